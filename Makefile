@@ -1,0 +1,42 @@
+# Two commands do all the set-up: `make run` and `make test`. Everything lives in .venv.
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.installed
+
+.PHONY: run test check fix golden bench clean
+
+run: $(STAMP)           ## the main job, embedded: harvest a bundled site twice, search it, show the diff
+	@$(BIN)/rowen demo
+
+test: $(STAMP)          ## the tests
+	@$(BIN)/python -m pytest -n auto
+
+check: $(STAMP)         ## what CI runs: format, lint, types, imports, tests
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(MAKE) test
+
+fix: $(STAMP)           ## format and safe fixes
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+golden: $(STAMP)        ## rewrite golden files; read the diff before you commit
+	$(BIN)/python -m pytest tests/golden --rewrite-golden
+
+bench: $(STAMP)         ## the figures in docs/benchmarks.md
+	$(BIN)/python benchmarks/refresh.py
+	$(BIN)/python benchmarks/startup.py
+
+clean:
+	rm -rf .venv
+
+$(STAMP): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Rowen needs Python 3.11 or newer; this is $$($(PYTHON) --version). Try: make PYTHON=python3.12" >&2; exit 2; }
+	@echo "Setting up .venv (once) ..."
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1' -c constraints.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e . --group dev -c constraints.txt
+	@touch $(STAMP)

@@ -1,0 +1,174 @@
+"""The default model: one fixed vector a token, averaged. No network, no neural network.
+
+The weights and the tokenizer are two data files inside the `wordllama` wheel, read without importing that
+package: importing it reconfigures logging, and its loader looks for downloads. Both files are pinned by their
+digest, because vectors of other weights must never meet ours under the same name.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import importlib.util
+import re
+import threading
+from collections.abc import Callable, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rowen.errors import EmbedderUnavailable
+from rowen.ports.embedder import Model
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+WEIGHTS = "weights/l2_supercat_256.safetensors"
+WEIGHTS_SHA256 = "64b47a2dc493cb8e85944076601189739852d7b64e0e1eedcb1937a251cd9fd5"
+TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
+TOKENIZER_SHA256 = "93248f2a9ec36c7b35f700a033d5f36228aae48db61aee31007fa49062cdeb68"
+
+MAX_TOKENS = 2048
+"""The rest of a longer text does not count; passages are a few hundred tokens."""
+MAX_CHARACTERS = 8 * MAX_TOKENS
+
+BATCH = 256
+
+MODEL = Model(name="wordllama-l2-supercat-256", digest=WEIGHTS_SHA256[:16], dimensions=256, alpha=0.3)
+
+
+class StaticEmbedder:
+    """Loads when first used; may be called from several tasks at once."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        """`folder` holds the two files; by default the installed wheel's."""
+        self._folder = folder
+        self._loading = threading.Lock()
+        self._loaded: _Loaded | None = None
+
+    @property
+    def model(self) -> Model:
+        return MODEL
+
+    async def embed(self, texts: Sequence[str]) -> list[bytes]:
+        return await asyncio.to_thread(self._embed, texts)
+
+    async def embed_query(self, text: str) -> bytes:
+        return (await self.embed([text]))[0]
+
+    def _embed(self, texts: Sequence[str]) -> list[bytes]:
+        # One thread loads while the others wait; later calls see the finished value without the lock.
+        loaded = self._loaded
+        if loaded is None:
+            with self._loading:
+                loaded = self._loaded = self._loaded or _Loaded.from_folder(self._folder or _wheel_folder())
+        vectors: list[bytes] = []
+        for start in range(0, len(texts), BATCH):
+            vectors += loaded.embed(texts[start : start + BATCH])
+        return vectors
+
+
+class _Words(dict[str, list[int]]):
+    """Token ids by word, learnt from the tokenizer as words are met."""
+
+    MOST = 100_000
+    LONGEST = 40
+
+    def __init__(self, encode: Callable[[str], list[int]]) -> None:
+        self._encode = encode
+
+    def __missing__(self, word: str) -> list[int]:
+        ids = self._encode(word)
+        if len(word) <= self.LONGEST:
+            if len(self) >= self.MOST:
+                self.clear()
+            self[word] = ids
+        return ids
+
+
+class _Loaded:
+    # Text is cut where the tokenizer never joins: no token of its vocabulary holds a letter beside a
+    # punctuation mark, a digit beside anything, or a space after anything but spaces. So the token ids are
+    # exactly those of the whole text, and most words are looked up instead of tokenized, in half the time of
+    # `encode_batch`. It also leaves the tokenizer's thread pool unused: there is no TOKENIZERS_PARALLELISM to
+    # set, no warning when a process forks, and a harvest leaves the other cores to its neighbours.
+    _words = re.compile(
+        # Short cuts for what is ASCII and not glued to anything else: the classes of Unicode are slow.
+        r" *[A-Za-z]++(?![^\0-\x7f])"
+        r"| *[^A-Za-z0-9 \n\x80-\U0010ffff]++(?![^\0-\x7f])"
+        r"|[0-9\n]"
+        # Letters, marks, spaces, and each digit or line end for itself.
+        r"| *[^\W\d_²]+| *(?:[^\w \n]|[_²])+| +|[^ ]"
+    ).findall
+
+    def __init__(self, tokenizer: Any, weights: NDArray[np.float32]) -> None:
+        self._ids = _Words(lambda word: tokenizer.encode(word, add_special_tokens=False).ids)
+        self._weights = weights
+
+    @classmethod
+    def from_folder(cls, folder: Path) -> _Loaded:
+        import numpy as np
+        from safetensors.numpy import load
+        from tokenizers import Tokenizer, normalizers
+
+        weights = load(_pinned(folder / WEIGHTS, WEIGHTS_SHA256))["embedding.weight"]
+        tokenizer = Tokenizer.from_buffer(_pinned(folder / TOKENIZER, TOKENIZER_SHA256))
+        # This model wants one space in front of a text: `token_ids` adds it, not the tokenizer to each word.
+        tokenizer.normalizer = normalizers.Replace(" ", "▁")
+        # `<s>` in a page about HTML is text.
+        tokenizer.encode_special_tokens = True
+        # Half precision is how the file is kept small; to add it up costs three times as much.
+        return cls(tokenizer, weights.astype(np.float32))
+
+    def token_ids(self, text: str) -> list[int]:
+        words = self._words(" " + text[:MAX_CHARACTERS])
+        ids = list(chain.from_iterable(map(self._ids.__getitem__, words)))
+        return ids[:MAX_TOKENS]
+
+    def embed(self, texts: Sequence[str]) -> list[bytes]:
+        import numpy as np
+
+        sums = np.zeros((len(texts), MODEL.dimensions), np.float32)
+        for row, text in zip(sums, texts, strict=True):
+            if text:
+                # Text by text: a few hundred rows stay in the processor's cache. One `reduceat` over a whole
+                # batch is 15 times slower.
+                self._weights.take(self.token_ids(text), axis=0).sum(axis=0, out=row)
+        # A sum has the direction of the mean. A text without tokens keeps the zero vector, near to nothing.
+        lengths = np.linalg.norm(sums, axis=1, keepdims=True)
+        sums *= 127 / np.where(lengths > 0, lengths, 1)
+        return [vector.tobytes() for vector in np.rint(sums).astype(np.int8)]
+
+
+def _wheel_folder() -> Path:
+    spec = importlib.util.find_spec("wordllama")
+    if spec is None or not spec.submodule_search_locations:
+        raise EmbedderUnavailable(
+            f"model `{MODEL.name}`: the package `wordllama` that holds its weights is not installed",
+            hint="install `wordllama`, or search with `--mode keyword`",
+            model=MODEL.name,
+        )
+    return Path(spec.submodule_search_locations[0])
+
+
+def _pinned(path: Path, sha256: str) -> bytes:
+    """The bytes of a file, if it is the file we know."""
+    try:
+        data = path.read_bytes()
+    except OSError as exc:
+        raise EmbedderUnavailable(
+            f"model `{MODEL.name}`: cannot read `{path}`: {exc.strerror or exc}",
+            hint="reinstall `wordllama`",
+            model=MODEL.name,
+            path=str(path),
+        ) from exc
+    found = hashlib.sha256(data).hexdigest()
+    if found != sha256:
+        raise EmbedderUnavailable(
+            f"model `{MODEL.name}`: `{path}` has digest `{found[:16]}`, expected `{sha256[:16]}`",
+            hint="install the version of `wordllama` that this release of Rowen was made with",
+            model=MODEL.name,
+            path=str(path),
+        )
+    return data

@@ -1,0 +1,101 @@
+"""What went wrong with an exchange, in Rowen's words.
+
+Every exception of aiohttp and of the operating system becomes one of `rowen.errors`; what none of the rules
+knows is a bug and is left alone. Messages name the address without credentials.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import ssl
+
+import aiohttp
+from aiohttp import http_exceptions
+
+from rowen.core.urls import host_of, without_credentials
+from rowen.errors import (
+    AddressRefused,
+    ConnectionFailed,
+    FetchTimeout,
+    HostUnknown,
+    RowenError,
+    Unfetchable,
+)
+
+TRANSLATED = (
+    aiohttp.ClientError,
+    http_exceptions.HttpProcessingError,
+    TimeoutError,
+    OSError,
+    UnicodeError,
+)
+"""All that an exchange may raise. `UnicodeError`: a host name whose parts are too long to look up."""
+
+
+class RefusedSocketError(OSError):
+    """Instead of a socket; an `OSError`, so that aiohttp goes on to a host's other addresses."""
+
+    def __init__(self, address: str, port: int) -> None:
+        # The same text for all addresses of a host: they are merged into one only then.
+        super().__init__(errno.EACCES, "address refused")
+        self.address = address
+        self.port = port
+
+
+def refused_socket(exc: BaseException) -> RefusedSocketError | None:
+    """The refusal inside aiohttp's wrapping, if this is one."""
+    cause: BaseException | None = exc
+    while cause is not None and not isinstance(cause, RefusedSocketError):
+        cause = cause.__cause__
+    return cause
+
+
+def translate(exc: BaseException, url: str, *, timeout_s: float) -> RowenError:
+    """The error to raise for one of `TRANSLATED`."""
+    shown = without_credentials(url)
+    refusal = refused_socket(exc)
+    if refusal is not None:
+        return AddressRefused(
+            f"`{shown}` not fetched: `{refusal.address}` port {refusal.port} is not a public address",
+            hint="what was given to `rowen add` may be private; for its links, set `allow_private`",
+            url=shown,
+            address=refusal.address,
+            port=refusal.port,
+        )
+    if isinstance(exc, aiohttp.ClientConnectorDNSError):
+        host = host_of(url)
+        return HostUnknown(f"`{shown}`: host `{host}` is unknown", url=shown, host=host)
+    if isinstance(exc, TimeoutError):
+        return FetchTimeout(f"`{shown}`: no answer within {timeout_s:g} s", url=shown, timeout_s=timeout_s)
+    if isinstance(
+        exc,
+        aiohttp.InvalidURL | aiohttp.NonHttpUrlClientError | aiohttp.RedirectClientError | UnicodeError,
+    ):
+        return Unfetchable(f"`{shown}` cannot be asked for: the address is not valid", url=shown)
+    if isinstance(exc, http_exceptions.PayloadEncodingError | aiohttp.ClientPayloadError):
+        return ConnectionFailed(f"`{shown}`: the answer broke off or cannot be decoded", url=shown)
+    if isinstance(exc, aiohttp.ClientResponseError | http_exceptions.HttpProcessingError):
+        detail = _first_line(getattr(exc, "message", ""))
+        return Unfetchable(f"`{shown}`: the answer is not valid HTTP{detail}", url=shown)
+    return ConnectionFailed(f"`{shown}`: {_connection_fact(exc)}", url=shown)
+
+
+def _connection_fact(exc: BaseException) -> str:
+    if isinstance(exc, aiohttp.ServerDisconnectedError):
+        return "the server closed the connection without an answer"
+    if isinstance(exc, aiohttp.ClientSSLError | ssl.SSLError):
+        reason = (
+            getattr(getattr(exc, "certificate_error", exc), "verify_message", "") or "no secure connection"
+        )
+        return f"TLS failed, {reason}"
+    number = getattr(exc, "errno", None)
+    if isinstance(number, int) and number > 0:
+        return os.strerror(number).lower()
+    return f"the connection failed ({type(exc).__name__})"
+
+
+def _first_line(message: object) -> str:
+    """Parsers quote the offending bytes below the first line: they are the server's, not ours to repeat."""
+    line = str(message).strip().partition("\n")[0].rstrip(":")
+    return f", {line[:100].lower()}" if line else ""

@@ -1,0 +1,216 @@
+"""One HTTP exchange at a time over a pool of connections, inside one address policy.
+
+It follows no redirect, keeps no cookie, reads no proxy setting and retries nothing, with one exception: when
+a connection closes before the first byte of an answer, aiohttp asks once more on a fresh one (RFC 9112).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from urllib.parse import urlsplit
+
+import aiohttp
+from ada_url import normalize_url
+from aiohttp import AddrInfoType
+from yarl import URL
+
+from rowen.adapters.http.addresses import Address, is_public, parse_address
+from rowen.adapters.http.decode import ACCEPTED, DecodeError, OversizeError, decode
+from rowen.adapters.http.failures import TRANSLATED, RefusedSocketError, refused_socket, translate
+from rowen.core.urls import normalise, without_credentials
+from rowen.errors import BodyTooLarge, ConnectionFailed, Unfetchable
+from rowen.ports.fetcher import FetcherOptions, Request, Response
+
+_ACCEPT = "text/html,application/xhtml+xml,text/markdown;q=0.9,text/plain;q=0.8,*/*;q=0.5"
+_CONNECT_TIMEOUT_S = 10.0
+
+
+@asynccontextmanager
+async def open_fetcher(options: FetcherOptions) -> AsyncIterator[HttpFetcher]:
+    """A fetcher for one run; its connections are closed at the end."""
+    policy = AddressPolicy(options)
+    connector = aiohttp.TCPConnector(
+        limit=0, limit_per_host=options.connections, socket_factory=policy.open_socket
+    )
+    timeout = aiohttp.ClientTimeout(
+        total=options.timeout_s,
+        sock_connect=min(_CONNECT_TIMEOUT_S, options.timeout_s),
+    )
+    headers = {"User-Agent": options.user_agent, "Accept": _ACCEPT, "Accept-Encoding": ACCEPTED}
+    async with aiohttp.ClientSession(
+        connector=connector,
+        cookie_jar=aiohttp.DummyCookieJar(),
+        headers=headers,
+        timeout=timeout,
+        trust_env=False,
+        auto_decompress=False,
+    ) as session:
+        yield HttpFetcher(session, policy, options)
+
+
+class AddressPolicy:
+    """Decides at the last moment, when the socket is opened: names, redirects and odd spellings end up here.
+
+    A custom resolver would not do: aiohttp does not ask it about addresses given as numbers.
+    """
+
+    def __init__(self, options: FetcherOptions) -> None:
+        self._allow_private = options.allow_private
+        self._typed_place = _place(options.typed_location) if options.typed_location else None
+        self._typed_addresses: set[tuple[Address, int]] = set()
+        self._looked_up = False
+        self._looking_up = asyncio.Lock()
+
+    def open_socket(self, addr_info: AddrInfoType) -> socket.socket:
+        family, kind, protocol, _, sockaddr = addr_info
+        host, port = str(sockaddr[0]), int(sockaddr[1])
+        if not self._allow_private:
+            address = parse_address(host)
+            if not is_public(address) and (address, port) not in self._typed_addresses:
+                raise RefusedSocketError(host, port)
+        return socket.socket(family=family, type=kind, proto=protocol)
+
+    async def reconsider(self, url: str, refusal: RefusedSocketError) -> bool:
+        """After a refusal: was it a place the typed location stands for? Then the request may be made again.
+
+        A public source never comes here and pays no second lookup. A private one whose name has changing
+        addresses is looked up again, for its own pages only.
+        """
+        if self._typed_place is None:
+            return False
+        refused = parse_address(refusal.address), refusal.port
+        # Several first requests are refused together; the others wait here for the one lookup.
+        async with self._looking_up:
+            if refused not in self._typed_addresses and (
+                not self._looked_up or _place(url) == self._typed_place
+            ):
+                await self._look_up(*self._typed_place)
+        return refused in self._typed_addresses
+
+    async def _look_up(self, host: str, port: int) -> None:
+        try:
+            found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        except (OSError, UnicodeError):
+            return
+        self._typed_addresses.update((parse_address(str(info[4][0])), port) for info in found)
+        self._looked_up = True
+
+
+class HttpFetcher:
+    def __init__(
+        self, session: aiohttp.ClientSession, policy: AddressPolicy, options: FetcherOptions
+    ) -> None:
+        self._session = session
+        self._policy = policy
+        self._options = options
+
+    async def fetch(self, request: Request) -> Response:
+        """Whatever answer arrived; raises `TransientError` or `PermanentError` when none did."""
+        try:
+            return await self._exchange(request)
+        except TRANSLATED as exc:
+            failure = exc
+        refusal = refused_socket(failure)
+        if refusal is not None and await self._policy.reconsider(request.url, refusal):
+            try:
+                return await self._exchange(request)
+            except TRANSLATED as exc:
+                failure = exc
+        raise translate(failure, request.url, timeout_s=self._options.timeout_s) from failure
+
+    async def _exchange(self, request: Request) -> Response:
+        headers = dict(request.headers) if request.headers else {}
+        validators = request.validators
+        if validators.etag is not None:
+            headers["If-None-Match"] = validators.etag
+        if validators.last_modified is not None:
+            headers["If-Modified-Since"] = validators.last_modified
+        async with self._session.get(
+            _wire_url(request.url), headers=headers, allow_redirects=False
+        ) as answer:
+            status = answer.status
+            received = _plain_headers(answer.headers)
+            url = without_credentials(request.url)
+            if status == 304:
+                return Response(status, url, received, b"", 0)
+            if request.wanted is not None and not request.wanted(status, received):
+                # Closing costs a connection; reading on could cost anything.
+                answer.close()
+                return Response(status, url, received, b"", answer.content.total_bytes, refused=True)
+            raw = await self._read(answer, url)
+        # The connection is free again while the body is unpacked.
+        encodings = received.get("content-encoding")
+        return Response(
+            status, url, received, self._decode(raw, encodings, url) if encodings else raw, len(raw)
+        )
+
+    async def _read(self, answer: aiohttp.ClientResponse, url: str) -> bytes:
+        """The body as it is on the wire, without the framing of chunks."""
+        limit = self._options.max_body_bytes
+        if (answer.content_length or 0) > limit:
+            answer.close()
+            raise _too_large(url, limit)
+        chunks: list[bytes] = []
+        size = 0
+        async for chunk in answer.content.iter_any():
+            size += len(chunk)
+            if size > limit:
+                answer.close()
+                raise _too_large(url, limit)
+            chunks.append(chunk)
+        return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+
+    def _decode(self, raw: bytes, encodings: str, url: str) -> bytes:
+        limit = self._options.max_body_bytes
+        try:
+            return decode(raw, encodings, limit)
+        except OversizeError as exc:
+            raise _too_large(url, limit) from exc
+        except DecodeError as exc:
+            raise ConnectionFailed(
+                f"`{url}`: the body cannot be decoded from `{encodings[:40]}`, {exc}",
+                url=url,
+                encoding=encodings,
+            ) from exc
+
+
+def _too_large(url: str, limit: int) -> BodyTooLarge:
+    return BodyTooLarge(f"`{url}`: the body is larger than {limit} bytes", url=url, limit_bytes=limit)
+
+
+def _wire_url(url: str) -> URL:
+    """The address for the wire, by the one parser that also made the reference; nothing is quoted again."""
+    try:
+        wire = URL(normalize_url(url), encoded=True)
+        # aiohttp's parser is lazy and stricter; let it complain here.
+        if not wire.raw_host or wire.port is None or wire.scheme not in ("http", "https"):
+            raise ValueError(wire.scheme)
+    except ValueError as exc:
+        shown = without_credentials(url)
+        raise Unfetchable(f"`{shown}` cannot be asked for: the address is not valid", url=shown) from exc
+    return wire
+
+
+def _plain_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    plain = {}
+    for name, value in headers.items():
+        name = name.lower()
+        if name not in plain:
+            # Bytes that are not UTF-8 arrive as lone surrogates, which no database and no header takes back.
+            plain[name] = value if value.isascii() else _storable(value)
+    return plain
+
+
+def _storable(value: str) -> str:
+    return value.encode("utf-8", "surrogateescape").decode("latin-1")
+
+
+def _place(url: str) -> tuple[str, int] | None:
+    href = normalise(url)
+    if href is None:
+        return None
+    parts = urlsplit(href)
+    return parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)

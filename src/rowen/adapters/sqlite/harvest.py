@@ -1,0 +1,389 @@
+"""What a run reads and writes: known versions, the outbox, ingested documents.
+
+Each function is one unit of work on an open transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import apsw
+
+from rowen.adapters.sqlite.queries import sql
+from rowen.adapters.sqlite.rows import (
+    blobs_parameter,
+    ids_parameter,
+    json_in,
+    json_out,
+    links_in,
+    links_out,
+    texts_parameter,
+    time_in,
+    time_out,
+)
+from rowen.adapters.sqlite.sources import fence
+from rowen.core.document import Draft, Known, Validators
+from rowen.core.handoff import Handoff, HandoffStatus, Reason, attempts_kept, reopen_reason
+from rowen.core.lease import Lease
+from rowen.core.query import indexable
+from rowen.core.run import Run
+from rowen.core.section import Passage
+from rowen.ports.embedder import Model
+from rowen.ports.store import Ingested, Listing, PassageState, References, Refreshed, Staged
+
+
+def known(db: apsw.Connection, source_id: int) -> dict[str, Known]:
+    return {row[2]: _known(row) for row in db.execute(sql("known"), (source_id,))}
+
+
+def leftovers(db: apsw.Connection, source_id: int) -> dict[str, Known]:
+    rows = db.execute(sql("leftovers"), {"source": source_id})
+    return {row[1]: _known((0, *row)) for row in rows}
+
+
+def references(db: apsw.Connection, source_id: int) -> References:
+    ids: dict[str, int] = {}
+    names: dict[int, str] = {}
+    aliases: list[tuple[str, int]] = []
+    for ref_id, reference, alias_of in db.execute(sql("refs_by_source"), (source_id,)):
+        ids[reference] = ref_id
+        names[ref_id] = reference
+        if alias_of is not None:
+            aliases.append((reference, alias_of))
+    return References(ids=ids, aliases={alias: names[of] for alias, of in aliases})
+
+
+def save_aliases(db: apsw.Connection, held: Lease, source_id: int, aliases: Mapping[str, str]) -> None:
+    fence(db, held)
+    ids = _reference_ids(db, source_id, [*aliases, *aliases.values()])
+    db.executemany(sql("ref_alias"), ((ids[of], ids[alias]) for alias, of in aliases.items()))
+
+
+def listings(db: apsw.Connection, source_id: int) -> dict[str, Listing]:
+    return {
+        url: Listing(url=url, validators=Validators(etag, last_modified), payload=json_in(payload))
+        for url, etag, last_modified, payload in db.execute(sql("listings_by_source"), (source_id,))
+    }
+
+
+def save_listing(db: apsw.Connection, held: Lease, source_id: int, listing: Listing) -> None:
+    fence(db, held)
+    validators = listing.validators
+    db.execute(
+        sql("listing_save"),
+        (source_id, listing.url, validators.etag, validators.last_modified, json_out(listing.payload)),
+    )
+
+
+def stage(db: apsw.Connection, held: Lease, run: Run, drafts: Sequence[Draft], now: datetime) -> list[Staged]:
+    fence(db, held)
+    ids = _reference_ids(
+        db, run.source_id, [url for draft in drafts for url in (draft.reference, *draft.links)]
+    )
+    return [_stage_one(db, run, draft, ids, time_out(now)) for draft in drafts]
+
+
+def _stage_one(db: apsw.Connection, run: Run, draft: Draft, ids: Mapping[str, int], now: str) -> Staged:
+    reference_id = ids[draft.reference]
+    found = db.execute(sql("content_find"), (draft.content_hash,)).get
+    if found is None:
+        content_id = db.execute(sql("content_insert"), (draft.content_hash, draft.text)).get
+        sectioned = False
+    else:
+        content_id, sectioned = found[0], bool(found[1])
+    values = {
+        "source": run.source_id,
+        "ref": reference_id,
+        "payload_hash": draft.payload_hash,
+        "content": content_id,
+        "run": run.id,
+        "generation": run.generation,
+        "url": draft.url,
+        "title": draft.title,
+        "metadata": json_out(draft.metadata),
+        "content_type": draft.content_type,
+        "etag": draft.validators.etag,
+        "last_modified": draft.validators.last_modified,
+        "body_hash": draft.body_hash,
+        "depth": draft.depth,
+        "links": links_out(ids[url] for url in draft.links),
+        "now": now,
+    }
+    earlier = db.execute(sql("handoff_find"), (reference_id, draft.payload_hash)).get
+    attempts = 0
+    if earlier is None:
+        values["reason"] = Reason.QUEUED_FROM_SCRAPE.value
+        handoff_id = db.execute(sql("handoff_insert"), values).get
+    else:
+        handoff_id, status = earlier[0], HandoffStatus(earlier[1])
+        attempts = attempts_kept(status, earlier[2])
+        values |= {"handoff": handoff_id, "attempts": attempts, "reason": reopen_reason(status).value}
+        db.execute(sql("handoff_reopen"), values)
+    return Staged(
+        handoff_id=handoff_id,
+        reference_id=reference_id,
+        content_id=content_id,
+        sectioned=sectioned,
+        attempts=attempts,
+        draft=draft,
+    )
+
+
+def revive(
+    db: apsw.Connection, held: Lease, run: Run, references: Sequence[str], now: datetime
+) -> list[Staged]:
+    fence(db, held)
+    values = {"source": run.source_id, "references": texts_parameter(references)}
+    rows = db.execute(sql("handoff_newest"), values).fetchall()
+    urls = _urls(db, run.source_id)
+    return [_revive_one(db, run, row, urls, time_out(now)) for row in rows]
+
+
+def _revive_one(
+    db: apsw.Connection, run: Run, row: tuple[Any, ...], urls: Mapping[int, str], now: str
+) -> Staged:
+    status = HandoffStatus(row[5])
+    attempts = attempts_kept(status, row[6])
+    db.execute(
+        sql("handoff_revive"),
+        {
+            "handoff": row[0],
+            "run": run.id,
+            "generation": run.generation,
+            "reason": Reason.REOPENED_AFTER_DISCARD.value,
+            "attempts": attempts,
+            "now": now,
+        },
+    )
+    draft = Draft(
+        reference=row[2],
+        url=row[7],
+        title=row[8],
+        text=row[9],
+        content_hash=row[10],
+        body_hash=row[11],
+        validators=Validators(row[12], row[13]),
+        content_type=row[14],
+        depth=row[15],
+        links=tuple(urls[link] for link in links_in(row[16])),
+        metadata=json_in(row[17]),
+    )
+    return Staged(
+        handoff_id=row[0],
+        reference_id=row[1],
+        content_id=row[3],
+        sectioned=bool(row[4]),
+        attempts=attempts,
+        draft=draft,
+    )
+
+
+def passage_states(db: apsw.Connection, hashes: Sequence[bytes], model: Model) -> dict[bytes, PassageState]:
+    model_id = find_model(db, model)
+    rows = db.execute(sql("passage_states"), (model_id, blobs_parameter(hashes)))
+    return {row[0]: PassageState(passage_id=row[1], embedded=bool(row[2])) for row in rows}
+
+
+def ingest(
+    db: apsw.Connection,
+    held: Lease,
+    run: Run,
+    ingested: Sequence[Ingested],
+    passages: Sequence[Passage],
+    vectors: Mapping[bytes, bytes],
+    model: Model,
+    now: datetime,
+) -> None:
+    fence(db, held)
+    passage_ids = {passage.hash: _passage_id(db, passage) for passage in passages}
+    _save_vectors(db, vectors, passage_ids, model)
+    for item in ingested:
+        content_id = item.staged.content_id
+        if item.sections and not db.execute(sql("content_find"), (item.staged.draft.content_hash,)).get[1]:
+            db.executemany(
+                sql("section_insert"),
+                (
+                    (
+                        content_id,
+                        section.position,
+                        section.level,
+                        section.parent,
+                        section.heading,
+                        section.anchor,
+                        section.start,
+                        section.end,
+                        passage_ids[section.passage_hash],
+                    )
+                    for section in item.sections
+                ),
+            )
+            db.execute(sql("content_sectioned"), (content_id,))
+        values = {"source": run.source_id, "ref": item.staged.reference_id, "generation": run.generation}
+        db.execute(sql("document_supersede"), values)
+        db.execute(
+            sql("document_insert"),
+            {"handoff": item.staged.handoff_id, "generation": run.generation, "now": time_out(now)},
+        )
+        _settle(db, item.staged.handoff_id, HandoffStatus.COMPLETED, item.reason, None, now)
+
+
+def retire(db: apsw.Connection, held: Lease, run: Run, document_ids: Sequence[int]) -> None:
+    fence(db, held)
+    db.execute(sql("document_retire"), {"generation": run.generation, "ids": ids_parameter(document_ids)})
+
+
+def refresh(db: apsw.Connection, held: Lease, source_id: int, refreshed: Sequence[Refreshed]) -> None:
+    fence(db, held)
+    ids = _reference_ids(db, source_id, [url for one in refreshed for url in one.links or ()])
+    db.executemany(
+        sql("document_refresh"),
+        (
+            {
+                "document": one.document_id,
+                "etag": one.validators.etag,
+                "last_modified": one.validators.last_modified,
+                "body_hash": one.body_hash,
+                "links": None if one.links is None else links_out(ids[url] for url in one.links),
+            }
+            for one in refreshed
+        ),
+    )
+
+
+def start_handoffs(db: apsw.Connection, held: Lease, handoff_ids: Sequence[int], now: datetime) -> None:
+    fence(db, held)
+    db.execute(sql("handoffs_start"), {"ids": ids_parameter(handoff_ids), "now": time_out(now)})
+
+
+def settle_handoff(
+    db: apsw.Connection,
+    held: Lease,
+    handoff_id: int,
+    status: HandoffStatus,
+    reason: str,
+    error: str | None,
+    now: datetime,
+) -> None:
+    fence(db, held)
+    _settle(db, handoff_id, status, reason, error, now)
+
+
+def handoffs(
+    db: apsw.Connection,
+    source_id: int | None,
+    status: HandoffStatus | None,
+    run_id: int | None,
+    limit: int,
+    offset: int,
+) -> list[Handoff]:
+    values = {
+        "source": source_id,
+        "status": status.value if status else None,
+        "run": run_id,
+        "limit": limit,
+        "offset": offset,
+    }
+    return [_handoff(row) for row in db.execute(sql("handoffs_list"), values)]
+
+
+def unembedded(db: apsw.Connection, model: Model, limit: int) -> list[Passage]:
+    rows = db.execute(sql("unembedded"), (find_model(db, model), limit))
+    return [Passage(hash=row[0], heading_path=row[1], text=row[2]) for row in rows]
+
+
+def save_vectors(db: apsw.Connection, vectors: Mapping[bytes, bytes], model: Model) -> None:
+    states = passage_states(db, list(vectors), model)
+    _save_vectors(db, vectors, {digest: state.passage_id for digest, state in states.items()}, model)
+
+
+def find_model(db: apsw.Connection, model: Model) -> int:
+    """0 for a model that has no vectors here yet."""
+    found = db.execute(sql("model_find"), (model.name, model.digest, model.dimensions)).get
+    return int(found) if found is not None else 0
+
+
+def _save_vectors(
+    db: apsw.Connection, vectors: Mapping[bytes, bytes], passage_ids: Mapping[bytes, int], model: Model
+) -> None:
+    if not vectors:
+        return
+    model_id = find_model(db, model)
+    if not model_id:
+        model_id = db.execute(sql("model_insert"), (model.name, model.digest, model.dimensions)).get
+    db.executemany(
+        sql("vector_insert"),
+        (
+            (passage_ids[digest], model_id, vector)
+            for digest, vector in vectors.items()
+            if digest in passage_ids
+        ),
+    )
+
+
+def _passage_id(db: apsw.Connection, passage: Passage) -> int:
+    found = db.execute(sql("passage_find"), (passage.hash,)).get
+    if found is not None:
+        return int(found)
+    passage_id = db.execute(sql("passage_insert"), (passage.hash, passage.heading_path, passage.text)).get
+    db.execute(sql("fts_insert"), (passage_id, indexable(passage.heading_path), indexable(passage.text)))
+    return int(passage_id)
+
+
+def _reference_ids(db: apsw.Connection, source_id: int, urls: Iterable[str]) -> dict[str, int]:
+    """Ids of all these addresses; the ones met for the first time get theirs now."""
+    wanted = dict.fromkeys(urls)
+    if not wanted:
+        return {}
+    ids = dict(db.execute(sql("refs_find"), (source_id, texts_parameter(wanted))))
+    missing = [url for url in wanted if url not in ids]
+    if missing:
+        db.executemany(sql("ref_insert"), ((source_id, url) for url in missing))
+        ids.update(db.execute(sql("refs_find"), (source_id, texts_parameter(missing))))
+    return ids
+
+
+def _urls(db: apsw.Connection, source_id: int) -> dict[int, str]:
+    return {row[0]: row[1] for row in db.execute(sql("refs_by_source"), (source_id,))}
+
+
+def _settle(
+    db: apsw.Connection, handoff_id: int, status: HandoffStatus, reason: str, error: str | None, now: datetime
+) -> None:
+    db.execute(
+        sql("handoff_settle"),
+        {
+            "handoff": handoff_id,
+            "status": status.value,
+            "reason": reason,
+            "error": error,
+            "now": time_out(now),
+        },
+    )
+
+
+def _known(row: tuple[Any, ...]) -> Known:
+    return Known(
+        row[0], row[1], row[2], row[3], row[4], row[5], Validators(row[6], row[7]), row[8], links_in(row[9])
+    )
+
+
+def _handoff(row: tuple[Any, ...]) -> Handoff:
+    created_at, updated_at = time_in(row[10]), time_in(row[11])
+    if created_at is None or updated_at is None:
+        raise AssertionError("a handoff without its times")
+    return Handoff(
+        id=row[0],
+        source=row[1],
+        reference=row[2],
+        payload_hash=row[3],
+        run_id=row[4],
+        generation=row[5],
+        status=HandoffStatus(row[6]),
+        reason_code=row[7],
+        attempts=row[8],
+        last_error=row[9],
+        created_at=created_at,
+        updated_at=updated_at,
+    )

@@ -1,0 +1,16 @@
+DROP TABLE handoffs;
+DROP TABLE vectors;
+DROP TABLE models;
+DROP TABLE passages_fts;
+DROP TABLE sections;
+DROP TABLE passages;
+DROP VIEW documents_active;
+DROP TABLE documents;
+DROP TABLE contents;
+DROP TABLE refs;
+DROP TABLE listings;
+DROP TABLE generations;
+DROP TABLE run_items;
+DROP TABLE runs;
+DROP TABLE leases;
+DROP TABLE sources;

@@ -1,0 +1,415 @@
+-- name: source_insert
+-- A new source, idle, with nothing visible yet.
+INSERT INTO sources (key, kind, name, version, location, params, created_at)
+VALUES (:key, :kind, :name, :version, :location, :params, :now)
+RETURNING id;
+
+-- name: source_clash
+-- A source that stands in the way of a new one.
+SELECT name, version FROM sources WHERE (name = :name AND version = :version) OR key = :key;
+
+-- name: sources_all
+-- Every source with its state, in the order of names.
+SELECT id, key, kind, name, version, location, params, status, active_generation, last_generation,
+       held_generation, held_reason, last_run_at, last_success_at, last_error_at, last_error, watermark,
+       last_processed_date, consecutive_failures, metadata, created_at
+FROM sources ORDER BY name, version;
+
+-- name: source_stats
+-- How much readers see of a source.
+SELECT count(*), coalesce(sum((SELECT count(*) FROM sections s WHERE s.content_id = d.content_id)), 0),
+       coalesce(sum((SELECT length(c.text) FROM contents c WHERE c.id = d.content_id)), 0)
+FROM documents_active d WHERE d.source_id = ?;
+
+-- name: source_delete
+-- A source with everything that belongs to it alone.
+DELETE FROM sources WHERE id = ?;
+
+-- name: lease_get
+-- Who holds a lease.
+SELECT name, owner, token, expires_at FROM leases WHERE name = ?;
+
+-- name: lease_take
+-- Take a lease that is free, released or expired; the token grows with each owner.
+INSERT INTO leases (name, owner, token, expires_at) VALUES (:name, :owner, 1, :expires)
+ON CONFLICT (name) DO UPDATE SET owner = :owner, token = token + 1, expires_at = :expires
+WHERE leases.expires_at <= :now
+RETURNING token;
+
+-- name: lease_renew
+-- The heartbeat.
+UPDATE leases SET expires_at = :expires WHERE name = :name AND token = :token RETURNING token;
+
+-- name: lease_release
+-- Expired on purpose: the row stays, so that tokens keep growing.
+UPDATE leases SET expires_at = '' WHERE name = :name AND token = :token;
+
+-- name: lease_check
+-- Is this token the newest? Part of every write of a run.
+SELECT 1 FROM leases WHERE name = :name AND token = :token;
+
+-- name: discard_births
+-- Half of the one rule that cleans up: what was born beyond the active generation never was.
+DELETE FROM documents
+WHERE source_id = :source AND born > (SELECT active_generation FROM sources WHERE id = :source);
+
+-- name: discard_deaths
+-- The other half: what died beyond the active generation lives.
+UPDATE documents SET died = NULL
+WHERE source_id = :source AND died > (SELECT active_generation FROM sources WHERE id = :source);
+
+-- name: discard_generations
+-- The numbers stay used (sources.last_generation), their records go.
+DELETE FROM generations
+WHERE source_id = :source AND number > (SELECT active_generation FROM sources WHERE id = :source);
+
+-- name: runs_close_lost
+-- Runs whose process died are not running.
+UPDATE runs SET status = 'lost', stop_reason = 'error', finished_at = :now, error = 'its process ended before it did'
+WHERE source_id = :source AND status = 'running';
+
+-- name: run_insert
+-- A run that stages the next generation.
+INSERT INTO runs (source_id, mode, status, generation, started_at, owner)
+SELECT id, :mode, 'running', last_generation + 1, :now, :owner FROM sources WHERE id = :source
+RETURNING id, generation;
+
+-- name: source_running
+-- A run began; what an earlier run held is discarded with it.
+UPDATE sources SET status = 'RUNNING', last_run_at = :now, held_generation = NULL, held_reason = NULL
+WHERE id = :source;
+
+-- name: run_finish
+-- How a run ended. An activated or held generation keeps its number, any other run reports what readers see.
+UPDATE runs SET status = :status, stop_reason = :stop_reason, finished_at = :now, counters = :counters,
+       error = :error,
+       generation = coalesce(:generation, (SELECT active_generation FROM sources WHERE id = :source))
+WHERE id = :run;
+
+-- name: run_item_insert
+-- What became of one item.
+INSERT INTO run_items (run_id, reference, outcome, reason, detail) VALUES (?, ?, ?, ?, ?);
+
+-- name: source_finish
+-- The end of a run on its source; with :activate this one UPDATE is what readers notice.
+UPDATE sources SET
+  status = :status,
+  active_generation = coalesce(:activate, active_generation),
+  last_generation = max(last_generation, coalesce(:activate, :hold, 0)),
+  held_generation = :hold,
+  held_reason = :hold_reason,
+  last_success_at = CASE WHEN :status = 'SUCCESS' THEN :now ELSE last_success_at END,
+  last_error_at = CASE WHEN :status = 'ERROR' THEN :now ELSE last_error_at END,
+  last_error = CASE WHEN :status = 'SUCCESS' THEN NULL WHEN :status = 'ERROR' THEN :error ELSE last_error END,
+  consecutive_failures = CASE :status WHEN 'SUCCESS' THEN 0 WHEN 'ERROR' THEN consecutive_failures + 1
+                         ELSE consecutive_failures END,
+  watermark = coalesce(:watermark, watermark),
+  metadata = coalesce(:metadata, metadata)
+WHERE id = :source;
+
+-- name: generation_insert
+-- A generation readers see or a held one (without activation time).
+INSERT INTO generations (source_id, number, run_id, activated_at, documents)
+VALUES (:source, :number, :run, :activated_at, :documents);
+
+-- name: runs_by_source
+-- The newest runs first.
+SELECT id, source_id, mode, status, generation, stop_reason, started_at, finished_at, counters, error, owner
+FROM runs WHERE source_id = ? ORDER BY id DESC LIMIT ?;
+
+-- name: run_items_by_run
+-- The items a run wrote down.
+SELECT reference, outcome, reason, detail FROM run_items WHERE run_id = ? ORDER BY rowid;
+
+-- name: known
+-- The visible versions of a source, as a run needs them.
+SELECT d.id, d.ref_id, r.reference, c.hash, d.body_hash, d.payload_hash, d.etag, d.last_modified, d.depth, d.links
+FROM sources s
+JOIN documents d ON d.source_id = s.id AND d.born <= s.active_generation
+     AND (d.died IS NULL OR d.died > s.active_generation)
+JOIN refs r ON r.id = d.ref_id
+JOIN contents c ON c.id = d.content_id
+WHERE s.id = ?
+ORDER BY d.depth, d.ref_id;
+
+-- name: leftovers
+-- Versions beyond the active generation that were handed off; the newest of each reference.
+SELECT h.ref_id, r.reference, c.hash, h.body_hash, h.payload_hash, h.etag, h.last_modified, h.depth, h.links
+FROM handoffs h
+JOIN refs r ON r.id = h.ref_id
+JOIN contents c ON c.id = h.content_id
+WHERE h.source_id = :source
+  AND h.generation > (SELECT active_generation FROM sources WHERE id = :source)
+ORDER BY h.updated_at, h.id;
+
+-- name: refs_by_source
+-- Every address ever met in a source.
+SELECT id, reference, alias_of FROM refs WHERE source_id = ?;
+
+-- name: refs_find
+-- The ids of these addresses, where they have one.
+SELECT reference, id FROM refs WHERE source_id = ? AND reference IN carray(?);
+
+-- name: ref_insert
+-- An address met for the first time.
+INSERT INTO refs (source_id, reference) VALUES (?, ?) ON CONFLICT DO NOTHING;
+
+-- name: ref_alias
+-- Another name of a reference.
+UPDATE refs SET alias_of = ? WHERE id = ?;
+
+-- name: listings_by_source
+-- Remembered listings.
+SELECT url, etag, last_modified, payload FROM listings WHERE source_id = ?;
+
+-- name: listing_save
+-- Remember a listing.
+INSERT INTO listings (source_id, url, etag, last_modified, payload) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (source_id, url) DO UPDATE SET
+  etag = excluded.etag, last_modified = excluded.last_modified, payload = excluded.payload;
+
+-- name: content_find
+-- A content by its address.
+SELECT id, sectioned FROM contents WHERE hash = ?;
+
+-- name: content_insert
+-- A text met for the first time.
+INSERT INTO contents (hash, text) VALUES (?, ?) RETURNING id;
+
+-- name: handoff_find
+-- The handoff of this payload of this reference.
+SELECT id, status, attempts FROM handoffs WHERE ref_id = ? AND payload_hash = ?;
+
+-- name: handoff_insert
+-- A changed reference must be ingested.
+INSERT INTO handoffs (source_id, ref_id, payload_hash, content_id, run_id, generation, status, reason_code, url,
+                      title, metadata, content_type, etag, last_modified, body_hash, depth, links,
+                      created_at, updated_at)
+VALUES (:source, :ref, :payload_hash, :content, :run, :generation, 'queued', :reason, :url,
+        :title, :metadata, :content_type, :etag, :last_modified, :body_hash, :depth, :links, :now, :now)
+RETURNING id;
+
+-- name: handoff_reopen
+-- The same payload again: its one handoff is queued again, for this run.
+UPDATE handoffs SET
+  run_id = :run, generation = :generation, status = 'queued', reason_code = :reason, attempts = :attempts,
+  last_error = NULL, content_id = :content, etag = :etag, last_modified = :last_modified,
+  body_hash = :body_hash, depth = :depth, links = :links, updated_at = :now
+WHERE id = :handoff;
+
+-- name: handoff_revive
+-- An interrupted run's handoff, taken up by this run as it stands.
+UPDATE handoffs SET run_id = :run, generation = :generation, status = 'queued', reason_code = :reason,
+       attempts = :attempts, last_error = NULL, updated_at = :now
+WHERE id = :handoff;
+
+-- name: handoff_newest
+-- The newest handoff of each of these references, with its text.
+SELECT h.id, h.ref_id, r.reference, h.content_id, c.sectioned, h.status, h.attempts, h.url, h.title, c.text, c.hash,
+       h.body_hash, h.etag, h.last_modified, h.content_type, h.depth, h.links, h.metadata
+FROM handoffs h
+JOIN refs r ON r.id = h.ref_id
+JOIN contents c ON c.id = h.content_id
+WHERE r.source_id = :source AND r.reference IN carray(:references)
+  AND h.id = (SELECT n.id FROM handoffs n WHERE n.ref_id = h.ref_id ORDER BY n.updated_at DESC, n.id DESC LIMIT 1);
+
+-- name: handoffs_start
+-- The attempt counts from its start, so that a crash counts too.
+UPDATE handoffs SET status = 'running', reason_code = 'ingestion_job_queued', attempts = attempts + 1, updated_at = :now
+WHERE id IN carray(:ids);
+
+-- name: handoff_settle
+-- How an attempt ended.
+UPDATE handoffs SET status = :status, reason_code = :reason, last_error = :error, updated_at = :now WHERE id = :handoff;
+
+-- name: handoffs_supersede
+-- Unfinished handoffs of earlier runs: a newer generation made them pointless.
+UPDATE handoffs SET status = 'failed', reason_code = 'superseded', updated_at = :now
+WHERE source_id = :source AND status IN ('queued', 'running') AND run_id <> :run;
+
+-- name: handoffs_list
+-- Handoffs, newest first.
+SELECT h.id, s.name, r.reference, h.payload_hash, h.run_id, h.generation, h.status, h.reason_code, h.attempts,
+       h.last_error, h.created_at, h.updated_at
+FROM handoffs h JOIN refs r ON r.id = h.ref_id JOIN sources s ON s.id = h.source_id
+WHERE (:source IS NULL OR h.source_id = :source)
+  AND (:status IS NULL OR h.status = :status)
+  AND (:run IS NULL OR h.run_id = :run)
+ORDER BY h.updated_at DESC, h.id DESC LIMIT :limit OFFSET :offset;
+
+-- name: passage_states
+-- Which passages exist, and which of them have a vector under a model.
+SELECT p.hash, p.id, EXISTS (SELECT 1 FROM vectors v WHERE v.passage_id = p.id AND v.model_id = ?)
+FROM passages p WHERE p.hash IN carray(?);
+
+-- name: passage_insert
+-- A passage met for the first time.
+INSERT INTO passages (hash, heading_path, text) VALUES (?, ?, ?) ON CONFLICT DO NOTHING RETURNING id;
+
+-- name: passage_find
+-- A passage by its address.
+SELECT id FROM passages WHERE hash = ?;
+
+-- name: fts_insert
+-- Its words.
+INSERT INTO passages_fts (rowid, heading, body) VALUES (?, ?, ?);
+
+-- name: section_insert
+-- A place in a content.
+INSERT INTO sections (content_id, position, level, parent, heading, anchor, start_at, end_at, passage_id)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: content_sectioned
+-- Its sections are complete.
+UPDATE contents SET sectioned = 1 WHERE id = ?;
+
+-- name: model_find
+-- A model by what makes it that model.
+SELECT id FROM models WHERE name = ? AND digest = ? AND dimensions = ?;
+
+-- name: model_insert
+-- A model met for the first time.
+INSERT INTO models (name, digest, dimensions) VALUES (?, ?, ?) RETURNING id;
+
+-- name: vector_insert
+-- The embedding of a passage, once per model.
+INSERT INTO vectors (passage_id, model_id, vector) VALUES (?, ?, ?) ON CONFLICT DO NOTHING;
+
+-- name: unembedded
+-- Visible passages without a vector under a model.
+SELECT DISTINCT p.hash, p.heading_path, p.text
+FROM passages p JOIN sections s ON s.passage_id = p.id JOIN documents_active d ON d.content_id = s.content_id
+WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.passage_id = p.id AND v.model_id = ?)
+LIMIT ?;
+
+-- name: document_supersede
+-- The older version of a reference dies where the newer is born.
+UPDATE documents SET died = :generation WHERE source_id = :source AND ref_id = :ref AND died IS NULL;
+
+-- name: document_insert
+-- A version of a reference is born.
+INSERT INTO documents (source_id, ref_id, content_id, url, title, metadata, content_type, etag, last_modified,
+                       body_hash, payload_hash, depth, links, fetched_at, born)
+SELECT source_id, ref_id, content_id, url, title, metadata, content_type, etag, last_modified,
+       body_hash, payload_hash, depth, links, :now, :generation
+FROM handoffs WHERE id = :handoff;
+
+-- name: document_retire
+-- These documents die at a generation.
+UPDATE documents SET died = :generation WHERE died IS NULL AND id IN carray(:ids);
+
+-- name: document_refresh
+-- New validators for the same text.
+UPDATE documents SET etag = :etag, last_modified = :last_modified, body_hash = :body_hash,
+       links = coalesce(:links, links)
+WHERE id = :document;
+
+-- name: generations_by_source
+-- The generations that can still be shown.
+SELECT g.number, g.run_id, g.activated_at, g.documents, g.number = s.active_generation
+FROM generations g JOIN sources s ON s.id = g.source_id
+WHERE g.source_id = ? ORDER BY g.number;
+
+-- name: activate
+-- Move the pointer: one row.
+UPDATE sources SET active_generation = :generation, held_generation = NULL, held_reason = NULL,
+       last_generation = max(last_generation, :generation)
+WHERE id = :source;
+
+-- name: generation_activated
+-- A held generation is shown for the first time.
+UPDATE generations SET activated_at = coalesce(activated_at, :now) WHERE source_id = :source AND number = :generation;
+
+-- name: versions_at
+-- Documents of a source that are visible at one generation and not at another.
+SELECT d.ref_id, r.reference, d.url, d.title, d.content_id
+FROM documents d JOIN refs r ON r.id = d.ref_id
+WHERE d.source_id = :source
+  AND d.born <= :at AND (d.died IS NULL OR d.died > :at)
+  AND NOT (d.born <= :other AND (d.died IS NULL OR d.died > :other))
+ORDER BY r.reference;
+
+-- name: section_paths
+-- The passages of a content with their heading paths.
+SELECT p.id, p.heading_path FROM sections s JOIN passages p ON p.id = s.passage_id
+WHERE s.content_id = ? ORDER BY s.position;
+
+-- name: vacuum_documents
+-- Documents that died before the kept history.
+DELETE FROM documents WHERE source_id = :source AND died IS NOT NULL AND died <= :floor RETURNING content_id;
+
+-- name: vacuum_handoffs
+-- Finished handoffs of generations before the kept history.
+DELETE FROM handoffs WHERE source_id = :source AND generation < :floor AND status IN ('completed', 'failed')
+RETURNING content_id;
+
+-- name: vacuum_generations
+-- Generations before the kept history.
+DELETE FROM generations WHERE source_id = :source AND number < :floor;
+
+-- name: contents_candidates
+-- Contents that nobody may be using: found by a scan.
+SELECT id FROM contents c
+WHERE NOT EXISTS (SELECT 1 FROM documents d WHERE d.content_id = c.id)
+  AND NOT EXISTS (SELECT 1 FROM handoffs h WHERE h.content_id = c.id);
+
+-- name: contents_unused
+-- Of these contents, the ones nobody uses.
+SELECT id FROM contents c WHERE id IN carray(?)
+  AND NOT EXISTS (SELECT 1 FROM documents d WHERE d.content_id = c.id)
+  AND NOT EXISTS (SELECT 1 FROM handoffs h WHERE h.content_id = c.id);
+
+-- name: contents_passages
+-- The passages these contents point at.
+SELECT DISTINCT passage_id FROM sections WHERE content_id IN carray(?);
+
+-- name: contents_delete
+-- Contents with their sections.
+DELETE FROM contents WHERE id IN carray(?);
+
+-- name: passages_unused
+-- Of these passages, the ones no section points at.
+SELECT id FROM passages p WHERE id IN carray(?)
+  AND NOT EXISTS (SELECT 1 FROM sections s WHERE s.passage_id = p.id);
+
+-- name: passages_candidates
+-- Passages no section points at: found by a scan.
+SELECT id FROM passages p WHERE NOT EXISTS (SELECT 1 FROM sections s WHERE s.passage_id = p.id);
+
+-- name: vectors_delete
+-- The vectors of these passages.
+DELETE FROM vectors WHERE passage_id IN carray(?);
+
+-- name: fts_delete
+-- The words of these passages.
+DELETE FROM passages_fts WHERE rowid IN carray(?);
+
+-- name: passages_delete
+-- The passages themselves.
+DELETE FROM passages WHERE id IN carray(?);
+
+-- name: keyword
+-- Passages with any of the words, best first; a word in the headings weighs five times.
+SELECT rowid, -bm25(passages_fts, 5.0, 1.0) FROM passages_fts WHERE passages_fts MATCH ? ORDER BY rank LIMIT ?;
+
+-- name: places
+-- Where readers can see these passages.
+SELECT s.passage_id, d.id, d.source, d.version, d.kind, r.reference, d.url, d.title, d.generation, d.fetched_at,
+       s.position, s.anchor
+FROM sections s
+JOIN documents_active d ON d.content_id = s.content_id
+JOIN refs r ON r.id = d.ref_id
+WHERE s.passage_id IN carray(:passages)
+
+-- name: passage_texts
+-- What these passages say.
+SELECT id, heading_path, text FROM passages WHERE id IN carray(?);
+
+-- name: document_places
+-- A document from its first section to its last.
+SELECT s.passage_id, d.id, d.source, d.version, d.kind, r.reference, d.url, d.title, d.generation, d.fetched_at,
+       s.position, s.anchor
+FROM documents_active d
+JOIN refs r ON r.id = d.ref_id
+JOIN sections s ON s.content_id = d.content_id
+WHERE d.id = ? ORDER BY s.position;

@@ -1,0 +1,226 @@
+"""Sources, leases and runs in SQLite. Each function is one unit of work on an open transaction."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import apsw
+
+from rowen.adapters.sqlite.queries import sql
+from rowen.adapters.sqlite.rows import date_in, json_in, json_out, time_in, time_out
+from rowen.core.lease import Lease
+from rowen.core.document import Outcome
+from rowen.core.run import Mode, Run, RunItem, RunStatus
+from rowen.core.source import NewSource, Source, Status
+from rowen.errors import Conflict, LeaseLost
+from rowen.ports.store import RunEnd, SourceStats
+
+
+def add(db: apsw.Connection, new: NewSource, now: datetime) -> Source:
+    clash = db.execute(sql("source_clash"), {"name": new.name, "version": new.version, "key": new.key}).get
+    if clash:
+        label = f"{clash[0]}@{clash[1]}" if clash[1] else clash[0]
+        raise Conflict(
+            f"source `{label}`: exists already",
+            hint=f"choose another `--name`, or run `rowen sync {label}`",
+            name=clash[0],
+        )
+    source_id = db.execute(
+        sql("source_insert"),
+        {
+            "key": new.key,
+            "kind": new.kind,
+            "name": new.name,
+            "version": new.version,
+            "location": new.location,
+            "params": json_out(new.params),
+            "now": time_out(now),
+        },
+    ).get
+    return next(source for source in everything(db) if source.id == source_id)
+
+
+def remove(db: apsw.Connection, source_id: int) -> None:
+    db.execute(sql("source_delete"), (source_id,))
+
+
+def everything(db: apsw.Connection) -> list[Source]:
+    return [_source(row) for row in db.execute(sql("sources_all"))]
+
+
+def stats(db: apsw.Connection, source_id: int) -> SourceStats:
+    documents, sections, size = db.execute(sql("source_stats"), (source_id,)).get
+    return SourceStats(documents=documents, sections=sections, contents_bytes=size)
+
+
+def acquire_lease(db: apsw.Connection, name: str, owner: str, now: datetime, ttl_s: float) -> Lease | None:
+    expires = now + timedelta(seconds=ttl_s)
+    values = {"name": name, "owner": owner, "expires": time_out(expires), "now": time_out(now)}
+    token = db.execute(sql("lease_take"), values).get
+    return None if token is None else Lease(name=name, owner=owner, token=token, expires_at=expires)
+
+
+def lease(db: apsw.Connection, name: str) -> Lease | None:
+    row = db.execute(sql("lease_get"), (name,)).get
+    expires = time_in(row[3]) if row else None
+    if row is None or expires is None:
+        return None
+    return Lease(name=row[0], owner=row[1], token=row[2], expires_at=expires)
+
+
+def renew_lease(db: apsw.Connection, held: Lease, now: datetime, ttl_s: float) -> Lease:
+    expires = now + timedelta(seconds=ttl_s)
+    values = {"name": held.name, "token": held.token, "expires": time_out(expires)}
+    if db.execute(sql("lease_renew"), values).get is None:
+        raise lost(held)
+    return Lease(name=held.name, owner=held.owner, token=held.token, expires_at=expires)
+
+
+def release_lease(db: apsw.Connection, held: Lease) -> None:
+    db.execute(sql("lease_release"), {"name": held.name, "token": held.token})
+
+
+def fence(db: apsw.Connection, held: Lease) -> None:
+    """invariant: a process that lost its lease writes nothing, however late it wakes up."""
+    if db.execute(sql("lease_check"), {"name": held.name, "token": held.token}).get is None:
+        raise lost(held)
+
+
+def lost(held: Lease) -> LeaseLost:
+    return LeaseLost(f"lease `{held.name}`: taken over by another process", name=held.name)
+
+
+def begin_run(db: apsw.Connection, held: Lease, source_id: int, mode: Mode, now: datetime) -> Run:
+    fence(db, held)
+    source, at = {"source": source_id}, time_out(now)
+    # Births first: the unique index allows one living version of a reference.
+    db.execute(sql("discard_births"), source)
+    db.execute(sql("discard_deaths"), source)
+    db.execute(sql("discard_generations"), source)
+    db.execute(sql("runs_close_lost"), {**source, "now": at})
+    run_id, generation = db.execute(
+        sql("run_insert"), {**source, "mode": mode.value, "now": at, "owner": held.owner}
+    ).get
+    db.execute(sql("source_running"), {**source, "now": at})
+    return Run(
+        id=run_id,
+        source_id=source_id,
+        mode=mode,
+        status=RunStatus.RUNNING,
+        generation=generation,
+        stop_reason=None,
+        started_at=now,
+        finished_at=None,
+        counters={},
+        error=None,
+        owner=held.owner,
+    )
+
+
+def finish_run(db: apsw.Connection, held: Lease, run: Run, end: RunEnd, now: datetime) -> None:
+    fence(db, held)
+    at = time_out(now)
+    shown = end.activate if end.activate is not None else end.hold
+    if shown is not None:
+        db.execute(
+            sql("generation_insert"),
+            {
+                "source": run.source_id,
+                "number": shown,
+                "run": run.id,
+                "activated_at": at if end.activate is not None else None,
+                "documents": end.documents,
+            },
+        )
+        db.execute(sql("handoffs_supersede"), {"source": run.source_id, "run": run.id, "now": at})
+    db.execute(
+        sql("source_finish"),
+        {
+            "source": run.source_id,
+            "status": end.source_status.value,
+            "activate": end.activate,
+            "hold": end.hold,
+            "hold_reason": end.hold_reason,
+            "error": end.error,
+            "watermark": time_out(end.watermark) if end.watermark else None,
+            "metadata": json_out(end.metadata) if end.metadata is not None else None,
+            "now": at,
+        },
+    )
+    db.execute(
+        sql("run_finish"),
+        {
+            "run": run.id,
+            "source": run.source_id,
+            "status": end.status.value,
+            "stop_reason": end.stop_reason,
+            "counters": json_out(end.counters.as_dict()),
+            "error": end.error,
+            "generation": shown,
+            "now": at,
+        },
+    )
+    db.executemany(
+        sql("run_item_insert"),
+        ((run.id, item.reference, item.outcome.value, item.reason, item.detail) for item in end.items),
+    )
+
+
+def runs(db: apsw.Connection, source_id: int, limit: int) -> list[Run]:
+    return [_run(row) for row in db.execute(sql("runs_by_source"), (source_id, limit))]
+
+
+def run_items(db: apsw.Connection, run_id: int) -> list[RunItem]:
+    return [
+        RunItem(reference, Outcome(outcome), reason, detail)
+        for reference, outcome, reason, detail in db.execute(sql("run_items_by_run"), (run_id,))
+    ]
+
+
+def _source(row: tuple[Any, ...]) -> Source:
+    created_at = time_in(row[20])
+    if created_at is None:
+        raise AssertionError("a source without its time of creation")
+    return Source(
+        id=row[0],
+        key=row[1],
+        kind=row[2],
+        name=row[3],
+        version=row[4],
+        location=row[5],
+        params=json_in(row[6]),
+        status=Status(row[7]),
+        active_generation=row[8],
+        last_generation=row[9],
+        held_generation=row[10],
+        held_reason=row[11],
+        last_run_at=time_in(row[12]),
+        last_success_at=time_in(row[13]),
+        last_error_at=time_in(row[14]),
+        last_error=row[15],
+        watermark=time_in(row[16]),
+        last_processed_date=date_in(row[17]),
+        consecutive_failures=row[18],
+        metadata=json_in(row[19]),
+        created_at=created_at,
+    )
+
+
+def _run(row: tuple[Any, ...]) -> Run:
+    started_at = time_in(row[6])
+    if started_at is None:
+        raise AssertionError("a run without its time of start")
+    return Run(
+        id=row[0],
+        source_id=row[1],
+        mode=Mode(row[2]),
+        status=RunStatus(row[3]),
+        generation=row[4],
+        stop_reason=row[5],
+        started_at=started_at,
+        finished_at=time_in(row[7]),
+        counters=json_in(row[8]),
+        error=row[9],
+        owner=row[10],
+    )

@@ -1,0 +1,6 @@
+"""The machine Rowen runs on: its clock, and which process is who."""
+
+from rowen.adapters.system.clock import SystemClock
+from rowen.adapters.system.owner import is_dead, owner
+
+__all__ = ["SystemClock", "is_dead", "owner"]

@@ -1,0 +1,182 @@
+"""Settings: defaults, then a file, then the environment, then flags, into frozen dataclasses.
+
+Read once and passed down; no other module reads the environment. `rowen config show` prints every value with
+where it came from.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from rowen.errors import ConfigError
+
+
+def setting(default: Any, *, help: str, low: float | None = None, high: float | None = None) -> Any:
+    return field(default=default, metadata={"help": help, "low": low, "high": high})
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoreConfig:
+    url: str = setting("", help="The store: `sqlite:///path`; empty for rowen.db in the user's data folder")
+    busy_timeout_s: float = setting(5.0, help="How long to wait for another process's write", low=0, high=600)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FetchConfig:
+    user_agent: str = setting("rowen/0.1", help="How requests name us; robots.txt is read for its first word")
+    timeout_s: float = setting(30.0, help="Seconds for one exchange", low=0.1, high=3600)
+    max_body_bytes: int = setting(10_000_000, help="Larger bodies are refused", low=1_000, high=1_000_000_000)
+    allow_private: bool = setting(
+        False, help="Let links and redirects lead to private addresses; the typed address always may be one"
+    )
+    retries: int = setting(3, help="Attempts after the first, on 5xx, 429, time-outs and resets", low=0, high=20)
+    retry_base_s: float = setting(0.5, help="The first wait; it doubles each time", low=0, high=600)
+    retry_max_wait_s: float = setting(60.0, help="A server that asks for more is left alone", low=0, high=86_400)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConvertConfig:
+    workers: int = setting(2, help="Processes that parse fetched pages", low=1, high=64)
+    timeout_s: float = setting(20.0, help="Seconds one page may take to parse", low=0.1, high=600)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EmbeddingConfig:
+    provider: str = setting("static", help="What turns text into vectors")
+
+
+@dataclass(frozen=True, kw_only=True)
+class HistoryConfig:
+    keep_generations: int = setting(3, help="Generations that can be shown again, the active one included", low=1, high=1000)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    store: StoreConfig = field(default_factory=StoreConfig)
+    fetch: FetchConfig = field(default_factory=FetchConfig)
+    convert: ConvertConfig = field(default_factory=ConvertConfig)
+    embedding: EmbeddingConfig = field(default_factory=EmbeddingConfig)
+    history: HistoryConfig = field(default_factory=HistoryConfig)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """One value, for `config show` and the reference."""
+
+    name: str
+    value: Any
+    origin: str
+    help: str
+    variable: str
+
+
+SECTIONS: dict[str, type] = {
+    "store": StoreConfig,
+    "fetch": FetchConfig,
+    "convert": ConvertConfig,
+    "embedding": EmbeddingConfig,
+    "history": HistoryConfig,
+}
+SHORT_VARIABLES = {"ROWEN_DB": "store.url"}
+
+
+def load(*, db: str | None = None, environment: Mapping[str, str] | None = None) -> tuple[Config, list[Setting]]:
+    """The settings in force and where each came from."""
+    env = os.environ if environment is None else environment  # noqa: TID251 - the one place that may
+    given: dict[str, tuple[Any, str]] = {}
+    given |= _from_file(env)
+    given |= _from_environment(env)
+    if db is not None:
+        given["store.url"] = (db, "--db")
+    sections: dict[str, Any] = {}
+    shown: list[Setting] = []
+    for section, cls in SECTIONS.items():
+        values: dict[str, Any] = {}
+        for one in fields(cls):
+            name = f"{section}.{one.name}"
+            raw, origin = given.pop(name, (one.default, "default"))
+            values[one.name] = _checked(name, raw, one.default, one.metadata)
+            shown.append(
+                Setting(
+                    name=name,
+                    value=values[one.name],
+                    origin=origin,
+                    help=one.metadata["help"],
+                    variable=_variable(name),
+                )
+            )
+        sections[section] = cls(**values)
+    for name, (_, origin) in given.items():
+        close = difflib.get_close_matches(name, [s.name for s in shown], 1)
+        hint = f"did you mean `{close[0]}`?" if close else "see `rowen config show`"
+        raise ConfigError(f"setting `{name}` in {origin}: no such setting", hint=hint, name=name)
+    return Config(**sections), shown
+
+
+def default_store_path() -> Path:
+    import platformdirs  # only when nobody said where the store is
+
+    return Path(platformdirs.user_data_dir("rowen")) / "rowen.db"
+
+
+def _from_file(env: Mapping[str, str]) -> dict[str, tuple[Any, str]]:
+    named = env.get("ROWEN_CONFIG")
+    if named is None:
+        return {}
+    path = Path(named)
+    try:
+        content = tomllib.loads(path.read_text("utf-8"))
+    except OSError as exc:
+        raise ConfigError(f"settings file `{path}`: cannot be read: {exc.strerror}") from exc
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as exc:
+        raise ConfigError(f"settings file `{path}`: not TOML: {exc}") from exc
+    given: dict[str, tuple[Any, str]] = {}
+    for section, values in content.items():
+        if not isinstance(values, dict):
+            raise ConfigError(f"settings file `{path}`: `{section}` is not a section", hint="write `[fetch]` and below it `timeout_s = 10`")
+        given |= {f"{section}.{key}": (value, f"`{path}`") for key, value in values.items()}
+    return given
+
+
+def _from_environment(env: Mapping[str, str]) -> dict[str, tuple[Any, str]]:
+    names = {_variable(f"{s}.{f.name}"): f"{s}.{f.name}" for s, cls in SECTIONS.items() for f in fields(cls)}
+    names |= SHORT_VARIABLES
+    return {name: (env[variable], f"`{variable}`") for variable, name in names.items() if env.get(variable)}
+
+
+def _variable(name: str) -> str:
+    return "ROWEN_DB" if name == "store.url" else "ROWEN_" + name.replace(".", "_").upper()
+
+
+def _checked(name: str, raw: Any, default: Any, limits: Mapping[str, Any]) -> Any:
+    try:
+        value = _typed(raw, type(default))
+    except (TypeError, ValueError) as exc:
+        raise ConfigError(f"setting `{name}`: expected {_expected(default)}, got `{raw}`", name=name) from exc
+    low, high = limits["low"], limits["high"]
+    if low is not None and not low <= value <= high:
+        raise ConfigError(f"setting `{name}`: expected {low:g} to {high:g}, got `{raw}`", name=name)
+    return value
+
+
+def _typed(raw: Any, wanted: type) -> Any:
+    if wanted is bool:
+        if isinstance(raw, bool):
+            return raw
+        answers = {"true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False, "off": False}
+        if str(raw).lower() not in answers:
+            raise ValueError(raw)
+        return answers[str(raw).lower()]
+    if isinstance(raw, bool):
+        raise TypeError(raw)
+    return wanted(raw)
+
+
+def _expected(default: Any) -> str:
+    return {bool: "true or false", int: "a whole number", float: "a number"}.get(type(default), "text")

@@ -1,0 +1,93 @@
+"""References, their versions, and what an item of a run turned out to be.
+
+`Known` is what the store remembers of a visible version: just enough to ask "did it change?"
+and to follow its links without fetching it. `Draft` is a version that was fetched and converted
+but is not stored yet.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from rowen.core import hashing
+
+
+class Outcome(StrEnum):
+    CREATED = "created"
+    UPDATED = "updated"
+    UNCHANGED = "unchanged"
+    DELETED = "deleted"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class Validators:
+    """What a server gave us to ask "changed since?" with."""
+
+    etag: str | None = None
+    last_modified: str | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.etag or self.last_modified)
+
+
+@dataclass(slots=True)
+class Known:
+    """The visible version of one reference, as a run needs it."""
+
+    document_id: int
+    """0 for a version that an interrupted run left behind and no reader sees."""
+    reference_id: int
+    reference: str
+    content_hash: bytes
+    body_hash: bytes | None
+    payload_hash: bytes
+    validators: Validators
+    depth: int
+    links: array[int]
+    """Reference ids of the out-links, in page order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """The main content of a fetched body as Markdown, with what a crawl needs to go on."""
+
+    title: str
+    text: str
+    links: tuple[str, ...] = ()
+    """Absolute, normalised, without fragments, in page order, each once."""
+    canonical: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Draft:
+    """One version of a reference on its way into the store."""
+
+    reference: str
+    url: str
+    title: str
+    text: str
+    content_hash: bytes
+    body_hash: bytes | None
+    validators: Validators
+    content_type: str
+    depth: int
+    links: tuple[str, ...]
+    metadata: Mapping[str, Any]
+
+    @property
+    def payload_hash(self) -> bytes:
+        """What makes this version different from another: text and metadata, not validators."""
+        return payload_hash(self.content_hash, self.title, self.url, self.metadata)
+
+
+def payload_hash(content_hash: bytes, title: str, url: str, metadata: Mapping[str, Any]) -> bytes:
+    return hashing.of_mapping(
+        {"content": content_hash.hex(), "title": title, "url": url, "metadata": dict(metadata)}
+    )

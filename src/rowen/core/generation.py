@@ -1,0 +1,41 @@
+"""Numbered states of a source, and the difference between two of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Generation:
+    number: int
+    run_id: int
+    activated_at: datetime | None
+    """None while it is held."""
+    documents: int
+    active: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Change:
+    reference: str
+    url: str
+    title: str
+    kind: str
+    """`added`, `changed` or `removed`."""
+    headings_added: tuple[str, ...] = ()
+    headings_removed: tuple[str, ...] = ()
+    """Of a changed document: the heading paths whose text is new or gone."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Diff:
+    from_generation: int
+    to_generation: int
+    changes: tuple[Change, ...]
+
+
+def oldest_kept(activated: list[int], *, active: int, keep: int) -> int:
+    """The oldest generation that history still holds: `keep` of them, the active one included."""
+    history = sorted(n for n in activated if n <= active)
+    return history[-keep] if len(history) >= keep else (history[0] if history else 0)

@@ -1,0 +1,79 @@
+"""What a search asks and answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+
+class SearchMode(StrEnum):
+    HYBRID = "hybrid"
+    KEYWORD = "keyword"
+    VECTOR = "vector"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Filters:
+    """Which documents a search may answer with. Empty means all."""
+
+    source_ids: frozenset[int] = frozenset()
+    kinds: frozenset[str] = frozenset()
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    since: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A visible section that holds a passage: where a ranked passage can be shown."""
+
+    passage_id: int
+    document_id: int
+    source: str
+    version: str
+    kind: str
+    reference: str
+    url: str
+    title: str
+    generation: int
+    fetched_at: datetime
+    position: int
+    heading_path: str
+    anchor: str | None
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SectionHit:
+    heading_path: str
+    url: str
+    snippet: str
+    score: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Hit:
+    source: str
+    version: str
+    url: str
+    """With the anchor of the best section."""
+    title: str
+    heading_path: str
+    snippet: str
+    """Matched words stand between « and »; doors turn them into their own highlight."""
+    score: float
+    generation: int
+    fetched_at: datetime
+    sections: tuple[SectionHit, ...] = ()
+    """The other sections of the document that matched."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Answer:
+    query: str
+    mode: SearchMode
+    """The mode that answered: `keyword` when vectors were asked for and could not be had."""
+    degraded: str | None
+    hits: tuple[Hit, ...]

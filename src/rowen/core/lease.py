@@ -1,0 +1,25 @@
+"""The run lock: a lease with a heartbeat and a fencing token.
+
+Whoever holds the lease of a source may write its next generation. The token grows with each new owner and
+travels with every write, so a process that slept through its lease cannot write over its successor.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+LEASE_TTL_S = 60.0
+HEARTBEAT_S = 15.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Lease:
+    name: str
+    owner: str
+    token: int
+    expires_at: datetime
+
+
+def source_lease_name(source_id: int) -> str:
+    return f"source:{source_id}"

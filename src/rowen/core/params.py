@@ -1,0 +1,98 @@
+"""Parameters of a source: what they are called, what they may be, and which of them make a source itself."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rowen.errors import ConfigError
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Param:
+    name: str
+    default: Any
+    help: str
+    parse: Callable[[str], Any]
+    identity: bool
+    """It changes what is fetched, so it is part of the source's key."""
+
+
+def whole(low: int, high: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        number = int(text)
+        if not low <= number <= high:
+            raise ValueError(f"expected {low} to {high}")
+        return number
+
+    return parse
+
+
+def number(low: float, high: float) -> Callable[[str], float]:
+    def parse(text: str) -> float:
+        value = float(text)
+        if not low <= value <= high:
+            raise ValueError(f"expected {low:g} to {high:g}")
+        return value
+
+    return parse
+
+
+def switch(text: str) -> bool:
+    match text.strip().lower():
+        case "true" | "yes" | "on" | "1":
+            return True
+        case "false" | "no" | "off" | "0":
+            return False
+    raise ValueError("expected true or false")
+
+
+def one_of(*choices: str) -> Callable[[str], str]:
+    def parse(text: str) -> str:
+        if text not in choices:
+            raise ValueError(f"expected one of {', '.join(choices)}")
+        return text
+
+    return parse
+
+
+def words(text: str) -> list[str]:
+    """A list, separated by commas."""
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def optional(parse: Callable[[str], Any]) -> Callable[[str], Any]:
+    return lambda text: None if text.strip().lower() in ("", "none") else parse(text)
+
+
+def read(specs: Sequence[Param], given: Mapping[str, str]) -> dict[str, Any]:
+    """Checked values of what was given; defaults are not written down, so that they can improve."""
+    by_name = {spec.name: spec for spec in specs}
+    values: dict[str, Any] = {}
+    for name, text in given.items():
+        spec = by_name.get(name)
+        if spec is None:
+            close = difflib.get_close_matches(name, by_name, 1)
+            hint = f"did you mean `{close[0]}`?" if close else f"known: {', '.join(sorted(by_name))}"
+            raise ConfigError(f"setting `{name}`: no such setting for this kind of source", hint=hint)
+        try:
+            values[name] = spec.parse(text)
+        except ValueError as exc:
+            said = str(exc) if "expected" in str(exc) else "not a number"
+            raise ConfigError(f"setting `{name}`: {said}, got `{text}`") from exc
+    return values
+
+
+def complete(specs: Sequence[Param], values: Mapping[str, Any]) -> dict[str, Any]:
+    return {spec.name: values.get(spec.name, spec.default) for spec in specs}
+
+
+def identity(specs: Sequence[Param], values: Mapping[str, Any]) -> dict[str, Any]:
+    """What is part of the key: the given values that differ from the defaults."""
+    return {
+        spec.name: values[spec.name]
+        for spec in specs
+        if spec.identity and spec.name in values and values[spec.name] != spec.default
+    }

@@ -1,0 +1,25 @@
+"""Read a `Retry-After` header: seconds, or a date."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+
+def retry_after_s(headers: Mapping[str, str], now: datetime) -> float | None:
+    """Seconds to wait from `now`; None when the header is absent or makes no sense. Names in lower case."""
+    value = headers.get("retry-after", "").strip()
+    if not value:
+        return None
+    if value.isascii() and value.isdigit():
+        # Nine digits are thirty years: more adds nothing, and endless digits are not worth converting.
+        return float(value[:9]) if len(value) <= 9 else 999_999_999.0
+    from email.utils import parsedate_to_datetime  # pulls in sockets and calendars; rarely needed
+
+    try:
+        at = parsedate_to_datetime(value)
+    except (ValueError, OverflowError):
+        return None
+    if at.tzinfo is None:
+        at = at.replace(tzinfo=UTC)
+    return max(0.0, (at - now).total_seconds())

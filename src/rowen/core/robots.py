@@ -1,0 +1,69 @@
+"""What robots.txt asks of us.
+
+It reads rules and answers questions; fetching the file, remembering it and keeping to the delay are for
+others. A file that could not be had says nothing: `from_answer` is None then, and nothing new may be crawled
+on that word.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import Any
+
+MAX_BYTES = 500_000
+"""The standard asks for at least this much to be read; the rest is dropped at a line border."""
+
+# A line that forbids or slows something down. The parser forgives misspellings of `disallow`, so this is
+# wider than it looks; an empty `Disallow:` forbids nothing.
+_BINDING = re.compile(r"[\s\ufeff]*(?:d[a-z]+|crawl.delay)[\s:]+[^\s#]")
+
+
+@dataclass(frozen=True, slots=True)
+class Robots:
+    """Parsed rules. `text` is what they were made of, for a store that wants to remember them."""
+
+    text: str
+    sitemaps: tuple[str, ...]
+    _rules: Any
+    """None when no rule forbids anything: most files, and then no address is matched at all."""
+
+    @classmethod
+    def parse(cls, text: str) -> Robots:
+        lines = text.lower().splitlines()
+        binding = any(_BINDING.match(line) for line in lines)
+        if not binding and not any("site" in line for line in lines):
+            return cls(text, (), None)
+        from protego import Protego  # 40 ms to import
+
+        rules = Protego.parse(text)
+        return cls(text, tuple(rules.sitemaps), rules if binding else None)
+
+    def allows(self, url: str, agent: str) -> bool:
+        return self._rules is None or bool(self._rules.can_fetch(url, agent))
+
+    def crawl_delay_s(self, agent: str) -> float | None:
+        if self._rules is None:
+            return None
+        delay = self._rules.crawl_delay(agent)
+        # `Crawl-delay: inf` parses as a number; it must not stop a crawl for ever.
+        return float(delay) if delay is not None and math.isfinite(delay) and delay >= 0 else None
+
+
+ALLOW_ALL = Robots("", (), None)
+
+
+def from_answer(status: int | None, body: bytes) -> Robots | None:
+    """The rules an answer stands for; `status` is None when no answer came.
+
+    A missing or forbidden file allows everything (RFC 9309). A server that fails, or asks us to slow down,
+    has not said anything: None.
+    """
+    if status is None or status >= 500 or status == 429:
+        return None
+    if not 200 <= status < 300:
+        return ALLOW_ALL
+    if len(body) > MAX_BYTES:
+        body = body[: body.rfind(b"\n", 0, MAX_BYTES) + 1]
+    return Robots.parse(body.decode("utf-8-sig", errors="replace"))

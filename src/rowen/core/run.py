@@ -1,0 +1,123 @@
+"""One execution of a source: its counters, its receipt, how it ended, and the events it tells itself by."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, fields
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from rowen.core.document import Outcome
+
+
+class Mode(StrEnum):
+    FULL = "full"
+    INCREMENTAL = "incremental"
+
+
+class RunStatus(StrEnum):
+    RUNNING = "running"
+    COMPLETED = "completed"
+    PARTIAL = "partial"
+    """Some items failed; their old versions stay visible and the rest is published."""
+    HELD = "held"
+    """The deletion guard stopped the generation; `approve` lets it through."""
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    LOST = "lost"
+    """The process that ran it died."""
+
+
+class StopReason(StrEnum):
+    EXHAUSTED = "exhausted"
+    MAX_PAGES = "max_pages"
+    MAX_ITEMS = "max_items"
+    WINDOW_EXHAUSTED = "window_exhausted"
+    RATE_LIMITED = "rate_limited"
+    HOST_UNAVAILABLE = "host_unavailable"
+    DELETION_GUARD = "deletion_guard"
+    CANCELLED = "cancelled"
+    ERROR = "error"
+
+
+@dataclass(slots=True)
+class Counters:
+    """What a run did and what it avoided. Counts, never times: they hold on any machine."""
+
+    created: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    deleted: int = 0
+    failed: int = 0
+    skipped: int = 0
+    """Stored and keyword-searchable, vectors still to come."""
+    requests: int = 0
+    not_modified: int = 0
+    bytes_received: int = 0
+    retries: int = 0
+    redirects: int = 0
+    parses: int = 0
+    same_body: int = 0
+    """Tier 2 without validators: the bytes were the same, nothing was parsed."""
+    same_content: int = 0
+    """Tier 3: another body, the same text."""
+    validators_refreshed: int = 0
+    passages_reused: int = 0
+    """Tier 4: sections whose text was stored before."""
+    passages_new: int = 0
+    embeddings_computed: int = 0
+    embeddings_reused: int = 0
+    ignored: Counter[str] = field(default_factory=Counter)
+    """Addresses met and not asked for, by reason."""
+
+    def add(self, outcome: Outcome) -> None:
+        setattr(self, outcome.value, getattr(self, outcome.value) + 1)
+
+    def as_dict(self) -> dict[str, Any]:
+        values: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self)}
+        values["ignored"] = dict(self.ignored)
+        return values
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Run:
+    id: int
+    source_id: int
+    mode: Mode
+    status: RunStatus
+    generation: int
+    """The generation that was active when the run ended; while it runs, the one it stages."""
+    stop_reason: str | None
+    started_at: datetime
+    finished_at: datetime | None
+    counters: dict[str, Any]
+    error: str | None
+    owner: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunItem:
+    """What became of one reference in one run, and why."""
+
+    reference: str
+    outcome: Outcome
+    reason: str
+    detail: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that happened in a run. The bar, server-sent events and callbacks all read these."""
+
+    source: str
+    kind: str
+    """`started`, `item`, `phase` or `finished`."""
+    reference: str | None = None
+    outcome: Outcome | None = None
+    reason: str | None = None
+    deleted: bool = False
+    counters: Counters | None = None
+    queued: int = 0
+    """Items known to be ahead, for a bar; grows while a crawl discovers."""
+    detail: str | None = None

@@ -1,0 +1,46 @@
+"""Values of the section tree. How text becomes sections is in `split.py`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A place in a content. Its id is its position: made here, before any store has seen it."""
+
+    position: int
+    level: int
+    """0 for what stands before the first heading, else the heading's level."""
+    parent: int | None
+    """Position of the enclosing section; parts of a long section share one parent."""
+    heading: str
+    heading_path: tuple[str, ...]
+    anchor: str | None
+    start: int
+    end: int
+    """`content[start:end]` is this section with its heading line; the slices tile the content exactly."""
+    text: str
+    """The section's own text: the slice without the heading line and outer blank lines."""
+    passage_hash: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """The text of a section with its heading path: stored, keyword-indexed and embedded once, ever."""
+
+    hash: bytes
+    heading_path: str
+    text: str
+
+    @property
+    def embeddable(self) -> str:
+        return f"{self.heading_path}\n{self.text}" if self.heading_path else self.text
+
+
+PATH_SEPARATOR = " › "
+"""Between the headings of a path, wherever a path is shown or stored as one string."""
+
+
+def join_path(path: tuple[str, ...]) -> str:
+    return PATH_SEPARATOR.join(path)

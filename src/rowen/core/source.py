@@ -1,0 +1,71 @@
+"""What a source is, and the four states it can be in.
+
+A source is one outside thing to mirror. Its key is derived from what is fetched, so a changed
+parameter that changes what is fetched is a new source with clean history.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from enum import StrEnum
+from typing import Any
+
+from rowen.core import hashing
+
+
+class Status(StrEnum):
+    IDLE = "IDLE"
+    RUNNING = "RUNNING"
+    SUCCESS = "SUCCESS"
+    ERROR = "ERROR"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NewSource:
+    """A source as the caller describes it, before the store has seen it."""
+
+    kind: str
+    name: str
+    version: str = ""
+    location: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+    key: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Source:
+    id: int
+    key: str
+    kind: str
+    name: str
+    version: str
+    location: str
+    params: Mapping[str, Any]
+    status: Status
+    active_generation: int
+    """What readers see; 0 before the first harvest."""
+    last_generation: int
+    """The highest number ever shown to anybody; numbers are not reused."""
+    held_generation: int | None
+    held_reason: str | None
+    last_run_at: datetime | None
+    last_success_at: datetime | None
+    last_error_at: datetime | None
+    last_error: str | None
+    watermark: datetime | None
+    last_processed_date: date | None
+    consecutive_failures: int
+    metadata: Mapping[str, Any]
+    created_at: datetime
+
+    @property
+    def label(self) -> str:
+        return f"{self.name}@{self.version}" if self.version else self.name
+
+
+def source_key(*, kind: str, name: str, location: str, version: str, identity: Mapping[str, Any]) -> str:
+    """`kind:name:hash`, the hash over everything that decides what is fetched."""
+    digest = hashing.of_mapping({"location": location, "version": version, **identity})
+    return f"{kind}:{name}:{digest.hex()[:16]}"

@@ -1,0 +1,129 @@
+"""Every error Rowen raises on purpose.
+
+RowenError
+├─ UserError        the caller can fix it           exit 2, HTTP 4xx
+│    ConfigError · NotFound · Conflict · BadLocation · StoreUnusable
+├─ TransientError   the same call may work later    retried with backoff
+│    FetchTimeout · ConnectionFailed · HostUnknown · RateLimited · ServerFailed · StoreBusy · StoreFull
+│    EmbedderUnavailable
+├─ PermanentError   this item will not work         recorded; the run goes on
+│    Unfetchable · AddressRefused · BodyTooLarge · Unparseable
+└─ LeaseLost        another owner has the source    the run stops at once, writes nothing more
+
+Anything else is a bug: its traceback is kept and shown. Every error carries its facts as attributes
+(`exc.facts`), so that doors and tests never parse a message.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class RowenError(Exception):
+    """The root of the map. `message` names the thing, the fact and the cause; `hint` the next step."""
+
+    reason: ClassVar[str] = "error"
+
+    def __init__(self, message: str, *, hint: str | None = None, **facts: object) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.facts = facts
+
+
+class UserError(RowenError):
+    reason = "bad_call"
+
+
+class ConfigError(UserError):
+    reason = "bad_setting"
+
+
+class NotFound(UserError):
+    reason = "not_found"
+
+
+class Conflict(UserError):
+    reason = "conflict"
+
+
+class BadLocation(UserError):
+    """What was given to `add` cannot be a source: not a URL, an unknown host, nothing there."""
+
+    reason = "bad_location"
+
+
+class StoreUnusable(UserError):
+    """The store's file is not a database of ours, or cannot be opened."""
+
+    reason = "store_unusable"
+
+
+class TransientError(RowenError):
+    reason = "transient"
+
+    def __init__(
+        self, message: str, *, hint: str | None = None, retry_after_s: float | None = None, **facts: object
+    ) -> None:
+        super().__init__(message, hint=hint, **facts)
+        self.retry_after_s = retry_after_s
+
+
+class FetchTimeout(TransientError):
+    reason = "timeout"
+
+
+class ConnectionFailed(TransientError):
+    reason = "connection_failed"
+
+
+class HostUnknown(TransientError):
+    reason = "host_unknown"
+
+
+class RateLimited(TransientError):
+    reason = "rate_limited"
+
+
+class ServerFailed(TransientError):
+    reason = "server_failed"
+
+
+class StoreBusy(TransientError):
+    reason = "store_busy"
+
+
+class StoreFull(TransientError):
+    reason = "store_full"
+
+
+class EmbedderUnavailable(TransientError):
+    reason = "embedder_unavailable"
+
+
+class PermanentError(RowenError):
+    reason = "permanent"
+
+
+class Unfetchable(PermanentError):
+    reason = "unfetchable"
+
+
+class AddressRefused(PermanentError):
+    """A fetch would have left the allowed addresses."""
+
+    reason = "address_refused"
+
+
+class BodyTooLarge(PermanentError):
+    reason = "body_too_large"
+
+
+class Unparseable(PermanentError):
+    reason = "unparseable"
+
+
+class LeaseLost(RowenError):
+    """Another owner took the lease; a zombie must not write."""
+
+    reason = "lease_lost"

@@ -1,0 +1,117 @@
+"""Asking one outside party politely: pace, retries, pauses, and knowing when to stop.
+
+A client is who answers a source's requests. `ask` sends one question and answers with what came back, or
+raises once it has been tried often enough. It has no opinion about redirects or 404s.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from rowen.core import urls
+from rowen.core.retry import RetryPolicy
+from rowen.core.retry_after import retry_after_s
+from rowen.core.run import Counters
+from rowen.errors import RateLimited, ServerFailed, TransientError
+from rowen.ports.clock import Clock
+from rowen.ports.fetcher import Fetcher, Request, Response
+
+RETRIED_STATUSES = frozenset({429, 500, 502, 503, 504, 520, 521, 522, 523, 524})
+UNREACHABLE_AFTER = 8
+"""Failures in a row, of connections or time-outs, that mean the host is away."""
+BROKEN_AFTER = 25
+"""The same for answers with a server error: a broken corner of a site is not an outage."""
+
+
+class HostUnavailable(TransientError):
+    reason = "host_unavailable"
+
+
+class Client:
+    def __init__(
+        self,
+        fetcher: Fetcher,
+        clock: Clock,
+        counters: Counters,
+        *,
+        retry: RetryPolicy,
+        concurrency: int,
+        delay_s: float,
+    ) -> None:
+        self._fetcher = fetcher
+        self._clock = clock
+        self._counters = counters
+        self._retry = retry
+        self._delay_s = delay_s
+        self._slots = asyncio.Semaphore(concurrency)
+        self._next_at: dict[str, float] = {}
+        self._paused_until = 0.0
+        self._failed_in_a_row = 0
+
+    def slow_down(self, delay_s: float) -> None:
+        """A robots.txt asks for more time between requests than we would take."""
+        self._delay_s = max(self._delay_s, delay_s)
+
+    async def ask(self, request: Request) -> Response:
+        attempt = 1
+        while True:
+            try:
+                response = await self._once(request)
+            except TransientError as exc:
+                await self._wait_or_raise(exc, attempt)
+            else:
+                if response.status not in RETRIED_STATUSES:
+                    self._failed_in_a_row = 0
+                    return response
+                await self._wait_or_raise(self._complaint(request, response), attempt)
+            attempt += 1
+            self._counters.retries += 1
+
+    async def _once(self, request: Request) -> Response:
+        async with self._slots:
+            if self._delay_s or self._paused_until:
+                await self._pace(urls.host_of(request.url))
+            self._counters.requests += 1
+            response = await self._fetcher.fetch(request)
+            self._counters.bytes_received += response.bytes_received
+            return response
+
+    async def _pace(self, host: str) -> None:
+        now = self._clock.monotonic()
+        due = max(now, self._next_at.get(host, 0.0), self._paused_until)
+        # Booked before waiting, so that two that wait do not go together.
+        self._next_at[host] = due + self._delay_s
+        if due > now:
+            await self._clock.sleep(due - now)
+
+    def _complaint(self, request: Request, response: Response) -> TransientError:
+        url = urls.without_credentials(request.url)
+        wait = retry_after_s(response.headers, self._clock.now())
+        if response.status == 429:
+            return RateLimited(f"`{url}`: 429, asked too often", retry_after_s=wait, url=url)
+        return ServerFailed(
+            f"`{url}`: {response.status} from the server",
+            retry_after_s=wait,
+            url=url,
+            status=response.status,
+        )
+
+    async def _wait_or_raise(self, exc: TransientError, attempt: int) -> None:
+        # In an outage the first pages have shown that trying again does not help.
+        patient = self._failed_in_a_row < 3
+        wait = self._retry.wait_s(attempt, jitter=self._clock.jitter(), retry_after_s=exc.retry_after_s)
+        if wait is None or not patient:
+            self._give_up(exc)
+            raise exc
+        if exc.retry_after_s is not None:
+            # The server spoke to the client, not to this request: everybody waits.
+            self._paused_until = max(self._paused_until, self._clock.monotonic() + exc.retry_after_s)
+        await self._clock.sleep(wait)
+
+    def _give_up(self, exc: TransientError) -> None:
+        self._failed_in_a_row += 1
+        limit = BROKEN_AFTER if isinstance(exc, ServerFailed) else UNREACHABLE_AFTER
+        if self._failed_in_a_row >= limit and not isinstance(exc, RateLimited):
+            raise HostUnavailable(
+                f"{exc.message}; {self._failed_in_a_row} failures in a row, the rest was not asked"
+            ) from exc

@@ -1,0 +1,233 @@
+"""Where a run's items arrive, whatever kind of source they come from.
+
+A source says of each item: unchanged, fetched, gone, failed or ignored. The intake compares, counts, hands
+changed items to ingestion in batches, and keeps what the run must write down at its end. It knows nothing of
+HTTP, links or listings.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from rowen.core import hashing
+from rowen.core.document import Converted, Draft, Known, Outcome, Validators
+from rowen.core.handoff import Reason
+from rowen.core.lease import Lease
+from rowen.core.run import Counters, Event, Mode, Run, RunItem
+from rowen.errors import RowenError
+from rowen.flows.ingest import BATCH, Ingestion
+from rowen.flows.tools import Tools
+from rowen.ports.store import Refreshed
+
+MOVED = "moved"
+"""The reason of a deletion whose text is found at another address of the same source."""
+
+OnEvent = Callable[[Event], None]
+
+
+class Intake:
+    def __init__(
+        self,
+        tools: Tools,
+        lease: Lease,
+        run: Run,
+        *,
+        source: str,
+        known: Mapping[str, Known],
+        on_event: OnEvent,
+    ) -> None:
+        self.counters = Counters()
+        self.run = run
+        self.lease = lease
+        self.items: list[RunItem] = []
+        self._tools = tools
+        self._source = source
+        self._known = known
+        self._on_event = on_event
+        self._ingestion = Ingestion(tools, lease, run, self.counters)
+        self._drafts: asyncio.Queue[Draft | str | None] = asyncio.Queue(BATCH * 2)
+        self._retired: list[int] = []
+        self._refreshed: list[Refreshed] = []
+        self.queued = 0
+        """Set by the source, for progress."""
+        self.added = 0
+        """References that had no visible version before."""
+        self.lost = 0
+        """Deletions that take text away: all but those of pages that only moved."""
+
+    @property
+    def full(self) -> bool:
+        return self.run.mode is Mode.FULL
+
+    @property
+    def staged(self) -> int:
+        """Changes to what readers see; none means there is no new generation."""
+        return self.counters.created + self.counters.updated + self.counters.skipped + self.counters.deleted
+
+    # what a source says
+
+    def not_modified(self, known: Known) -> None:
+        self.counters.not_modified += 1
+        self._unchanged(known.reference, "not_modified")
+
+    def same_body(self, known: Known, validators: Validators) -> None:
+        """The same bytes came again: nothing to parse."""
+        self.counters.same_body += 1
+        if validators != known.validators:
+            self._refresh(Refreshed(document_id=known.document_id, validators=validators, body_hash=known.body_hash))
+        self._unchanged(known.reference, "same_body")
+
+    async def revived(self, known: Known) -> None:
+        """An interrupted run stored this version; the server says it still stands."""
+        self.counters.not_modified += 1
+        await self._drafts.put(known.reference)
+
+    async def convert(self, body: bytes, *, content_type: str, url: str) -> Converted:
+        self.counters.parses += 1
+        return await self._tools.converter.convert(body, content_type=content_type, url=url)
+
+    async def fetched(
+        self,
+        converted: Converted,
+        *,
+        reference: str,
+        url: str,
+        body_hash: bytes | None,
+        validators: Validators,
+        content_type: str,
+        depth: int,
+        links: Sequence[str],
+        stored_links: Sequence[str] | None,
+        metadata: Mapping[str, Any],
+    ) -> None:
+        """A body came and was read: decide whether its text or metadata are news.
+
+        `stored_links` are the links of the visible version, None when there is none.
+        """
+        draft = Draft(
+            reference=reference,
+            url=url,
+            title=converted.title,
+            text=converted.text,
+            content_hash=hashing.of_text(converted.text),
+            body_hash=body_hash,
+            validators=validators,
+            content_type=content_type,
+            depth=depth,
+            links=tuple(links),
+            metadata=metadata,
+        )
+        known = self._known.get(reference)
+        if known is None or draft.payload_hash != known.payload_hash:
+            await self._drafts.put(draft)
+            return
+        self.counters.same_content += 1
+        new_links = None if stored_links is not None and list(stored_links) == list(links) else links
+        # A page that sends no validators and differs in its wrapping each time costs no write each time.
+        if validators != known.validators or new_links is not None:
+            self._refresh(
+                Refreshed(
+                    document_id=known.document_id,
+                    validators=validators,
+                    body_hash=body_hash,
+                    links=new_links,
+                )
+            )
+        self._unchanged(reference, "same_content")
+
+    def gone(self, reference: str, reason: str, detail: str | None = None) -> None:
+        """It is not there any more. Something that never was a document is no news."""
+        known = self._known.get(reference)
+        if known is None:
+            return
+        self._retired.append(known.document_id)
+        if reason != MOVED:
+            self.lost += 1
+        self._item(reference, Outcome.DELETED, reason, detail)
+
+    def failed(self, reference: str, error: RowenError) -> None:
+        """No word on it: what readers see stays."""
+        self._item(reference, Outcome.FAILED, error.reason, error.message)
+
+    def failed_because(self, reference: str, reason: str, detail: str | None = None) -> None:
+        self._item(reference, Outcome.FAILED, reason, detail)
+
+    # how the work gets done
+
+    async def work(self) -> None:
+        """Ingest what arrives until `close` was called and everything is stored."""
+        closed = False
+        while not closed:
+            batch = [await self._drafts.get()]
+            while len(batch) < BATCH and not self._drafts.empty():
+                batch.append(self._drafts.get_nowait())
+            closed = None in batch
+            drafts = [one for one in batch if isinstance(one, Draft)]
+            references = [one for one in batch if isinstance(one, str)]
+            if drafts:
+                self._ingested(await self._ingestion.take(drafts))
+            if references:
+                self._ingested(await self._ingestion.revive(references))
+            if len(self._refreshed) >= BATCH * 8:
+                await self._write_refreshed()
+
+    async def close(self) -> None:
+        await self._drafts.put(None)
+
+    async def write_rest(self) -> None:
+        """What needs no ingestion: deaths and validators, in one transaction each."""
+        if self._retired:
+            await self._tools.store.retire(self.lease, self.run, self._retired)
+            self._retired = []
+        await self._write_refreshed()
+
+    async def _write_refreshed(self) -> None:
+        if self._refreshed:
+            batch, self._refreshed = self._refreshed, []
+            await self._tools.store.refresh(self.lease, self.run.source_id, batch)
+
+    def _refresh(self, refreshed: Refreshed) -> None:
+        self.counters.validators_refreshed += 1
+        self._refreshed.append(refreshed)
+
+    def _ingested(self, reasons: Mapping[str, Reason]) -> None:
+        for reference, reason in reasons.items():
+            if reason is Reason.WORKER_LOST:
+                self._item(reference, Outcome.FAILED, reason.value)
+                continue
+            self.added += reference not in self._known
+            if reason is Reason.CIRCUIT_OPEN:
+                self._item(reference, Outcome.SKIPPED, reason.value)
+            elif reference in self._known:
+                self._item(reference, Outcome.UPDATED, "content_changed")
+            else:
+                self._item(reference, Outcome.CREATED, "new")
+
+    def _unchanged(self, reference: str, reason: str) -> None:
+        # No row is kept for it: an unchanged item costs no write.
+        self.counters.unchanged += 1
+        self._tell(reference, Outcome.UNCHANGED, reason)
+
+    def _item(self, reference: str, outcome: Outcome, reason: str, detail: str | None = None) -> None:
+        self.counters.add(outcome)
+        self.items.append(RunItem(reference, outcome, reason, detail))
+        self._tell(reference, outcome, reason, detail)
+
+    def _tell(
+        self, reference: str, outcome: Outcome, reason: str, detail: str | None = None
+    ) -> None:
+        self._on_event(
+            Event(
+                source=self._source,
+                kind="item",
+                reference=reference,
+                outcome=outcome,
+                reason=reason,
+                deleted=outcome is Outcome.DELETED,
+                counters=self.counters,
+                queued=self.queued,
+                detail=detail,
+            )
+        )

@@ -1,0 +1,98 @@
+"""robots.txt and sitemaps: what a site says about itself, asked conditionally and remembered.
+
+A listing that cannot be had now counts as it was last time, and the run knows that its picture is incomplete.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rowen.core import robots as rules_of
+from rowen.core import sitemap, urls
+from rowen.core.document import Validators
+from rowen.errors import PermanentError, TransientError, Unparseable
+from rowen.flows.client import Client
+from rowen.flows.intake import Intake
+from rowen.ports.fetcher import Request
+from rowen.ports.store import Listing, Store
+
+MAX_SITEMAPS = 200
+
+
+class Listings:
+    def __init__(self, store: Store, client: Client, intake: Intake) -> None:
+        self._store = store
+        self._client = client
+        self._intake = intake
+        self._remembered: dict[str, Listing] = {}
+        self.complete = True
+        """Every listing that exists was read; without that, nothing is an orphan."""
+
+    async def load(self) -> None:
+        self._remembered = await self._store.listings(self._intake.run.source_id)
+
+    async def robots(self, location: str) -> rules_of.Robots:
+        """Raises `TransientError` when nobody ever said what is allowed: then nothing is asked at all."""
+        url = urls.origin_of(location) + "/robots.txt"
+        remembered = self._remembered.get(url)
+        try:
+            response = await self._client.ask(Request(url, self._validators(url)))
+        except TransientError:
+            if remembered is None:
+                raise
+            return rules_of.Robots.parse(remembered.payload)
+        except PermanentError:
+            return rules_of.ALLOW_ALL
+        if response.status == 304 and remembered is not None:
+            return rules_of.Robots.parse(remembered.payload)
+        rules = rules_of.from_answer(response.status, response.body) or rules_of.ALLOW_ALL
+        if response.status == 200:
+            await self._remember(url, response.validators, rules.text)
+        return rules
+
+    async def sitemaps(self, location: str, rules: rules_of.Robots | None) -> list[str]:
+        """Every address the site's sitemaps name."""
+        host = urls.host_of(location)
+        named = [urls.normalise(url, location) for url in (rules.sitemaps if rules else ())]
+        waiting = [url for url in named if url] or [urls.origin_of(location) + "/sitemap.xml"]
+        seen: set[str] = set()
+        found: dict[str, None] = {}
+        while waiting and len(seen) < MAX_SITEMAPS:
+            url = waiting.pop(0)
+            if url in seen or urls.host_of(url) != host:
+                continue
+            seen.add(url)
+            payload = await self._sitemap(url)
+            found.update(dict.fromkeys(payload["urls"]))
+            waiting += payload["children"]
+        return list(found)
+
+    async def _sitemap(self, url: str) -> dict[str, Any]:
+        nothing: dict[str, Any] = {"urls": [], "children": []}
+        remembered = self._remembered.get(url)
+        try:
+            response = await self._client.ask(Request(url, self._validators(url)))
+            if response.status == 304 and remembered is not None:
+                return dict(remembered.payload)
+            if response.status != 200:
+                return nothing
+            parsed = sitemap.parse(response.body, base=url)
+        except Unparseable:
+            # Many sites answer any address with a page; that is no sitemap, and no reason to stop.
+            self.complete = self.complete and remembered is None
+            return dict(remembered.payload) if remembered else nothing
+        except (TransientError, PermanentError):
+            self.complete = False
+            return dict(remembered.payload) if remembered else nothing
+        payload = {"urls": [entry.url for entry in parsed.urls], "children": list(parsed.children)}
+        await self._remember(url, response.validators, payload)
+        return payload
+
+    def _validators(self, url: str) -> Validators:
+        remembered = self._remembered.get(url)
+        return remembered.validators if remembered and not self._intake.full else Validators()
+
+    async def _remember(self, url: str, validators: Validators, payload: Any) -> None:
+        listing = Listing(url=url, validators=validators, payload=payload)
+        if self._remembered.get(url) != listing:
+            await self._store.save_listing(self._intake.lease, self._intake.run.source_id, listing)

@@ -1,0 +1,301 @@
+"""The life of a run: lease, discard, harvest, guard, activate, and a true word about how it went.
+
+Whatever happens in between (an error, a cancellation, a lost lease), readers keep the old generation until
+the one UPDATE that shows the new one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from rowen.core import params as parameters
+from rowen.core.generation import oldest_kept
+from rowen.core.guard import reason_to_hold
+from rowen.core.lease import HEARTBEAT_S, LEASE_TTL_S, Lease, source_lease_name
+from rowen.core.run import Counters, Event, Mode, Run, RunStatus, StopReason
+from rowen.core.source import Source, Status
+from rowen.errors import Conflict, EmbedderUnavailable, LeaseLost, RowenError
+from rowen.flows.harvest import Harvested
+from rowen.flows.ingest import fill_vectors
+from rowen.flows.intake import Intake, OnEvent
+from rowen.flows.kinds import kind_named
+from rowen.flows.tools import Tools
+from rowen.ports.store import RunEnd
+
+PENDING = "vectors_pending"
+"""In a source's metadata: some of its text is stored without vectors."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Receipt:
+    """What a run did and what it avoided."""
+
+    source: Source
+    run_id: int
+    mode: Mode
+    status: RunStatus
+    generation: int
+    """What readers see now."""
+    held_generation: int | None
+    counters: Counters
+    stop_reason: str
+    error: str | None
+    hint: str | None
+    duration_s: float
+
+    @property
+    def good(self) -> bool:
+        return self.status in (RunStatus.COMPLETED, RunStatus.PARTIAL)
+
+
+async def sync(
+    tools: Tools, source: Source, *, full: bool = False, on_event: OnEvent = lambda event: None
+) -> Receipt:
+    """Bring the copy of one source in step with it."""
+    async with run_lease(tools, source) as lease:
+        mode = Mode.FULL if full or not source.active_generation else Mode.INCREMENTAL
+        run = await tools.store.begin_run(lease, source.id, mode=mode, now=tools.clock.now())
+        on_event(Event(source.label, "started"))
+        receipt = await _Execution(tools, source, lease, run, on_event).execute()
+        on_event(Event(source.label, "finished", counters=receipt.counters, detail=receipt.status))
+        return receipt
+
+
+@asynccontextmanager
+async def run_lease(tools: Tools, source: Source) -> AsyncIterator[Lease]:
+    """The right to write a source's next generation, or `Conflict`."""
+    name = source_lease_name(source.id)
+    lease = await _acquire(tools, name)
+    if lease is None:
+        holder = await tools.store.lease(name)
+        owner = holder.owner if holder else "somebody"
+        raise Conflict(
+            f"source `{source.label}`: being synced by `{owner}`",
+            hint="wait for it to end; if that machine is gone, its lease ends within a minute",
+            owner=owner,
+        )
+    try:
+        yield lease
+    finally:
+        await asyncio.shield(tools.store.release_lease(lease))
+
+
+async def _acquire(tools: Tools, name: str) -> Lease | None:
+    now = tools.clock.now()
+    lease = await tools.store.acquire_lease(name, tools.owner, now=now, ttl_s=LEASE_TTL_S)
+    if lease is None:
+        holder = await tools.store.lease(name)
+        if holder is not None and tools.is_dead(holder.owner):
+            await tools.store.release_lease(holder)
+            lease = await tools.store.acquire_lease(name, tools.owner, now=now, ttl_s=LEASE_TTL_S)
+    return lease
+
+
+class _Execution:
+    def __init__(
+        self, tools: Tools, source: Source, lease: Lease, run: Run, on_event: OnEvent
+    ) -> None:
+        self._tools = tools
+        self._source = source
+        self._lease = lease
+        self._run = run
+        self._on_event = on_event
+        self._started = tools.clock.monotonic()
+        self._intake: Intake | None = None
+        self._documents = 0
+
+    async def execute(self) -> Receipt:
+        try:
+            harvested = await self._harvest()
+        except LeaseLost:
+            raise
+        except asyncio.CancelledError:
+            end = self._broken(RunStatus.CANCELLED, StopReason.CANCELLED, None)
+            await asyncio.shield(self._finish(end))
+            raise
+        except RowenError as exc:
+            return await self._finish(self._broken(RunStatus.FAILED, StopReason.ERROR, exc), exc)
+        except BaseException as exc:
+            # A bug. The run must not stay open, and the traceback must not be lost.
+            problem = f"{type(exc).__name__}: {exc}"
+            await self._finish(self._broken(RunStatus.FAILED, StopReason.ERROR, None, problem))
+            raise
+        return await self._finish(self._decide(harvested), harvested.error)
+
+    async def _harvest(self) -> Harvested:
+        kind = kind_named(self._source.kind)
+        known = await self._tools.store.known(self._source.id)
+        self._documents = len(known)
+        self._intake = intake = Intake(
+            self._tools,
+            self._lease,
+            self._run,
+            source=self._source.label,
+            known=known,
+            on_event=self._on_event,
+        )
+        settings = parameters.complete(kind.params, self._source.params)
+        heartbeat = asyncio.create_task(self._keep_lease())
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(intake.work())
+                harvesting = group.create_task(kind.harvest(self._tools, self._source, settings, intake))
+                group.create_task(self._close_after(harvesting, intake, heartbeat))
+            await intake.write_rest()
+            return harvesting.result()
+        except BaseExceptionGroup as group_error:
+            raise _first(group_error) from None
+        finally:
+            heartbeat.cancel()
+
+    async def _close_after(
+        self, harvesting: asyncio.Task[Harvested], intake: Intake, heartbeat: asyncio.Task[None]
+    ) -> None:
+        await asyncio.wait({harvesting, heartbeat}, return_when=asyncio.FIRST_COMPLETED)
+        if heartbeat.done() and not harvesting.done():
+            heartbeat.result()
+        await intake.close()
+
+    async def _keep_lease(self) -> None:
+        while True:
+            await self._tools.clock.sleep(HEARTBEAT_S)
+            self._lease = await self._tools.store.renew_lease(
+                self._lease, now=self._tools.clock.now(), ttl_s=LEASE_TTL_S
+            )
+
+    def _decide(self, harvested: Harvested) -> RunEnd:
+        intake = self._require_intake()
+        counters = intake.counters
+        answered = counters.unchanged + intake.staged
+        documents = self._documents + intake.added - counters.deleted
+        if not answered:
+            problem = harvested.error.message if harvested.error else self._why_nothing(intake)
+            return self._broken(RunStatus.FAILED, harvested.stop_reason, None, problem)
+        hold = reason_to_hold(
+            before=self._documents,
+            deleted=intake.lost,
+            max_deleted_share=self._share(),
+            root_answered=harvested.root_answered,
+        )
+        if hold is not None:
+            return RunEnd(
+                status=RunStatus.HELD,
+                stop_reason=StopReason.DELETION_GUARD,
+                counters=counters,
+                error=f"generation {self._run.generation} not shown: {hold}",
+                items=intake.items,
+                hold=self._run.generation,
+                hold_reason=hold,
+                documents=documents,
+                source_status=Status.ERROR,
+            )
+        clean = not counters.failed and harvested.error is None
+        return RunEnd(
+            status=RunStatus.COMPLETED if clean else RunStatus.PARTIAL,
+            stop_reason=harvested.stop_reason,
+            counters=counters,
+            error=harvested.error.message if harvested.error else None,
+            items=intake.items,
+            activate=self._run.generation if intake.staged else None,
+            documents=documents,
+            source_status=Status.SUCCESS if harvested.error is None else Status.ERROR,
+            # invariant: the watermark is the start of the last run without failures, never past them.
+            watermark=self._run.started_at if clean else None,
+            metadata=self._metadata(pending=counters.skipped > 0),
+        )
+
+    def _why_nothing(self, intake: Intake) -> str:
+        if intake.items:
+            return intake.items[0].detail or intake.items[0].reason
+        ignored = ", ".join(f"{count} {reason}" for reason, count in intake.counters.ignored.items())
+        return f"`{self._source.location}`: nothing to index" + (f" ({ignored})" if ignored else "")
+
+    def _broken(
+        self,
+        status: RunStatus,
+        stop_reason: StopReason,
+        exc: RowenError | None,
+        problem: str | None = None,
+    ) -> RunEnd:
+        cancelled = status is RunStatus.CANCELLED
+        return RunEnd(
+            status=status,
+            stop_reason=stop_reason,
+            counters=self._intake.counters if self._intake else Counters(),
+            error=exc.message if exc else problem,
+            items=self._intake.items if self._intake else (),
+            source_status=(Status.SUCCESS if self._source.active_generation else Status.IDLE)
+            if cancelled
+            else Status.ERROR,
+        )
+
+    async def _finish(self, end: RunEnd, exc: RowenError | None = None) -> Receipt:
+        tools = self._tools
+        await tools.store.finish_run(self._lease, self._run, end, now=tools.clock.now())
+        if end.activate is not None:
+            await self._forget()
+        if self._source.metadata.get(PENDING) and not end.counters.skipped and end.source_status is Status.SUCCESS:
+            await self._fill(end.counters)
+        generation = end.activate if end.activate is not None else self._source.active_generation
+        hint = exc.hint if exc else None
+        if end.hold is not None:
+            hint = f"look at it with `rowen diff {self._source.label} --to {end.hold}`, then `rowen approve {self._source.label}`"
+        return Receipt(
+            source=self._source,
+            run_id=self._run.id,
+            mode=self._run.mode,
+            status=end.status,
+            generation=generation,
+            held_generation=end.hold,
+            counters=end.counters,
+            stop_reason=end.stop_reason,
+            error=end.error,
+            hint=hint,
+            duration_s=tools.clock.monotonic() - self._started,
+        )
+
+    async def _forget(self) -> None:
+        """History is bounded: what died before it goes, in proportion to what changed."""
+        generations = await self._tools.store.generations(self._source.id)
+        shown = [generation.number for generation in generations if generation.activated_at]
+        if len(shown) > self._tools.keep_generations:
+            floor = oldest_kept(shown, active=self._run.generation, keep=self._tools.keep_generations)
+            await self._tools.store.vacuum({self._source.id: floor}, everything=False)
+
+    async def _fill(self, counters: Counters) -> None:
+        try:
+            counters.embeddings_computed += await fill_vectors(self._tools)
+        except EmbedderUnavailable:
+            return
+
+    def _metadata(self, *, pending: bool) -> dict[str, Any] | None:
+        metadata = {key: value for key, value in self._source.metadata.items() if key != PENDING}
+        if pending:
+            metadata[PENDING] = True
+        return metadata if metadata != self._source.metadata else None
+
+    def _share(self) -> float:
+        kind = kind_named(self._source.kind)
+        return float(parameters.complete(kind.params, self._source.params)["max_deleted_share"])
+
+    def _require_intake(self) -> Intake:
+        if self._intake is None:
+            raise AssertionError("decided before harvesting")
+        return self._intake
+
+
+def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """The one error that matters of a group: a lost lease, then a bug, then what we raise on purpose."""
+    errors: list[BaseException] = []
+    waiting: list[BaseException] = [group]
+    while waiting:
+        error = waiting.pop()
+        if isinstance(error, BaseExceptionGroup):
+            waiting.extend(error.exceptions)
+        else:
+            errors.append(error)
+    return min(errors, key=lambda e: (not isinstance(e, LeaseLost), isinstance(e, RowenError)))

@@ -1,0 +1,38 @@
+"""What flows work with: the ports, opened by wiring and handed down."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from rowen.core.retry import RetryPolicy
+from rowen.ports.clock import Clock
+from rowen.ports.converter import Converter
+from rowen.ports.embedder import Embedder
+from rowen.ports.fetcher import OpenFetcher
+from rowen.ports.store import Store
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FetchSettings:
+    user_agent: str = "rowen"
+    timeout_s: float = 30.0
+    max_body_bytes: int = 10_000_000
+    allow_private: bool = False
+    retry: RetryPolicy = field(default_factory=RetryPolicy)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Tools:
+    store: Store
+    clock: Clock
+    open_fetcher: OpenFetcher
+    converter: Converter
+    embedder: Callable[[], Embedder]
+    """Called when a text must be embedded, not before: an unchanged run never loads a model."""
+    owner: str
+    """This process, as a lease names it."""
+    is_dead: Callable[[str], bool]
+    """Is the process behind an owner certainly gone?"""
+    fetch: FetchSettings = field(default_factory=FetchSettings)
+    keep_generations: int = 3

@@ -1,0 +1,29 @@
+"""Text in, vectors out, under one model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Model:
+    """Vectors of two models never meet: the digest of the weights is part of the identity."""
+
+    name: str
+    digest: str
+    dimensions: int
+    alpha: float
+    """Weight of the vector list when it is fused with keywords; weak models get less."""
+
+
+class Embedder(Protocol):
+    @property
+    def model(self) -> Model: ...
+
+    async def embed(self, texts: Sequence[str]) -> list[bytes]:
+        """One vector a text, as signed bytes of a unit vector times 127. Raises `EmbedderUnavailable`."""
+        ...
+
+    async def embed_query(self, text: str) -> bytes: ...

@@ -1,0 +1,204 @@
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from tokenizers import Tokenizer
+
+from rowen.adapters import embedders
+from rowen.adapters.embedders import static
+from rowen.adapters.embedders.static import MAX_TOKENS, StaticEmbedder
+from rowen.errors import ConfigError, EmbedderUnavailable
+
+pytestmark = pytest.mark.anyio
+
+
+def wheel() -> Path:
+    spec = importlib.util.find_spec("wordllama")
+    assert spec is not None
+    assert spec.submodule_search_locations
+    return Path(spec.submodule_search_locations[0])
+
+
+@pytest.fixture(scope="module")
+def embedder() -> StaticEmbedder:
+    return StaticEmbedder()
+
+
+@pytest.fixture(scope="module")
+def loaded() -> static._Loaded:
+    return static._Loaded.from_folder(wheel())
+
+
+@pytest.fixture(scope="module")
+def reference() -> Tokenizer:
+    tokenizer = Tokenizer.from_file(str(wheel() / static.TOKENIZER))
+    tokenizer.encode_special_tokens = True
+    return tokenizer
+
+
+def cosine(a: bytes, b: bytes) -> float:
+    x, y = (np.frombuffer(v, np.int8).astype(float) for v in (a, b))
+    return float(x @ y / (np.linalg.norm(x) * np.linalg.norm(y)))
+
+
+async def test_a_text_becomes_the_signed_bytes_of_a_unit_vector(embedder: StaticEmbedder) -> None:
+    (vector,) = await embedder.embed(["How to install a package"])
+    assert len(vector) == embedder.model.dimensions == 256
+    length = np.linalg.norm(np.frombuffer(vector, np.int8).astype(float))
+    assert length == pytest.approx(127, rel=0.01)
+
+
+async def test_near_in_meaning_is_near_in_space(embedder: StaticEmbedder) -> None:
+    query = await embedder.embed_query("remove a file")
+    near, far = await embedder.embed(["Deleting files from the directory", "The weather in spring is mild"])
+    assert cosine(query, near) > cosine(query, far) + 0.2
+
+
+async def test_texts_do_not_influence_their_neighbours(embedder: StaticEmbedder) -> None:
+    texts = [f"text number {n} about {'queues ' * (n % 7)}" for n in range(600)]
+    together = await embedder.embed(texts)
+    assert len(together) == 600
+    for n in (0, 255, 256, 599):
+        assert together[n] == await embedder.embed_query(texts[n])
+
+
+@pytest.mark.filterwarnings("error")
+async def test_an_empty_text_has_the_zero_vector(embedder: StaticEmbedder) -> None:
+    empty, full = await embedder.embed(["", "words"])
+    assert empty == bytes(256)
+    assert any(full)
+    assert await embedder.embed([]) == []
+
+
+async def test_only_the_beginning_of_a_very_long_text_counts(embedder: StaticEmbedder) -> None:
+    start = "queue " * MAX_TOKENS
+    assert await embedder.embed_query(start + "weather " * 100_000) == await embedder.embed_query(start)
+
+
+async def test_many_may_ask_at_once_before_the_model_is_loaded() -> None:
+    fresh = StaticEmbedder()
+    vectors = await asyncio.gather(*(fresh.embed([f"text {n}", "same"]) for n in range(8)))
+    assert len({same for _, same in vectors}) == 1
+    assert len({own for own, _ in vectors}) == 8
+
+
+MIXED = st.text(alphabet="ab CDé  \n\t\r12.,()[]_<>s/'\"²\u00a0日本…«मे", max_size=80) | st.text(max_size=80)
+
+
+@settings(max_examples=300)
+@given(MIXED)
+@example("<s>strike</s> \r\n  }); x²).")
+@example("def f(a_b, *args):\n    return {'k': 10.25}\n")
+def test_looking_words_up_gives_the_tokens_of_the_whole_text(
+    loaded: static._Loaded, reference: Tokenizer, text: str
+) -> None:
+    assert loaded.token_ids(text) == (
+        reference.encode(text, add_special_tokens=False).ids or loaded.token_ids("")
+    )
+
+
+def test_no_token_of_the_vocabulary_spans_two_words(loaded: static._Loaded, reference: Tokenizer) -> None:
+    special = {"<unk>", "<s>", "</s>"} | {f"<0x{n:02X}>" for n in range(256)}
+    for token in reference.get_vocab().keys() - special:
+        text = token.replace("▁", " ")
+        assert len(loaded._words(text)) == 1, token
+
+
+def test_the_memory_of_words_is_bounded() -> None:
+    asked: list[str] = []
+
+    def encode(word: str) -> list[int]:
+        asked.append(word)
+        return [1]
+
+    words = static._Words(encode)
+    words.MOST = 3  # type: ignore[misc]
+    for word in ("a", "b", "a", "c", "d", "x" * 100, "x" * 100):
+        assert words[word] == [1]
+        assert len(words) <= 3
+    assert asked == ["a", "b", "c", "d", "x" * 100, "x" * 100]
+
+
+def test_the_model_says_which_weights_made_its_vectors() -> None:
+    model = StaticEmbedder().model
+    assert (model.name, model.dimensions, model.alpha) == ("wordllama-l2-supercat-256", 256, 0.3)
+    assert static.WEIGHTS_SHA256.startswith(model.digest)
+    assert len(model.digest) == 16
+
+
+def copied_wheel(folder: Path) -> Path:
+    for name in (static.WEIGHTS, static.TOKENIZER):
+        (folder / name).parent.mkdir(parents=True)
+        (folder / name).write_bytes((wheel() / name).read_bytes())
+    return folder
+
+
+@pytest.mark.parametrize("name", [static.WEIGHTS, static.TOKENIZER])
+async def test_a_missing_file_is_said_with_a_hint(tmp_path: Path, name: str) -> None:
+    folder = copied_wheel(tmp_path)
+    (folder / name).unlink()
+    with pytest.raises(EmbedderUnavailable) as caught:
+        await StaticEmbedder(folder).embed_query("x")
+    assert Path(name).name in caught.value.message
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize("name", [static.WEIGHTS, static.TOKENIZER])
+async def test_other_weights_under_our_name_are_refused(tmp_path: Path, name: str) -> None:
+    folder = copied_wheel(tmp_path)
+    data = bytearray((folder / name).read_bytes())
+    data[-1] ^= 1
+    (folder / name).write_bytes(data)
+    with pytest.raises(EmbedderUnavailable, match="expected"):
+        await StaticEmbedder(folder).embed_query("x")
+
+
+async def test_a_model_that_failed_to_load_is_tried_again(tmp_path: Path) -> None:
+    broken = StaticEmbedder(tmp_path)
+    with pytest.raises(EmbedderUnavailable):
+        await broken.embed_query("x")
+    copied_wheel(tmp_path)
+    assert any(await broken.embed_query("x"))
+
+
+async def test_a_missing_package_is_said_with_a_hint(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(EmbedderUnavailable, match="not installed"):
+        await StaticEmbedder().embed_query("x")
+
+
+def test_embedders_are_chosen_by_name() -> None:
+    assert isinstance(embedders.make("static"), StaticEmbedder)
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"), [("statik", "did you mean `static`?"), ("zzz", "choose one of `static`")]
+)
+def test_an_unknown_name_is_answered_with_a_suggestion(name: str, hint: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        embedders.make(name)
+    assert f"`{name}`" in caught.value.message
+    assert caught.value.hint == hint
+
+
+def test_the_fake_embedder_cannot_be_chosen() -> None:
+    with pytest.raises(ConfigError):
+        embedders.make("fake")
+
+
+def test_nothing_heavy_is_imported_before_the_first_text() -> None:
+    code = (
+        "import sys\nfrom rowen.adapters import embedders\nfrom rowen.adapters.sqlite import matrix\n"
+        "embedders.make('static')\nmatrix.VectorMatrix()\n"
+        "print([m for m in ('numpy', 'tokenizers', 'safetensors', 'wordllama') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,245 @@
+"""What the store promises about generations: whole old state or whole new one, and one rule that cleans up."""
+
+from __future__ import annotations
+
+import pytest
+
+from rowen.core import hashing
+from rowen.core.handoff import HandoffStatus, Reason
+from rowen.core.run import RunStatus
+from rowen.core.source import Status
+from rowen.errors import LeaseLost
+from rowen.ports.store import Store
+from tests.contract.helpers import (
+    LATER,
+    NOW,
+    a_draft,
+    a_generation,
+    a_run,
+    a_source,
+    an_end,
+    ingest,
+    reload,
+    visible,
+)
+
+pytestmark = pytest.mark.anyio
+
+A, B, C = "https://docs.example/a", "https://docs.example/b", "https://docs.example/c"
+
+
+async def test_readers_see_nothing_of_a_generation_before_it_is_activated(store: Store) -> None:
+    source = await a_source(store)
+    lease, run = await a_run(store, source)
+    await ingest(store, lease, run, await store.stage(lease, run, [a_draft(A, "# A\n\none")], now=NOW))
+    assert await visible(store, source) == {}
+    await store.finish_run(lease, run, an_end(run), now=LATER)
+    assert await visible(store, source) == {A: hashing.of_text("# A\n\none")}
+
+
+async def test_a_staged_change_leaves_the_old_version_visible(store: Store) -> None:
+    source = await a_source(store)
+    await a_generation(store, source, {A: "old", B: "b"})
+    lease, run = await a_run(store, source)
+    await ingest(store, lease, run, await store.stage(lease, run, [a_draft(A, "new")], now=NOW))
+    known = await store.known(source.id)
+    await store.retire(lease, run, [known[B].document_id])
+    assert await visible(store, source) == {A: hashing.of_text("old"), B: hashing.of_text("b")}
+
+
+async def test_the_next_run_discards_what_lies_beyond_the_active_generation(store: Store) -> None:
+    source = await a_source(store)
+    await a_generation(store, source, {A: "old", B: "b"})
+    lease, run = await a_run(store, source)
+    await ingest(store, lease, run, await store.stage(lease, run, [a_draft(A, "new")], now=NOW))
+    await store.retire(lease, run, [(await store.known(source.id))[B].document_id])
+    await store.release_lease(lease)
+
+    lease, again = await a_run(store, source)
+    await ingest(store, lease, again, await store.stage(lease, again, [a_draft(C, "c")], now=NOW))
+    await store.finish_run(lease, again, an_end(again), now=LATER)
+    assert await visible(store, source) == {
+        A: hashing.of_text("old"),
+        B: hashing.of_text("b"),
+        C: hashing.of_text("c"),
+    }
+    runs = await store.runs(source.id, limit=10)
+    assert [one.status for one in runs] == [RunStatus.COMPLETED, RunStatus.LOST, RunStatus.COMPLETED]
+
+
+async def test_a_rollback_followed_by_a_run_does_not_resurrect_the_abandoned_rows(store: Store) -> None:
+    source = await a_source(store)
+    first = await a_generation(store, source, {A: "one"})
+    second = await a_generation(store, source, {A: "two", B: "b"})
+    await store.activate(source.id, first.generation, now=LATER)
+    assert await visible(store, source) == {A: hashing.of_text("one")}
+    third = await a_generation(store, source, {C: "c"})
+    assert third.generation > second.generation, "numbers are not used twice"
+    assert await visible(store, source) == {A: hashing.of_text("one"), C: hashing.of_text("c")}
+
+
+async def test_activation_writes_a_number_of_rows_that_does_not_depend_on_the_size(store: Store) -> None:
+    written = []
+    for name, size in (("small", 3), ("large", 300)):
+        source = await a_source(store, name)
+        lease, run = await a_run(store, source)
+        drafts = [a_draft(f"https://{name}.example/{n}", f"page {n}") for n in range(size)]
+        await ingest(store, lease, run, await store.stage(lease, run, drafts, now=NOW))
+        before = store.rows_written()
+        await store.finish_run(lease, run, an_end(run, documents=size), now=LATER)
+        written.append(store.rows_written() - before)
+    assert written[0] == written[1] <= 5
+
+
+async def test_a_run_that_changes_nothing_keeps_the_generation(store: Store) -> None:
+    source = await a_source(store)
+    first = await a_generation(store, source, {A: "one"})
+    lease, run = await a_run(store, source)
+    await store.finish_run(lease, run, an_end(run, activate=False), now=LATER)
+    after = await reload(store, source)
+    assert after.active_generation == first.generation
+    assert (await store.runs(source.id, limit=1))[0].generation == first.generation
+
+
+async def test_a_held_generation_keeps_its_number_and_can_be_shown(store: Store) -> None:
+    source = await a_source(store)
+    await a_generation(store, source, {A: "one", B: "b"})
+    lease, run = await a_run(store, source)
+    await store.retire(lease, run, [(await store.known(source.id))[B].document_id])
+    end = an_end(run, activate=False)
+    held = type(end)(
+        status=RunStatus.HELD,
+        stop_reason="deletion_guard",
+        counters=end.counters,
+        error="held",
+        items=(),
+        hold=run.generation,
+        hold_reason="too many",
+        documents=1,
+        source_status=Status.ERROR,
+    )
+    await store.finish_run(lease, run, held, now=LATER)
+    source = await reload(store, source)
+    assert (source.held_generation, source.held_reason) == (run.generation, "too many")
+    assert set(await visible(store, source)) == {A, B}
+    await store.activate(source.id, run.generation, now=LATER)
+    source = await reload(store, source)
+    assert source.held_generation is None
+    assert set(await visible(store, source)) == {A}
+
+
+async def test_changes_between_two_generations_name_added_changed_and_removed(store: Store) -> None:
+    source = await a_source(store)
+    first = await a_generation(store, source, {A: "# A\n\nsame\n\n## One\n\nold", B: "# B\n\nb"})
+    second = await a_generation(
+        store, source, {A: "# A\n\nsame\n\n## One\n\nnew", C: "# C\n\nc"}, gone=[B]
+    )
+    changes = await store.changes(source.id, first.generation, second.generation)
+    assert [(change.kind, change.reference) for change in changes] == [
+        ("changed", A),
+        ("removed", B),
+        ("added", C),
+    ]
+    assert changes[0].headings_added == ("A › One",)
+    assert changes[0].headings_removed == ("A › One",)
+    back = await store.changes(source.id, second.generation, first.generation)
+    assert [(change.kind, change.reference) for change in back] == [("changed", A), ("added", B), ("removed", C)]
+
+
+async def test_vacuum_forgets_what_died_before_the_floor_and_nothing_else(store: Store) -> None:
+    source = await a_source(store)
+    await a_generation(store, source, {A: "one", B: "kept"})
+    second = await a_generation(store, source, {A: "two"})
+    third = await a_generation(store, source, {A: "three"})
+    done = await store.vacuum({source.id: second.generation}, everything=True)
+    assert (done.documents, done.contents, done.passages, done.vectors) == (1, 1, 1, 1)
+    assert [g.number for g in await store.generations(source.id)] == [second.generation, third.generation]
+    await store.activate(source.id, second.generation, now=LATER)
+    assert await visible(store, source) == {A: hashing.of_text("two"), B: hashing.of_text("kept")}
+
+
+async def test_vacuum_keeps_a_text_that_another_source_still_uses(store: Store) -> None:
+    one, other = await a_source(store, "one"), await a_source(store, "other")
+    await a_generation(store, one, {A: "shared"})
+    await a_generation(store, other, {B: "shared"})
+    await a_generation(store, one, {A: "new"})
+    floor = (await a_generation(store, one, {A: "newer"})).generation
+    done = await store.vacuum({one.id: floor}, everything=True)
+    assert done.documents == 2
+    assert await visible(store, other) == {B: hashing.of_text("shared")}
+    assert done.contents == 1
+
+
+async def test_a_zombie_that_lost_its_lease_can_write_nothing(store: Store) -> None:
+    source = await a_source(store)
+    await a_generation(store, source, {A: "one"})
+    zombie, run = await a_run(store, source)
+    await store.release_lease(zombie)
+    await a_run(store, source)
+    document = (await store.known(source.id))[A].document_id
+    before = store.rows_written()
+    with pytest.raises(LeaseLost):
+        await store.stage(zombie, run, [a_draft(A, "zombie")], now=NOW)
+    with pytest.raises(LeaseLost):
+        await store.retire(zombie, run, [document])
+    with pytest.raises(LeaseLost):
+        await store.finish_run(zombie, run, an_end(run), now=LATER)
+    with pytest.raises(LeaseLost):
+        await store.begin_run(zombie, source.id, mode=run.mode, now=LATER)
+    with pytest.raises(LeaseLost):
+        await store.renew_lease(zombie, now=LATER, ttl_s=60)
+    assert store.rows_written() == before
+
+
+async def test_a_payload_met_again_reopens_its_one_handoff(store: Store) -> None:
+    source = await a_source(store)
+    for text in ("a", "b", "a"):
+        await a_generation(store, source, {A: text})
+    assert await visible(store, source) == {A: hashing.of_text("a")}
+    handoffs = await store.handoffs(source_id=source.id)
+    assert len(handoffs) == 2
+    assert {handoff.status for handoff in handoffs} == {HandoffStatus.COMPLETED}
+
+    lease, run = await a_run(store, source)
+    await store.stage(lease, run, [a_draft(A, "b")], now=NOW)
+    (queued,) = await store.handoffs(source_id=source.id, status=HandoffStatus.QUEUED)
+    assert queued.reason_code == Reason.REOPENED_AFTER_REVERT
+
+
+async def test_unfinished_handoffs_of_an_earlier_run_are_superseded_by_a_new_generation(store: Store) -> None:
+    source = await a_source(store)
+    lease, run = await a_run(store, source)
+    await store.stage(lease, run, [a_draft(A, "never ingested")], now=NOW)
+    await store.release_lease(lease)
+    await a_generation(store, source, {A: "ingested"})
+    (failed,) = await store.handoffs(source_id=source.id, status=HandoffStatus.FAILED)
+    assert failed.reason_code == Reason.SUPERSEDED
+
+
+async def test_an_interrupted_runs_handoffs_can_be_revived_with_their_text(store: Store) -> None:
+    source = await a_source(store)
+    lease, run = await a_run(store, source)
+    draft = a_draft(A, "# A\n\nfirst", links=[B, C])
+    await ingest(store, lease, run, await store.stage(lease, run, [draft], now=NOW))
+    await store.release_lease(lease)
+
+    lease, run = await a_run(store, source)
+    assert await visible(store, source) == {}
+    leftovers = await store.leftovers(source.id)
+    assert leftovers[A].document_id == 0
+    assert leftovers[A].validators == draft.validators
+    staged = await store.revive(lease, run, [A], now=NOW)
+    assert [(one.draft, one.sectioned) for one in staged] == [(draft, True)]
+    await ingest(store, lease, run, staged)
+    await store.finish_run(lease, run, an_end(run), now=LATER)
+    assert await visible(store, source) == {A: draft.content_hash}
+
+
+async def test_an_attempt_counts_from_its_start_even_when_nothing_ends_it(store: Store) -> None:
+    source = await a_source(store)
+    for expected in (0, 1, 2):
+        lease, run = await a_run(store, source)
+        (staged,) = await store.stage(lease, run, [a_draft(A, "poison")], now=NOW)
+        assert staged.attempts == expected
+        await store.start_handoffs(lease, [staged.handoff_id], now=NOW)
+        await store.release_lease(lease)

@@ -1,0 +1,168 @@
+"""What the store promises about sources, leases, references and validators."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from rowen.core.document import Validators
+from rowen.core.run import Mode
+from rowen.core.source import Status
+from rowen.errors import Conflict
+from rowen.ports.store import Listing, Refreshed, Store
+from tests.contract.helpers import (
+    LATER,
+    MODEL,
+    NOW,
+    a_draft,
+    a_generation,
+    a_lease,
+    a_run,
+    a_source,
+    an_end,
+    ingest,
+    reload,
+    visible,
+)
+
+pytestmark = pytest.mark.anyio
+
+A, B = "https://docs.example/a", "https://docs.example/b"
+
+
+async def test_a_name_and_version_can_be_used_once(store: Store) -> None:
+    await a_source(store, "docs", "1")
+    await a_source(store, "docs", "2")
+    with pytest.raises(Conflict, match="`docs@1`: exists already"):
+        await a_source(store, "docs", "1")
+    assert [source.label for source in await store.sources()] == ["docs@1", "docs@2"]
+
+
+async def test_a_new_source_is_idle_and_shows_nothing(store: Store) -> None:
+    source = await a_source(store)
+    assert (source.status, source.active_generation) == (Status.IDLE, 0)
+    assert (await store.stats(source.id)).documents == 0
+
+
+async def test_a_lease_is_held_by_one_owner_until_it_expires(store: Store) -> None:
+    source = await a_source(store)
+    first = await a_lease(store, source)
+    soon, late = NOW + timedelta(seconds=59), NOW + timedelta(seconds=61)
+    assert await store.acquire_lease(first.name, "other", now=soon, ttl_s=60) is None
+    second = await store.acquire_lease(first.name, "other", now=late, ttl_s=60)
+    assert second is not None
+    assert second.token > first.token
+
+
+async def test_a_heartbeat_keeps_a_lease(store: Store) -> None:
+    source = await a_source(store)
+    lease = await a_lease(store, source)
+    await store.renew_lease(lease, now=NOW + timedelta(seconds=50), ttl_s=60)
+    late = NOW + timedelta(seconds=61)
+    assert await store.acquire_lease(lease.name, "other", now=late, ttl_s=60) is None
+
+
+async def test_tokens_grow_across_a_release(store: Store) -> None:
+    source = await a_source(store)
+    first = await a_lease(store, source)
+    await store.release_lease(first)
+    assert await store.lease(first.name) is None
+    assert (await a_lease(store, source)).token == first.token + 1
+
+
+async def test_a_stale_release_changes_nothing(store: Store) -> None:
+    source = await a_source(store)
+    first = await a_lease(store, source)
+    await store.release_lease(first)
+    await a_lease(store, source, "other")
+    await store.release_lease(first)
+    assert await store.acquire_lease(first.name, "third", now=NOW, ttl_s=60) is None
+
+
+async def test_a_run_marks_its_source_running_and_then_successful(store: Store) -> None:
+    source = await a_source(store)
+    lease, run = await a_run(store, source)
+    running = await reload(store, source)
+    assert (running.status, running.last_run_at) == (Status.RUNNING, NOW)
+    await store.finish_run(lease, run, an_end(run), now=LATER)
+    done = await reload(store, source)
+    assert (done.status, done.last_success_at, done.watermark) == (Status.SUCCESS, LATER, NOW)
+
+
+async def test_links_come_back_in_page_order(store: Store) -> None:
+    source = await a_source(store)
+    lease, run = await a_run(store, source)
+    links = [f"https://docs.example/{n}" for n in (5, 3, 9)]
+    staged = await store.stage(lease, run, [a_draft(A, "a", links=links)], now=NOW)
+    await ingest(store, lease, run, staged)
+    await store.finish_run(lease, run, an_end(run), now=LATER)
+    ids = (await store.references(source.id)).ids
+    assert list((await store.known(source.id))[A].links) == [ids[link] for link in links]
+
+
+async def test_aliases_are_remembered(store: Store) -> None:
+    source = await a_source(store)
+    lease = await a_lease(store, source)
+    await store.save_aliases(lease, source.id, {B: A})
+    references = await store.references(source.id)
+    assert references.aliases == {B: A}
+    assert set(references.ids) == {A, B}
+
+
+async def test_listings_are_remembered_and_replaced(store: Store) -> None:
+    source = await a_source(store)
+    lease = await a_lease(store, source)
+    for etag in ('"1"', '"2"'):
+        listing = Listing(url=A, validators=Validators(etag), payload={"urls": [etag]})
+        await store.save_listing(lease, source.id, listing)
+        assert await store.listings(source.id) == {A: listing}
+
+
+async def test_new_validators_change_no_version_and_no_generation(store: Store) -> None:
+    source = await a_source(store)
+    run = await a_generation(store, source, {A: "a"})
+    lease, _ = await a_run(store, source)
+    before = (await store.known(source.id))[A]
+    refreshed = Refreshed(
+        document_id=before.document_id,
+        validators=Validators('W/"9"', "Fri, 01 May 2026 12:00:00 GMT"),
+        body_hash=b"x" * 32,
+        links=[B],
+    )
+    await store.refresh(lease, source.id, [refreshed])
+    after = (await store.known(source.id))[A]
+    assert (after.document_id, after.content_hash) == (before.document_id, before.content_hash)
+    assert (after.validators, after.body_hash) == (refreshed.validators, refreshed.body_hash)
+    assert list(after.links) == [(await store.references(source.id)).ids[B]]
+    assert (await reload(store, source)).active_generation == run.generation
+
+
+async def test_the_same_text_is_stored_and_embedded_once_whoever_uses_it(store: Store) -> None:
+    one, other = await a_source(store, "one"), await a_source(store, "other")
+    await a_generation(store, one, {A: "# Shared\n\ntext"})
+    lease, run = await a_run(store, other)
+    (staged,) = await store.stage(lease, run, [a_draft(B, "# Shared\n\ntext")], now=NOW)
+    assert staged.sectioned
+    await ingest(store, lease, run, [staged])
+    await store.finish_run(lease, run, an_end(run), now=LATER)
+    assert await visible(store, one) == {A: staged.draft.content_hash}
+    assert await visible(store, other) == {B: staged.draft.content_hash}
+    assert await store.unembedded(MODEL, limit=10) == []
+
+
+async def test_a_removed_source_takes_nothing_of_others_with_it(store: Store) -> None:
+    one, other = await a_source(store, "one"), await a_source(store, "other")
+    await a_generation(store, one, {A: "shared"})
+    await a_generation(store, other, {B: "shared"})
+    await store.remove_source(one.id)
+    await store.vacuum({}, everything=True)
+    assert [source.name for source in await store.sources()] == ["other"]
+    assert len(await visible(store, other)) == 1
+
+
+async def test_the_mode_of_a_run_is_written_down(store: Store) -> None:
+    source = await a_source(store)
+    lease = await a_lease(store, source)
+    await store.begin_run(lease, source.id, mode=Mode.FULL, now=NOW)
+    assert (await store.runs(source.id, limit=1))[0].mode is Mode.FULL

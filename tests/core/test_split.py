@@ -1,0 +1,225 @@
+"""How text becomes sections."""
+
+from __future__ import annotations
+
+import random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rowen.core import hashing
+from rowen.core.section import Section
+from rowen.core.split import MAX_CHARS, MIN_CHARS, passages, split
+
+_WORDS = (
+    "alpha",
+    "a_b",
+    "`code`",
+    "**bold**",
+    "[link](https://example.org/x)",
+    "1.",
+    "-",
+    "#",
+    ">",
+    "|",
+    "漢字",
+)
+
+_line = st.one_of(
+    st.lists(st.sampled_from(_WORDS), max_size=12).map(" ".join),
+    st.builds(lambda level, words: "#" * level + " " + " ".join(words), st.integers(1, 7),
+              st.lists(st.sampled_from(_WORDS), max_size=3)),
+    st.sampled_from(["", "", "", "```", "```py", "````", "~~~", "---", "===", "    in", "\t", "## A {#a}"]),
+    st.integers(1, 3000).map(lambda n: "x" * n),
+    st.integers(1, 300).map(lambda n: "A sentence stands here. " * n),
+)  # fmt: skip
+_markdown = st.lists(_line, max_size=40).map("\n".join)
+
+
+def _tiles(text: str) -> list[Section]:
+    sections = split(text)
+    assert "".join(text[s.start : s.end] for s in sections) == (text if text.strip() else "")
+    assert [s.position for s in sections] == list(range(len(sections)))
+    return sections
+
+
+@given(st.text())
+def test_the_slices_of_any_text_tile_it_exactly(text: str) -> None:
+    _tiles(text)
+
+
+@given(_markdown)
+def test_the_slices_of_markdown_tile_it_exactly_and_none_is_too_long(text: str) -> None:
+    for section in _tiles(text):
+        assert len(section.text) <= MAX_CHARS
+        assert section.text in text[section.start : section.end]
+        left = text[section.start : section.end].replace(section.text, "", 1).strip()
+        # What is not own text is a heading line, possibly with its setext underline.
+        assert left.count("\n") <= 1
+        if section.level == 0:
+            assert not left
+
+
+@given(_markdown)
+def test_parents_are_earlier_sections_of_a_lower_level_whose_path_is_continued(text: str) -> None:
+    sections = split(text)
+    for section in sections:
+        if section.parent is None:
+            assert len(section.heading_path) <= 1
+            continue
+        parent = sections[section.parent]
+        assert parent.position < section.position
+        assert parent.level < section.level
+        assert section.heading_path[: len(parent.heading_path)] == parent.heading_path
+
+
+@given(_markdown)
+def test_every_section_has_a_passage_and_equal_text_under_an_equal_path_shares_it(text: str) -> None:
+    sections = split(text)
+    found = passages(sections)
+    assert {s.passage_hash for s in sections} == set(found)
+    for section in sections:
+        passage = found[section.passage_hash]
+        assert passage.text == (section.text or section.heading)
+        assert passage.hash == hashing.of_text(f"{passage.heading_path}\n{passage.text}")
+
+
+def test_a_heading_tree_is_flattened_with_paths_and_parents() -> None:
+    sections = split(
+        "Preface.\n\n# Guide\n\nHello.\n\n### Deep {#deep}\n\nD.\n\n## Install\n\nI.\n\n# Other\n\nO.\n"
+    )
+    assert [(s.level, s.parent, s.heading_path, s.anchor, s.text) for s in sections] == [
+        (0, None, (), None, "Preface."),
+        (1, None, ("Guide",), None, "Hello."),
+        (3, 1, ("Guide", "Deep"), "deep", "D."),
+        (2, 1, ("Guide", "Install"), None, "I."),
+        (1, None, ("Other",), None, "O."),
+    ]
+
+
+def test_a_heading_with_no_text_of_its_own_is_found_by_its_heading() -> None:
+    sections = split("# Library\n\n## Lists\n\nText.\n")
+    assert (sections[0].text, sections[0].heading) == ("", "Library")
+    assert passages(sections)[sections[0].passage_hash].text == "Library"
+
+
+def test_headings_read_as_plain_words() -> None:
+    titles = {
+        "# `asyncio` — *Asynchronous* I/O": "asyncio — Asynchronous I/O",
+        "# [1.2.0](https://example.org/1.2.0) notes": "1.2.0 notes",
+        "# `*args` and \\*kw": "*args and *kw",
+        "## Closed ##": "Closed",
+        "## C\\#": "C#",
+        "#": "",
+    }
+    assert {line: split(line + "\n\ntext")[0].heading for line in titles} == titles
+
+
+def test_what_looks_like_a_heading_inside_a_fence_is_code() -> None:
+    text = "# Real\n\n````sh\n# comment\n```\n# still code\n````\n\n## Next\n\n~~~\n# code\n```\n~~~\nafter\n"
+    assert [s.heading for s in split(text)] == ["Real", "Next"]
+
+
+def test_a_fence_indented_in_a_list_is_seen() -> None:
+    assert [s.heading for s in split("# A\n\n- x\n\n      ```\n# no\n      ```\n\n# B\n")] == ["A", "B"]
+
+
+def test_setext_headings_of_foreign_markdown_are_headings() -> None:
+    text = (
+        "Title\n=====\n\nText.\n\nPart\n----\nMore.\n\n- item\n---\n\ntwo lines\nof text\n---\n\n| a |\n---\n"
+    )
+    assert [(s.level, s.heading) for s in split(text)] == [(1, "Title"), (2, "Part")]
+
+
+def test_a_line_too_long_for_a_heading_is_text() -> None:
+    assert [s.level for s in split("# " + "word " * 200)] == [0]
+
+
+def test_blank_text_has_no_sections() -> None:
+    assert split("") == split(" \n\t\n") == []
+
+
+def test_indentation_of_the_first_line_survives() -> None:
+    assert split("# A\n\n\n    code\n    more\n\n")[0].text == "    code\n    more"
+
+
+def _paragraph(rng: random.Random, words: int) -> str:
+    return " ".join("".join(rng.choices("abcdefghij", k=rng.randint(2, 9))) for _ in range(words)) + "."
+
+
+def _long_section(rng: random.Random) -> list[str]:
+    return [_paragraph(rng, rng.randint(3, 90)) for _ in range(rng.randint(30, 120))]
+
+
+def _render(paragraphs: list[str]) -> str:
+    return "# Guide\n\n## Long {#long}\n\n" + "\n\n".join(paragraphs) + "\n\n## After\n\nEnd.\n"
+
+
+def test_parts_of_a_long_section_share_heading_path_level_anchor_and_parent() -> None:
+    parts = [s for s in split(_render(_long_section(random.Random(1)))) if s.heading == "Long"]
+    assert len(parts) > 5
+    assert {(s.level, s.parent, s.heading_path, s.anchor) for s in parts} == {
+        (2, 0, ("Guide", "Long"), "long")
+    }
+    assert all(MIN_CHARS - 2 <= len(s.text) <= MAX_CHARS for s in parts)
+
+
+def test_long_sections_are_cut_between_paragraphs_only() -> None:
+    paragraphs = _long_section(random.Random(2))
+    for section in split(_render(paragraphs)):
+        if section.heading == "Long":
+            assert all(p in paragraphs for p in section.text.split("\n\n"))
+
+
+def test_an_edited_paragraph_of_a_very_long_section_makes_at_most_three_new_passages() -> None:
+    for seed in range(150):
+        rng = random.Random(seed)
+        paragraphs = _long_section(rng)
+        before = set(passages(split(_render(paragraphs))))
+        at = rng.randrange(len(paragraphs))
+        edits = (
+            [_paragraph(rng, rng.randint(3, 90))],
+            [paragraphs[at], _paragraph(rng, 20)],
+            [],
+            [paragraphs[at].replace("a", "b") + " Added."],
+        )
+        for edit in edits:
+            after = set(passages(split(_render(paragraphs[:at] + edit + paragraphs[at + 1 :]))))
+            assert len(after - before) <= 3, (seed, at)
+
+
+def test_a_fenced_block_that_fits_is_never_cut() -> None:
+    rng = random.Random(5)
+    blocks = []
+    for n in range(40):
+        code = "\n".join(f"line_{n}_{i} = {rng.random()}\n" for i in range(rng.randint(5, 50)))
+        blocks += [_paragraph(rng, 30), f"```python\n{code}```"]
+    for section in split(_render(blocks)):
+        assert section.text.count("```") % 2 == 0
+
+
+def test_a_fenced_block_larger_than_a_part_is_cut_after_lines() -> None:
+    code = "".join(f"print({n}, 'a line of code. With a sentence.')\n" for n in range(300))
+    text = f"# A\n\n```python\n{code}```\n"
+    parts = split(text)
+    assert len(parts) > 3
+    assert all(text[s.end - 1] == "\n" for s in parts)
+
+
+def test_a_paragraph_larger_than_a_part_is_cut_after_sentences() -> None:
+    rng = random.Random(7)
+    text = " ".join(_paragraph(rng, 12) for _ in range(100))
+    parts = split(text)
+    assert len(parts) > 3
+    assert all(s.text.endswith(".") for s in parts)
+
+
+def test_one_word_larger_than_a_part_is_cut_anywhere() -> None:
+    parts = split("x" * (3 * MAX_CHARS + 1))
+    assert len(parts) >= 4
+    assert all(len(s.text) <= MAX_CHARS for s in parts)
+
+
+def test_a_text_that_repeats_one_line_is_cut_without_peeling() -> None:
+    text = "the same line again\n\n" * 20_000
+    assert len(split(text)) < len(text) / MIN_CHARS + 1

@@ -1,0 +1,77 @@
+"""Stand-ins for what is remote, slow or random. Tests only: no setting leads here."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+from rowen.errors import EmbedderUnavailable
+from rowen.ports.embedder import Model
+
+
+class FakeEmbedder:
+    """Each word falls into one of a few dimensions: texts that share words are near each other.
+
+    `embedded` holds every text, in order, so that a test can count what was embedded and how often. With
+    `down` set, every call fails as a provider does that cannot be reached.
+    """
+
+    def __init__(self, *, dimensions: int = 32, alpha: float = 0.3, name: str = "fake") -> None:
+        self.model = Model(name=name, digest="0" * 16, dimensions=dimensions, alpha=alpha)
+        self.embedded: list[str] = []
+        self.queries: list[str] = []
+        self.calls = 0
+        self.down = False
+
+    async def embed(self, texts: Sequence[str]) -> list[bytes]:
+        self._answer_or_fail()
+        self.embedded += texts
+        return [self._vector(text) for text in texts]
+
+    async def embed_query(self, text: str) -> bytes:
+        self._answer_or_fail()
+        self.queries.append(text)
+        return self._vector(text)
+
+    def _answer_or_fail(self) -> None:
+        self.calls += 1
+        if self.down:
+            raise EmbedderUnavailable(f"model `{self.model.name}`: the fake provider is down")
+
+    def _vector(self, text: str) -> bytes:
+        counts = [0] * self.model.dimensions
+        for word in re.findall(r"\w+", text.lower()):
+            digest = hashlib.sha256(word.encode("utf-8", "surrogatepass")).digest()
+            counts[int.from_bytes(digest[:4], "big") % self.model.dimensions] += 1
+        length = math.hypot(*counts) or 1.0
+        return bytes(round(127 * count / length) for count in counts)
+
+
+class FakeClock:
+    """Time that passes only when somebody waits for it."""
+
+    def __init__(self, now: datetime = datetime(2024, 1, 1, tzinfo=UTC)) -> None:
+        self._now = now
+        self._monotonic = 0.0
+        self.waits: list[float] = []
+        self.jitter_value = 0.0
+
+    def now(self) -> datetime:
+        return self._now
+
+    def monotonic(self) -> float:
+        return self._monotonic
+
+    def jitter(self) -> float:
+        return self.jitter_value
+
+    async def sleep(self, seconds: float) -> None:
+        self.waits.append(seconds)
+        self.advance(seconds)
+
+    def advance(self, seconds: float) -> None:
+        self._now += timedelta(seconds=seconds)
+        self._monotonic += seconds
