@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import math
 import re
@@ -50,10 +51,18 @@ class FakeEmbedder:
         return bytes(round(127 * count / length) for count in counts)
 
 
+HEARTBEAT_LIKE_S = 15.0
+
+
 class FakeClock:
-    """Time that passes only when somebody waits for it."""
+    """Time that passes only when somebody waits for it.
+
+    Short waits (a retry, a crawl delay) move the time themselves. Longer ones, such as a heartbeat, are the
+    background kind: they end when others have moved the time far enough.
+    """
 
     def __init__(self, now: datetime = datetime(2024, 1, 1, tzinfo=UTC)) -> None:
+        self._moved = asyncio.Event()
         self._now = now
         self._monotonic = 0.0
         self.waits: list[float] = []
@@ -69,9 +78,16 @@ class FakeClock:
         return self.jitter_value
 
     async def sleep(self, seconds: float) -> None:
-        self.waits.append(seconds)
-        self.advance(seconds)
+        if seconds < HEARTBEAT_LIKE_S:
+            self.waits.append(seconds)
+            self.advance(seconds)
+            return
+        due = self._monotonic + seconds
+        while self._monotonic < due:
+            await self._moved.wait()
 
     def advance(self, seconds: float) -> None:
         self._now += timedelta(seconds=seconds)
         self._monotonic += seconds
+        self._moved.set()
+        self._moved = asyncio.Event()

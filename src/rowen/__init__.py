@@ -1,0 +1,81 @@
+"""Rowen keeps a searchable copy of outside sources in step with them.
+
+    from rowen import Rowen
+
+    with Rowen(db="sqlite:///rowen.db") as rowen:
+        rowen.add("https://docs.example.org/", name="docs")
+        rowen.sync("docs")
+        for hit in rowen.search("how do I install it").hits:
+            print(hit.title, hit.url)
+
+`__all__` is the public surface; everything else may move. Names are loaded when they are first used, so that
+importing `rowen` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rowen.core.generation import Change, Diff
+    from rowen.core.hit import Answer, Hit, SearchMode
+    from rowen.core.run import Counters, Event
+    from rowen.doors.library import AsyncRowen, Rowen
+    from rowen.doors.views import SourceStatus
+    from rowen.errors import PermanentError, RowenError, TransientError, UserError
+    from rowen.flows.sources import Added
+    from rowen.flows.sync import Receipt
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Added",
+    "Answer",
+    "AsyncRowen",
+    "Change",
+    "Counters",
+    "Diff",
+    "Event",
+    "Hit",
+    "PermanentError",
+    "Receipt",
+    "Rowen",
+    "RowenError",
+    "SearchMode",
+    "SourceStatus",
+    "TransientError",
+    "UserError",
+    "__version__",
+]
+
+_HOMES = {
+    "Added": "rowen.flows.sources",
+    "Answer": "rowen.core.hit",
+    "AsyncRowen": "rowen.doors.library",
+    "Change": "rowen.core.generation",
+    "Counters": "rowen.core.run",
+    "Diff": "rowen.core.generation",
+    "Event": "rowen.core.run",
+    "Hit": "rowen.core.hit",
+    "PermanentError": "rowen.errors",
+    "Receipt": "rowen.flows.sync",
+    "Rowen": "rowen.doors.library",
+    "RowenError": "rowen.errors",
+    "SearchMode": "rowen.core.hit",
+    "SourceStatus": "rowen.doors.views",
+    "TransientError": "rowen.errors",
+    "UserError": "rowen.errors",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module `rowen` has no attribute `{name}`")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -40,7 +40,7 @@ def open_store(config: Config) -> Store:
 
 @asynccontextmanager
 async def open_tools(config: Config) -> AsyncIterator[Tools]:
-    from rowen.adapters.convert import PoolConverter
+    from rowen.adapters.convert.pool import PoolConverter
 
     store = open_store(config)
     converter = PoolConverter(workers=config.convert.workers, timeout_s=config.convert.timeout_s)

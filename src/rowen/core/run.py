@@ -55,6 +55,7 @@ class Counters:
     requests: int = 0
     not_modified: int = 0
     bytes_received: int = 0
+    """Of bodies that were asked for, as they came over the wire; the few bytes of a 404 page do not count."""
     retries: int = 0
     redirects: int = 0
     parses: int = 0

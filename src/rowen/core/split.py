@@ -5,7 +5,7 @@ one-line setext headings. Lists, tables and quotes are just text to it. HTML blo
 
 Long sections are cut into parts at borders that the text around them chooses: a border becomes a cut when
 its block hashes lowest within `MIN_CHARS` on both sides. So where a part begins does not depend on what
-stands far before it, and editing one paragraph makes one new part, at most three, however long the section is.
+stands far before it, and editing one paragraph makes one to three new parts, however long the section is.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ MAX_CHARS = 2000
 _MAX_HEADING_CHARS = 500
 """A longer "heading" is text: every section below would carry it in its path."""
 
-# One alternative per kind of line that can matter; whatever does not match is text. The line break in front is
-# what the scan looks for, which is several times faster than trying at every line start.
+# One alternative per kind of line that can matter; whatever does not match is text. The scan looks for the
+# line break in front, which is several times faster than trying at every line start.
 _LINE = re.compile(
     r"\n(?: {0,3}(?P<marks>#{1,6})(?:[ \t]+(?P<title>[^\n]*))?"
     r"|[ \t]*(?P<fence>`{3,}|~{3,})(?P<info>[^\n]*)"

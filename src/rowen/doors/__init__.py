@@ -1,0 +1,1 @@
+"""Where the outside comes in: parse a call, run a flow, present what it answered."""

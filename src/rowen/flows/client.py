@@ -73,7 +73,8 @@ class Client:
                 await self._pace(urls.host_of(request.url))
             self._counters.requests += 1
             response = await self._fetcher.fetch(request)
-            self._counters.bytes_received += response.bytes_received
+            if response.status == 200:
+                self._counters.bytes_received += response.bytes_received
             return response
 
     async def _pace(self, host: str) -> None:

@@ -29,7 +29,7 @@ _NAVIGATION = (
 _BOILERPLATE = ", ".join((_MACHINERY, _UNSEEN, _NAVIGATION))
 
 # Spans of highlighted code are most of a page's classes; none of theirs has a hyphen.
-_NAMED = "[class]:not(span, code, em, strong), span[class*='-'], div[id], aside[id], ul[id]"
+_NAMED = "[class]:not(span, code, em, strong), span[class*='-']"
 # Class names that documentation generators and common themes give to what surrounds the text.
 _CLASSES = frozenset((
     # permalinks beside headings
@@ -64,7 +64,7 @@ _IDS = frozenset((
     "cookie-bar", "cookiebar", "onetrust-consent-sdk", "CybotCookiebotDialog", "cookie-law-info-bar",
     "navigation", "footer", "breadcrumbs",
 ))  # fmt: skip
-_BOXES = frozenset(("div", "aside", "ul"))
+_BOXES = "div[id]:not(.section), aside[id], ul[id]"
 _KEPT = frozenset(("h1", "h2", "h3", "h4", "h5", "h6", "body", "main", "article", "section"))
 
 _SIDEBAR = re.compile(
@@ -120,10 +120,11 @@ def _prune(content: Element) -> None:
         verdict = verdicts.get(classes)
         if verdict is None:
             verdict = verdicts[classes] = _is_named_boilerplate(classes)
-        if verdict or element.attr("id") in _IDS:
-            tag = element.tag
-            if tag not in _KEPT and (verdict or (tag in _BOXES and not element.has_class("section"))):
-                element.decompose()
+        if verdict and element.tag not in _KEPT:
+            element.decompose()
+    for box in content.select(_BOXES):
+        if box.attr("id") in _IDS:
+            box.decompose()
     for aside in content.select("aside, .sidebar, [role=complementary]"):
         if _is_boilerplate_aside(aside):
             aside.decompose()

@@ -88,10 +88,9 @@ def _base(document: Document, url: str) -> str:
 
 def _links(document: Document, base: str) -> tuple[str, ...]:
     """Each address the page leads to, once, in page order."""
-    targets: dict[str, None] = {}
-    for element in document.select(_LINKS):
-        # Most links of a documentation page differ in their fragment only.
-        targets[(element.attr("href") or "").partition("#")[0].strip()] = None
+    written = dict.fromkeys([element.attr("href") or "" for element in document.select(_LINKS)])
+    # Most links of a documentation page differ in their fragment only.
+    targets = dict.fromkeys([href.partition("#")[0].strip() for href in written])
     found: dict[str, None] = {}
     for target in targets:
         # An empty target is a link to this page, which leads nowhere new.

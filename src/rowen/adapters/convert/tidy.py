@@ -11,9 +11,8 @@ import unicodedata
 # As our renderer writes them: opening and closing fence are equal, also behind the marks of lists and quotes.
 _FENCED = re.compile(r"^([ >]*)(?:[-*+] |\d+\. )?(`{3,})[^`\n]*\n(?:.*\n)*?[ >]*\2[ ]*$", re.MULTILINE)
 _INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]")
-_NO_BREAK_SPACE = re.compile(r"\u00a0|(?<!\\)&#160;")
+_NO_BREAK_SPACE = re.compile(r"(?<!\\)&#160;")
 _EMPTY_LINK = re.compile(r"(?<![!\\\]])\[ *\]\([^()\s]*\)")
-_TRAILING = re.compile(r"[ \t]+\n")
 # Code inside a list item is indented, and so are its empty lines.
 _BLANK_IN_CODE = re.compile(r"\n[ \t]+(?=\n)")
 _BLANK_RUN = re.compile(r"\n{3,}")
@@ -40,9 +39,12 @@ def tidy(markdown: str) -> str:
 
 
 def _tidy_prose(prose: str) -> str:
-    marks = [mark for mark in _UNTIDY if mark in prose]
-    if not marks:
-        return prose
-    prose = _NO_BREAK_SPACE.sub(" ", _INVISIBLE.sub("", prose))
-    prose = _TRAILING.sub("\n", _EMPTY_LINK.sub("", prose))
-    return _BLANK_RUN.sub("\n\n", prose)
+    if not prose.isascii():
+        prose = _INVISIBLE.sub("", prose).replace("\u00a0", " ")
+    if "&#160;" in prose:
+        prose = _NO_BREAK_SPACE.sub(" ", prose)
+    if "[](" in prose or "[ ](" in prose:
+        prose = _EMPTY_LINK.sub("", prose)
+    if " \n" in prose or "\t\n" in prose:
+        prose = "\n".join([line.rstrip() for line in prose.split("\n")])
+    return _BLANK_RUN.sub("\n\n", prose) if "\n\n\n" in prose else prose

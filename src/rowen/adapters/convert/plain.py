@@ -1,0 +1,74 @@
+"""Markdown and plain text: the text as it is, its title, and the links of Markdown.
+
+Front matter is not text: its title and description are read, the block goes. The reader of front matter knows
+`key: value` lines, not YAML; the scan for links knows code, not all of Markdown.
+"""
+
+from __future__ import annotations
+
+import re
+
+from rowen.core import urls
+from rowen.core.document import Converted
+from rowen.core.split import split
+
+_FRONT_MATTER = re.compile(r"---[ \t]*\n((?:[^\n]*\n)*?)(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
+_YAML_LINE = re.compile(r"[ \t]*(?:#|-(?:[ \t]|$)|$)|[ \t]|[A-Za-z0-9_.\"'-]+[ \t]*:(?:[ \t]|$)|[\]}]")
+_FIELD = re.compile(r"^(title|description|lang)[ \t]*:[ \t]*(\S.*?)[ \t]*$", re.MULTILINE)
+
+_CODE = re.compile(
+    r"^[ \t]*(?P<fence>`{3,}|~{3,})[^\n]*\n(?:[^\n]*\n)*?[ \t]*(?P=fence)[`~]*[ \t]*$"
+    r"|(?<!`)(?P<ticks>`+)(?!`)[^\n]*?(?<!`)(?P=ticks)(?!`)",
+    re.MULTILINE,
+)
+_LINK = re.compile(
+    r"(?<!!)\[(?:[^\[\]\n]|\[[^\[\]\n]*\])*\]"  # inline
+    r"\([ \t]*(?:<([^<>\n]*)>|([^\s()<>]+(?:\([^\s()]*\)[^\s()]*)*))"
+    r"|^ {0,3}\[[^\[\]\n]+\]:[ \t]*<?([^\s<>]+)>?"  # reference
+    r"|<(https?://[^\s<>]+)>",  # autolink
+    re.MULTILINE,
+)
+_MAX_TITLE_CHARS = 120
+
+
+def convert_markdown(text: str, url: str) -> Converted:
+    text = _with_plain_line_breaks(text)
+    fields: dict[str, str] = {}
+    front = _FRONT_MATTER.match(text)
+    if front is not None and all(_YAML_LINE.match(line) for line in front[1].split("\n")):
+        fields = {name: _unquoted(value) for name, value in _FIELD.findall(front[1])}
+        text = text[front.end() :].lstrip("\n")
+    heading = next((section.heading for section in split(text) if section.level == 1 and section.heading), "")
+    title = fields.pop("title", "") or heading
+    if title and not heading:
+        text = f"# {title}\n\n{text}"
+    return Converted(title or _name(url), text, _links(text, url), None, fields)
+
+
+def convert_plain(text: str, url: str) -> Converted:
+    text = _with_plain_line_breaks(text)
+    first = next((line.strip() for line in text.split("\n") if line.strip()), "")
+    title = first if 0 < len(first) <= _MAX_TITLE_CHARS else _name(url)
+    return Converted(title, text)
+
+
+def _with_plain_line_breaks(text: str) -> str:
+    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd").removeprefix("\ufeff")
+    return text if text.endswith("\n") or not text else text + "\n"
+
+
+def _unquoted(value: str) -> str:
+    return value[1:-1] if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'" else value
+
+
+def _name(url: str) -> str:
+    return url.partition("#")[0].partition("?")[0].rstrip("/").rpartition("/")[2] or url
+
+
+def _links(text: str, url: str) -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    for groups in _LINK.findall(_CODE.sub("", text)):
+        target = next((group for group in groups if group), "").partition("#")[0]
+        if target and (address := urls.normalise(target, url)) is not None:
+            found[address] = None
+    return tuple(found)

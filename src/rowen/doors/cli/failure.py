@@ -1,0 +1,93 @@
+"""What the user sees when something went wrong, and the exit code it ends with.
+
+0 good, 1 the work failed, 2 the call was wrong, 130 and 143 interrupted. A `RowenError` is told in two lines;
+anything else is a bug and keeps its traceback.
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+
+import click
+
+from rowen.doors.cli.output import clean, dumps, write_line
+from rowen.errors import RowenError, UserError
+
+GOOD, FAILED, WRONG_CALL, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
+
+
+class Interrupted(Exception):
+    """Ctrl-C or a polite kill, after everything was put in order."""
+
+    def __init__(self, code: int, message: str = "interrupted") -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+def exit_code(exc: RowenError) -> int:
+    return WRONG_CALL if isinstance(exc, UserError) else FAILED
+
+
+def report(exc: BaseException, *, as_json: bool, verbose: bool, no_color: bool) -> int:
+    """Tell standard error what happened; answers the exit code."""
+    match exc:
+        case RowenError():
+            if verbose:
+                show_traceback(exc)
+            tell(exc.message, exc.reason, exc.hint, as_json=as_json, no_color=no_color)
+            return exit_code(exc)
+        case Interrupted():
+            if as_json:
+                write_line(sys.stderr, dumps({"error": exc.message, "reason": "interrupted", "hint": None}))
+            else:
+                write_line(sys.stderr, exc.message)
+            return exc.code
+        case click.Abort():
+            write_line(sys.stderr, "interrupted")
+            return INTERRUPTED
+        case click.ClickException():
+            tell(*_usage(exc), as_json=as_json, no_color=no_color)
+            return WRONG_CALL
+    show_traceback(exc)
+    tell(
+        f"{type(exc).__name__}: {exc}",
+        "bug",
+        "this is a bug in rowen; please report it with the lines above",
+        as_json=as_json,
+        no_color=no_color,
+    )
+    return FAILED
+
+
+def tell(message: str, reason: str, hint: str | None, *, as_json: bool, no_color: bool) -> None:
+    if as_json:
+        write_line(sys.stderr, dumps({"error": message, "reason": reason, "hint": hint}))
+        return
+    paint = not no_color and sys.stderr.isatty() and not _asked_for_no_color()
+    write_line(sys.stderr, _mark("error:", "red", paint) + " " + clean(message))
+    if hint:
+        write_line(sys.stderr, _mark("hint:", "cyan", paint) + " " + clean(hint))
+
+
+def show_traceback(exc: BaseException) -> None:
+    write_line(sys.stderr, "".join(traceback.format_exception(exc)).rstrip())
+
+
+def _usage(exc: click.ClickException) -> tuple[str, str, str]:
+    """Click's words in our form."""
+    message = exc.format_message().rstrip(".")
+    context = getattr(exc, "ctx", None)
+    path = context.command_path if context is not None else "rowen"
+    return message[:1].lower() + message[1:], "bad_call", f"see `{path} --help`"
+
+
+def _mark(word: str, color: str, paint: bool) -> str:
+    return click.style(word, fg=color, bold=True) if paint else word
+
+
+def _asked_for_no_color() -> bool:
+    from rowen.config import no_color_wanted
+
+    return no_color_wanted()

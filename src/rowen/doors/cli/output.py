@@ -1,0 +1,120 @@
+"""Where a command speaks: results to standard output, messages to standard error, JSON in place of both.
+
+rich is imported only when something is drawn. A reader that went away (`| head -1`) is no error: what is
+said after that goes nowhere, and the work goes on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+PIPE_WIDTH = 10_000
+"""In a pipe lines are as long as they are: a program or `grep` reads them, not a screen."""
+
+# Pages are written by strangers: their titles must not move the cursor or recolour the terminal.
+_CONTROLS = dict.fromkeys(
+    [*range(32), *range(127, 160), *range(0x202A, 0x202F), *range(0x2066, 0x206A)], " "
+)
+
+
+class Output:
+    def __init__(self) -> None:
+        self.json = False
+        self.no_color = False
+        self._console: Console | None = None
+        self._messages: Console | None = None
+
+    @property
+    def console(self) -> Console:
+        if self._console is None:
+            self._console = self._open(stderr=False)
+        return self._console
+
+    @property
+    def messages(self) -> Console:
+        if self._messages is None:
+            self._messages = self._open(stderr=True)
+        return self._messages
+
+    def emit(self, value: Mapping[str, Any]) -> None:
+        """One JSON object, one line, at once."""
+        write_line(sys.stdout, dumps(value, ascii_only=not _speaks_unicode(sys.stdout)))
+
+    def print(self, *parts: RenderableType) -> None:
+        """A result for people; nothing in JSON mode."""
+        if not self.json:
+            self.console.print(*parts, soft_wrap=not self.console.is_terminal)
+
+    def line(self, text: RenderableType) -> None:
+        """One line that is never broken, so that addresses in it stay whole."""
+        if not self.json:
+            self.console.print(text, soft_wrap=True)
+
+    def note(self, text: str, *, style: str = "dim") -> None:
+        """Something on the side, for people."""
+        if not self.json:
+            self.messages.print(clean(text), style=style, soft_wrap=True)
+
+    def _open(self, *, stderr: bool) -> Console:
+        from rich.console import Console
+
+        class QuietConsole(Console):
+            def on_broken_pipe(self) -> None:
+                self.quiet = True
+                _to_nowhere(sys.stderr if stderr else sys.stdout)
+
+        stream = sys.stderr if stderr else sys.stdout
+        return QuietConsole(
+            stderr=stderr,
+            width=None if stream.isatty() else PIPE_WIDTH,
+            no_color=True if self.no_color else None,
+            markup=False,
+            highlight=False,
+            emoji=False,
+        )
+
+
+def clean(text: str) -> str:
+    """Text from outside, made harmless for a terminal and kept on one line."""
+    return text.translate(_CONTROLS)
+
+
+def dumps(value: Mapping[str, Any], *, ascii_only: bool = False) -> str:
+    import json
+
+    return json.dumps(value, ensure_ascii=ascii_only)
+
+
+def write_line(stream: TextIO, text: str) -> None:
+    try:
+        stream.write(text + "\n")
+        stream.flush()
+    except BrokenPipeError:
+        _to_nowhere(stream)
+
+
+def close_quietly() -> None:
+    """The last flush: a pipe that is gone by now is nobody's problem."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BrokenPipeError:
+            _to_nowhere(stream)
+
+
+def _to_nowhere(stream: TextIO) -> None:
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+
+
+def _speaks_unicode(stream: TextIO) -> bool:
+    return (stream.encoding or "").lower().replace("-", "").startswith("utf")

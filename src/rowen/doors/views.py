@@ -1,0 +1,228 @@
+"""What doors show of a store, as values and as plain dictionaries: the JSON of every door is made here.
+
+The field names are promises (DESIGN, "What programs may rely on"). Nothing here prints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import date, datetime
+from typing import Any
+
+from rowen.core.generation import Change, Diff
+from rowen.core.handoff import Handoff
+from rowen.core.hit import Answer, Hit
+from rowen.core.lease import source_lease_name
+from rowen.core.run import Counters, Event, Mode, Run, RunItem, RunStatus, StopReason
+from rowen.core.source import Source
+from rowen.errors import RowenError
+from rowen.flows.sync import Receipt
+from rowen.flows.tools import Tools
+from rowen.ports.store import SourceStats
+
+UNCHANGED_REASONS = ("not_modified", "same_body", "same_content")
+"""Why an item was called unchanged; such items have no row, only these counters."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SourceStatus:
+    """A source, how much of it readers see, and whether somebody works on it now."""
+
+    source: Source
+    documents: int
+    sections: int
+    running: bool
+
+
+async def statuses(tools: Tools) -> list[SourceStatus]:
+    found = []
+    for source in await tools.store.sources():
+        stats: SourceStats = await tools.store.stats(source.id)
+        found.append(
+            SourceStatus(
+                source=source,
+                documents=stats.documents,
+                sections=stats.sections,
+                running=await _is_running(tools, source),
+            )
+        )
+    return found
+
+
+async def _is_running(tools: Tools, source: Source) -> bool:
+    lease = await tools.store.lease(source_lease_name(source.id))
+    return lease is not None and lease.expires_at > tools.clock.now() and not tools.is_dead(lease.owner)
+
+
+def status(one: SourceStatus) -> dict[str, Any]:
+    source = one.source
+    return {
+        "name": source.name,
+        "version": source.version,
+        "label": source.label,
+        "kind": source.kind,
+        "location": source.location,
+        "status": source.status.value,
+        "generation": source.active_generation,
+        "held_generation": source.held_generation,
+        "held_reason": source.held_reason,
+        "documents": one.documents,
+        "sections": one.sections,
+        "last_run_at": _time(source.last_run_at),
+        "last_success_at": _time(source.last_success_at),
+        "last_error_at": _time(source.last_error_at),
+        "last_error": source.last_error,
+        "last_processed_date": _time(source.last_processed_date),
+        "watermark": _time(source.watermark),
+        "consecutive_failures": source.consecutive_failures,
+        "running": one.running,
+    }
+
+
+def receipt(one: Receipt) -> dict[str, Any]:
+    return {
+        "source": one.source.label,
+        "run_id": one.run_id,
+        "mode": one.mode.value,
+        "status": one.status.value,
+        "generation": one.generation,
+        **one.counters.as_dict(),
+        "stop_reason": one.stop_reason,
+        "held_generation": one.held_generation,
+        "error": one.error,
+        "hint": one.hint,
+        "duration_s": round(one.duration_s, 3),
+    }
+
+
+def failed_receipt(source: Source, exc: Exception, *, full: bool) -> dict[str, Any]:
+    """The same fields for a source whose run could not begin, or broke off without a receipt."""
+    mode = Mode.FULL if full or not source.active_generation else Mode.INCREMENTAL
+    return {
+        "source": source.label,
+        "run_id": None,
+        "mode": mode.value,
+        "status": RunStatus.FAILED.value,
+        "generation": source.active_generation,
+        **Counters().as_dict(),
+        "stop_reason": StopReason.ERROR.value,
+        "held_generation": source.held_generation,
+        "error": exc.message if isinstance(exc, RowenError) else f"{type(exc).__name__}: {exc}",
+        "hint": exc.hint if isinstance(exc, RowenError) else None,
+        "duration_s": 0.0,
+    }
+
+
+def answer(one: Answer) -> dict[str, Any]:
+    return {
+        "query": one.query,
+        "mode": one.mode.value,
+        "degraded": one.degraded,
+        "hits": [hit(found) for found in one.hits],
+    }
+
+
+def hit(one: Hit) -> dict[str, Any]:
+    return {
+        "source": one.source,
+        "version": one.version,
+        "url": one.url,
+        "title": one.title,
+        "heading_path": one.heading_path,
+        "snippet": one.snippet,
+        "score": round(one.score, 4),
+        "generation": one.generation,
+        "fetched_at": _time(one.fetched_at),
+        "sections": [{**asdict(section), "score": round(section.score, 4)} for section in one.sections],
+    }
+
+
+def run(one: Run) -> dict[str, Any]:
+    finished = one.finished_at
+    return {
+        "run_id": one.id,
+        "mode": one.mode.value,
+        "status": one.status.value,
+        "generation": one.generation,
+        "stop_reason": one.stop_reason,
+        "started_at": _time(one.started_at),
+        "finished_at": _time(finished),
+        "duration_s": round((finished - one.started_at).total_seconds(), 3) if finished else None,
+        **one.counters,
+        "error": one.error,
+        "owner": one.owner,
+    }
+
+
+def item(one: RunItem) -> dict[str, Any]:
+    return {
+        "reference": one.reference,
+        "outcome": one.outcome.value,
+        "reason": one.reason,
+        "detail": one.detail,
+    }
+
+
+def unlisted(counters: Mapping[str, Any]) -> dict[str, int]:
+    """Items of a run that left no row, by reason: they were unchanged, which costs no write."""
+    return {reason: counters[reason] for reason in UNCHANGED_REASONS if counters.get(reason)}
+
+
+def diff(source: Source, one: Diff) -> dict[str, Any]:
+    return {
+        "source": source.label,
+        "from_generation": one.from_generation,
+        "to_generation": one.to_generation,
+        "changes": [change(found) for found in one.changes],
+    }
+
+
+def change(one: Change) -> dict[str, Any]:
+    return {
+        "kind": one.kind,
+        "reference": one.reference,
+        "url": one.url,
+        "title": one.title,
+        "headings_added": list(one.headings_added),
+        "headings_removed": list(one.headings_removed),
+    }
+
+
+def handoff(one: Handoff) -> dict[str, Any]:
+    return {
+        "id": one.id,
+        "source": one.source,
+        "reference": one.reference,
+        "payload_hash": one.payload_hash.hex(),
+        "run_id": one.run_id,
+        "generation": one.generation,
+        "status": one.status.value,
+        "reason_code": one.reason_code,
+        "attempts": one.attempts,
+        "last_error": one.last_error,
+        "created_at": _time(one.created_at),
+        "updated_at": _time(one.updated_at),
+    }
+
+
+def event(one: Event) -> dict[str, Any]:
+    return {
+        "source": one.source,
+        "event": one.kind,
+        "reference": one.reference,
+        "outcome": one.outcome.value if one.outcome else None,
+        "reason": one.reason,
+        "deleted": one.deleted,
+        "queued": one.queued,
+        "detail": one.detail,
+        "counters": one.counters.as_dict() if one.counters and one.kind != "item" else None,
+    }
+
+
+def error(exc: RowenError) -> dict[str, Any]:
+    return {"error": exc.message, "reason": exc.reason, "hint": exc.hint}
+
+
+def _time(value: date | datetime | None) -> str | None:
+    return value.isoformat() if value is not None else None
