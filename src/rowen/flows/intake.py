@@ -15,7 +15,7 @@ from rowen.core import hashing
 from rowen.core.document import Converted, Draft, Known, Outcome, Validators
 from rowen.core.handoff import Reason
 from rowen.core.lease import Lease
-from rowen.core.run import Counters, Event, Mode, Run, RunItem
+from rowen.core.run import Counters, Event, Run, RunItem
 from rowen.errors import RowenError
 from rowen.flows.ingest import BATCH, Ingestion
 from rowen.flows.tools import Tools
@@ -36,8 +36,11 @@ class Intake:
         *,
         source: str,
         known: Mapping[str, Known],
+        unconditional: bool,
         on_event: OnEvent,
     ) -> None:
+        self.unconditional = unconditional
+        """A full sync was asked for: every body is wanted, whatever the validators would say."""
         self.counters = Counters()
         self.run = run
         self.lease = lease
@@ -56,10 +59,6 @@ class Intake:
         """References that had no visible version before."""
         self.lost = 0
         """Deletions that take text away: all but those of pages that only moved."""
-
-    @property
-    def full(self) -> bool:
-        return self.run.mode is Mode.FULL
 
     @property
     def staged(self) -> int:

@@ -90,7 +90,7 @@ class Listings:
 
     def _validators(self, url: str) -> Validators:
         remembered = self._remembered.get(url)
-        return remembered.validators if remembered and not self._intake.full else Validators()
+        return remembered.validators if remembered and not self._intake.unconditional else Validators()
 
     async def _remember(self, url: str, validators: Validators, payload: Any) -> None:
         listing = Listing(url=url, validators=validators, payload=payload)

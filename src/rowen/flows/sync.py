@@ -60,7 +60,7 @@ async def sync(
         mode = Mode.FULL if full or not source.active_generation else Mode.INCREMENTAL
         run = await tools.store.begin_run(lease, source.id, mode=mode, now=tools.clock.now())
         on_event(Event(source.label, "started"))
-        receipt = await _Execution(tools, source, lease, run, on_event).execute()
+        receipt = await _Execution(tools, source, lease, run, full, on_event).execute()
         on_event(Event(source.label, "finished", counters=receipt.counters, detail=receipt.status))
         return receipt
 
@@ -97,8 +97,9 @@ async def _acquire(tools: Tools, name: str) -> Lease | None:
 
 class _Execution:
     def __init__(
-        self, tools: Tools, source: Source, lease: Lease, run: Run, on_event: OnEvent
+        self, tools: Tools, source: Source, lease: Lease, run: Run, full: bool, on_event: OnEvent
     ) -> None:
+        self._full = full
         self._tools = tools
         self._source = source
         self._lease = lease
@@ -136,6 +137,7 @@ class _Execution:
             self._run,
             source=self._source.label,
             known=known,
+            unconditional=self._full,
             on_event=self._on_event,
         )
         settings = parameters.complete(kind.params, self._source.params)

@@ -152,7 +152,7 @@ class _Crawl:
             known=known,
             leftovers=leftovers,
             ids=references.ids,
-            aliases={} if self._intake.full else references.aliases,
+            aliases={} if self._intake.unconditional else references.aliases,
             why_not=self._why_not,
             max_depth=self._params["max_depth"],
             max_pages=self._params["max_pages"],
@@ -206,7 +206,7 @@ class _Crawl:
     async def _visit(self, visit: Visit) -> None:
         is_root = visit.url == self._source.location
         known = visit.known
-        validators = known.validators if known and not self._intake.full else Validators()
+        validators = known.validators if known and not self._intake.unconditional else Validators()
         request = Request(visit.url, validators, wanted=self._wanted)
         try:
             response = await self._client.ask(request)
@@ -251,7 +251,7 @@ class _Crawl:
     async def _received(self, visit: Visit, response: Response) -> None:
         known, intake = visit.known, self._intake
         body_hash = hashing.of_bytes(response.body)
-        if known and known.document_id and known.body_hash == body_hash and not intake.full:
+        if known and known.document_id and known.body_hash == body_hash and not intake.unconditional:
             intake.same_body(known, response.validators)
             self._frontier.unchanged(visit)
             return

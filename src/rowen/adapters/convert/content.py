@@ -20,7 +20,8 @@ _MACHINERY = (
     "dialog, input, button, select, textarea, datalist, progress, meter"
 )
 # The [hidden] panels of a tab group are content: the reader opens them.
-_UNSEEN = "[aria-hidden=true], [hidden]:not([role=tabpanel], [hidden=until-found])"
+# Permalinks are often hidden, but hold the anchor of their heading: `reshape` reads it and removes them.
+_UNSEEN = "[aria-hidden=true]:not(a), [hidden]:not([role=tabpanel], [hidden=until-found])"
 _NAVIGATION = (
     "nav, menu, [role=navigation], [role=search], [role=banner], [role=contentinfo], [role=dialog], "
     "[role=alertdialog], [role=menu], [role=menubar], [role=toolbar], "
@@ -120,7 +121,7 @@ def _prune(content: Element) -> None:
         verdict = verdicts.get(classes)
         if verdict is None:
             verdict = verdicts[classes] = _is_named_boilerplate(classes)
-        if verdict and element.tag not in _KEPT:
+        if verdict and element.tag not in _KEPT and not (element.tag == "a" and element.attr("id")):
             element.decompose()
     for box in content.select(_BOXES):
         if box.attr("id") in _IDS:

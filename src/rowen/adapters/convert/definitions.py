@@ -73,10 +73,12 @@ def _itemise(outer: Element, entries: list[Element]) -> None:
         elif node.tag == "dd":
             if not items:
                 items.append(Element("li"))
-            elif not defined:
-                items[-1].append(Text(": "))
+            elif defined:
+                items[-1].append(Text(" "))
+            else:
+                items[-1].append(Text(" " if items[-1].text.rstrip().endswith(":") else ": "))
             first = next((c for c in children if not (isinstance(c, Text) and not c.data.strip())), None)
-            if isinstance(first, Element) and first.tag == "p" and not defined:
+            if isinstance(first, Element) and first.tag == "p":
                 children = [*first.children, *children[children.index(first) + 1 :]]
             items[-1].extend(children)
             defined = True

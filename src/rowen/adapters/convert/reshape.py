@@ -15,7 +15,7 @@ from rowen.adapters.convert.definitions import reshape_definitions
 from rowen.adapters.convert.tables import reshape_tables
 
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
-_OTHERS = ("pre", "table", "dl", "img", "sup", "math")
+_OTHERS = ("pre", "table", "dl", "img", "sup", "math", "label", "summary")
 # Zero-width spaces stand for the permalink in some themes.
 _PERMALINK = re.compile(
     "[\\s\u200b\ufeff¶#§🔗⚓∞]*|permalink|link|anchor|link to this heading", re.IGNORECASE
@@ -43,6 +43,11 @@ def reshape(content: Element) -> str:
         # 2<sup>10</sup> is not 210; a raised link is a footnote's and needs no mark.
         if raised.text.strip()[:1].isalnum() and raised.select_one("a") is None:
             raised.insert_before(Text("^"))
+    for label in found["label"]:
+        label.insert_after(Text(" "))
+    for caption in (*found["summary"], *content.select(".admonition-title")):
+        caption.wrap_children(Element("strong"))
+    content.remove("a[aria-hidden=true]")
     for titled in content.select("a[title]"):
         # A tooltip repeats the text or the address.
         del titled.attrs["title"]
@@ -80,13 +85,24 @@ def _anchor(heading: Element) -> str | None:
     if inner is not None:
         return _name(inner)
     for node in heading.previous_siblings:
-        if not _is_empty(node):
-            break
         if isinstance(node, Element):
-            named = _name(node) or _name(node.select_one("[id], a[name]"))
+            if _is_empty(node):
+                named = _name(node) or _name(node.select_one("[id], a[name]"))
+            else:
+                named = _name_at_the_end(node)
             if named:
                 return named
+        if not _is_empty(node):
+            break
     return None
+
+
+def _name_at_the_end(element: Element) -> str | None:
+    """Of an anchor between a paragraph that nobody closed and a heading: parsers put it into the paragraph."""
+    last = next(
+        (node for node in reversed(element.children) if isinstance(node, Element) or node.text.strip()), None
+    )
+    return _name(last) if isinstance(last, Element) and last.tag == "a" and _is_empty(last) else None
 
 
 def _name(element: Element | None) -> str | None:

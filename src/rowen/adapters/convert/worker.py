@@ -23,13 +23,12 @@ if TYPE_CHECKING:
 _BINARY = (
     b"%PDF-",
     b"\x89PNG",
-    b"GIF8",
+    b"GIF87a",
+    b"GIF89a",
     b"\xff\xd8\xff",
     b"PK\x03\x04",
     b"\x1f\x8b",
     b"\x7fELF",
-    b"RIFF",
-    b"\0\0\0",
 )
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _PIPE_BYTES = 1024 * 1024

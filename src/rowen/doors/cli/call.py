@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from rowen.doors.cli.output import Output
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass
@@ -43,48 +41,50 @@ def _no_color(ctx: click.Context, param: click.Parameter, value: bool) -> None:
         ctx.ensure_object(Call).out.no_color = True
 
 
-COMMON = (
-    click.option(
-        "--db",
-        metavar="URL",
-        expose_value=False,
-        is_eager=True,
-        callback=_store,
-        help="The store, `sqlite:///path`; also ROWEN_DB.",
-    ),
-    click.option(
-        "--json", is_flag=True, expose_value=False, is_eager=True, callback=_json, help="JSON for programs."
-    ),
-    click.option(
-        "-v",
-        "--verbose",
-        is_flag=True,
-        expose_value=False,
-        is_eager=True,
-        callback=_verbose,
-        help="Show the traceback of an error.",
-    ),
-    click.option(
-        "--no-color",
-        is_flag=True,
-        expose_value=False,
-        is_eager=True,
-        callback=_no_color,
-        help="No colours; also NO_COLOR.",
-    ),
-)
-
-
-def common_options(function: F) -> F:
-    for option in reversed(COMMON):
-        function = option(function)
-    return function
+def common_options() -> list[click.Parameter]:
+    return [
+        click.Option(
+            ["--db"],
+            metavar="URL",
+            expose_value=False,
+            is_eager=True,
+            callback=_store,
+            help="The store, `sqlite:///path`; also ROWEN_DB.",
+        ),
+        click.Option(
+            ["--json"],
+            is_flag=True,
+            expose_value=False,
+            is_eager=True,
+            callback=_json,
+            help="JSON for programs.",
+        ),
+        click.Option(
+            ["-v", "--verbose"],
+            is_flag=True,
+            expose_value=False,
+            is_eager=True,
+            callback=_verbose,
+            help="Show the traceback of an error.",
+        ),
+        click.Option(
+            ["--no-color"],
+            is_flag=True,
+            expose_value=False,
+            is_eager=True,
+            callback=_no_color,
+            help="No colours; also NO_COLOR.",
+        ),
+    ]
 
 
 def command(name: str, **attributes: Any) -> Callable[[Callable[..., int | None]], click.Command]:
     """A Click command that also takes the common options and is handed its `Call` first."""
 
     def wrap(function: Callable[..., int | None]) -> click.Command:
-        return click.command(name, **attributes)(common_options(click.pass_obj(function)))
+        made = click.command(name, **attributes)(click.pass_obj(function))
+        # Last in the help: they are the same everywhere.
+        made.params += common_options()
+        return made
 
     return wrap

@@ -6,6 +6,7 @@ anything else is a bug and keeps its traceback.
 
 from __future__ import annotations
 
+import os
 import sys
 import traceback
 
@@ -17,7 +18,7 @@ from rowen.errors import RowenError, UserError
 GOOD, FAILED, WRONG_CALL, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
 
 
-class Interrupted(Exception):
+class Interrupted(Exception):  # noqa: N818 - named as those in errors.py are
     """Ctrl-C or a polite kill, after everything was put in order."""
 
     def __init__(self, code: int, message: str = "interrupted") -> None:
@@ -88,6 +89,5 @@ def _mark(word: str, color: str, paint: bool) -> str:
 
 
 def _asked_for_no_color() -> bool:
-    from rowen.config import no_color_wanted
-
-    return no_color_wanted()
+    # A convention between terminals and programs, not a setting of ours; rich reads it the same way.
+    return bool(os.environ.get("NO_COLOR"))  # noqa: TID251

@@ -19,9 +19,7 @@ PIPE_WIDTH = 10_000
 """In a pipe lines are as long as they are: a program or `grep` reads them, not a screen."""
 
 # Pages are written by strangers: their titles must not move the cursor or recolour the terminal.
-_CONTROLS = dict.fromkeys(
-    [*range(32), *range(127, 160), *range(0x202A, 0x202F), *range(0x2066, 0x206A)], " "
-)
+_CONTROLS = dict.fromkeys([*range(32), *range(127, 160), *range(0x202A, 0x202F), *range(0x2066, 0x206A)], " ")
 
 
 class Output:
@@ -49,8 +47,16 @@ class Output:
 
     def print(self, *parts: RenderableType) -> None:
         """A result for people; nothing in JSON mode."""
-        if not self.json:
-            self.console.print(*parts, soft_wrap=not self.console.is_terminal)
+        if self.json:
+            return
+        if self.console.is_terminal:
+            self.console.print(*parts)
+            return
+        # Columns are filled up with blanks, which is no use to whoever reads a pipe.
+        with self.console.capture() as captured:
+            self.console.print(*parts)
+        for line in captured.get().splitlines():
+            write_line(sys.stdout, line.rstrip())
 
     def line(self, text: RenderableType) -> None:
         """One line that is never broken, so that addresses in it stay whole."""

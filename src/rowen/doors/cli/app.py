@@ -1,0 +1,115 @@
+"""The `rowen` command: which commands there are, and what their endings become.
+
+Commands are imported when they are called; `--help` and `--version` import none of them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from importlib import import_module
+
+import click
+
+from rowen import __version__
+from rowen.doors.cli import failure
+from rowen.doors.cli.call import Call, common_options
+from rowen.doors.cli.output import close_quietly
+
+COMMANDS: dict[str, dict[str, str]] = {
+    "Sources": {
+        "add": "Add a source: a documentation site, by its address.",
+        "sync": "Bring the copy of a source in step with it.",
+        "status": "Show the sources and the state they are in.",
+        "remove": "Forget a source and everything stored of it.",
+    },
+    "Reading": {
+        "search": "Search what is visible.",
+        "diff": "Show what changed between two generations.",
+    },
+    "History": {
+        "runs": "Show what runs did, and what they avoided.",
+        "rollback": "Show an older generation again.",
+        "approve": "Show a generation that the deletion guard held.",
+        "handoffs": "Show the changed items that were handed to ingestion.",
+        "vacuum": "Forget history that is not kept, and give space back.",
+    },
+    "This installation": {
+        "doctor": "Check that everything Rowen needs is there and works.",
+        "config": "Show the settings and where each came from.",
+        "demo": "Harvest a small bundled site twice, search it, show the diff.",
+    },
+}
+"""By heading, with the line that stands in `rowen --help`."""
+
+NAMES = [name for group in COMMANDS.values() for name in group]
+
+
+class LazyGroup(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return NAMES
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in NAMES:
+            return None
+        found = import_module(f"rowen.doors.cli.commands.{cmd_name}").command
+        assert isinstance(found, click.Command)
+        return found
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as exc:
+            import difflib
+
+            close = difflib.get_close_matches(args[0], NAMES, 1)
+            if close:
+                exc.message = f"no such command `{args[0]}`; did you mean `{close[0]}`?"
+            raise
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        width = max(map(len, NAMES))
+        for heading, group in COMMANDS.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name.ljust(width), line) for name, line in group.items()])
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Start with `rowen demo`, or `rowen add https://docs.example.org/ --name docs` and `rowen sync`.",
+)
+@click.version_option(__version__, "--version", "-V", message="rowen %(version)s")
+def cli() -> None:
+    """Keep a searchable copy of outside sources in step with them, doing the least possible work."""
+
+
+cli.params += common_options()
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command; answers the exit code, whatever happened."""
+    arguments = sys.argv[1:] if argv is None else list(argv)
+    for stream in (sys.stdout, sys.stderr):
+        # A character the terminal does not know is shown as an escape; no command fails for it.
+        with contextlib.suppress(AttributeError, ValueError):
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    call = Call()
+    # A call that Click refuses may not have got as far as its options.
+    as_json = "--json" in arguments
+    try:
+        ended = cli.main(arguments, prog_name="rowen", standalone_mode=False, obj=call)
+        return ended if isinstance(ended, int) else failure.GOOD
+    except click.exceptions.NoArgsIsHelpError as exc:
+        click.echo(exc.format_message(), err=True)
+        return failure.WRONG_CALL
+    except KeyboardInterrupt:
+        return failure.report(click.Abort(), as_json=as_json, verbose=False, no_color=True)
+    except Exception as exc:
+        return failure.report(
+            exc, as_json=as_json or call.out.json, verbose=call.verbose, no_color=call.out.no_color
+        )
+    finally:
+        close_quietly()

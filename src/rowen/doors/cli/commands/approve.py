@@ -1,0 +1,36 @@
+"""`rowen approve`: let a held generation through."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from rowen.doors.cli.call import Call
+from rowen.doors.cli.call import command as rowen_command
+
+if TYPE_CHECKING:
+    from rowen.flows.tools import Tools
+
+
+@rowen_command("approve", short_help="Show a generation that the deletion guard held.")
+@click.argument("name")
+def command(call: Call, name: str) -> int:
+    """Show the generation of the source NAME that was held because it removes so much."""
+    from rowen.doors.cli import session
+
+    async def work(tools: Tools) -> None:
+        from rowen.flows import history
+        from rowen.flows.sources import find
+
+        source = await find(tools, name)
+        shown = await history.approve(tools, source)
+        if call.out.json:
+            call.out.emit({"source": source.label, "generation": shown, "before": source.active_generation})
+        else:
+            call.out.line(
+                f"{source.label}: generation {shown} is visible now, {source.active_generation} before"
+            )
+
+    session.run(call, work)
+    return 0

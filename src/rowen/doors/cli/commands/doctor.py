@@ -1,0 +1,125 @@
+"""`rowen doctor`: is everything here that Rowen needs, and does it work?
+
+Each check uses the real part once: the store is opened, the model embeds a word, the parser reads a page.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rowen.doors.cli.call import Call
+from rowen.doors.cli.call import command as rowen_command
+from rowen.errors import RowenError
+
+if TYPE_CHECKING:
+    from rowen.config import Config
+
+LEAST_FREE_BYTES = 500_000_000
+PAGE = b"<html><body><nav>menu</nav><main><h1>Hello</h1><p>World</p></main></body></html>"
+
+
+@dataclass(frozen=True)
+class Check:
+    name: str
+    ok: bool
+    said: str
+    hint: str | None = None
+
+
+@rowen_command("doctor", short_help="Check that everything Rowen needs is there and works.")
+def command(call: Call) -> int:
+    """Check this installation. Ends with 1 if there is a problem."""
+    from rowen import config as settings
+    from rowen.doors.cli import session
+
+    async def work() -> list[Check]:
+        return [check async for check in _checks(settings.load(db=call.db)[0])]
+
+    checks = session.run_async(work)
+    good = all(check.ok for check in checks)
+    if call.out.json:
+        call.out.emit({"ok": good, "checks": [asdict(check) for check in checks]})
+        return 0 if good else 1
+    from rich.text import Text
+
+    width = max(len(check.name) for check in checks)
+    for check in checks:
+        line = Text("ok       " if check.ok else "problem  ", style="green" if check.ok else "bold red")
+        line.append(f"{check.name:<{width}}  ", "bold default").append(check.said, "default")
+        call.out.line(line)
+        if check.hint:
+            call.out.line(Text(" " * (width + 11) + f"hint: {check.hint}", style="cyan"))
+    return 0 if good else 1
+
+
+async def _checks(config: Config) -> AsyncIterator[Check]:
+    from rowen import wiring
+
+    yield Check("python", True, ".".join(map(str, sys.version_info[:3])))
+    for check in _sqlite():
+        yield check
+    path = wiring.store_path(config)
+    for check in _folder(path):
+        yield check
+    try:
+        async with wiring.open_tools(config) as tools:
+            found = await tools.store.sources()
+            yield Check("store", True, f"`{path}`: opens, schema up to date, {len(found)} sources")
+            try:
+                vector = await tools.embedder().embed_query("hello")
+                model = tools.embedder().model
+                right = len(vector) == model.dimensions
+                said = f"`{model.name}`, {model.dimensions} dimensions, weights {model.digest}"
+                yield Check("model", right, said if right else f"{said}, but vectors of {len(vector)}")
+            except RowenError as exc:
+                yield Check("model", False, exc.message, exc.hint)
+            try:
+                page = await tools.converter.convert(PAGE, content_type="text/html", url="http://localhost/")
+                right = "World" in page.text and "menu" not in page.text
+                yield Check("parser", right, "reads a page" if right else f"read a page as `{page.text}`")
+            except RowenError as exc:
+                yield Check("parser", False, exc.message, exc.hint)
+    except RowenError as exc:
+        yield Check("store", False, exc.message, exc.hint)
+
+
+def _sqlite() -> Iterator[Check]:
+    import apsw
+
+    options = apsw.compile_options
+    version = apsw.sqlite_lib_version()
+    if "ENABLE_FTS5" in options:
+        yield Check("sqlite", True, f"{version} with FTS5")
+    else:
+        yield Check(
+            "sqlite", False, f"{version} without FTS5", "install the `apsw` wheel, it has its own SQLite"
+        )
+
+
+def _folder(path: Path) -> Iterator[Check]:
+    """The folder of the store, or the nearest that exists above it."""
+    folder = path.absolute().parent
+    while not folder.exists():
+        folder = folder.parent
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            yield Check("data folder", True, f"`{folder}`: can be written")
+    except OSError as exc:
+        yield Check(
+            "data folder",
+            False,
+            f"`{folder}`: {exc.strerror}",
+            "choose another with `--db sqlite:///path/rowen.db`",
+        )
+    free = shutil.disk_usage(folder).free
+    enough = free >= LEAST_FREE_BYTES
+    hint = None if enough else "free some space, or run `rowen vacuum`"
+    from rowen.doors.cli.words import size
+
+    yield Check("disk", enough, f"{size(free)} free", hint)

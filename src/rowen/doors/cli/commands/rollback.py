@@ -1,0 +1,41 @@
+"""`rowen rollback`: the pointer goes back; nothing is fetched or written anew."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from rowen.doors.cli.call import Call
+from rowen.doors.cli.call import command as rowen_command
+
+if TYPE_CHECKING:
+    from rowen.flows.tools import Tools
+
+
+@rowen_command("rollback", short_help="Show an older generation again.")
+@click.argument("name")
+@click.option(
+    "--to", "to_generation", type=click.IntRange(1), metavar="G", help="Which; else the one before."
+)
+def command(call: Call, name: str, to_generation: int | None) -> int:
+    """Show an older generation of the source NAME again. The next sync builds on it."""
+    from rowen.doors.cli import session
+
+    async def work(tools: Tools) -> None:
+        from rowen.flows import history
+        from rowen.flows.sources import find
+
+        source = await find(tools, name)
+        shown = await history.rollback(tools, source, to_generation=to_generation)
+        if call.out.json:
+            call.out.emit({"source": source.label, "generation": shown, "before": source.active_generation})
+        elif shown == source.active_generation:
+            call.out.line(f"{source.label}: generation {shown} is what readers see already")
+        else:
+            call.out.line(
+                f"{source.label}: generation {shown} is visible again, {source.active_generation} is not"
+            )
+
+    session.run(call, work)
+    return 0

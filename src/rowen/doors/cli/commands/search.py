@@ -1,0 +1,126 @@
+"""`rowen search`: ask, and see where the answer stands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rowen.doors.cli.call import Call
+from rowen.doors.cli.call import command as rowen_command
+from rowen.doors.cli.output import Output, clean
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from rowen.core.hit import Answer, Hit
+    from rowen.flows.tools import Tools
+
+
+@rowen_command("search", short_help="Search what is visible.")
+@click.argument("query")
+@click.option("--source", "sources", multiple=True, metavar="NAME", help="Only in this source; repeatable.")
+@click.option("--kind", "kinds", multiple=True, help="Only in sources of this kind; repeatable.")
+@click.option("--limit", default=10, show_default=True, help="At most so many hits.")
+@click.option(
+    "--mode",
+    type=click.Choice(["hybrid", "keyword", "vector"]),
+    default="hybrid",
+    show_default=True,
+    help="By words, by meaning, or by both.",
+)
+def command(
+    call: Call, query: str, sources: tuple[str, ...], kinds: tuple[str, ...], limit: int, mode: str
+) -> int:
+    """Search for QUERY in the visible generation of every source."""
+    from rowen.doors.cli import session
+
+    async def work(tools: Tools) -> None:
+        await perform(tools, call.out, query, sources=sources, kinds=kinds, limit=limit, mode=mode)
+
+    session.run(call, work)
+    return 0
+
+
+async def perform(
+    tools: Tools,
+    out: Output,
+    query: str,
+    *,
+    sources: tuple[str, ...] = (),
+    kinds: tuple[str, ...] = (),
+    limit: int = 10,
+    mode: str = "hybrid",
+) -> Answer:
+    from rowen.core.hit import Filters, SearchMode
+    from rowen.doors import views
+    from rowen.flows import search as flow
+    from rowen.flows.kinds import kind_named
+    from rowen.flows.sources import find_all
+
+    wanted = await find_all(tools, sources) if sources else []
+    filters = Filters(
+        source_ids=frozenset(source.id for source in wanted),
+        kinds=frozenset(kind_named(kind).name for kind in kinds),
+    )
+    # A search by words alone never loads the model.
+    embedder = tools.embedder() if mode != "keyword" else None
+    answer = await flow.search(
+        tools.store, embedder, query, mode=SearchMode(mode), filters=filters, limit=limit
+    )
+    if out.json:
+        out.emit(views.answer(answer))
+        return answer
+    if answer.degraded:
+        out.note(f"warning: {answer.degraded}", style="yellow")
+    for number, hit in enumerate(answer.hits, 1):
+        if number > 1:
+            out.line("")
+        for line in lines(number, hit):
+            out.line(line)
+    if not answer.hits:
+        await _nothing(tools, out, query, narrowed=bool(sources or kinds))
+    return answer
+
+
+def lines(number: int, hit: Hit) -> list[Text]:
+    from rich.text import Text
+
+    head = Text(f"{number}. ", style="dim").append(clean(hit.title) or hit.url, "bold default")
+    label = f"{hit.source}@{hit.version}" if hit.version else hit.source
+    head.append(f"  {label}, generation {hit.generation}", "dim")
+    margin = " " * (len(str(number)) + 2)
+    found = [head]
+    if hit.heading_path and hit.heading_path != hit.title:
+        found.append(Text(margin + clean(hit.heading_path), style="cyan"))
+    found.append(Text(margin).append_text(highlighted(hit.snippet)))
+    found.append(Text(margin + clean(hit.url), style="blue"))
+    if hit.sections:
+        also = "; ".join(clean(section.heading_path).rpartition(" › ")[2] for section in hit.sections[:3])
+        found.append(Text(f"{margin}also: {also}", style="dim"))
+    return found
+
+
+def highlighted(snippet: str) -> Text:
+    """The marks of a snippet as colour on a terminal; in a pipe they stay what they are."""
+    from rich.text import Text
+
+    text = Text()
+    for part in clean(snippet).replace("«", "\0«").replace("»", "»\0").split("\0"):
+        text.append(part, "bold yellow" if part.startswith("«") else "default")
+    return text
+
+
+async def _nothing(tools: Tools, out: Output, query: str, *, narrowed: bool) -> None:
+    every: list[Any] = await tools.store.sources()
+    out.line(f"nothing found for `{clean(query)}`")
+    if not every:
+        out.note(
+            "hint: nothing is indexed yet: `rowen add https://docs.example.org/ --name docs`, `rowen sync`"
+        )
+    elif not any(source.active_generation for source in every):
+        out.note("hint: no source was harvested yet: run `rowen sync`")
+    elif narrowed:
+        out.note("hint: try without `--source` and `--kind`, or with other words")
+    else:
+        out.note("hint: try fewer or other words, or `--mode vector` to search by meaning")

@@ -1,0 +1,108 @@
+"""`rowen status`: the sources, how much of each readers see, and what is the matter with them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rowen.doors.cli.call import Call
+from rowen.doors.cli.call import command as rowen_command
+from rowen.doors.cli.output import Output, clean
+
+if TYPE_CHECKING:
+    from rowen.doors.views import SourceStatus
+    from rowen.flows.tools import Tools
+
+
+@rowen_command("status", short_help="Show the sources and the state they are in.")
+def command(call: Call) -> int:
+    """Show every source: what readers see of it, when it last went well, and what is the matter."""
+    from rowen import config as settings
+    from rowen import wiring
+    from rowen.doors.cli import session
+
+    config, _ = settings.load(db=call.db)
+    path = str(wiring.store_path(config))
+
+    async def work(tools: Tools) -> None:
+        await perform(tools, call.out, store=path)
+
+    session.run(call, work)
+    return 0
+
+
+async def perform(tools: Tools, out: Output, *, store: str) -> None:
+    from rowen.doors import views
+
+    found = await views.statuses(tools)
+    if out.json:
+        out.emit({"db": store, "sources": [views.status(one) for one in found]})
+        return
+    if not found:
+        out.line(f"no sources yet in `{store}`")
+        out.note("hint: add one with `rowen add https://docs.example.org/ --name docs`, or see `rowen demo`")
+        return
+    from rich.table import Table
+    from rich.text import Text
+
+    from rowen.doors.cli.words import ago
+
+    table = Table(box=None, padding=(0, 3, 0, 0), header_style="dim")
+    table.add_column("source", no_wrap=True, style="bold")
+    table.add_column("kind", no_wrap=True)
+    for name in ("generation", "documents", "sections"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("last success", no_wrap=True)
+    table.add_column("state", no_wrap=True)
+    now = tools.clock.now()
+    for one in found:
+        source = one.source
+        word, style = state(one)
+        table.add_row(
+            source.label,
+            source.kind,
+            f"{source.active_generation:,}",
+            f"{one.documents:,}",
+            f"{one.sections:,}",
+            ago(source.last_success_at, now),
+            Text(word, style=style),
+        )
+    out.print(table)
+    for one in found:
+        for line in _matters(one):
+            out.line(line)
+
+
+def state(one: SourceStatus) -> tuple[str, str]:
+    """One word for the state, and its colour."""
+    source = one.source
+    if one.running:
+        return "running", "cyan"
+    if source.held_generation is not None:
+        return "held", "yellow"
+    match source.status.value:
+        case "RUNNING":
+            # Nobody holds its lease: the process is gone. The next sync puts it in order.
+            return "interrupted", "yellow"
+        case "ERROR":
+            return "error", "red"
+        case "SUCCESS":
+            return "ok", "green"
+    return "never synced", "dim"
+
+
+def _matters(one: SourceStatus) -> list[str]:
+    source, label = one.source, one.source.label
+    lines = []
+    if source.held_generation is not None:
+        lines += [
+            "",
+            f"{label}: generation {source.held_generation} is held: {source.held_reason}",
+            f"hint: look at it with `rowen diff {label} --to {source.held_generation}`,"
+            f" then `rowen approve {label}`",
+        ]
+    elif source.status.value == "ERROR" and source.last_error:
+        times = f" ({source.consecutive_failures} times in a row)" if source.consecutive_failures > 1 else ""
+        lines += ["", clean(f"{label}: {source.last_error}{times}")]
+    elif state(one)[0] == "interrupted":
+        lines += ["", f"{label}: its last run was interrupted; `rowen sync {label}` takes it up"]
+    return lines

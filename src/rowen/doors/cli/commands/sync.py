@@ -1,0 +1,133 @@
+"""`rowen sync`: run sources one after the other; one that fails does not stop the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import click
+
+from rowen.doors.cli import failure
+from rowen.doors.cli.call import Call
+from rowen.doors.cli.call import command as rowen_command
+from rowen.doors.cli.output import Output
+from rowen.errors import RowenError, UserError
+
+if TYPE_CHECKING:
+    from rowen.core.run import Event
+    from rowen.core.source import Source
+    from rowen.doors.cli.progress import Progress
+    from rowen.flows.sync import Receipt
+    from rowen.flows.tools import Tools
+
+INTERRUPTED = "interrupted: what was visible before is unchanged; the next sync takes up what was stored"
+
+
+@rowen_command("sync", short_help="Bring the copy of a source in step with it.")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--full-sync", is_flag=True, help="Ask for every page anew, whatever is known of it.")
+@click.option(
+    "--progress",
+    type=click.Choice(["auto", "bar", "lines", "json", "none"]),
+    default="auto",
+    help="How to show the run on standard error.",
+)
+def command(call: Call, names: tuple[str, ...], full_sync: bool, progress: str) -> int:
+    """Bring the copies of the named sources, or of all, in step with them.
+
+    With --json, one JSON object a source and line, as each ends.
+    """
+    from rowen.doors.cli import session
+    from rowen.doors.cli.progress import choose
+
+    async def work(tools: Tools) -> int:
+        from rowen.flows import sources
+
+        found = await sources.find_all(tools, names)
+        if not found:
+            raise UserError(
+                "no source to sync", hint="add one with `rowen add https://docs.example.org/ --name docs`"
+            )
+        return await perform_all(
+            tools,
+            call.out,
+            found,
+            full=full_sync,
+            progress=lambda: choose(progress, call.out),
+            verbose=call.verbose,
+        )
+
+    return session.run(call, work, interrupted=INTERRUPTED)
+
+
+async def perform_all(
+    tools: Tools,
+    out: Output,
+    found: list[Source],
+    *,
+    full: bool,
+    progress: Callable[[], Progress],
+    verbose: bool,
+) -> int:
+    codes = set()
+    for number, source in enumerate(found):
+        if number:
+            out.line("")
+        try:
+            receipt = await perform(tools, out, source, full=full, progress=progress())
+            codes.add(failure.GOOD if receipt.good else failure.FAILED)
+        except Exception as exc:
+            codes.add(_could_not(out, source, exc, full=full, verbose=verbose))
+    # That some work failed says more than that some call was wrong.
+    return failure.FAILED if failure.FAILED in codes else max(codes)
+
+
+async def perform(
+    tools: Tools, out: Output, source: Source, *, full: bool = False, progress: Progress
+) -> Receipt:
+    from rowen.doors import views
+    from rowen.doors.cli import receipt as receipts
+    from rowen.flows import sync as flow
+
+    failures = receipts.Failures()
+
+    def on_event(event: Event) -> None:
+        progress(event)
+        failures(event)
+
+    with progress:
+        receipt = await flow.sync(tools, source, full=full, on_event=on_event)
+    if out.json:
+        out.emit(views.receipt(receipt))
+    else:
+        out.print(receipts.render(receipt, failures.shown))
+    _complain(out, receipt)
+    return receipt
+
+
+def _complain(out: Output, receipt: Receipt) -> None:
+    label, counters = receipt.source.label, receipt.counters
+    if receipt.good:
+        if receipt.error:
+            out.note(f"warning: source `{label}`: broken off: {receipt.error}", style="yellow")
+        elif counters.failed:
+            asked = counters.failed + counters.unchanged + counters.updated + counters.created
+            failed = f"{counters.failed:,} of {asked:,}"
+            out.note(
+                f"warning: source `{label}`: {failed} pages failed; their old versions stay visible",
+                style="yellow",
+            )
+        return
+    message = f"source `{label}`: {receipt.error or receipt.status.value}"
+    reason = receipt.status.value
+    failure.tell(message, reason, receipt.hint, as_json=out.json, no_color=out.no_color)
+
+
+def _could_not(out: Output, source: Source, exc: Exception, *, full: bool, verbose: bool) -> int:
+    from rowen.doors import views
+
+    if out.json:
+        out.emit(views.failed_receipt(source, exc, full=full))
+    if isinstance(exc, RowenError) and f"`{source.label}`" not in exc.message:
+        exc.message = f"source `{source.label}`: {exc.message}"
+    return failure.report(exc, as_json=out.json, verbose=verbose, no_color=out.no_color)

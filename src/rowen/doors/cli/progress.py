@@ -1,0 +1,220 @@
+"""A run as it goes on, told on standard error: a live bar on a terminal, plain lines in a pipe, or JSON.
+
+All of them read the one stream of events. An event costs a counter and an assignment; drawing happens at its
+own pace, some ten times a second, whatever the speed of the run.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import deque
+from collections.abc import Callable
+from types import TracebackType
+from typing import TYPE_CHECKING, Protocol, Self
+
+from rowen.core.document import Outcome
+from rowen.core.run import Event
+from rowen.doors import views
+from rowen.doors.cli.output import Output, clean, dumps, write_line
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.live import Live
+    from rich.table import Table
+
+LINE_EVERY_S = 5.0
+LINE_EVERY_ITEMS = 500
+FAILURES_TOLD = 20
+FRAMES_PER_S = 10
+RATE_OVER_S = 3.0
+
+
+class Progress(Protocol):
+    """Called with each event; entered before the first and left after the last."""
+
+    def __call__(self, event: Event) -> None: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, tb: TracebackType | None
+    ) -> None: ...
+
+
+def choose(style: str, out: Output) -> Progress:
+    """`auto` never mixes words into what a program may read as JSON."""
+    if style == "auto":
+        style = "bar" if sys.stderr.isatty() else "none" if out.json else "lines"
+    match style:
+        case "bar":
+            return BarProgress(out.messages)
+        case "lines":
+            return LineProgress()
+        case "json":
+            return JsonProgress()
+    return Silence()
+
+
+class Silence:
+    def __call__(self, event: Event) -> None:
+        return None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, tb: TracebackType | None
+    ) -> None:
+        return None
+
+
+class JsonProgress(Silence):
+    def __call__(self, event: Event) -> None:
+        write_line(sys.stderr, dumps(views.event(event)))
+
+
+class LineProgress(Silence):
+    """Few lines: a start, a sign of life now and then, each failure, an end."""
+
+    def __init__(
+        self,
+        write: Callable[[str], None] = lambda line: write_line(sys.stderr, line),
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._write = write
+        self._monotonic = monotonic
+        self._begin()
+
+    def _begin(self) -> None:
+        self._done = 0
+        self._failed = 0
+        self._started = self._told = self._monotonic()
+
+    def __call__(self, event: Event) -> None:
+        match event.kind:
+            case "item":
+                self._item(event)
+            case "started":
+                self._begin()
+                self._write(f"{event.source}: started")
+            case "phase":
+                self._write(f"{event.source}: {event.detail}")
+            case "finished":
+                self._write(f"{event.source}: {event.detail}, {_figures(event, self._done)}")
+
+    def _item(self, event: Event) -> None:
+        self._done += 1
+        if event.outcome is Outcome.FAILED:
+            self._tell_failure(event)
+        # The clock is asked for one item in sixteen: on a fast refresh it would cost more than the counting.
+        if self._done % LINE_EVERY_ITEMS == 0 or (
+            self._done & 15 == 0 and self._monotonic() - self._told > LINE_EVERY_S
+        ):
+            self._told = self._monotonic()
+            rate = self._done / max(self._told - self._started, 0.001)
+            ahead = f" of {self._done + event.queued:,} known" if event.queued else ""
+            self._write(
+                f"{event.source}: {self._done:,}{ahead} pages, {_figures(event, self._done)}, {rate:.0f}/s"
+            )
+
+    def _tell_failure(self, event: Event) -> None:
+        self._failed += 1
+        if self._failed <= FAILURES_TOLD:
+            self._write(clean(f"{event.source}: failed: {event.detail or event.reference} ({event.reason})"))
+        elif self._failed == FAILURES_TOLD + 1:
+            self._write(f"{event.source}: more failures follow; see `rowen runs {event.source} --items`")
+
+
+class BarProgress:
+    """One line that is redrawn in place, and is gone when the run has ended."""
+
+    def __init__(self, console: Console, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._console = console
+        self._monotonic = monotonic
+        self._live: Live | None = None
+        self._event: Event | None = None
+        self._done = 0
+        self._past: deque[tuple[float, int]] = deque()
+        self._started = monotonic()
+
+    def __call__(self, event: Event) -> None:
+        if event.kind == "item":
+            self._done += 1
+        elif event.kind == "started":
+            self._done = 0
+            self._past.clear()
+            self._started = self._monotonic()
+        elif event.kind == "finished":
+            # Nothing more is coming; the receipt takes the bar's place.
+            self._event = None
+            return
+        self._event = event
+
+    def __enter__(self) -> Self:
+        from rich.live import Live
+
+        self._live = Live(
+            console=self._console,
+            get_renderable=self.frame,
+            refresh_per_second=FRAMES_PER_S,
+            transient=True,
+        )
+        self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, tb: TracebackType | None
+    ) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def frame(self) -> Table:
+        from rich.progress_bar import ProgressBar
+        from rich.table import Table
+        from rich.text import Text
+
+        grid = Table.grid(padding=(0, 1))
+        event, done = self._event, self._done
+        if event is None:
+            return grid
+        known = done + event.queued
+        counters = event.counters
+        cells = [
+            Text(event.source, style="bold"),
+            ProgressBar(total=known or None, completed=done, width=24, pulse=not known),
+            Text(f"{done:,}/{known:,} pages"),
+        ]
+        if counters is not None:
+            changed = counters.created + counters.updated + counters.deleted + counters.skipped
+            cells += [
+                Text(f"{changed:,} changed", style="green" if changed else "dim"),
+                Text(f"{counters.not_modified:,} 304", style="cyan" if counters.not_modified else "dim"),
+                Text(f"{counters.failed:,} failed", style="red" if counters.failed else "dim"),
+                Text(f"{self._rate(done):.0f}/s", style="dim"),
+            ]
+        cells.append(Text(_clock(self._monotonic() - self._started), style="dim"))
+        for _ in cells:
+            grid.add_column(no_wrap=True)
+        grid.add_row(*cells)
+        return grid
+
+    def _rate(self, done: int) -> float:
+        """Pages a second over the last moments, not since the start: it shows when a server slows down."""
+        now = self._monotonic()
+        self._past.append((now, done))
+        while len(self._past) > 2 and now - self._past[0][0] > RATE_OVER_S:
+            self._past.popleft()
+        then, before = self._past[0]
+        return (done - before) / (now - then) if now > then else 0.0
+
+
+def _figures(event: Event, done: int) -> str:
+    counters = event.counters
+    if counters is None:
+        return f"{done:,} done"
+    changed = counters.created + counters.updated + counters.deleted + counters.skipped
+    return f"{changed:,} changed, {counters.not_modified:,} not modified, {counters.failed:,} failed"
+
+
+def _clock(passed_s: float) -> str:
+    minutes, seconds = divmod(int(passed_s), 60)
+    return f"{minutes}:{seconds:02d}"

@@ -1,0 +1,60 @@
+"""One command's asynchronous life: settings, tools, signals, and a clean end to all of them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+from rowen import config as settings
+from rowen import wiring
+from rowen.doors.cli import failure
+from rowen.doors.cli.call import Call
+from rowen.flows.tools import Tools
+
+T = TypeVar("T")
+
+
+def run(
+    call: Call, work: Callable[[Tools], Coroutine[Any, Any, T]], *, interrupted: str = "interrupted"
+) -> T:
+    """Open the store named by the call, do the work, close everything.
+
+    Ctrl-C and SIGTERM cancel the work; what it holds is put in order before `Interrupted` is raised.
+    """
+    config, _ = settings.load(db=call.db)
+
+    async def with_tools() -> T:
+        async with wiring.open_tools(config) as tools:
+            return await work(tools)
+
+    return run_async(with_tools, interrupted=interrupted)
+
+
+def run_async(work: Callable[[], Coroutine[Any, Any, T]], *, interrupted: str = "interrupted") -> T:
+    terminated = False
+
+    async def watched() -> T:
+        task = asyncio.current_task()
+        assert task is not None
+
+        def terminate() -> None:
+            nonlocal terminated
+            terminated = True
+            task.cancel()
+
+        # Ctrl-C is asyncio's own affair: it cancels this task in the same way.
+        with contextlib.suppress(NotImplementedError):  # there are systems without signals
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, terminate)
+        return await work()
+
+    try:
+        return asyncio.run(watched())
+    except KeyboardInterrupt:
+        raise failure.Interrupted(failure.INTERRUPTED, interrupted) from None
+    except asyncio.CancelledError:
+        if not terminated:
+            raise
+        raise failure.Interrupted(failure.TERMINATED, interrupted) from None

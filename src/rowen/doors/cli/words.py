@@ -1,0 +1,40 @@
+"""Numbers and times as people read them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+
+def count(number: int, noun: str, plural: str | None = None) -> str:
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def size(number_bytes: int) -> str:
+    value = float(number_bytes)
+    for unit in ("B", "kB", "MB", "GB"):
+        if value < 1000:
+            return f"{value:.0f} {unit}" if unit == "B" or value >= 100 else f"{value:.1f} {unit}"
+        value /= 1000
+    return f"{value:.1f} TB"
+
+
+def seconds(value: float) -> str:
+    if value < 10:
+        return f"{value:.1f} s"
+    if value < 120:
+        return f"{value:.0f} s"
+    if value < 7200:
+        return f"{value / 60:.0f} min"
+    return f"{value / 3600:.1f} h"
+
+
+def ago(moment: datetime | None, now: datetime) -> str:
+    if moment is None:
+        return "never"
+    passed = (now - moment).total_seconds()
+    if passed < 5:
+        return "just now"
+    for unit, length, limit in (("s", 1, 60), ("min", 60, 3600), ("h", 3600, 48 * 3600)):
+        if passed < limit:
+            return f"{passed // length:.0f} {unit} ago"
+    return f"{passed // 86_400:.0f} days ago"

@@ -1,0 +1,126 @@
+"""`kill -9` anywhere, then run again: readers see what an uninterrupted run would have shown them."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+from tests.site import Site, html
+
+KILLS = 20
+PAGES = 60
+
+
+def rowen(db: Path, *arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "rowen", "--db", f"sqlite:///{db}", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "ROWEN_CONVERT_WORKERS": "1"},
+    )
+
+
+def call(db: Path, *arguments: str) -> dict[str, Any]:
+    process = rowen(db, *arguments, "--json")
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    answer: dict[str, Any] = json.loads(out)
+    return answer
+
+
+def what_readers_see(db: Path) -> list[tuple[Any, ...]]:
+    """Every visible row, without the numbers that stores give out by themselves."""
+    connection = apsw.Connection(str(db))
+    rows = connection.execute(
+        """
+        SELECT d.url, d.title, d.etag, c.text, s.position, s.level, s.parent, s.heading, s.anchor,
+               p.heading_path, p.text, v.vector, d.generation
+        FROM documents_active d
+        JOIN contents c ON c.id = d.content_id
+        JOIN sections s ON s.content_id = c.id
+        JOIN passages p ON p.id = s.passage_id
+        LEFT JOIN vectors v ON v.passage_id = p.id
+        ORDER BY d.url, s.position
+        """
+    ).fetchall()
+    words = connection.execute(
+        "SELECT count(*) FROM passages p WHERE NOT EXISTS (SELECT 1 FROM passages_fts f WHERE f.rowid = p.id)"
+    ).get
+    connection.close()
+    assert words == 0, "every passage is in the keyword index"
+    return rows
+
+
+def page(number: int, edition: int) -> str:
+    paragraphs = [f"Edition {edition}: page {number} says thing {n}. " * 8 for n in range(12)]
+    return html(f"Page {number}", *paragraphs, links=["/", f"/{number + 1}"])
+
+
+def publish(site: Site, edition: int) -> None:
+    site.set("/", html("Home", f"Edition {edition}", links=[f"/{n}" for n in range(0, PAGES, 3)]))
+    for number in range(PAGES):
+        site.set(f"/{number}", page(number, edition if number % 2 else 1))
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    with Site() as running:
+        publish(running, 1)
+        yield running
+
+
+@pytest.mark.timeout(300)
+def test_a_sync_killed_at_random_moments_and_run_again_equals_one_never_interrupted(
+    tmp_path: Path, site: Site
+) -> None:
+    calm, stormy = tmp_path / "calm.db", tmp_path / "stormy.db"
+    for db in (calm, stormy):
+        call(db, "add", site.url + "/", "--name", "docs")
+    chance = random.Random(20)
+    killed = 0
+    for edition in (1, 2):
+        publish(site, edition)
+        began = time.monotonic()
+        call(calm, "sync", "docs")
+        duration = time.monotonic() - began
+        for _ in range(KILLS // 2):
+            process = rowen(stormy, "sync", "docs", "--json")
+            try:
+                process.communicate(timeout=chance.uniform(0.2, 1.0) * duration)
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGKILL)
+                process.communicate(timeout=30)
+                killed += 1
+        call(stormy, "sync", "docs")
+        assert what_readers_see(stormy) == what_readers_see(calm)
+    assert killed >= KILLS // 2, "most of the kills came before the end"
+
+
+def test_after_a_kill_nothing_is_stuck_and_stored_pages_are_not_downloaded_again(
+    tmp_path: Path, site: Site
+) -> None:
+    db = tmp_path / "rowen.db"
+    call(db, "add", site.url + "/", "--name", "docs")
+    process = rowen(db, "sync", "docs", "--json")
+    while len(site.requests) < PAGES // 2 and process.poll() is None:
+        time.sleep(0.005)
+    process.send_signal(signal.SIGKILL)
+    process.communicate(timeout=30)
+    stored = apsw.Connection(str(db)).execute("SELECT count(*) FROM handoffs WHERE status = 'completed'").get
+    receipt = call(db, "sync", "docs")
+    assert (receipt["status"], receipt["created"]) == ("completed", PAGES + 1)
+    assert receipt["not_modified"] >= stored
+    (source,) = call(db, "status")["sources"]
+    assert (source["status"], source["running"]) == ("SUCCESS", False)
