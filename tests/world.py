@@ -1,4 +1,4 @@
-"""A whole Rowen for tests: real SQLite, a real website, the real converter; only time and the model are fakes."""
+"""A whole Rowen for tests: real SQLite, website and conversion; only time and the model are fakes."""
 
 from __future__ import annotations
 
@@ -58,9 +58,7 @@ class World:
         source = await sources.find(self.tools, name)
         return await sync(self.tools, source, full=full, on_event=self.events.append)
 
-    async def search(
-        self, query: str, *, mode: SearchMode = SearchMode.KEYWORD, **options: Any
-    ) -> Answer:
+    async def search(self, query: str, *, mode: SearchMode = SearchMode.KEYWORD, **options: Any) -> Answer:
         return await searching.search(self.store, self.embedder, query, mode=mode, **options)
 
     async def found(self, query: str, **filters: Any) -> list[str]:
@@ -77,9 +75,7 @@ class World:
 
 
 @asynccontextmanager
-async def a_world(
-    folder: Path, site: Site, *, converter: Converter | None = None
-) -> AsyncIterator[World]:
+async def a_world(folder: Path, site: Site, *, converter: Converter | None = None) -> AsyncIterator[World]:
     clock, embedder = FakeClock(), FakeEmbedder()
     store = SqliteStore(folder / "rowen.db")
     tools = Tools(

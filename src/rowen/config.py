@@ -17,7 +17,7 @@ from typing import Any
 from rowen.errors import ConfigError
 
 
-def setting(default: Any, *, help: str, low: float | None = None, high: float | None = None) -> Any:
+def setting(default: Any, *, help: str, low: float | None = None, high: float | None = None) -> Any:  # noqa: A002
     return field(default=default, metadata={"help": help, "low": low, "high": high})
 
 
@@ -35,9 +35,13 @@ class FetchConfig:
     allow_private: bool = setting(
         False, help="Let links and redirects lead to private addresses; the typed address always may be one"
     )
-    retries: int = setting(3, help="Attempts after the first, on 5xx, 429, time-outs and resets", low=0, high=20)
+    retries: int = setting(
+        3, help="Attempts after the first, on 5xx, 429, time-outs and resets", low=0, high=20
+    )
     retry_base_s: float = setting(0.5, help="The first wait; it doubles each time", low=0, high=600)
-    retry_max_wait_s: float = setting(60.0, help="A server that asks for more is left alone", low=0, high=86_400)
+    retry_max_wait_s: float = setting(
+        60.0, help="A server that asks for more is left alone", low=0, high=86_400
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +57,9 @@ class EmbeddingConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class HistoryConfig:
-    keep_generations: int = setting(3, help="Generations that can be shown again, the active one included", low=1, high=1000)
+    keep_generations: int = setting(
+        3, help="Generations that can be shown again, the active one included", low=1, high=1000
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +92,9 @@ SECTIONS: dict[str, type] = {
 SHORT_VARIABLES = {"ROWEN_DB": "store.url"}
 
 
-def load(*, db: str | None = None, environment: Mapping[str, str] | None = None) -> tuple[Config, list[Setting]]:
+def load(
+    *, db: str | None = None, environment: Mapping[str, str] | None = None
+) -> tuple[Config, list[Setting]]:
     """The settings in force and where each came from."""
     env = os.environ if environment is None else environment  # noqa: TID251 - the one place that may
     given: dict[str, tuple[Any, str]] = {}
@@ -139,7 +147,10 @@ def _from_file(env: Mapping[str, str]) -> dict[str, tuple[Any, str]]:
     given: dict[str, tuple[Any, str]] = {}
     for section, values in content.items():
         if not isinstance(values, dict):
-            raise ConfigError(f"settings file `{path}`: `{section}` is not a section", hint="write `[fetch]` and below it `timeout_s = 10`")
+            raise ConfigError(
+                f"settings file `{path}`: `{section}` is not a section",
+                hint="write `[fetch]` and below it `timeout_s = 10`",
+            )
         given |= {f"{section}.{key}": (value, f"`{path}`") for key, value in values.items()}
     return given
 
@@ -169,7 +180,16 @@ def _typed(raw: Any, wanted: type) -> Any:
     if wanted is bool:
         if isinstance(raw, bool):
             return raw
-        answers = {"true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False, "off": False}
+        answers = {
+            "true": True,
+            "1": True,
+            "yes": True,
+            "on": True,
+            "false": False,
+            "0": False,
+            "no": False,
+            "off": False,
+        }
         if str(raw).lower() not in answers:
             raise ValueError(raw)
         return answers[str(raw).lower()]

@@ -20,8 +20,10 @@ SCHEMA = Path(__file__).parents[2] / "src/rowen/adapters/sqlite/schema.sql"
 
 
 def the_schema(db: apsw.Connection) -> str:
-    rows = db.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE '%\\_fts\\_%' ESCAPE '\\' "
-                      "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY type DESC, name")
+    rows = db.execute(
+        "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE '%\\_fts\\_%' ESCAPE '\\' "
+        "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY type DESC, name"
+    )
     return "\n\n".join(f"{row[0]};" for row in rows) + "\n"
 
 
@@ -49,7 +51,8 @@ def test_every_query_is_valid_and_used() -> None:
     for migration in migrations():
         db.execute(migration.up)
     code = "".join(
-        path.read_text("utf-8") for path in (Path(__file__).parents[2] / "src/rowen/adapters/sqlite").glob("*.py")
+        path.read_text("utf-8")
+        for path in (Path(__file__).parents[2] / "src/rowen/adapters/sqlite").glob("*.py")
     )
     for name, text in queries().items():
         assert text.startswith("-- "), f"{name} says what it is for"

@@ -64,7 +64,9 @@ async def ingest(store: Store, lease: Lease, run: Run, staged: Sequence[Staged])
     for tree in trees.values():
         found |= passages(tree)
     vectors = {digest: bytes([len(passage.text) % 100, 1, 2, 3]) for digest, passage in found.items()}
-    items = [Ingested(staged=one, sections=trees.get(one.content_id, ()), reason="ingested") for one in staged]
+    items = [
+        Ingested(staged=one, sections=trees.get(one.content_id, ()), reason="ingested") for one in staged
+    ]
     await store.ingest(lease, run, items, list(found.values()), vectors, MODEL, now=NOW)
 
 

@@ -1,4 +1,4 @@
-"""What the store promises about generations: whole old state or whole new one, and one rule that cleans up."""
+"""What the store promises about generations: the whole old state or the whole new one, never a mix."""
 
 from __future__ import annotations
 
@@ -131,9 +131,7 @@ async def test_a_held_generation_keeps_its_number_and_can_be_shown(store: Store)
 async def test_changes_between_two_generations_name_added_changed_and_removed(store: Store) -> None:
     source = await a_source(store)
     first = await a_generation(store, source, {A: "# A\n\nsame\n\n## One\n\nold", B: "# B\n\nb"})
-    second = await a_generation(
-        store, source, {A: "# A\n\nsame\n\n## One\n\nnew", C: "# C\n\nc"}, gone=[B]
-    )
+    second = await a_generation(store, source, {A: "# A\n\nsame\n\n## One\n\nnew", C: "# C\n\nc"}, gone=[B])
     changes = await store.changes(source.id, first.generation, second.generation)
     assert [(change.kind, change.reference) for change in changes] == [
         ("changed", A),
@@ -143,7 +141,11 @@ async def test_changes_between_two_generations_name_added_changed_and_removed(st
     assert changes[0].headings_added == ("A › One",)
     assert changes[0].headings_removed == ("A › One",)
     back = await store.changes(source.id, second.generation, first.generation)
-    assert [(change.kind, change.reference) for change in back] == [("changed", A), ("added", B), ("removed", C)]
+    assert [(change.kind, change.reference) for change in back] == [
+        ("changed", A),
+        ("added", B),
+        ("removed", C),
+    ]
 
 
 async def test_vacuum_forgets_what_died_before_the_floor_and_nothing_else(store: Store) -> None:

@@ -51,13 +51,10 @@ def crawl(frontier: Frontier, graph: Graph, order: list[int] | None = None) -> l
 
 
 def breadth_first(graph: Graph) -> dict[str, int]:
-    depths = {"/": 0}
-    level = ["/"]
-    while level:
+    depths, level = {"/": 0}, ["/"]
+    for depth in range(1, len(graph) + 2):
         level = [link for url in level for link in graph.get(url, ()) if link not in depths]
-        level = list(dict.fromkeys(level))
-        for url in level:
-            depths[url] = depths[min(depths, key=lambda u: (url not in graph.get(u, ()), depths[u]))] + 1
+        depths |= dict.fromkeys(level, depth)
     return depths
 
 
@@ -68,7 +65,9 @@ graphs = st.dictionaries(urls, st.lists(urls, max_size=4), max_size=12).map(
 
 
 @given(graphs, st.lists(st.integers(0, 2), max_size=40))
-def test_every_reachable_page_is_asked_once_whatever_the_order_of_answers(graph: Graph, order: list[int]) -> None:
+def test_every_reachable_page_is_asked_once_whatever_the_order_of_answers(
+    graph: Graph, order: list[int]
+) -> None:
     asked = crawl(a_frontier(), graph, order)
     assert len(asked) == len(set(asked))
     assert set(asked) == set(breadth_first(graph))

@@ -71,7 +71,9 @@ def test_a_server_that_names_a_time_is_believed_up_to_a_point() -> None:
 
 
 def test_parameters_are_read_checked_and_completed() -> None:
-    values = params.read(PARAMS, {"max_pages": "50", "robots": "no", "include": "/a/**, /b", "max_depth": "none"})
+    values = params.read(
+        PARAMS, {"max_pages": "50", "robots": "no", "include": "/a/**, /b", "max_depth": "none"}
+    )
     assert values == {"max_pages": 50, "robots": False, "include": ["/a/**", "/b"], "max_depth": None}
     complete = params.complete(PARAMS, values)
     assert (complete["max_pages"], complete["concurrency"]) == (50, 3)
@@ -104,7 +106,9 @@ def test_only_what_changes_the_fetch_is_part_of_the_key() -> None:
     def key(**given: str) -> str:
         values = params.read(PARAMS, given)
         identity = params.identity(PARAMS, values)
-        return source_key(kind="web", name="docs", location="https://d.example/", version="", identity=identity)
+        return source_key(
+            kind="web", name="docs", location="https://d.example/", version="", identity=identity
+        )
 
     assert key() == key(concurrency="8", delay_s="1")
     assert key() == key(max_pages="20000"), "a default that is written out is still the default"

@@ -55,7 +55,9 @@ async def test_an_address_that_cannot_be_indexed_is_not_added(world: World) -> N
         await sources.add(world.tools, world.site.url + "/x", name="docs")
 
 
-@pytest.mark.parametrize("location", ["", "ftp://x.example/", "mailto:a@b.example", "http://", "javascript:1"])
+@pytest.mark.parametrize(
+    "location", ["", "ftp://x.example/", "mailto:a@b.example", "http://", "javascript:1"]
+)
 async def test_what_is_no_address_is_refused(world: World, location: str) -> None:
     with pytest.raises(BadLocation, match="not an http or https address"):
         await sources.add(world.tools, location, name="docs")

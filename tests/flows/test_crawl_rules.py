@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from rowen.core.run import RunStatus, StopReason
-from tests.site import Page, Site, html
-from tests.world import World, a_page, a_world
+from tests.site import Page, Site
+from tests.world import a_page, a_world
 
 pytestmark = pytest.mark.anyio
 
@@ -180,7 +180,8 @@ async def test_spellings_of_one_page_become_one_document_by_its_canonical_link(t
 
 async def test_a_canonical_link_that_names_the_root_for_every_page_is_not_believed(tmp_path: Path) -> None:
     pages: Pages = {
-        path: with_canonical(str(body), "/") for path, body in linked({"/": ["/a", "/b"], "/a": [], "/b": []}).items()
+        path: with_canonical(str(body), "/")
+        for path, body in linked({"/": ["/a", "/b"], "/a": [], "/b": []}).items()
     }
     with Site(pages) as site:
         async with a_world(tmp_path, site) as world:
@@ -225,7 +226,9 @@ async def test_robots_txt_can_be_switched_off(tmp_path: Path) -> None:
             assert "/closed" in await world.pages()
 
 
-async def test_a_robots_txt_that_fails_stops_the_first_harvest_and_later_counts_as_it_was(tmp_path: Path) -> None:
+async def test_a_robots_txt_that_fails_stops_the_first_harvest_and_later_counts_as_it_was(
+    tmp_path: Path,
+) -> None:
     with Site(linked({"/": ["/closed"], "/closed": []})) as site:
         site.set("/robots.txt", "oops", status=503)
         async with a_world(tmp_path, site) as world:
@@ -297,7 +300,12 @@ async def test_scope_and_globs_decide_what_belongs_to_a_source(
     tmp_path: Path, settings: dict[str, Any], expected: set[str]
 ) -> None:
     pages = linked(
-        {"/docs/": ["/docs/a", "/docs/api/b", "/blog", "/docs/logo.png"], "/docs/a": [], "/docs/api/b": [], "/blog": []}
+        {
+            "/docs/": ["/docs/a", "/docs/api/b", "/blog", "/docs/logo.png"],
+            "/docs/a": [],
+            "/docs/api/b": [],
+            "/blog": [],
+        }
     )
     with Site(pages) as site:
         async with a_world(tmp_path, site) as world:
@@ -395,5 +403,3 @@ async def test_markdown_and_plain_text_are_documents_too(tmp_path: Path) -> None
             await world.sync()
             assert await world.pages() == {"/", "/notes.md", "/readme.txt", "/millet.md"}
             assert await world.found("sorghum") == ["/readme.txt"]
-
-

@@ -113,9 +113,7 @@ async def test_a_new_page_that_no_answer_mentions_is_not_invented(world: World) 
 
 
 @pytest.mark.parametrize("status", [404, 410])
-async def test_a_removed_page_is_gone_from_search_in_the_same_generation(
-    world: World, status: int
-) -> None:
+async def test_a_removed_page_is_gone_from_search_in_the_same_generation(world: World, status: int) -> None:
     await world.sync()
     world.site.set("/c.html", "gone", status=status)
     receipt = await world.sync()
@@ -201,7 +199,9 @@ async def test_an_outage_stops_the_run_before_every_page_was_tried(tmp_path: Pat
 async def test_a_redeploy_that_changes_every_etag_writes_validators_only(world: World) -> None:
     await world.sync()
     for path, page in list(world.site.pages.items()):
-        world.site.set(path, page.body, etag=f'"redeployed-{path}"', last_modified="Mon, 02 Mar 2026 10:00:00 GMT")
+        world.site.set(
+            path, page.body, etag=f'"redeployed-{path}"', last_modified="Mon, 02 Mar 2026 10:00:00 GMT"
+        )
     rows = world.store.rows_written()
     receipt = await world.sync()
     counters = receipt.counters
@@ -223,7 +223,9 @@ async def test_a_build_stamp_in_the_footer_is_no_change(world: World) -> None:
     assert receipt.generation == 1
 
 
-async def test_servers_without_validators_are_compared_by_their_bytes_and_cost_no_write(tmp_path: Path) -> None:
+async def test_servers_without_validators_are_compared_by_their_bytes_and_cost_no_write(
+    tmp_path: Path,
+) -> None:
     pages = {
         "/": Page(html("Home", "x", links=["/a.html"]), etag=False),
         "/a.html": Page(a_page("/a.html", "oats"), etag=False),
@@ -238,7 +240,9 @@ async def test_servers_without_validators_are_compared_by_their_bytes_and_cost_n
             assert world.store.rows_written() - rows <= 7
 
 
-@pytest.mark.parametrize("options", [{"etag": "weak"}, {"etag": False, "last_modified": "Mon, 02 Mar 2026 10:00:00 GMT"}])
+@pytest.mark.parametrize(
+    "options", [{"etag": "weak"}, {"etag": False, "last_modified": "Mon, 02 Mar 2026 10:00:00 GMT"}]
+)
 async def test_weak_etags_and_last_modified_are_enough_for_a_304(
     tmp_path: Path, options: dict[str, object]
 ) -> None:

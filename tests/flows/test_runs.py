@@ -54,9 +54,9 @@ async def test_a_run_that_loses_its_lease_stops_and_writes_nothing_more(world: W
     source = await world.source()
     gate = threading.Event()
     world.site.set("/p1.html", a_page("/p1.html", "slow"), delay=gate)
-    running = asyncio.create_task(sync(world.tools, source))
-    while not await world.store.runs(source.id, limit=1):
-        await asyncio.sleep(0)
+    started = asyncio.Event()
+    running = asyncio.create_task(sync(world.tools, source, on_event=lambda event: started.set()))
+    await asyncio.wait_for(started.wait(), 5)
     held = await world.store.lease(source_lease_name(source.id))
     assert held is not None
     await world.store.release_lease(held)
@@ -67,7 +67,9 @@ async def test_a_run_that_loses_its_lease_stops_and_writes_nothing_more(world: W
     assert await world.pages() == set()
 
 
-async def test_a_cancelled_run_ends_as_cancelled_and_the_next_one_takes_up_what_was_stored(world: World) -> None:
+async def test_a_cancelled_run_ends_as_cancelled_and_the_next_one_takes_up_what_was_stored(
+    world: World,
+) -> None:
     source = await world.source()
     gate = threading.Event()
     world.site.set("/p29.html", a_page("/p29.html", "slow"), delay=gate)

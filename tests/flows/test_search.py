@@ -7,12 +7,12 @@ from typing import cast
 
 import pytest
 
-from tests.fakes import FakeEmbedder
 from rowen.core.hit import Answer, Filters, Place, SearchMode
 from rowen.core.query import terms as terms_of
 from rowen.errors import UserError
 from rowen.flows.search import search
 from rowen.ports.store import SearchRequest, SearchResult, Store
+from tests.fakes import FakeEmbedder
 
 pytestmark = pytest.mark.anyio
 

@@ -24,7 +24,8 @@ async def read(path):
     print("reading", flush=True)
     while not stop.done():
         answer = await search(store, None, "stamp", mode=SearchMode.KEYWORD, limit=100)
-        stamps = sorted({word for hit in answer.hits for word in hit.snippet.split() if word.startswith("edition")})
+        words = {word for hit in answer.hits for word in hit.snippet.split()}
+        stamps = sorted(word for word in words if word.startswith("edition"))
         generations = sorted({hit.generation for hit in answer.hits})
         print(len(answer.hits), ",".join(stamps), ",".join(map(str, generations)), flush=True)
     await store.close()

@@ -195,9 +195,7 @@ class Frontier:
         order = self._reachable()
         alive = [page for number, page in self._known.items() if number not in self._gone]
         unlinked = [
-            page
-            for page in alive
-            if page.reference_id not in order and page.reference_id not in self._failed
+            page for page in alive if page.reference_id not in order and page.reference_id not in self._failed
         ]
         # Pages we have no word of may lead anywhere: then a missing link proves nothing.
         gaps = not complete or bool(self._deferred) or any(n not in self._known for n in self._failed)

@@ -73,4 +73,6 @@ def _existing(source: Source, generations: list[Generation], number: int) -> Gen
         if generation.number == number:
             return generation
     kept = ", ".join(str(g.number) for g in generations) or "none"
-    raise NotFound(f"generation {number} of `{source.label}`: not kept", hint=f"kept: {kept}", generation=number)
+    raise NotFound(
+        f"generation {number} of `{source.label}`: not kept", hint=f"kept: {kept}", generation=number
+    )

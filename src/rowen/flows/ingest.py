@@ -34,9 +34,7 @@ class Ingestion:
     async def take(self, drafts: Sequence[Draft]) -> dict[str, Reason]:
         """Hand off and ingest; answers why each reference ended as it did."""
         now = self._tools.clock.now()
-        return await self._work_off(
-            await self._tools.store.stage(self._lease, self._run, drafts, now=now)
-        )
+        return await self._work_off(await self._tools.store.stage(self._lease, self._run, drafts, now=now))
 
     async def revive(self, references: Sequence[str]) -> dict[str, Reason]:
         """The same for texts an interrupted run has stored already."""
@@ -61,9 +59,7 @@ class Ingestion:
     async def _ingest(self, staged: Sequence[Staged]) -> dict[str, Reason]:
         store, clock = self._tools.store, self._tools.clock
         await store.start_handoffs(self._lease, [one.handoff_id for one in staged], now=clock.now())
-        sections = {
-            one.content_id: split(one.draft.text) for one in staged if not one.sectioned
-        }
+        sections = {one.content_id: split(one.draft.text) for one in staged if not one.sectioned}
         found: dict[bytes, Passage] = {}
         for tree in sections.values():
             found |= passages(tree)
@@ -83,9 +79,7 @@ class Ingestion:
         )
         return {one.draft.reference: reason for one in staged}
 
-    async def _embed(
-        self, found: dict[bytes, Passage], model: Model
-    ) -> tuple[dict[bytes, bytes], Reason]:
+    async def _embed(self, found: dict[bytes, Passage], model: Model) -> tuple[dict[bytes, bytes], Reason]:
         if not found:
             return {}, Reason.INGESTED
         states = await self._tools.store.passage_states(list(found), model)

@@ -75,7 +75,9 @@ class Intake:
         """The same bytes came again: nothing to parse."""
         self.counters.same_body += 1
         if validators != known.validators:
-            self._refresh(Refreshed(document_id=known.document_id, validators=validators, body_hash=known.body_hash))
+            self._refresh(
+                Refreshed(document_id=known.document_id, validators=validators, body_hash=known.body_hash)
+            )
         self._unchanged(known.reference, "same_body")
 
     async def revived(self, known: Known) -> None:
@@ -214,9 +216,7 @@ class Intake:
         self.items.append(RunItem(reference, outcome, reason, detail))
         self._tell(reference, outcome, reason, detail)
 
-    def _tell(
-        self, reference: str, outcome: Outcome, reason: str, detail: str | None = None
-    ) -> None:
+    def _tell(self, reference: str, outcome: Outcome, reason: str, detail: str | None = None) -> None:
         self._on_event(
             Event(
                 source=self._source,

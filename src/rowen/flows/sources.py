@@ -13,7 +13,15 @@ from dataclasses import dataclass
 from rowen.core import params as parameters
 from rowen.core import robots, urls
 from rowen.core.source import NewSource, Source, source_key
-from rowen.errors import AddressRefused, BadLocation, HostUnknown, NotFound, PermanentError, TransientError, UserError
+from rowen.errors import (
+    AddressRefused,
+    BadLocation,
+    HostUnknown,
+    NotFound,
+    PermanentError,
+    TransientError,
+    UserError,
+)
 from rowen.flows.kinds import Kind, kind_named
 from rowen.flows.sync import run_lease
 from rowen.flows.tools import Tools
@@ -41,7 +49,9 @@ async def find(tools: Tools, name: str) -> Source:
         return of_that_name[0]
     if of_that_name:
         labels = ", ".join(f"`{source.label}`" for source in of_that_name)
-        raise NotFound(f"source `{name}`: has {len(of_that_name)} versions", hint=f"name one: {labels}", name=name)
+        raise NotFound(
+            f"source `{name}`: has {len(of_that_name)} versions", hint=f"name one: {labels}", name=name
+        )
     close = difflib.get_close_matches(name, [source.label for source in sources], 1)
     hint = f"did you mean `{close[0]}`?" if close else "list them with `rowen status`"
     if not sources:
@@ -142,7 +152,7 @@ async def _probe(tools: Tools, location: str) -> tuple[str, list[str]]:
             )
             findings.append(f"{names}: an unchanged page will cost one small request")
         else:
-            findings.append("no ETag or Last-Modified: every page is downloaded each time, and compared by its text")
+            findings.append("no ETag or Last-Modified: pages are downloaded each time and compared")
         findings += await _about_the_site(fetcher, final, tools.fetch.user_agent)
     return final, findings
 
@@ -188,11 +198,15 @@ async def _about_the_site(fetcher: Fetcher, location: str, agent: str) -> list[s
         rules = robots.from_answer(response.status, response.body)
         if rules and response.status == 200:
             if not rules.allows(location, agent):
-                findings.append("robots.txt forbids this address; nothing will be indexed unless `robots=false` is set")
+                findings.append(
+                    "robots.txt forbids this address: nothing is indexed unless `robots=false` is set"
+                )
             delay_s = rules.crawl_delay_s(agent)
             findings.append("robots.txt" + (f": {delay_s:g} s between requests" if delay_s else ""))
         sitemap = next(iter(rules.sitemaps), None) if rules else None
-        response = await fetcher.fetch(Request(sitemap or origin + "/sitemap.xml", wanted=lambda status, headers: False))
+        response = await fetcher.fetch(
+            Request(sitemap or origin + "/sitemap.xml", wanted=lambda status, headers: False)
+        )
         if response.status == 200 and "html" not in response.headers.get("content-type", ""):
             findings.append("a sitemap: its pages are found even where nothing links to them")
     except (TransientError, PermanentError):

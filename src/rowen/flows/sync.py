@@ -240,12 +240,17 @@ class _Execution:
         await tools.store.finish_run(self._lease, self._run, end, now=tools.clock.now())
         if end.activate is not None:
             await self._forget()
-        if self._source.metadata.get(PENDING) and not end.counters.skipped and end.source_status is Status.SUCCESS:
+        if (
+            self._source.metadata.get(PENDING)
+            and not end.counters.skipped
+            and end.source_status is Status.SUCCESS
+        ):
             await self._fill(end.counters)
         generation = end.activate if end.activate is not None else self._source.active_generation
         hint = exc.hint if exc else None
         if end.hold is not None:
-            hint = f"look at it with `rowen diff {self._source.label} --to {end.hold}`, then `rowen approve {self._source.label}`"
+            label = self._source.label
+            hint = f"look at it with `rowen diff {label} --to {end.hold}`, then `rowen approve {label}`"
         return Receipt(
             source=self._source,
             run_id=self._run.id,

@@ -48,8 +48,16 @@ PARAMS = (
         identity=True,
         help="How many pages a generation may have",
     ),
-    Param(name="include", default=[], parse=words, identity=True, help="Only paths that match one of these globs"),
-    Param(name="exclude", default=[], parse=words, identity=True, help="No paths that match one of these globs"),
+    Param(
+        name="include",
+        default=[],
+        parse=words,
+        identity=True,
+        help="Only paths that match one of these globs",
+    ),
+    Param(
+        name="exclude", default=[], parse=words, identity=True, help="No paths that match one of these globs"
+    ),
     Param(
         name="robots",
         default=True,
@@ -65,9 +73,15 @@ PARAMS = (
         identity=False,
         help="What happens to a page that nothing links to any more",
     ),
-    Param(name="concurrency", default=3, parse=whole(1, 64), identity=False, help="Requests at a time per host"),
     Param(
-        name="delay_s", default=0.0, parse=number(0, 3600), identity=False, help="Seconds between requests to a host"
+        name="concurrency", default=3, parse=whole(1, 64), identity=False, help="Requests at a time per host"
+    ),
+    Param(
+        name="delay_s",
+        default=0.0,
+        parse=number(0, 3600),
+        identity=False,
+        help="Seconds between requests to a host",
     ),
     Param(
         name="max_deleted_share",
@@ -300,7 +314,9 @@ class _Crawl:
         self._intake.counters.redirects += 1
         if target is None:
             self._frontier.failed(visit)
-            self._intake.failed_because(visit.url, "bad_redirect", f"`{visit.url}`: redirect without an address")
+            self._intake.failed_because(
+                visit.url, "bad_redirect", f"`{visit.url}`: redirect without an address"
+            )
             return
         if target == visit.url:
             self._frontier.failed(visit)

@@ -191,9 +191,7 @@ class Store(Protocol):
 
     async def save_listing(self, lease: Lease, source_id: int, listing: Listing) -> None: ...
 
-    async def stage(
-        self, lease: Lease, run: Run, drafts: Sequence[Draft], *, now: datetime
-    ) -> list[Staged]:
+    async def stage(self, lease: Lease, run: Run, drafts: Sequence[Draft], *, now: datetime) -> list[Staged]:
         """References, contents and handoffs in one transaction: the outbox."""
         ...
 
@@ -203,9 +201,7 @@ class Store(Protocol):
         """Queue the newest handoff of each reference again, its text and metadata as they were stored."""
         ...
 
-    async def passage_states(
-        self, hashes: Sequence[bytes], model: Model
-    ) -> dict[bytes, PassageState]: ...
+    async def passage_states(self, hashes: Sequence[bytes], model: Model) -> dict[bytes, PassageState]: ...
 
     async def ingest(
         self,

@@ -63,7 +63,7 @@ def codec_for(label: str) -> str | None:
         return _WEB_LABELS[label]
     try:
         name = codecs.lookup(label).name
-        b"".decode(name)  # base64 and its like are codecs, but not of text
+        b" ".decode(name, "replace")  # base64 and its like are codecs, but not of text
     except (LookupError, ValueError):
         return None
     return None if name in _NOT_OF_THE_WEB else _WEB_MEANING.get(name, name)

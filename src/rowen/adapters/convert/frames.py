@@ -16,11 +16,11 @@ from typing import BinaryIO
 import orjson
 
 from rowen.core.document import Converted
-from rowen.errors import Unparseable
 
 READY = b"rowen\n"
 REQUEST = struct.Struct(">II")
 ANSWER = struct.Struct(">I")
+_MAX_ANSWER_BYTES = 256 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +66,20 @@ def _framed(facts: dict[str, object]) -> bytes:
     return ANSWER.pack(len(payload)) + payload
 
 
-def read_answer(payload: bytes) -> Converted:
-    """Raises `Unparseable` for a refusal and for anything that is no answer."""
+def length_of_answer(prefix: bytes) -> int:
+    """Raises `ValueError` for a length no page can have."""
+    (length,) = ANSWER.unpack(prefix)
+    if length > _MAX_ANSWER_BYTES:
+        raise ValueError(f"an answer of {length} bytes")
+    return int(length)
+
+
+def read_answer(payload: bytes) -> Converted | str:
+    """What the body became, or why it was refused. Raises `ValueError` for anything else."""
+    facts = orjson.loads(payload)
     try:
-        facts = orjson.loads(payload)
         if "error" in facts:
-            raise Unparseable(facts["error"])
+            return str(facts["error"])
         return Converted(
             title=facts["title"],
             text=facts["text"],
@@ -79,5 +87,5 @@ def read_answer(payload: bytes) -> Converted:
             canonical=facts["canonical"],
             metadata=facts["metadata"],
         )
-    except (ValueError, KeyError, TypeError) as exc:
-        raise Unparseable(f"the converter's answer makes no sense: {exc}") from exc
+    except (KeyError, TypeError) as exc:
+        raise ValueError("no answer") from exc

@@ -52,11 +52,13 @@ class PoolConverter:
             try:
                 async with asyncio.timeout(self._timeout_s):
                     payload = await _exchange(child, frames.request(body, content_type=content_type, url=url))
+                answer = frames.read_answer(payload)
                 answered = True
             except TimeoutError as exc:
                 message = f"`{url}`: not parsed within {self._timeout_s:g} s"
                 raise Unparseable(message, url=url, timeout_s=self._timeout_s) from exc
-            except (asyncio.IncompleteReadError, ConnectionError) as exc:
+            except (asyncio.IncompleteReadError, ConnectionError, ValueError) as exc:
+                # A child that answers nonsense is as good as dead.
                 raise Unparseable(f"`{url}`: the parser died on it", url=url) from exc
             finally:
                 # Also on cancellation: half an answer may lie in the pipe of a child that did not finish.
@@ -64,7 +66,9 @@ class PoolConverter:
                     self._idle.append(child)
                 else:
                     self._end(child)
-        return frames.read_answer(payload)
+        if isinstance(answer, str):
+            raise Unparseable(answer, url=url)
+        return answer
 
     async def close(self) -> None:
         while self._idle:
@@ -114,8 +118,8 @@ async def _exchange(child: Process, request: bytes) -> bytes:
     # The child reads a whole request before it writes, so neither side can wait for the other.
     await child.stdin.drain()
     stdout = _stdout(child)
-    (length,) = frames.ANSWER.unpack(await stdout.readexactly(frames.ANSWER.size))
-    return await stdout.readexactly(length)
+    prefix = await stdout.readexactly(frames.ANSWER.size)
+    return await stdout.readexactly(frames.length_of_answer(prefix))
 
 
 def _stdout(child: Process) -> asyncio.StreamReader:

@@ -98,7 +98,7 @@ def _anchor(heading: Element) -> str | None:
 
 
 def _name_at_the_end(element: Element) -> str | None:
-    """Of an anchor between a paragraph that nobody closed and a heading: parsers put it into the paragraph."""
+    """Of an anchor between an unclosed paragraph and a heading: parsers put it into the paragraph."""
     last = next(
         (node for node in reversed(element.children) if isinstance(node, Element) or node.text.strip()), None
     )

@@ -135,7 +135,7 @@ class Database:
             version = _user_version(db)
             if version > latest:
                 raise StoreUnusable(
-                    f"store `{self._path}`: made by a newer Rowen (schema {version}, this one knows {latest})",
+                    f"store `{self._path}`: made by a newer Rowen (schema {version}, known: {latest})",
                     hint="upgrade Rowen, or point `--db` at another file",
                     path=str(self._path),
                 )

@@ -9,8 +9,8 @@ import apsw
 
 from rowen.adapters.sqlite.queries import sql
 from rowen.adapters.sqlite.rows import date_in, json_in, json_out, time_in, time_out
-from rowen.core.lease import Lease
 from rowen.core.document import Outcome
+from rowen.core.lease import Lease
 from rowen.core.run import Mode, Run, RunItem, RunStatus
 from rowen.core.source import NewSource, Source, Status
 from rowen.errors import Conflict, LeaseLost

@@ -65,9 +65,8 @@ class LazyGroup(click.Group):
             import difflib
 
             close = difflib.get_close_matches(args[0], NAMES, 1)
-            if close:
-                exc.message = f"no such command `{args[0]}`; did you mean `{close[0]}`?"
-            raise
+            hint = f"; did you mean `{close[0]}`?" if close else ""
+            raise click.UsageError(f"no such command `{args[0]}`{hint}", ctx) from exc
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         width = max(map(len, NAMES))

@@ -82,7 +82,7 @@ def command(name: str, **attributes: Any) -> Callable[[Callable[..., int | None]
     """A Click command that also takes the common options and is handed its `Call` first."""
 
     def wrap(function: Callable[..., int | None]) -> click.Command:
-        made = click.command(name, **attributes)(click.pass_obj(function))
+        made: click.Command = click.command(name, **attributes)(click.pass_obj(function))
         # Last in the help: they are the same everywhere.
         made.params += common_options()
         return made

@@ -19,7 +19,7 @@ from rowen.doors import views
 from rowen.doors.cli.output import Output, clean, dumps, write_line
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
     from rich.live import Live
     from rich.table import Table
 
@@ -178,7 +178,7 @@ class BarProgress:
             return grid
         known = done + event.queued
         counters = event.counters
-        cells = [
+        cells: list[RenderableType] = [
             Text(event.source, style="bold"),
             ProgressBar(total=known or None, completed=done, width=24, pulse=not known),
             Text(f"{done:,}/{known:,} pages"),

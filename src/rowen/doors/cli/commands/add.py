@@ -55,7 +55,7 @@ def command(
     given = _pairs(settings)
 
     async def work(tools: Tools) -> None:
-        await perform(
+        added = await perform(
             tools,
             call.out,
             location,
@@ -65,6 +65,7 @@ def command(
             settings=given,
             check=not no_check,
         )
+        call.out.note(f"next: rowen sync {added.source.label}")
 
     session.run(call, work)
     return 0
@@ -93,7 +94,6 @@ async def perform(tools: Tools, out: Output, location: str, **options: Any) -> A
     out.line(line.append(f"  {source.kind}  {source.location}", "default"))
     for finding in added.findings:
         out.line(Text(f"  {finding}", style="dim"))
-    out.note(f"next: rowen sync {source.label}")
     return added
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -61,7 +61,7 @@ async def perform(
             )
     listed = await tools.store.run_items(found[0].id) if items and found else []
     if out.json:
-        value = {"source": source.label, "runs": [views.run(run) for run in found]}
+        value: dict[str, Any] = {"source": source.label, "runs": [views.run(run) for run in found]}
         if items:
             value |= {
                 "items": [views.item(item) for item in listed],

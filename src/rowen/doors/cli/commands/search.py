@@ -76,29 +76,28 @@ async def perform(
     for number, hit in enumerate(answer.hits, 1):
         if number > 1:
             out.line("")
-        for line in lines(number, hit):
-            out.line(line)
+        _show(out, number, hit)
     if not answer.hits:
         await _nothing(tools, out, query, narrowed=bool(sources or kinds))
     return answer
 
 
-def lines(number: int, hit: Hit) -> list[Text]:
+def _show(out: Output, number: int, hit: Hit) -> None:
+    from rich.padding import Padding
     from rich.text import Text
 
     head = Text(f"{number}. ", style="dim").append(clean(hit.title) or hit.url, "bold default")
     label = f"{hit.source}@{hit.version}" if hit.version else hit.source
-    head.append(f"  {label}, generation {hit.generation}", "dim")
-    margin = " " * (len(str(number)) + 2)
-    found = [head]
+    out.line(head.append(f"  {label}, generation {hit.generation}", "dim"))
+    margin = len(str(number)) + 2
     if hit.heading_path and hit.heading_path != hit.title:
-        found.append(Text(margin + clean(hit.heading_path), style="cyan"))
-    found.append(Text(margin).append_text(highlighted(hit.snippet)))
-    found.append(Text(margin + clean(hit.url), style="blue"))
+        out.line(Text(" " * margin + clean(hit.heading_path), style="cyan"))
+    if hit.snippet:
+        out.print(Padding(highlighted(hit.snippet), (0, 0, 0, margin)))
+    out.line(Text(" " * margin + clean(hit.url), style="blue"))
     if hit.sections:
         also = "; ".join(clean(section.heading_path).rpartition(" › ")[2] for section in hit.sections[:3])
-        found.append(Text(f"{margin}also: {also}", style="dim"))
-    return found
+        out.line(Text(" " * margin + f"also: {also}", style="dim"))
 
 
 def highlighted(snippet: str) -> Text:

@@ -1,0 +1,132 @@
+"""What the first harvest and the second cost, in CPU time, next to a floor measured in the same run.
+
+    python benchmarks/refresh.py                       an invented site of 2,000 pages
+    python benchmarks/refresh.py --folder DIR          a real documentation set, for example
+                                                       /usr/share/doc/python3.11/html (Debian: python3.11-doc)
+
+The floor of a refresh is a bare loop of the same HTTP client over the same URLs with the same ETags. The
+server runs in its own process and is not counted; parser processes of ours are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import aiohttp
+
+from rowen.config import load
+from rowen.flows import sources
+from rowen.flows.sync import sync
+from rowen.flows.tools import Tools
+from rowen.wiring import open_tools
+
+CONCURRENCY = 3
+ROUNDS = 5
+
+
+def cpu_s() -> float:
+    return sum(
+        usage.ru_utime + usage.ru_stime
+        for usage in (resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN))
+    )
+
+
+async def bare_loop(known: list[tuple[str, str]]) -> float:
+    """The same questions with nothing around them; answers the CPU seconds they took."""
+    waiting = iter(known)
+    connector = aiohttp.TCPConnector(limit_per_host=CONCURRENCY)
+    async with aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar()) as session:
+
+        async def ask() -> None:
+            for url, etag in waiting:
+                async with session.get(
+                    url, headers={"If-None-Match": etag}, allow_redirects=False
+                ) as response:
+                    await response.read()
+                    assert response.status == 304
+
+        before = cpu_s()
+        await asyncio.gather(*(ask() for _ in range(CONCURRENCY)))
+        return cpu_s() - before
+
+
+async def first_harvest(location: str, db: str) -> None:
+    config, _ = load(db=db)
+    before = cpu_s()
+    async with open_tools(config) as tools:
+        added = await sources.add(tools, location, name="site")
+        receipt = await sync(tools, added.source)
+    # Parser processes are counted once they have ended, so the system is closed first.
+    spent = cpu_s() - before
+    counters = receipt.counters
+    print(
+        f"first harvest      {counters.created:>7} pages  {counters.passages_new} passages, {spent:.2f} CPU s"
+    )
+    print(f"                   {counters.created / spent:>7.1f} pages per CPU second (aim: 40 on a real set)")
+
+
+async def refreshes(db: str) -> None:
+    config, _ = load(db=db)
+    async with open_tools(config) as tools:
+        source = await sources.find(tools, "site")
+        pages = await tools.store.known(source.id)
+        known = [(url, page.validators.etag or "") for url, page in pages.items()]
+        await one_refresh(tools, len(known))
+        ours, floor = [], []
+        for _ in range(ROUNDS):
+            floor.append(await bare_loop(known))
+            ours.append(await one_refresh(tools, len(known)))
+    each_us = [1e6 * statistics.median(times) / len(known) for times in (ours, floor)]
+    print(f"unchanged refresh  {each_us[0]:>7.0f} µs CPU a page")
+    print(f"bare client loop   {each_us[1]:>7.0f} µs CPU a page")
+    ratio = statistics.median(mine / bare for mine, bare in zip(ours, floor, strict=True))
+    print(f"ratio              {ratio:>7.2f} (aim: at most 2)")
+
+
+async def one_refresh(tools: Tools, pages: int) -> float:
+    source = await sources.find(tools, "site")
+    rows, before = tools.store.rows_written(), cpu_s()
+    receipt = await sync(tools, source)
+    spent = cpu_s() - before
+    counters = receipt.counters
+    assert counters.not_modified == pages
+    assert (counters.parses, counters.embeddings_computed, counters.bytes_received) == (0, 0, 0)
+    assert tools.store.rows_written() - rows <= 7
+    return spent
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--folder", type=Path)
+    parser.add_argument("--pages", type=int, default=2000)
+    options = parser.parse_args()
+    arguments = ["--folder", str(options.folder)] if options.folder else ["--pages", str(options.pages)]
+    server = subprocess.Popen(
+        [sys.executable, str(Path(__file__).with_name("site_server.py")), *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert server.stdout is not None
+    assert server.stdin is not None
+    port, pages = server.stdout.readline().split()
+    print(f"{options.folder or 'an invented site'}: {pages} pages")
+    with tempfile.TemporaryDirectory() as folder:
+        db = f"sqlite:///{folder}/rowen.db"
+        asyncio.run(first_harvest(f"http://127.0.0.1:{port}/", db))
+        asyncio.run(refreshes(db))
+    server.stdin.close()
+    server.wait(10)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,221 @@
+"""Rowen from Python: the flows, with a store kept open between calls.
+
+    with Rowen(db="sqlite:///rowen.db") as rowen:
+        rowen.add("https://docs.example.org/", name="docs")
+        receipt = rowen.sync("docs", on_event=print)
+
+    async with AsyncRowen() as rowen:
+        answer = await rowen.search("install")
+
+`AsyncRowen` is the real thing; `Rowen` runs it on an event loop of its own, one call at a time, and is for
+programs that have no loop. Both answer with the values of `core` and `flows`; errors are those of
+`rowen.errors`. Ctrl-C during `sync` ends the run in good order before `KeyboardInterrupt` is raised.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import AsyncExitStack
+from typing import Any, Self, TypeVar
+
+from rowen import config as settings
+from rowen import wiring
+from rowen.core.generation import Diff
+from rowen.core.hit import Answer, Filters, SearchMode
+from rowen.core.run import Event
+from rowen.doors import views
+from rowen.doors.views import SourceStatus
+from rowen.errors import UserError
+from rowen.flows import history, sources
+from rowen.flows import search as searching
+from rowen.flows import sync as syncing
+from rowen.flows.sources import Added
+from rowen.flows.sync import Receipt
+from rowen.flows.tools import Tools
+
+OnEvent = Callable[[Event], None]
+T = TypeVar("T")
+
+
+def _ignore(event: Event) -> None:
+    return None
+
+
+class AsyncRowen:
+    """For programs with an event loop. Use it in the loop that entered it."""
+
+    def __init__(self, db: str | None = None) -> None:
+        """`db` is the store, `sqlite:///path`; left away, ROWEN_DB or the user's data folder."""
+        self._config, _ = settings.load(db=db)
+        self._stack = AsyncExitStack()
+        self._opened: Tools | None = None
+
+    async def __aenter__(self) -> Self:
+        self._opened = await self._stack.enter_async_context(wiring.open_tools(self._config))
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        self._opened = None
+        await self._stack.aclose()
+
+    async def add(
+        self,
+        location: str,
+        *,
+        name: str,
+        kind: str | None = None,
+        version: str = "",
+        settings: Mapping[str, str] | None = None,
+        check: bool = True,
+    ) -> Added:
+        """Add a source; `settings` are its parameters as text, as `--set` takes them."""
+        return await sources.add(
+            self._tools, location, name=name, kind=kind, version=version, settings=settings, check=check
+        )
+
+    async def remove(self, name: str) -> None:
+        await sources.remove(self._tools, await sources.find(self._tools, name))
+
+    async def sync(self, name: str, *, full: bool = False, on_event: OnEvent = _ignore) -> Receipt:
+        """Bring one source in step. A run that failed or was held says so in the receipt; it does not raise."""
+        source = await sources.find(self._tools, name)
+        return await syncing.sync(self._tools, source, full=full, on_event=on_event)
+
+    async def search(
+        self,
+        query: str,
+        *,
+        sources: Sequence[str] = (),
+        kinds: Sequence[str] = (),
+        mode: SearchMode | str = SearchMode.HYBRID,
+        limit: int = 10,
+    ) -> Answer:
+        wanted = [await self._find(name) for name in sources]
+        filters = Filters(source_ids=frozenset(source.id for source in wanted), kinds=frozenset(kinds))
+        chosen = _mode(mode)
+        # A search by words alone never loads the model.
+        embedder = self._tools.embedder() if chosen is not SearchMode.KEYWORD else None
+        return await searching.search(
+            self._tools.store, embedder, query, mode=chosen, filters=filters, limit=limit
+        )
+
+    async def status(self) -> list[SourceStatus]:
+        return await views.statuses(self._tools)
+
+    async def diff(
+        self, name: str, *, from_generation: int | None = None, to_generation: int | None = None
+    ) -> Diff:
+        return await history.diff(
+            self._tools, await self._find(name), from_generation=from_generation, to_generation=to_generation
+        )
+
+    async def rollback(self, name: str, *, to_generation: int | None = None) -> int:
+        """Answers the generation that is visible now."""
+        return await history.rollback(self._tools, await self._find(name), to_generation=to_generation)
+
+    async def approve(self, name: str) -> int:
+        """Answers the generation that is visible now."""
+        return await history.approve(self._tools, await self._find(name))
+
+    async def _find(self, name: str) -> sources.Source:
+        return await sources.find(self._tools, name)
+
+    @property
+    def _tools(self) -> Tools:
+        if self._opened is None:
+            raise UserError("this store is not open", hint="use it inside `with Rowen() as rowen:`")
+        return self._opened
+
+
+class Rowen:
+    """For programs without an event loop: the same calls, each waited for."""
+
+    def __init__(self, db: str | None = None) -> None:
+        """`db` is the store, `sqlite:///path`; left away, ROWEN_DB or the user's data folder."""
+        self._inner = AsyncRowen(db)
+        self._runner = asyncio.Runner()
+
+    def __enter__(self) -> Self:
+        self._run(self._inner.__aenter__())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        try:
+            self._run(self._inner.close())
+        finally:
+            self._runner.close()
+
+    def add(
+        self,
+        location: str,
+        *,
+        name: str,
+        kind: str | None = None,
+        version: str = "",
+        settings: Mapping[str, str] | None = None,
+        check: bool = True,
+    ) -> Added:
+        """Add a source; `settings` are its parameters as text, as `--set` takes them."""
+        return self._run(
+            self._inner.add(location, name=name, kind=kind, version=version, settings=settings, check=check)
+        )
+
+    def remove(self, name: str) -> None:
+        self._run(self._inner.remove(name))
+
+    def sync(self, name: str, *, full: bool = False, on_event: OnEvent = _ignore) -> Receipt:
+        """Bring one source in step. A run that failed or was held says so in the receipt; it does not raise."""
+        return self._run(self._inner.sync(name, full=full, on_event=on_event))
+
+    def search(
+        self,
+        query: str,
+        *,
+        sources: Sequence[str] = (),
+        kinds: Sequence[str] = (),
+        mode: SearchMode | str = SearchMode.HYBRID,
+        limit: int = 10,
+    ) -> Answer:
+        return self._run(self._inner.search(query, sources=sources, kinds=kinds, mode=mode, limit=limit))
+
+    def status(self) -> list[SourceStatus]:
+        return self._run(self._inner.status())
+
+    def diff(
+        self, name: str, *, from_generation: int | None = None, to_generation: int | None = None
+    ) -> Diff:
+        return self._run(self._inner.diff(name, from_generation=from_generation, to_generation=to_generation))
+
+    def rollback(self, name: str, *, to_generation: int | None = None) -> int:
+        """Answers the generation that is visible now."""
+        return self._run(self._inner.rollback(name, to_generation=to_generation))
+
+    def approve(self, name: str) -> int:
+        """Answers the generation that is visible now."""
+        return self._run(self._inner.approve(name))
+
+    def _run(self, work: Coroutine[Any, Any, T]) -> T:
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return self._runner.run(work)
+        work.close()
+        raise UserError(
+            "`Rowen` was called from inside an event loop",
+            hint="there, use `async with AsyncRowen() as rowen:` and await its methods",
+        )
+
+
+def _mode(mode: SearchMode | str) -> SearchMode:
+    try:
+        return SearchMode(mode)
+    except ValueError:
+        known = ", ".join(f"`{one}`" for one in SearchMode)
+        raise UserError(f"mode `{mode}`: expected one of {known}") from None
