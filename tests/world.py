@@ -9,6 +9,7 @@ from typing import Any
 
 from rowen.adapters.convert.kinds import kind_of
 from rowen.adapters.convert.worker import convert
+from rowen.adapters.files import LocalFolders
 from rowen.adapters.http import open_fetcher
 from rowen.adapters.sqlite.store import SqliteStore
 from rowen.core.document import Converted
@@ -82,6 +83,7 @@ async def a_world(folder: Path, site: Site, *, converter: Converter | None = Non
         store=store,
         clock=clock,
         open_fetcher=open_fetcher,
+        folders=LocalFolders(),
         converter=converter or InThisProcess(),
         embedder=lambda: embedder,
         owner="test",

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
+from rowen.adapters.files import LocalFolders
 from rowen.adapters.system import SystemClock, is_dead, owner
 from rowen.config import Config, default_store_path
 from rowen.core.retry import RetryPolicy
@@ -49,6 +50,7 @@ async def open_tools(config: Config) -> AsyncIterator[Tools]:
             store=store,
             clock=SystemClock(),
             open_fetcher=_open_fetcher,
+            folders=LocalFolders(),
             converter=converter,
             embedder=_Once(config),
             owner=owner(),

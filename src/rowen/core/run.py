@@ -56,6 +56,8 @@ class Counters:
     not_modified: int = 0
     bytes_received: int = 0
     """Of bodies that were asked for, as they came over the wire; the few bytes of a 404 page do not count."""
+    reads: int = 0
+    """Files that were opened."""
     retries: int = 0
     redirects: int = 0
     parses: int = 0

@@ -37,6 +37,11 @@ _ASSET_EXTENSIONS = frozenset((
     "deb", "rpm", "apk", "dmg", "pkg", "msi", "exe", "iso", "img", "bin", "so", "dll", "dylib", "crate",
     "asc", "sig", "sha256", "sha512", "md5", "torrent", "ics", "swf",
 ))
+_TEXT_ASSETS = frozenset(("css", "scss", "less", "js", "mjs", "cjs", "svg", "asc", "ics"))
+_BINARY_ENDINGS = frozenset((
+    "pyc", "pyo", "pyd", "class", "o", "a", "obj", "lib", "db", "sqlite", "sqlite3", "parquet", "npy", "npz",
+    "pkl", "pickle", "onnx", "safetensors", "pt", "h5", "mo", "node", "lockb", "keystore", "jks", "p12",
+))
 _PAGE_EXTENSIONS = frozenset((
     "html", "htm", "xhtml", "shtml", "php", "asp", "aspx", "jsp", "cgi", "md", "markdown", "rst", "txt",
     "xml", "json", "pdf",
@@ -111,6 +116,37 @@ class Scope:
             return False
         host = urls.host_of(url)
         return host == self._domain or host.endswith("." + self._domain)
+
+
+@dataclass(frozen=True, slots=True)
+class PathFilter:
+    """Include and exclude globs over the paths of a folder or repository."""
+
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    _include: re.Pattern[str] | None = field(init=False, repr=False, compare=False)
+    _exclude: re.Pattern[str] | None = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for name, globs in (("_include", self.include), ("_exclude", self.exclude)):
+            rooted = (
+                glob if glob.startswith(("/", "**")) or "/" not in glob else f"/{glob}" for glob in globs
+            )
+            object.__setattr__(self, name, _compiled(rooted))
+
+    def why_not(self, path: str) -> str | None:
+        """None when the file belongs to the source; `path` is relative, with forward slashes."""
+        if self._exclude is not None and self._exclude.fullmatch(f"/{path}"):
+            return EXCLUDED
+        if self._include is not None and not self._include.fullmatch(f"/{path}"):
+            return NOT_INCLUDED
+        return None
+
+
+def is_binary_name(path: str) -> bool:
+    """Its ending alone says that a file is no text: it need not be opened to know."""
+    ending = path[path.rfind(".") + 1 :].lower()
+    return ending in _BINARY_ENDINGS or (ending in _ASSET_EXTENSIONS and ending not in _TEXT_ASSETS)
 
 
 def _directory(path: str) -> str:

@@ -24,6 +24,7 @@ from rowen import wiring
 from rowen.core.generation import Diff
 from rowen.core.hit import Answer, Filters, SearchMode
 from rowen.core.run import Event
+from rowen.core.source import Source
 from rowen.doors import views
 from rowen.doors.views import SourceStatus
 from rowen.errors import UserError
@@ -81,7 +82,7 @@ class AsyncRowen:
         await sources.remove(self._tools, await sources.find(self._tools, name))
 
     async def sync(self, name: str, *, full: bool = False, on_event: OnEvent = _ignore) -> Receipt:
-        """Bring one source in step. A run that failed or was held says so in the receipt; it does not raise."""
+        """Bring a source in step. A run that failed or was held says so in its receipt; it does not raise."""
         source = await sources.find(self._tools, name)
         return await syncing.sync(self._tools, source, full=full, on_event=on_event)
 
@@ -121,7 +122,7 @@ class AsyncRowen:
         """Answers the generation that is visible now."""
         return await history.approve(self._tools, await self._find(name))
 
-    async def _find(self, name: str) -> sources.Source:
+    async def _find(self, name: str) -> Source:
         return await sources.find(self._tools, name)
 
     @property
@@ -171,7 +172,7 @@ class Rowen:
         self._run(self._inner.remove(name))
 
     def sync(self, name: str, *, full: bool = False, on_event: OnEvent = _ignore) -> Receipt:
-        """Bring one source in step. A run that failed or was held says so in the receipt; it does not raise."""
+        """Bring a source in step. A run that failed or was held says so in its receipt; it does not raise."""
         return self._run(self._inner.sync(name, full=full, on_event=on_event))
 
     def search(

@@ -8,18 +8,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import date, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rowen.core.generation import Change, Diff
-from rowen.core.handoff import Handoff
-from rowen.core.hit import Answer, Hit
 from rowen.core.lease import source_lease_name
-from rowen.core.run import Counters, Event, Mode, Run, RunItem, RunStatus, StopReason
-from rowen.core.source import Source
+from rowen.core.run import Counters, Mode, RunStatus, StopReason
 from rowen.errors import RowenError
-from rowen.flows.sync import Receipt
-from rowen.flows.tools import Tools
-from rowen.ports.store import SourceStats
+
+if TYPE_CHECKING:  # a command that only looks must not load the flows that fetch
+    from rowen.core.generation import Change, Diff
+    from rowen.core.handoff import Handoff
+    from rowen.core.hit import Answer, Hit
+    from rowen.core.run import Event, Run, RunItem
+    from rowen.core.source import Source
+    from rowen.flows.sync import Receipt
+    from rowen.flows.tools import Tools
 
 UNCHANGED_REASONS = ("not_modified", "same_body", "same_content")
 """Why an item was called unchanged; such items have no row, only these counters."""
@@ -38,7 +40,7 @@ class SourceStatus:
 async def statuses(tools: Tools) -> list[SourceStatus]:
     found = []
     for source in await tools.store.sources():
-        stats: SourceStats = await tools.store.stats(source.id)
+        stats = await tools.store.stats(source.id)
         found.append(
             SourceStatus(
                 source=source,

@@ -11,7 +11,7 @@ import asyncio
 from rowen.core import urls
 from rowen.core.retry import RetryPolicy
 from rowen.core.retry_after import retry_after_s
-from rowen.core.run import Counters
+from rowen.core.run import Counters, StopReason
 from rowen.errors import RateLimited, ServerFailed, TransientError
 from rowen.ports.clock import Clock
 from rowen.ports.fetcher import Fetcher, Request, Response
@@ -25,6 +25,14 @@ BROKEN_AFTER = 25
 
 class HostUnavailable(TransientError):
     reason = "host_unavailable"
+
+
+STOPS = (HostUnavailable, RateLimited)
+"""After these, asking on makes no sense: the run ends with its listing incomplete."""
+
+
+def stop_reason(exc: TransientError) -> StopReason:
+    return StopReason.RATE_LIMITED if isinstance(exc, RateLimited) else StopReason.HOST_UNAVAILABLE
 
 
 class Client:

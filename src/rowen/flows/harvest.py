@@ -1,4 +1,4 @@
-"""What a kind of source answers with when it has been through its source once."""
+"""What a kind of source answers: before it is added, and when it has been through its source once."""
 
 from __future__ import annotations
 
@@ -6,6 +6,16 @@ from dataclasses import dataclass
 
 from rowen.core.run import StopReason
 from rowen.errors import RowenError
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Prepared:
+    """A location as it will be remembered."""
+
+    kind: str
+    location: str
+    findings: tuple[str, ...] = ()
+    """What was found there, in sentences."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

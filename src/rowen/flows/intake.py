@@ -47,7 +47,8 @@ class Intake:
         self.items: list[RunItem] = []
         self._tools = tools
         self._source = source
-        self._known = known
+        self.known = known
+        """What readers see of the source, by reference."""
         self._on_event = on_event
         self._ingestion = Ingestion(tools, lease, run, self.counters)
         self._drafts: asyncio.Queue[Draft | str | None] = asyncio.Queue(BATCH * 2)
@@ -120,7 +121,7 @@ class Intake:
             links=tuple(links),
             metadata=metadata,
         )
-        known = self._known.get(reference)
+        known = self.known.get(reference)
         if known is None or draft.payload_hash != known.payload_hash:
             await self._drafts.put(draft)
             return
@@ -140,7 +141,7 @@ class Intake:
 
     def gone(self, reference: str, reason: str, detail: str | None = None) -> None:
         """It is not there any more. Something that never was a document is no news."""
-        known = self._known.get(reference)
+        known = self.known.get(reference)
         if known is None:
             return
         self._retired.append(known.document_id)
@@ -198,10 +199,10 @@ class Intake:
             if reason is Reason.WORKER_LOST:
                 self._item(reference, Outcome.FAILED, reason.value)
                 continue
-            self.added += reference not in self._known
+            self.added += reference not in self.known
             if reason is Reason.CIRCUIT_OPEN:
                 self._item(reference, Outcome.SKIPPED, reason.value)
-            elif reference in self._known:
+            elif reference in self.known:
                 self._item(reference, Outcome.UPDATED, "content_changed")
             else:
                 self._item(reference, Outcome.CREATED, "new")

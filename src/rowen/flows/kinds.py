@@ -5,25 +5,52 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from rowen.core.params import Param
 from rowen.core.source import Source
 from rowen.errors import ConfigError
-from rowen.flows import web
-from rowen.flows.harvest import Harvested
+from rowen.flows import files, probe, web
+from rowen.flows.harvest import Harvested, Prepared
 from rowen.flows.intake import Intake
 from rowen.flows.tools import Tools
+
+
+class Prepare(Protocol):
+    """Check and complete a location; with `check`, ask whoever answers there. Raises `BadLocation`."""
+
+    def __call__(self, tools: Tools, location: str, *, check: bool) -> Coroutine[Any, Any, Prepared]: ...
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Kind:
     name: str
     params: tuple[Param, ...]
+    claims: Callable[[Tools, str], bool]
+    """Does a location look like one of these? The first kind that says so is asked."""
+    prepare: Prepare
     harvest: Callable[[Tools, Source, Mapping[str, Any], Intake], Coroutine[Any, Any, Harvested]]
 
 
-KINDS = {kind.name: kind for kind in (Kind(name="web", params=web.PARAMS, harvest=web.harvest),)}
+KINDS = {
+    kind.name: kind
+    for kind in (
+        Kind(
+            name="files",
+            params=files.PARAMS,
+            claims=files.claims,
+            prepare=files.prepare,
+            harvest=files.harvest,
+        ),
+        Kind(
+            name="web",
+            params=web.PARAMS,
+            claims=lambda tools, location: True,
+            prepare=probe.prepare,
+            harvest=web.harvest,
+        ),
+    )
+}
 
 
 def kind_named(name: str) -> Kind:
@@ -32,3 +59,8 @@ def kind_named(name: str) -> Kind:
     close = difflib.get_close_matches(name, KINDS, 1)
     hint = f"did you mean `{close[0]}`?" if close else f"known: {', '.join(KINDS)}"
     raise ConfigError(f"kind `{name}`: no such kind of source", hint=hint)
+
+
+def kind_of(tools: Tools, location: str) -> Kind:
+    """The kind a location looks like; asking there may still show that it is another."""
+    return next(kind for kind in KINDS.values() if kind.claims(tools, location))

@@ -10,6 +10,7 @@ from rowen.ports.clock import Clock
 from rowen.ports.converter import Converter
 from rowen.ports.embedder import Embedder
 from rowen.ports.fetcher import OpenFetcher
+from rowen.ports.folders import Folders
 from rowen.ports.store import Store
 
 
@@ -27,6 +28,7 @@ class Tools:
     store: Store
     clock: Clock
     open_fetcher: OpenFetcher
+    folders: Folders
     converter: Converter
     embedder: Callable[[], Embedder]
     """Called when a text must be embedded, not before: an unchanged run never loads a model."""

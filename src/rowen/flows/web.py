@@ -18,8 +18,8 @@ from rowen.core.robots import Robots
 from rowen.core.run import StopReason
 from rowen.core.scope import Scope
 from rowen.core.source import Source
-from rowen.errors import PermanentError, RateLimited, TransientError
-from rowen.flows.client import Client, HostUnavailable
+from rowen.errors import PermanentError, TransientError
+from rowen.flows.client import STOPS, Client, stop_reason
 from rowen.flows.harvest import Harvested
 from rowen.flows.intake import MOVED, Intake
 from rowen.flows.listings import Listings
@@ -143,7 +143,6 @@ class _Crawl:
 
     async def run(self) -> Harvested:
         store, source_id = self._tools.store, self._source.id
-        known = await store.known(source_id)
         leftovers = await store.leftovers(source_id)
         references = await store.references(source_id)
         self._urls = {number: url for url, number in references.ids.items()}
@@ -159,11 +158,11 @@ class _Crawl:
             if self._params["sitemap"]:
                 listed = await listings.sitemaps(self._source.location, self._robots)
         except TransientError as exc:
-            return Harvested.stopped(_stop_reason(exc), exc, root_answered=False)
+            return Harvested.stopped(stop_reason(exc), exc, root_answered=False)
         self._frontier = Frontier(
             root=self._source.location,
             listed=[url for url in listed if self._scope.why_not(url) is None],
-            known=known,
+            known=self._intake.known,
             leftovers=leftovers,
             ids=references.ids,
             aliases={} if self._intake.unconditional else references.aliases,
@@ -227,8 +226,8 @@ class _Crawl:
             if is_root:
                 self._root_answered = response.status < 400
             await self._answered(visit, response)
-        except (HostUnavailable, RateLimited) as exc:
-            self._stop, self._stop_error = _stop_reason(exc), exc
+        except STOPS as exc:
+            self._stop, self._stop_error = stop_reason(exc), exc
             self._failed(visit, exc)
         except (TransientError, PermanentError) as exc:
             self._failed(visit, exc)
@@ -357,7 +356,3 @@ class _Crawl:
                 self._foreign.add(url)
                 self._intake.counters.ignored[reason] += 1
         return links
-
-
-def _stop_reason(exc: TransientError) -> StopReason:
-    return StopReason.RATE_LIMITED if isinstance(exc, RateLimited) else StopReason.HOST_UNAVAILABLE

@@ -7,18 +7,31 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable, Iterator
 
-# As our renderer writes them: opening and closing fence are equal, also behind the marks of lists and quotes.
-_FENCED = re.compile(r"^([ >]*)(?:[-*+] |\d+\. )?(`{3,})[^`\n]*\n(?:.*\n)*?[ >]*\2[ ]*$", re.MULTILINE)
-_INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]")
-_NO_BREAK_SPACE = re.compile(r"(?<!\\)&#160;")
-_EMPTY_LINK = re.compile(r"(?<![!\\\]])\[ *\]\([^()\s]*\)")
+# What may stand before a fence of our renderer, and a line that is one. Both fences of a block are equal.
+_BEFORE_FENCE = re.compile(r"[ >]*(?:[-*+] +|\d+\. +)*")
+_FENCE_LINE = re.compile(r"\n[ >]*(`{3,}) *(?=\n)")
 # Code inside a list item is indented, and so are its empty lines.
 _BLANK_IN_CODE = re.compile(r"\n[ \t]+(?=\n)")
+_INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]")
+_NO_BREAK_SPACE = re.compile(r"\u00a0|(?<!\\)&#160;")
+_EMPTY_LINK = re.compile(r"(?<![!\\\]])\[ *\]\([^()\s]*\)")
 _BLANK_RUN = re.compile(r"\n{3,}")
 
 
-_UNTIDY = (" \n", "\t\n", "\n\n\n", "\u00a0", "&#160;", "[](", "[ ](", "\u00ad", "\u200b", "\u2060", "\ufeff")
+def _without_trailing_spaces(prose: str) -> str:
+    return "\n".join([line.rstrip() for line in prose.split("\n")])
+
+
+# Signs of a fault and its remedy, in the order of their working. Most pages have none of them.
+_REMEDIES: tuple[tuple[tuple[str, ...], Callable[[str], str]], ...] = (
+    (("\u00ad", "\u200b", "\u2060", "\ufeff"), lambda prose: _INVISIBLE.sub("", prose)),
+    (("\u00a0", "&#160;"), lambda prose: _NO_BREAK_SPACE.sub(" ", prose)),
+    (("[](", "[ ]("), lambda prose: _EMPTY_LINK.sub("", prose)),
+    ((" \n", "\t\n"), _without_trailing_spaces),
+    (("\n\n\n",), lambda prose: _BLANK_RUN.sub("\n\n", prose)),
+)
 
 
 def tidy(markdown: str) -> str:
@@ -26,25 +39,44 @@ def tidy(markdown: str) -> str:
     if not markdown.isascii():
         markdown = unicodedata.normalize("NFC", markdown)
     text = f"{markdown}\n"
-    # Most pages need nothing; asking is a hundred times cheaper than doing.
-    if any(mark in text for mark in _UNTIDY):
+    first = next((n for n, (signs, _) in enumerate(_REMEDIES) if any(sign in text for sign in signs)), None)
+    if first is not None:
+        # One remedy can bring out the next fault, so all that follow are tried.
+        remedies = _REMEDIES[first:]
         pieces: list[str] = []
         low = 0
-        for fence in _FENCED.finditer(text):
-            pieces += (_tidy_prose(text[low : fence.start()]), _BLANK_IN_CODE.sub("\n", fence[0]))
-            low = fence.end()
-        text = "".join((*pieces, _tidy_prose(text[low:])))
+        for start, end in _fenced(text):
+            code = text[start:end]
+            pieces += (
+                _tidy_prose(text[low:start], remedies),
+                code if code[0] == "`" else _BLANK_IN_CODE.sub("\n", code),
+            )
+            low = end
+        text = "".join((*pieces, _tidy_prose(text[low:], remedies)))
     text = text.strip("\n")
     return f"{text}\n" if text else ""
 
 
-def _tidy_prose(prose: str) -> str:
-    if not prose.isascii():
-        prose = _INVISIBLE.sub("", prose).replace("\u00a0", " ")
-    if "&#160;" in prose:
-        prose = _NO_BREAK_SPACE.sub(" ", prose)
-    if "[](" in prose or "[ ](" in prose:
-        prose = _EMPTY_LINK.sub("", prose)
-    if " \n" in prose or "\t\n" in prose:
-        prose = "\n".join([line.rstrip() for line in prose.split("\n")])
-    return _BLANK_RUN.sub("\n\n", prose) if "\n\n\n" in prose else prose
+def _fenced(text: str) -> Iterator[tuple[int, int]]:
+    """Where fenced blocks begin and end; the end is before the line break of the closing fence."""
+    low = 0
+    while (ticks := text.find("```", low)) >= 0:
+        start = text.rfind("\n", 0, ticks) + 1
+        low = line_end = text.find("\n", ticks)
+        opening = text[ticks:line_end]
+        info = opening.lstrip("`")
+        if _BEFORE_FENCE.fullmatch(text, start, ticks) is None or "`" in info:
+            continue
+        marks = opening[: len(opening) - len(info)]
+        closing = next((found for found in _FENCE_LINE.finditer(text, line_end) if found[1] == marks), None)
+        if closing is None:
+            return
+        yield start, closing.end()
+        low = closing.end()
+
+
+def _tidy_prose(prose: str, remedies: tuple[tuple[tuple[str, ...], Callable[[str], str]], ...]) -> str:
+    for signs, remedy in remedies:
+        if any(sign in prose for sign in signs):
+            prose = remedy(prose)
+    return prose

@@ -97,7 +97,7 @@ def main(argv: list[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     call = Call()
     # A call that Click refuses may not have got as far as its options.
-    as_json = "--json" in arguments
+    call.out.json = "--json" in arguments
     try:
         ended = cli.main(arguments, prog_name="rowen", standalone_mode=False, obj=call)
         return ended if isinstance(ended, int) else failure.GOOD
@@ -105,10 +105,8 @@ def main(argv: list[str] | None = None) -> int:
         click.echo(exc.format_message(), err=True)
         return failure.WRONG_CALL
     except KeyboardInterrupt:
-        return failure.report(click.Abort(), as_json=as_json, verbose=False, no_color=True)
+        return failure.report(click.Abort(), out=call.out, verbose=False)
     except Exception as exc:
-        return failure.report(
-            exc, as_json=as_json or call.out.json, verbose=call.verbose, no_color=call.out.no_color
-        )
+        return failure.report(exc, out=call.out, verbose=call.verbose)
     finally:
         close_quietly()

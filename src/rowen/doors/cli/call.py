@@ -82,7 +82,8 @@ def command(name: str, **attributes: Any) -> Callable[[Callable[..., int | None]
     """A Click command that also takes the common options and is handed its `Call` first."""
 
     def wrap(function: Callable[..., int | None]) -> click.Command:
-        made: click.Command = click.command(name, **attributes)(click.pass_obj(function))
+        make: Callable[[Any], click.Command] = click.command(name, **attributes)
+        made = make(click.pass_obj(function))
         # Last in the help: they are the same everywhere.
         made.params += common_options()
         return made

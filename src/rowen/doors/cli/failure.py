@@ -6,19 +6,18 @@ anything else is a bug and keeps its traceback.
 
 from __future__ import annotations
 
-import os
 import sys
 import traceback
 
 import click
 
-from rowen.doors.cli.output import clean, dumps, write_line
+from rowen.doors.cli.output import Output, clean, dumps, write_line
 from rowen.errors import RowenError, UserError
 
 GOOD, FAILED, WRONG_CALL, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
 
 
-class Interrupted(Exception):  # noqa: N818 - named as those in errors.py are
+class Interrupted(Exception):
     """Ctrl-C or a polite kill, after everything was put in order."""
 
     def __init__(self, code: int, message: str = "interrupted") -> None:
@@ -31,16 +30,16 @@ def exit_code(exc: RowenError) -> int:
     return WRONG_CALL if isinstance(exc, UserError) else FAILED
 
 
-def report(exc: BaseException, *, as_json: bool, verbose: bool, no_color: bool) -> int:
+def report(exc: BaseException, *, out: Output, verbose: bool) -> int:
     """Tell standard error what happened; answers the exit code."""
     match exc:
         case RowenError():
             if verbose:
                 show_traceback(exc)
-            tell(exc.message, exc.reason, exc.hint, as_json=as_json, no_color=no_color)
+            tell(exc.message, exc.reason, exc.hint, out=out)
             return exit_code(exc)
         case Interrupted():
-            if as_json:
+            if out.json:
                 write_line(sys.stderr, dumps({"error": exc.message, "reason": "interrupted", "hint": None}))
             else:
                 write_line(sys.stderr, exc.message)
@@ -49,24 +48,23 @@ def report(exc: BaseException, *, as_json: bool, verbose: bool, no_color: bool) 
             write_line(sys.stderr, "interrupted")
             return INTERRUPTED
         case click.ClickException():
-            tell(*_usage(exc), as_json=as_json, no_color=no_color)
+            tell(*_usage(exc), out=out)
             return WRONG_CALL
     show_traceback(exc)
     tell(
         f"{type(exc).__name__}: {exc}",
         "bug",
         "this is a bug in rowen; please report it with the lines above",
-        as_json=as_json,
-        no_color=no_color,
+        out=out,
     )
     return FAILED
 
 
-def tell(message: str, reason: str, hint: str | None, *, as_json: bool, no_color: bool) -> None:
-    if as_json:
+def tell(message: str, reason: str, hint: str | None, *, out: Output) -> None:
+    if out.json:
         write_line(sys.stderr, dumps({"error": message, "reason": reason, "hint": hint}))
         return
-    paint = not no_color and sys.stderr.isatty() and not _asked_for_no_color()
+    paint = out.paints(sys.stderr)
     write_line(sys.stderr, _mark("error:", "red", paint) + " " + clean(message))
     if hint:
         write_line(sys.stderr, _mark("hint:", "cyan", paint) + " " + clean(hint))
@@ -86,8 +84,3 @@ def _usage(exc: click.ClickException) -> tuple[str, str, str]:
 
 def _mark(word: str, color: str, paint: bool) -> str:
     return click.style(word, fg=color, bold=True) if paint else word
-
-
-def _asked_for_no_color() -> bool:
-    # A convention between terminals and programs, not a setting of ours; rich reads it the same way.
-    return bool(os.environ.get("NO_COLOR"))  # noqa: TID251

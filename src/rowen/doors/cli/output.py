@@ -12,8 +12,11 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TextIO
 
+import click
+
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+    from rich.text import Text
 
 PIPE_WIDTH = 10_000
 """In a pipe lines are as long as they are: a program or `grep` reads them, not a screen."""
@@ -58,15 +61,31 @@ class Output:
         for line in captured.get().splitlines():
             write_line(sys.stdout, line.rstrip())
 
-    def line(self, text: RenderableType) -> None:
+    def line(self, text: str | Text) -> None:
         """One line that is never broken, so that addresses in it stay whole."""
-        if not self.json:
+        if self.json:
+            return
+        if isinstance(text, str):
+            write_line(sys.stdout, text)
+        else:
             self.console.print(text, soft_wrap=True)
 
-    def note(self, text: str, *, style: str = "dim") -> None:
+    def note(self, text: str) -> None:
         """Something on the side, for people."""
         if not self.json:
-            self.messages.print(clean(text), style=style, soft_wrap=True)
+            write_line(
+                sys.stderr, click.style(clean(text), dim=True) if self.paints(sys.stderr) else clean(text)
+            )
+
+    def warn(self, text: str) -> None:
+        if not self.json:
+            word = click.style("warning:", fg="yellow", bold=True) if self.paints(sys.stderr) else "warning:"
+            write_line(sys.stderr, f"{word} {clean(text)}")
+
+    def paints(self, stream: TextIO) -> bool:
+        """Does this stream get colours? For what is written without rich, by the same rules."""
+        # NO_COLOR is a convention between terminals and programs, not a setting of ours.
+        return stream.isatty() and not self.no_color and not os.environ.get("NO_COLOR")  # noqa: TID251
 
     def _open(self, *, stderr: bool) -> Console:
         from rich.console import Console

@@ -17,8 +17,8 @@ PARAGRAPH = "The first retry comes after 2 seconds"
 
 EDITED = """<p>The first retry comes after 5 seconds, and every further one waits twice as long as the one
 before, up to ten minutes. A random part of up to a fifth is added, so that jobs which failed together do not
-come back together; set <code>--no-jitter</code> when a test needs exact times. To let a worker finish its jobs
-before you stop it, <a href="/operations/drain.html">drain it</a>.</p>"""
+come back together; set <code>--no-jitter</code> when a test needs exact times. To let a worker finish its
+jobs before you stop it, <a href="/operations/drain.html">drain it</a>.</p>"""
 
 ADDED = "operations/drain.html"
 REMOVED = "operations/upgrade-from-1.html"

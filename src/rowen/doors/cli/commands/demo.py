@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 QUESTIONS = ("how long does it wait before trying again", "take a machine out of service")
 GONE = "quernd"
 NEXT = (
-    ("rowen add https://docs.python.org/3/ --name python", "a real site"),
-    ("rowen sync python", "the first harvest; the second is the cheap one"),
+    ("rowen add https://docs.python.org/3/ --name python", "harvest a real site"),
+    ("rowen sync python", "the second time is the cheap one"),
     ('rowen search "read a file line by line"', "ask it"),
     ("rowen status", "what is there"),
     ("rowen --help", "everything else"),

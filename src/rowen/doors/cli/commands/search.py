@@ -72,7 +72,7 @@ async def perform(
         out.emit(views.answer(answer))
         return answer
     if answer.degraded:
-        out.note(f"warning: {answer.degraded}", style="yellow")
+        out.warn(answer.degraded)
     for number, hit in enumerate(answer.hits, 1):
         if number > 1:
             out.line("")
@@ -93,20 +93,21 @@ def _show(out: Output, number: int, hit: Hit) -> None:
     if hit.heading_path and hit.heading_path != hit.title:
         out.line(Text(" " * margin + clean(hit.heading_path), style="cyan"))
     if hit.snippet:
-        out.print(Padding(highlighted(hit.snippet), (0, 0, 0, margin)))
+        out.print(Padding(highlighted(hit.snippet, marks=not out.console.is_terminal), (0, 0, 0, margin)))
     out.line(Text(" " * margin + clean(hit.url), style="blue"))
     if hit.sections:
         also = "; ".join(clean(section.heading_path).rpartition(" › ")[2] for section in hit.sections[:3])
         out.line(Text(" " * margin + f"also: {also}", style="dim"))
 
 
-def highlighted(snippet: str) -> Text:
-    """The marks of a snippet as colour on a terminal; in a pipe they stay what they are."""
+def highlighted(snippet: str, *, marks: bool) -> Text:
+    """The marked words of a snippet in bold; without `marks`, that is all that shows them."""
     from rich.text import Text
 
     text = Text()
     for part in clean(snippet).replace("«", "\0«").replace("»", "»\0").split("\0"):
-        text.append(part, "bold yellow" if part.startswith("«") else "default")
+        shown = part if marks else part.strip("«»")
+        text.append(shown, "bold yellow" if part.startswith("«") else "default")
     return text
 
 

@@ -109,18 +109,15 @@ def _complain(out: Output, receipt: Receipt) -> None:
     label, counters = receipt.source.label, receipt.counters
     if receipt.good:
         if receipt.error:
-            out.note(f"warning: source `{label}`: broken off: {receipt.error}", style="yellow")
+            out.warn(f"source `{label}`: broken off: {receipt.error}")
         elif counters.failed:
             asked = counters.failed + counters.unchanged + counters.updated + counters.created
             failed = f"{counters.failed:,} of {asked:,}"
-            out.note(
-                f"warning: source `{label}`: {failed} pages failed; their old versions stay visible",
-                style="yellow",
-            )
+            out.warn(f"source `{label}`: {failed} pages failed; their old versions stay visible")
         return
     message = f"source `{label}`: {receipt.error or receipt.status.value}"
     reason = receipt.status.value
-    failure.tell(message, reason, receipt.hint, as_json=out.json, no_color=out.no_color)
+    failure.tell(message, reason, receipt.hint, out=out)
 
 
 def _could_not(out: Output, source: Source, exc: Exception, *, full: bool, verbose: bool) -> int:
@@ -130,4 +127,4 @@ def _could_not(out: Output, source: Source, exc: Exception, *, full: bool, verbo
         out.emit(views.failed_receipt(source, exc, full=full))
     if isinstance(exc, RowenError) and f"`{source.label}`" not in exc.message:
         exc.message = f"source `{source.label}`: {exc.message}"
-    return failure.report(exc, as_json=out.json, verbose=verbose, no_color=out.no_color)
+    return failure.report(exc, out=out, verbose=verbose)

@@ -1,0 +1,134 @@
+"""Scanning and reading local folders.
+
+Directories are listed, files are not opened: what a refresh needs is in the directory entries. Symbolic links
+are followed as long as they stay inside the root, and no folder is entered twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from rowen.adapters.files.ignore import IgnoreRules
+from rowen.errors import BodyTooLarge, Unfetchable
+from rowen.ports.folders import Entry, Scan, ScanOptions
+
+
+class LocalFolders:
+    def locate(self, location: str) -> str | None:
+        if location.startswith("file://"):
+            from urllib.parse import unquote, urlsplit
+
+            location = unquote(urlsplit(location).path)
+        elif "://" in location:
+            return None
+        path = Path(location).expanduser()
+        try:
+            return str(path.resolve()) if location and path.exists() else None
+        except OSError:
+            return None
+
+    def uri(self, root: str, path: str) -> str:
+        return (_folder_of(root) / path).as_uri()
+
+    async def scan(self, root: str, options: ScanOptions) -> Scan:
+        return await asyncio.to_thread(_Scanner(Path(root), options).scan)
+
+    async def read(self, root: str, path: str, *, max_bytes: int) -> bytes:
+        return await asyncio.to_thread(_read, _folder_of(root), path, max_bytes)
+
+
+def _folder_of(root: str) -> Path:
+    path = Path(root)
+    return path.parent if path.is_file() else path
+
+
+def _read(folder: Path, path: str, max_bytes: int) -> bytes:
+    file = folder / path
+    try:
+        # A link may have been turned elsewhere since the folder was listed.
+        if not file.resolve().is_relative_to(folder.resolve()):
+            raise Unfetchable(f"file `{path}`: a link that leaves the folder", path=path)
+        with file.open("rb") as opened:
+            body = opened.read(max_bytes + 1)
+    except OSError as exc:
+        raise Unfetchable(f"file `{path}`: cannot be read: {exc.strerror}", path=path) from exc
+    if len(body) > max_bytes:
+        raise BodyTooLarge(f"file `{path}`: larger than {max_bytes} bytes", path=path)
+    return body
+
+
+class _Scanner:
+    def __init__(self, root: Path, options: ScanOptions) -> None:
+        self._root = root
+        self._options = options
+        self._passed_over: Counter[str] = Counter()
+        self._unreadable: list[tuple[str, str]] = []
+        self._entered: set[tuple[int, int]] = set()
+
+    def scan(self) -> Scan:
+        try:
+            status = self._root.stat()
+            if self._root.is_file():
+                entries = [Entry(self._root.name, status.st_size, status.st_mtime_ns)]
+            else:
+                # The root must be readable; below it, one closed folder does not stop the rest.
+                os.scandir(self._root).close()
+                self._entered.add((status.st_dev, status.st_ino))
+                entries = list(self._below(self._root, "", IgnoreRules.none()))
+        except OSError as exc:
+            raise Unfetchable(
+                f"folder `{self._root}`: cannot be read: {exc.strerror}",
+                hint="check that it is there and may be read; what was indexed before stays visible",
+                path=str(self._root),
+            ) from exc
+        entries.sort(key=lambda entry: entry.path)
+        return Scan(entries=entries, passed_over=dict(self._passed_over), unreadable=self._unreadable)
+
+    def _below(self, folder: Path, prefix: str, rules: IgnoreRules) -> Iterator[Entry]:
+        try:
+            with os.scandir(folder) as listing:
+                found = list(listing)
+        except OSError as exc:
+            self._unreadable.append((prefix.rstrip("/") or ".", exc.strerror or str(exc)))
+            return
+        if self._options.ignore_files and any(entry.name == ".gitignore" for entry in found):
+            rules = rules.and_file(folder / ".gitignore", prefix)
+        for entry in found:
+            path = prefix + entry.name
+            if entry.name.startswith(".") and not self._options.hidden:
+                self._passed_over["hidden"] += 1
+            elif entry.name == ".git" or rules.ignore(path, folder=entry.is_dir()):
+                self._passed_over["ignored"] += 1
+            elif entry.is_symlink():
+                yield from self._linked(entry, path, rules)
+            elif entry.is_dir(follow_symlinks=False):
+                yield from self._inside(Path(entry.path), path, rules)
+            elif entry.is_file(follow_symlinks=False):
+                status = entry.stat(follow_symlinks=False)
+                yield Entry(path, status.st_size, status.st_mtime_ns)
+            else:
+                self._passed_over["special"] += 1
+
+    def _inside(self, folder: Path, path: str, rules: IgnoreRules) -> Iterator[Entry]:
+        status = folder.stat()
+        if (status.st_dev, status.st_ino) in self._entered:
+            self._passed_over["link_loop"] += 1
+            return
+        self._entered.add((status.st_dev, status.st_ino))
+        yield from self._below(folder, f"{path}/", rules)
+
+    def _linked(self, entry: os.DirEntry[str], path: str, rules: IgnoreRules) -> Iterator[Entry]:
+        target = Path(entry.path).resolve()
+        if not target.is_relative_to(self._root.resolve()):
+            self._passed_over["link_leaves_folder"] += 1
+        elif not target.exists():
+            self._passed_over["broken_link"] += 1
+        elif target.is_dir():
+            yield from self._inside(Path(entry.path), path, rules)
+        else:
+            status = target.stat()
+            yield Entry(path, status.st_size, status.st_mtime_ns)

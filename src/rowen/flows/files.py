@@ -1,0 +1,153 @@
+"""The `files` kind: a folder, or one file.
+
+The validator is the time of the last change in nanoseconds with the size; a file whose validator is the known
+one is not opened. Files that turned out to be no text are remembered too, and not opened again either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rowen.core.document import Validators
+from rowen.core.params import Param, number, switch, words
+from rowen.core.run import StopReason
+from rowen.core.scope import PathFilter, is_binary_name
+from rowen.core.source import Source
+from rowen.errors import BadLocation, PermanentError, Unfetchable
+from rowen.flows.harvest import Harvested, Prepared
+from rowen.flows.intake import Intake
+from rowen.flows.listed import Fetched, Item, take_in
+from rowen.flows.tools import Tools
+from rowen.ports.folders import Entry, ScanOptions
+from rowen.ports.store import Listing
+
+PARAMS = (
+    Param(
+        name="include",
+        default=[],
+        parse=words,
+        identity=True,
+        help="Only paths that match one of these globs",
+    ),
+    Param(
+        name="exclude", default=[], parse=words, identity=True, help="No paths that match one of these globs"
+    ),
+    Param(name="hidden", default=False, parse=switch, identity=True, help="Also names that begin with a dot"),
+    Param(
+        name="ignore_files",
+        default=True,
+        parse=switch,
+        identity=True,
+        help="Keep to the rules of .gitignore files",
+    ),
+    Param(
+        name="max_deleted_share",
+        default=0.3,
+        parse=number(0, 1),
+        identity=False,
+        help="A generation that would remove more than this share is held for approval",
+    ),
+)
+
+NO_TEXT = "rowen:no-text"
+"""The remembered listing of files that are no text: path to validator."""
+SNIFFED_BYTES = 8192
+SETTLE_NS = 20_000_000
+"""A file changed this shortly before it was read may change again within one tick of its clock."""
+
+
+def claims(tools: Tools, location: str) -> bool:
+    return tools.folders.locate(location) is not None or location.startswith(("file:", "./", "../", "/", "~"))
+
+
+async def prepare(tools: Tools, location: str, *, check: bool) -> Prepared:
+    path = tools.folders.locate(location)
+    if path is None:
+        raise BadLocation(f"location `{location}`: no such file or folder", location=location)
+    if not check:
+        return Prepared(kind="files", location=path)
+    try:
+        scan = await tools.folders.scan(path, ScanOptions())
+    except PermanentError as exc:
+        raise BadLocation(exc.message, hint=exc.hint, location=path) from exc
+    readable = sum(not is_binary_name(entry.path) for entry in scan.entries)
+    size = sum(entry.size for entry in scan.entries) / 1_000_000
+    findings = [f"{len(scan.entries)} files, {size:.1f} MB: kind `files`"]
+    if readable < len(scan.entries):
+        findings.append(f"{len(scan.entries) - readable} of them are no text and will be passed over")
+    if scan.passed_over:
+        reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(scan.passed_over.items()))
+        findings.append(f"left out: {reasons}")
+    return Prepared(kind="files", location=path, findings=tuple(findings))
+
+
+async def harvest(tools: Tools, source: Source, params: Mapping[str, Any], intake: Intake) -> Harvested:
+    return await _Reading(tools, source, params, intake).run()
+
+
+class _Reading:
+    def __init__(self, tools: Tools, source: Source, params: Mapping[str, Any], intake: Intake) -> None:
+        self._tools = tools
+        self._root = source.location
+        self._params = params
+        self._intake = intake
+        self._no_text: dict[str, str] = {}
+        self._entries: dict[str, Entry] = {}
+
+    async def run(self) -> Harvested:
+        tools, intake = self._tools, self._intake
+        started_ns = int(tools.clock.now().timestamp() * 1e9)
+        options = ScanOptions(hidden=self._params["hidden"], ignore_files=self._params["ignore_files"])
+        try:
+            scan = await tools.folders.scan(self._root, options)
+        except PermanentError as exc:
+            return Harvested.stopped(StopReason.ERROR, exc, root_answered=False)
+        intake.counters.ignored.update(scan.passed_over)
+        for folder, cause in scan.unreadable:
+            intake.failed(folder, Unfetchable(f"folder `{folder}`: cannot be read: {cause}", path=folder))
+        remembered = (await tools.store.listings(intake.run.source_id)).get(NO_TEXT)
+        self._no_text = dict(remembered.payload) if remembered and not intake.unconditional else {}
+        chosen = PathFilter(tuple(self._params["include"]), tuple(self._params["exclude"]))
+        items = []
+        for entry in scan.entries:
+            reason = chosen.why_not(entry.path) or self._why_not(entry)
+            if reason is not None:
+                intake.counters.ignored[reason] += 1
+                continue
+            self._entries[entry.path] = entry
+            items.append(self._item(entry, started_ns))
+        await take_in(tools, intake, items, self._fetch, complete=not scan.unreadable)
+        if self._no_text != (remembered.payload if remembered else {}):
+            present = {entry.path for entry in scan.entries}
+            payload = {path: tag for path, tag in self._no_text.items() if path in present}
+            listing = Listing(url=NO_TEXT, validators=Validators(), payload=payload)
+            await tools.store.save_listing(intake.lease, intake.run.source_id, listing)
+        return Harvested(stop_reason=StopReason.EXHAUSTED)
+
+    def _why_not(self, entry: Entry) -> str | None:
+        if self._no_text.get(entry.path) == entry.validator:
+            return "binary"
+        return "binary" if is_binary_name(entry.path) else None
+
+    def _item(self, entry: Entry, started_ns: int) -> Item:
+        settled = started_ns - entry.mtime_ns > SETTLE_NS
+        return Item(
+            reference=entry.path,
+            url=self._tools.folders.uri(self._root, entry.path),
+            validators=Validators(entry.validator) if settled else Validators(),
+        )
+
+    async def _fetch(self, item: Item) -> Fetched | None:
+        body = await self._tools.folders.read(
+            self._root, item.reference, max_bytes=self._tools.fetch.max_body_bytes
+        )
+        self._intake.counters.reads += 1
+        self._intake.counters.bytes_received += len(body)
+        if self._tools.converter.handles("", item.reference):
+            return Fetched(body)
+        if b"\0" in body[:SNIFFED_BYTES]:
+            self._no_text[item.reference] = self._entries[item.reference].validator
+            self._intake.counters.ignored["binary"] += 1
+            return None
+        return Fetched(body, "text/plain")

@@ -1,0 +1,133 @@
+"""Sources that can list everything they have: compare the listing with what readers see, fetch what differs.
+
+For folders, repositories and portals alike: an item with the known validators costs nothing, an item
+the listing does not name any more is gone, and only a complete listing proves that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from rowen.core import hashing
+from rowen.core.document import Validators
+from rowen.errors import PermanentError, TransientError
+from rowen.flows.client import STOPS
+from rowen.flows.intake import Intake
+from rowen.flows.tools import Tools
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Item:
+    reference: str
+    url: str
+    validators: Validators
+    content_type: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    body: bytes
+    content_type: str = ""
+    """More exact than the listing's, when fetching told us."""
+
+
+Fetch = Callable[[Item], Awaitable[Fetched | None]]
+"""Answers None for an item that turns out to be no document; it has counted why."""
+
+BREATHE_EVERY = 500
+
+
+async def take_in(
+    tools: Tools,
+    intake: Intake,
+    items: Iterable[Item],
+    fetch: Fetch,
+    *,
+    complete: bool,
+    concurrency: int = 3,
+    gone_reason: str = "absent",
+) -> TransientError | None:
+    """Go through a listing; answers why the client made us stop early, if it did.
+
+    Errors of one item are its own. Without a complete listing, or after a stop, nothing is gone.
+    """
+    leftovers = await tools.store.leftovers(intake.run.source_id)
+    listed: set[str] = set()
+    waiting: list[Item] = []
+    for number, item in enumerate(items, 1):
+        listed.add(item.reference)
+        known = intake.known.get(item.reference)
+        left = leftovers.get(item.reference) if known is None else None
+        if known is not None and known.validators == item.validators and not intake.unconditional:
+            intake.not_modified(known)
+        elif left is not None and left.validators == item.validators and not intake.unconditional:
+            await intake.revived(left)
+        else:
+            waiting.append(item)
+        if number % BREATHE_EVERY == 0:
+            await asyncio.sleep(0)
+    stopped = await _fetch_all(intake, waiting, fetch, concurrency)
+    if complete and stopped is None:
+        for reference in [one for one in intake.known if one not in listed]:
+            intake.gone(reference, gone_reason)
+    return stopped
+
+
+async def _fetch_all(
+    intake: Intake, items: list[Item], fetch: Fetch, concurrency: int
+) -> TransientError | None:
+    stopped: list[TransientError] = []
+    waiting = iter(items)
+    intake.queued = len(items)
+
+    async def work() -> None:
+        for item in waiting:
+            intake.queued -= 1
+            try:
+                await _one(intake, item, fetch)
+            except STOPS as exc:
+                intake.failed(item.reference, exc)
+                stopped.append(exc)
+            except (TransientError, PermanentError) as exc:
+                intake.failed(item.reference, exc)
+            if stopped:
+                return
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(concurrency):
+            group.create_task(work())
+    return stopped[0] if stopped else None
+
+
+async def _one(intake: Intake, item: Item, fetch: Fetch) -> None:
+    fetched = await fetch(item)
+    if fetched is None:
+        intake.gone(item.reference, "unsupported_type")
+    else:
+        await receive(intake, item, fetched)
+
+
+async def receive(intake: Intake, item: Item, fetched: Fetched) -> None:
+    known = intake.known.get(item.reference)
+    body_hash = hashing.of_bytes(fetched.body)
+    if known is not None and known.body_hash == body_hash and not intake.unconditional:
+        intake.same_body(known, item.validators)
+        return
+    content_type = fetched.content_type or item.content_type
+    converted = await intake.convert(fetched.body, content_type=content_type, url=item.url)
+    await intake.fetched(
+        converted,
+        reference=item.reference,
+        url=item.url,
+        body_hash=body_hash,
+        validators=item.validators,
+        content_type=content_type,
+        depth=0,
+        links=(),
+        stored_links=(),
+        metadata={**converted.metadata, **item.metadata},
+    )

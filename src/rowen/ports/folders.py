@@ -1,0 +1,56 @@
+"""Looking into folders: what is there, and reading one file.
+
+A folder that cannot be read is an error, never an empty listing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    path: str
+    """Relative to the root, with forward slashes."""
+    size: int
+    mtime_ns: int
+
+    @property
+    def validator(self) -> str:
+        return f"{self.mtime_ns:x}-{self.size:x}"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ScanOptions:
+    hidden: bool = False
+    ignore_files: bool = True
+    """Keep to the rules of .gitignore files."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Scan:
+    entries: Sequence[Entry]
+    passed_over: Mapping[str, int] = field(default_factory=dict)
+    """Files and folders that were left out, by reason."""
+    unreadable: Sequence[tuple[str, str]] = ()
+    """Folders that could not be read, with the cause: what is below them is unknown."""
+
+
+class Folders(Protocol):
+    def locate(self, location: str) -> str | None:
+        """The absolute path of what a user typed, or None when it does not look like a path that exists."""
+        ...
+
+    def uri(self, root: str, path: str) -> str:
+        """The `file:` address of an entry."""
+        ...
+
+    async def scan(self, root: str, options: ScanOptions) -> Scan:
+        """Everything below a folder, or the one file the root is. Raises `Unfetchable`."""
+        ...
+
+    async def read(self, root: str, path: str, *, max_bytes: int) -> bytes:
+        """Raises `Unfetchable`, or `BodyTooLarge`."""
+        ...

@@ -1,0 +1,97 @@
+"""A command line to call: in this process for most tests, in its own where the process matters."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rowen.doors.cli import main
+from tests.site import Site, html
+
+
+@dataclass(frozen=True)
+class Ended:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """The one JSON object on standard output; more or less than one line fails."""
+        (line,) = self.out.splitlines()
+        return json.loads(line)
+
+    @property
+    def lines(self) -> list[Any]:
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+Rowen = Callable[..., Ended]
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path / 'rowen.db'}"
+
+
+@pytest.fixture
+def rowen(db: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Rowen:
+    """Call the command line in this process."""
+    monkeypatch.setenv("ROWEN_DB", db)
+    monkeypatch.setenv("ROWEN_FETCH_RETRY_BASE_S", "0")
+
+    def call(*arguments: str) -> Ended:
+        capsys.readouterr()
+        code = main(list(arguments))
+        captured = capsys.readouterr()
+        return Ended(code, captured.out, captured.err)
+
+    return call
+
+
+@pytest.fixture
+def process(rowen: Rowen) -> Rowen:
+    """Call it in a process of its own, with pipes."""
+
+    def call(*arguments: str, **options: Any) -> Ended:
+        done = subprocess.run(
+            [sys.executable, "-m", "rowen", *arguments], capture_output=True, text=True, timeout=60, **options
+        )
+        return Ended(done.returncode, done.stdout, done.stderr)
+
+    return call
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    """Four small pages about apples, pears, plums and quinces."""
+    pages = {"/": html("Orchard", "All the fruit", links=["/apple.html", "/pear.html", "/plum.html"])}
+    for fruit in ("apple", "pear", "plum"):
+        pages[f"/{fruit}.html"] = fruit_page(fruit)
+    with Site(pages) as running:
+        yield running
+
+
+def fruit_page(fruit: str, when: str = "October") -> str:
+    return html(
+        fruit.title(),
+        f"The {fruit} is picked by hand.",
+        '<h2 id="storing">Storing</h2>',
+        f"Keep every {fruit} cool and dark until {when}.",
+    )
+
+
+@pytest.fixture
+def orchard(rowen: Rowen, site: Site) -> Site:
+    """The site, added as `orchard` and harvested once."""
+    assert rowen("add", site.url + "/", "--name", "orchard").code == 0
+    assert rowen("sync", "orchard", "--json").json["status"] == "completed"
+    site.clear_log()
+    return site

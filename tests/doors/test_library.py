@@ -1,0 +1,81 @@
+"""`from rowen import Rowen`: the same flows from Python."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from rowen import AsyncRowen, Event, Rowen, UserError
+from rowen.errors import NotFound
+from tests.doors.conftest import fruit_page
+from tests.site import Site
+
+
+def test_add_sync_search_diff_and_rollback(db: str, site: Site) -> None:
+    events: list[Event] = []
+    with Rowen(db=db) as rowen:
+        added = rowen.add(site.url + "/", name="orchard", settings={"max_depth": "3"})
+        assert added.source.params == {"max_depth": 3}
+        assert added.findings
+        receipt = rowen.sync("orchard", on_event=events.append)
+        assert (receipt.good, receipt.generation, receipt.counters.created) == (True, 1, 4)
+        assert [event.kind for event in events] == ["started", *["item"] * 4, "finished"]
+
+        site.set("/plum.html", fruit_page("plum", "May"))
+        assert rowen.sync("orchard").counters.updated == 1
+        (change,) = rowen.diff("orchard").changes
+        assert (change.kind, change.title) == ("changed", "Plum")
+        answer = rowen.search("plum may", sources=["orchard"], kinds=["web"], mode="keyword", limit=1)
+        assert [hit.title for hit in answer.hits] == ["Plum"]
+        assert rowen.rollback("orchard") == 1
+        (status,) = rowen.status()
+        assert (status.documents, status.source.active_generation, status.running) == (4, 1, False)
+    with Rowen(db=db) as rowen:
+        assert rowen.search("plum").hits
+        with pytest.raises(NotFound, match="nothing is held"):
+            rowen.approve("orchard")
+        rowen.remove("orchard")
+        assert rowen.status() == []
+
+
+def test_errors_are_raised_as_they_are(db: str) -> None:
+    with Rowen(db=db) as rowen:
+        with pytest.raises(NotFound) as caught:
+            rowen.sync("nobody")
+        assert caught.value.facts == {"name": "nobody"}
+        with pytest.raises(UserError, match="mode `psychic`"):
+            rowen.search("plum", mode="psychic")
+
+
+def test_a_closed_store_says_so(db: str) -> None:
+    rowen = Rowen(db=db)
+    with pytest.raises(UserError, match="not open"):
+        rowen.status()
+    with rowen:
+        pass
+
+
+@pytest.mark.anyio
+async def test_inside_a_loop_the_async_door_is_the_one(db: str, site: Site) -> None:
+    async with AsyncRowen(db=db) as rowen:
+        await rowen.add(site.url + "/", name="orchard")
+        assert (await rowen.sync("orchard")).good
+        assert (await rowen.search("plum")).hits
+        assert len(await rowen.status()) == 1
+    with pytest.raises(UserError, match="inside an event loop"), Rowen(db=db):
+        pass
+
+
+def test_importing_rowen_costs_next_to_nothing() -> None:
+    program = "import rowen, sys; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert not set(done.stdout.split()) & {
+        "asyncio",
+        "apsw",
+        "numpy",
+        "aiohttp",
+        "rowen.doors",
+        "rowen.flows",
+    }

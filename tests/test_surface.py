@@ -1,0 +1,104 @@
+"""The public surface is what is written down here: `rowen.__all__` and the command line."""
+
+from __future__ import annotations
+
+import importlib.metadata
+
+import click
+import pytest
+
+import rowen
+from rowen.doors.cli.app import COMMANDS, cli
+
+NAMES = [
+    "Added",
+    "Answer",
+    "AsyncRowen",
+    "Change",
+    "Counters",
+    "Diff",
+    "Event",
+    "Hit",
+    "PermanentError",
+    "Receipt",
+    "Rowen",
+    "RowenError",
+    "SearchMode",
+    "SourceStatus",
+    "TransientError",
+    "UserError",
+    "__version__",
+]
+
+EVERYWHERE = {"--db", "--json", "-v", "--verbose", "--no-color"}
+
+OPTIONS = {
+    "add": {"LOCATION", "--name", "--kind", "--version", "--set", "--no-check"},
+    "sync": {"NAMES", "--full-sync", "--progress"},
+    "status": set(),
+    "remove": {"NAME", "-y", "--yes"},
+    "search": {"QUERY", "--source", "--kind", "--limit", "--mode"},
+    "diff": {"NAME", "--from", "--to"},
+    "runs": {"NAME", "--limit", "--items", "--run"},
+    "rollback": {"NAME", "--to"},
+    "approve": {"NAME"},
+    "handoffs": {"NAME", "--status", "--run", "--limit", "--offset"},
+    "vacuum": {"--keep"},
+    "doctor": set(),
+    "config": set(),
+    "demo": set(),
+}
+
+
+def loaded(name: str) -> click.Command:
+    found = cli.get_command(click.Context(cli), name)
+    assert found is not None
+    return found
+
+
+def options(command: click.Command) -> set[str]:
+    return {
+        name.upper() if isinstance(param, click.Argument) else name
+        for param in command.params
+        for name in param.opts
+    }
+
+
+def test_the_python_names_are_these() -> None:
+    assert rowen.__all__ == NAMES
+    assert dir(rowen) == NAMES
+    for name in NAMES:
+        assert getattr(rowen, name) is not None
+    with pytest.raises(AttributeError, match="Nonsense"):
+        _ = rowen.Nonsense
+
+
+def test_the_version_is_the_installed_one() -> None:
+    assert rowen.__version__ == importlib.metadata.version("rowen")
+
+
+def test_the_commands_are_these() -> None:
+    assert cli.list_commands(click.Context(cli)) == list(OPTIONS)
+    assert options(cli) == EVERYWHERE | {"-V", "--version"}
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_each_command_has_its_options(name: str) -> None:
+    assert options(loaded(name)) == OPTIONS[name] | EVERYWHERE
+
+
+def test_config_has_one_command() -> None:
+    command = loaded("config")
+    assert isinstance(command, click.Group)
+    assert list(command.commands) == ["show"]
+    assert options(command.commands["show"]) == EVERYWHERE
+
+
+def test_the_help_tells_of_each_command_what_the_command_tells_of_itself() -> None:
+    for group in COMMANDS.values():
+        for name, line in group.items():
+            command = loaded(name)
+            assert command.short_help == line
+            assert command.help
+            for param in command.params:
+                assert isinstance(param, click.Argument) or getattr(param, "help", None), (name, param)
