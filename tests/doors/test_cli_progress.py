@@ -85,6 +85,8 @@ def test_the_bar_shows_pages_changes_304s_errors_and_rate() -> None:
     progress(item(counters, Outcome.UPDATED, queued=79))
     progress(item(counters, Outcome.FAILED, queued=78))
     line = drawn()
+    console.width = 80
+    assert len(drawn().rstrip()) <= 80
     for shown in ("22/100 pages", "1 changed", "19 304", "1 failed", "10/s", "0:02"):
         assert shown in line, line
 

@@ -251,13 +251,14 @@ def test_doctor_checks_the_real_parts(rowen: Rowen) -> None:
     assert [check["name"] for check in ended.json["checks"]] == [
         "python",
         "sqlite",
+        "compression",
         "data folder",
         "disk",
         "store",
         "model",
         "parser",
     ]
-    assert rowen("doctor").out.count("ok  ") == 7
+    assert rowen("doctor").out.count("ok  ") == 8
 
 
 def test_doctor_finds_a_file_that_is_no_database(rowen: Rowen, tmp_path: Path) -> None:

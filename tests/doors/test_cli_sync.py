@@ -116,7 +116,7 @@ def test_failed_pages_are_a_warning_and_are_named(rowen: Rowen, orchard: Site) -
     orchard.set("/plum.html", "broken", status=500)
     ended = rowen("sync", "orchard")
     assert ended.code == 0
-    assert "warning: source `orchard`: 1 of 4 pages failed; their old versions stay visible" in ended.err
+    assert "warning: source `orchard`: 1 of 4 pages failed; what was visible of them stays" in ended.err
     assert "/plum.html" in ended.out
     assert "(server_failed)" in ended.out
     assert rowen("sync", "orchard", "--json").json["status"] == "partial"
@@ -197,3 +197,18 @@ def test_verbose_shows_the_traceback_of_any_error(rowen: Rowen) -> None:
     assert "Traceback" not in rowen("sync", "nobody").err
     for arguments in (("-v", "sync", "nobody"), ("sync", "nobody", "-v")):
         assert "Traceback" in rowen(*arguments).err
+
+
+def test_rowen_alone_shows_its_help(rowen: Rowen) -> None:
+    ended = rowen()
+    assert ended.code == 2
+    assert "Usage: rowen" in ended.err
+    assert rowen("--help").code == 0
+
+
+def test_the_help_of_add_lists_the_settings_of_each_kind(rowen: Rowen) -> None:
+    ended = rowen("add", "--help")
+    assert ended.code == 0
+    assert "Settings of kind `web`" in ended.out
+    assert "max_pages=20000" in ended.out
+    assert "robots=true" in ended.out

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from rowen.core.hit import Filters
 from rowen.errors import BadLocation, ConfigError, Conflict, NotFound, UserError
 from rowen.flows import sources
 from tests.site import Site, html
@@ -118,6 +119,31 @@ async def test_versions_share_a_name(world: World) -> None:
     assert (await sources.find(world.tools, "docs@2")).version == "2"
     with pytest.raises(NotFound, match="has 2 versions"):
         await sources.find(world.tools, "docs")
+    assert len(await sources.find_all(world.tools, ["docs"])) == 2
+
+
+async def test_a_reader_gets_the_version_that_was_meant(world: World) -> None:
+    for version in ("2.7", "3.9", "3.12"):
+        await sources.add(world.tools, world.site.url, name="py", version=version)
+    meant = {
+        wish: (await sources.choose(world.tools, wish)).label for wish in ("py", "py@3", "py@3.9", "py@2")
+    }
+    assert meant == {"py": "py@3.12", "py@3": "py@3.12", "py@3.9": "py@3.9", "py@2": "py@2.7"}
+    with pytest.raises(NotFound, match="every version of `py` is newer"):
+        await sources.choose(world.tools, "py@1")
+    with pytest.raises(NotFound, match="no such source"):
+        await sources.choose(world.tools, "ruby@3")
+
+
+async def test_the_same_text_under_two_versions_is_stored_and_embedded_once(world: World) -> None:
+    for version in ("1", "2"):
+        await sources.add(world.tools, world.site.url, name="docs", version=version)
+    first = await world.sync("docs@1")
+    second = await world.sync("docs@2")
+    assert first.counters.embeddings_computed > 0
+    assert second.counters.embeddings_computed == second.counters.passages_new == 0
+    answer = await world.search("Home", filters=Filters(source_ids=frozenset({second.source.id})))
+    assert [hit.version for hit in answer.hits] == ["2"]
 
 
 async def test_an_unknown_source_gets_a_suggestion(world: World) -> None:

@@ -222,9 +222,5 @@ def event(one: Event) -> dict[str, Any]:
     }
 
 
-def error(exc: RowenError) -> dict[str, Any]:
-    return {"error": exc.message, "reason": exc.reason, "hint": exc.hint}
-
-
 def _time(value: date | datetime | None) -> str | None:
     return value.isoformat() if value is not None else None

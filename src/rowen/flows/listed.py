@@ -62,9 +62,10 @@ async def take_in(
         listed.add(item.reference)
         known = intake.known.get(item.reference)
         left = leftovers.get(item.reference) if known is None else None
-        if known is not None and known.validators == item.validators and not intake.unconditional:
+        askable = bool(item.validators) and not intake.unconditional
+        if askable and known is not None and known.validators == item.validators:
             intake.not_modified(known)
-        elif left is not None and left.validators == item.validators and not intake.unconditional:
+        elif askable and left is not None and left.validators == item.validators:
             await intake.revived(left)
         else:
             waiting.append(item)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from rowen.core import params as parameters
 from rowen.core.source import NewSource, Source, source_key
+from rowen.core.version import best as newest_fitting
 from rowen.errors import NotFound, UserError
 from rowen.flows.kinds import Kind, kind_named, kind_of
 from rowen.flows.sync import run_lease
@@ -49,10 +50,32 @@ async def find(tools: Tools, name: str) -> Source:
 
 
 async def find_all(tools: Tools, names: Sequence[str]) -> list[Source]:
-    """The named sources, or all of them."""
-    if names:
-        return [await find(tools, name) for name in dict.fromkeys(names)]
-    return await tools.store.sources()
+    """The named sources, every version of a name that stands alone, or all sources."""
+    sources = await tools.store.sources()
+    if not names:
+        return sources
+    found: dict[int, Source] = {}
+    for name in names:
+        of_that_name = [source for source in sources if name in (source.name, source.label)]
+        for source in of_that_name or [await find(tools, name)]:
+            found[source.id] = source
+    return list(found.values())
+
+
+async def choose(tools: Tools, wanted: str) -> Source:
+    """The source a reader means: `python@3.12` that one, `python@3` the best of those, `python` the newest."""
+    name, _, version = wanted.partition("@")
+    versions = {source.version: source for source in await tools.store.sources() if source.name == name}
+    best = newest_fitting(version, versions)
+    if best is not None:
+        return versions[best]
+    if versions:
+        raise NotFound(
+            f"source `{wanted}`: every version of `{name}` is newer",
+            hint=f"there are {', '.join(f'`{source.label}`' for source in versions.values())}",
+            name=wanted,
+        )
+    return await find(tools, wanted)
 
 
 async def add(

@@ -45,8 +45,7 @@ def report(exc: BaseException, *, out: Output, verbose: bool) -> int:
                 write_line(sys.stderr, exc.message)
             return exc.code
         case click.Abort():
-            write_line(sys.stderr, "interrupted")
-            return INTERRUPTED
+            return report(Interrupted(INTERRUPTED), out=out, verbose=verbose)
         case click.ClickException():
             tell(*_usage(exc), out=out)
             return WRONG_CALL

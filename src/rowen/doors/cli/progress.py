@@ -180,8 +180,8 @@ class BarProgress:
         counters = event.counters
         cells: list[RenderableType] = [
             Text(event.source, style="bold"),
-            ProgressBar(total=known or None, completed=done, width=24, pulse=not known),
-            Text(f"{done:,}/{known:,} pages"),
+            ProgressBar(total=known or None, completed=done, width=self._bar_width(), pulse=not known),
+            Text(f"{done:,}/{known:,} pages" if known else "looking around"),
         ]
         if counters is not None:
             changed = counters.created + counters.updated + counters.deleted + counters.skipped
@@ -196,6 +196,10 @@ class BarProgress:
             grid.add_column(no_wrap=True)
         grid.add_row(*cells)
         return grid
+
+    def _bar_width(self) -> int:
+        # The figures need some sixty columns; what is left is the bar's, within reason.
+        return max(6, min(24, self._console.width - 68))
 
     def _rate(self, done: int) -> float:
         """Pages a second over the last moments, not since the start: it shows when a server slows down."""

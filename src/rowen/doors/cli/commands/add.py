@@ -8,7 +8,7 @@ import click
 
 from rowen.doors.cli.call import Call
 from rowen.doors.cli.call import command as rowen_command
-from rowen.doors.cli.output import Output
+from rowen.doors.cli.output import Output, clean
 from rowen.errors import UserError
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ async def perform(tools: Tools, out: Output, location: str, **options: Any) -> A
     line = Text("added ", style="green").append(source.label, "bold default")
     out.line(line.append(f"  {source.kind}  {source.location}", "default"))
     for finding in added.findings:
-        out.line(Text(f"  {finding}", style="dim"))
+        out.line(Text(f"  {clean(finding)}", style="dim"))
     return added
 
 

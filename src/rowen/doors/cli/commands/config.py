@@ -44,20 +44,19 @@ def show(call: Call) -> int:
         return 0
     from rich.table import Table
 
+    # Eighty columns do not hold a sentence beside the values.
+    wide = call.out.console.width >= 120
     table = Table(box=None, padding=(0, 3, 0, 0), header_style="dim")
     table.add_column("setting", no_wrap=True)
     table.add_column("value", style="bold", overflow="fold")
     table.add_column("from", no_wrap=True)
-    table.add_column("what it is", style="dim")
+    if wide:
+        table.add_column("what it is", style="dim")
     for one, value in values:
-        said = (
-            path
-            if one.name == "store.url" and not value
-            else str(value).lower()
-            if value is True or value is False
-            else str(value)
-        )
-        table.add_row(one.name, said, one.origin.strip("`"), one.help)
+        said = str(value).lower() if isinstance(value, bool) else str(value)
+        if one.name == "store.url" and not value:
+            said = path
+        table.add_row(one.name, said, one.origin.strip("`"), *([one.help] if wide else []))
     call.out.print(table)
     call.out.note(
         "change one with its variable (ROWEN_FETCH_TIMEOUT_S=10), or in a TOML file named by ROWEN_CONFIG"

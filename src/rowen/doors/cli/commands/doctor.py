@@ -5,6 +5,7 @@ Each check uses the real part once: the store is opened, the model embeds a word
 
 from __future__ import annotations
 
+import importlib.util
 import shutil
 import sys
 import tempfile
@@ -60,17 +61,19 @@ def command(call: Call) -> int:
 
 async def _checks(config: Config) -> AsyncIterator[Check]:
     from rowen import wiring
+    from rowen.doors.cli.words import count
 
     yield Check("python", True, ".".join(map(str, sys.version_info[:3])))
     for check in _sqlite():
         yield check
+    yield _decoders()
     path = wiring.store_path(config)
     for check in _folder(path):
         yield check
     try:
         async with wiring.open_tools(config) as tools:
             found = await tools.store.sources()
-            yield Check("store", True, f"`{path}`: opens, schema up to date, {len(found)} sources")
+            yield Check("store", True, f"`{path}`: opens, schema up to date, {count(len(found), 'source')}")
             try:
                 vector = await tools.embedder().embed_query("hello")
                 model = tools.embedder().model
@@ -100,6 +103,20 @@ def _sqlite() -> Iterator[Check]:
         yield Check(
             "sqlite", False, f"{version} without FTS5", "install the `apsw` wheel, it has its own SQLite"
         )
+
+
+def _decoders() -> Check:
+    """What servers may pack their pages with; fewer only means larger downloads."""
+    modules = {"gzip": ("zlib",), "br": ("brotli",), "zstd": ("compression", "backports.zstd")}
+    there = [name for name, any_of in modules.items() if any(_installed(module) for module in any_of)]
+    return Check("compression", True, ", ".join(there))
+
+
+def _installed(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
 
 
 def _folder(path: Path) -> Iterator[Check]:

@@ -12,6 +12,8 @@ from rowen.doors.cli.output import Output, clean
 from rowen.errors import NotFound
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from rowen.core.run import Run, RunItem
     from rowen.core.source import Source
     from rowen.flows.tools import Tools
@@ -86,13 +88,12 @@ def _table(tools: Tools, out: Output, runs: list[Run]) -> None:
     from rowen.doors.cli.words import ago, seconds
 
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    numbers = ("new", "updated", "removed", "unchanged", "failed", "requests", "304")
     table.add_column("run", justify="right", no_wrap=True)
     for name in ("started", "mode", "status"):
         table.add_column(name, no_wrap=True)
-    for name in ("generation", *numbers, "took"):
-        table.add_column(name, justify="right", no_wrap=True)
-    keys = ("created", "updated", "deleted", "unchanged", "failed", "requests", "not_modified")
+    table.add_column("generation", justify="right", no_wrap=True)
+    table.add_column("took", justify="right", no_wrap=True)
+    table.add_column("what it did")
     now = tools.clock.now()
     for run in runs:
         took = seconds((run.finished_at - run.started_at).total_seconds()) if run.finished_at else ""
@@ -102,13 +103,25 @@ def _table(tools: Tools, out: Output, runs: list[Run]) -> None:
             run.mode.value,
             Text(run.status.value, style=STYLES.get(run.status, "default")),
             str(run.generation),
-            *(f"{run.counters.get(key, 0):,}" for key in keys),
             took,
+            _deeds(run),
         )
     out.print(table)
     for run in runs:
         if run.error:
             out.line(clean(f"run {run.id}: {run.error}"))
+
+
+def _deeds(run: Run) -> Text:
+    from rowen.core.run import Counters
+    from rowen.doors.cli.receipt import outcomes
+    from rowen.doors.cli.words import count
+
+    names = ("created", "updated", "deleted", "skipped", "unchanged", "failed")
+    line = outcomes(Counters(**{name: run.counters.get(name, 0) for name in names}))
+    asked, not_modified = run.counters.get("requests", 0), run.counters.get("not_modified", 0)
+    line.append(f" · {count(asked, 'request')}", "dim")
+    return line.append(f", {not_modified:,} not modified", "dim") if not_modified else line
 
 
 def _items(out: Output, run: Run, items: list[RunItem]) -> None:
@@ -127,9 +140,11 @@ def _items(out: Output, run: Run, items: list[RunItem]) -> None:
     out.line(Text(f"items of run {run.id}", style="bold"))
     for item in items:
         line = Text(f"{item.outcome.value:<9} ", style=colours.get(item.outcome.value, "default"))
-        line.append(f"{item.reason:<16} ", "dim").append(clean(item.reference), "default")
-        if item.detail:
-            line.append(f"  {clean(item.detail)}", "dim")
+        line.append(f"{item.reason:<16} ", "dim")
+        detail = item.detail or ""
+        if item.reference not in detail:
+            line.append(clean(item.reference), "default").append("  " if detail else "")
+        line.append(clean(detail), "default")
         out.line(line)
     for reason, number in views.unlisted(run.counters).items():
         others = "others: " if items else ""

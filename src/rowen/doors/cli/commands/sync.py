@@ -113,7 +113,7 @@ def _complain(out: Output, receipt: Receipt) -> None:
         elif counters.failed:
             asked = counters.failed + counters.unchanged + counters.updated + counters.created
             failed = f"{counters.failed:,} of {asked:,}"
-            out.warn(f"source `{label}`: {failed} pages failed; their old versions stay visible")
+            out.warn(f"source `{label}`: {failed} pages failed; what was visible of them stays")
         return
     message = f"source `{label}`: {receipt.error or receipt.status.value}"
     reason = receipt.status.value
