@@ -134,7 +134,6 @@ class _Reading:
         settled = started_ns - entry.mtime_ns > SETTLE_NS
         return Item(
             reference=entry.path,
-            url=self._tools.folders.uri(self._root, entry.path),
             validators=Validators(entry.validator) if settled else Validators(),
         )
 
@@ -142,12 +141,13 @@ class _Reading:
         body = await self._tools.folders.read(
             self._root, item.reference, max_bytes=self._tools.fetch.max_body_bytes
         )
+        url = self._tools.folders.uri(self._root, item.reference)
         self._intake.counters.reads += 1
         self._intake.counters.bytes_received += len(body)
         if self._tools.converter.handles("", item.reference):
-            return Fetched(body)
+            return Fetched(body, url=url)
         if b"\0" in body[:SNIFFED_BYTES]:
             self._no_text[item.reference] = self._entries[item.reference].validator
             self._intake.counters.ignored["binary"] += 1
             return None
-        return Fetched(body, "text/plain")
+        return Fetched(body, "text/plain", url)

@@ -22,8 +22,9 @@ from rowen.flows.tools import Tools
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Item:
     reference: str
-    url: str
     validators: Validators
+    url: str = ""
+    """Where a reader finds it; empty when fetching will tell."""
     content_type: str = ""
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
@@ -33,6 +34,7 @@ class Fetched:
     body: bytes
     content_type: str = ""
     """More exact than the listing's, when fetching told us."""
+    url: str = ""
 
 
 Fetch = Callable[[Item], Awaitable[Fetched | None]]
@@ -119,11 +121,12 @@ async def receive(intake: Intake, item: Item, fetched: Fetched) -> None:
         intake.same_body(known, item.validators)
         return
     content_type = fetched.content_type or item.content_type
-    converted = await intake.convert(fetched.body, content_type=content_type, url=item.url)
+    url = fetched.url or item.url
+    converted = await intake.convert(fetched.body, content_type=content_type, url=url)
     await intake.fetched(
         converted,
         reference=item.reference,
-        url=item.url,
+        url=url,
         body_hash=body_hash,
         validators=item.validators,
         content_type=content_type,

@@ -1,0 +1,88 @@
+"""A folder of many files: what a refresh costs when nothing changed, next to a bare walk over the same folder.
+
+    python benchmarks/folder.py [--files 100000]
+
+The first harvest is done with keyword indexing and embedding like any other. The refresh must open no file: the
+run counts what it opened, and the figure is checked here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import resource
+import tempfile
+import time
+from pathlib import Path
+
+from rowen.config import load
+from rowen.flows import sources
+from rowen.flows.sync import sync
+from rowen.wiring import open_tools
+
+
+def cpu_s() -> float:
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime
+
+
+def fill(folder: Path, files: int) -> None:
+    for number in range(files):
+        below = folder / f"{number // 1000:03}"
+        below.mkdir(exist_ok=True)
+        (below / f"{number}.md").write_text(f"# Note {number}\n\nField {number} gives crop {number % 97}.\n")
+
+
+def walk(folder: str) -> int:
+    """The floor: list every folder and look at every entry, nothing else."""
+    seen = 0
+    with os.scandir(folder) as listing:
+        for entry in listing:
+            if entry.is_dir(follow_symlinks=False):
+                seen += walk(entry.path)
+            else:
+                entry.stat(follow_symlinks=False)
+                seen += 1
+    return seen
+
+
+async def measure(folder: Path, db: str, files: int) -> None:
+    config, _ = load(db=db)
+    async with open_tools(config) as tools:
+        added = await sources.add(tools, str(folder), name="notes")
+        before, began = cpu_s(), time.monotonic()
+        receipt = await sync(tools, added.source)
+        spent = cpu_s() - before
+        took = time.monotonic() - began
+        print(f"first harvest      {receipt.counters.created} files, {took:.1f} s, {spent:.1f} CPU s here")
+        for _ in range(3):
+            before = cpu_s()
+            assert walk(str(folder)) == files
+            floor = cpu_s() - before
+            source = await sources.find(tools, "notes")
+            before, began, rows = cpu_s(), time.monotonic(), tools.store.rows_written()
+            receipt = await sync(tools, source)
+            spent, took = cpu_s() - before, time.monotonic() - began
+            counters = receipt.counters
+            assert (counters.unchanged, counters.reads) == (files, 0)
+            assert tools.store.rows_written() - rows <= 7
+            print(
+                f"unchanged refresh  {counters.unchanged} files, 0 opened, {took:.2f} s, {spent:.2f} CPU s; "
+                f"bare walk {floor:.2f} CPU s; ratio {spent / floor:.1f}"
+            )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--files", type=int, default=100_000)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as base:
+        folder = Path(base) / "notes"
+        folder.mkdir()
+        fill(folder, options.files)
+        asyncio.run(measure(folder, f"sqlite:///{base}/rowen.db", options.files))
+
+
+if __name__ == "__main__":
+    main()
