@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
-from rowen.adapters.files import LocalFolders
 from rowen.adapters.system import SystemClock, is_dead, owner
 from rowen.config import Config, default_store_path
 from rowen.core.retry import RetryPolicy
@@ -42,6 +41,7 @@ def open_store(config: Config) -> Store:
 @asynccontextmanager
 async def open_tools(config: Config) -> AsyncIterator[Tools]:
     from rowen.adapters.convert.pool import PoolConverter
+    from rowen.adapters.files import LocalFolders
 
     store = open_store(config)
     converter = PoolConverter(workers=config.convert.workers, timeout_s=config.convert.timeout_s)

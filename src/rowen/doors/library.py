@@ -31,7 +31,7 @@ from rowen.errors import UserError
 from rowen.flows import history, sources
 from rowen.flows import search as searching
 from rowen.flows import sync as syncing
-from rowen.flows.sources import Added
+from rowen.flows.sources import Added, choose
 from rowen.flows.sync import Receipt
 from rowen.flows.tools import Tools
 
@@ -95,7 +95,7 @@ class AsyncRowen:
         mode: SearchMode | str = SearchMode.HYBRID,
         limit: int = 10,
     ) -> Answer:
-        wanted = [await self._find(name) for name in sources]
+        wanted = [await choose(self._tools, name) for name in sources]
         filters = Filters(source_ids=frozenset(source.id for source in wanted), kinds=frozenset(kinds))
         chosen = _mode(mode)
         # A search by words alone never loads the model.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @rowen_command("search", short_help="Search what is visible.")
 @click.argument("query")
-@click.option("--source", "sources", multiple=True, metavar="NAME", help="Only in this source; repeatable.")
+@click.option("--source", "sources", multiple=True, metavar="NAME", help="Only in this source: `name`, `name@3` or `name@3.12`; repeatable.")
 @click.option("--kind", "kinds", multiple=True, help="Only in sources of this kind; repeatable.")
 @click.option("--limit", default=10, show_default=True, help="At most so many hits.")
 @click.option(
@@ -56,9 +56,9 @@ async def perform(
     from rowen.doors import views
     from rowen.flows import search as flow
     from rowen.flows.kinds import kind_named
-    from rowen.flows.sources import find_all
+    from rowen.flows.sources import choose
 
-    wanted = await find_all(tools, sources) if sources else []
+    wanted = [await choose(tools, name) for name in sources]
     filters = Filters(
         source_ids=frozenset(source.id for source in wanted),
         kinds=frozenset(kind_named(kind).name for kind in kinds),
