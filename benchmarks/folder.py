@@ -1,9 +1,9 @@
-"""A folder of many files: what a refresh costs when nothing changed, next to a bare walk over the same folder.
+"""A folder of many files: what a refresh costs when nothing changed, next to a bare walk over it.
 
     python benchmarks/folder.py [--files 100000]
 
-The first harvest is done with keyword indexing and embedding like any other. The refresh must open no file: the
-run counts what it opened, and the figure is checked here.
+The first harvest is one like any other. The refresh must open no file: the run counts what it opened, and the
+count is checked here.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ async def measure(folder: Path, db: str, files: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--files", type=int, default=100_000)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as base:

@@ -8,6 +8,7 @@ import urllib.request
 from http.client import RemoteDisconnected
 
 import pytest
+
 from tests.site import Page, Site, html
 
 

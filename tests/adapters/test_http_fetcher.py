@@ -12,7 +12,6 @@ from dataclasses import replace
 import brotli
 import pytest
 from backports import zstd
-from tests.site import Page, Site, html
 
 from rowen.adapters.http import open_fetcher
 from rowen.adapters.http.fetcher import HttpFetcher
@@ -26,6 +25,7 @@ from rowen.errors import (
     Unfetchable,
 )
 from rowen.ports.fetcher import FetcherOptions, Request
+from tests.site import Page, Site, html
 
 pytestmark = pytest.mark.anyio
 

@@ -1,7 +1,7 @@
 """Which version a reader means: `python@3.12`, `python@3`, or just `python`.
 
-Versions are text that somebody typed (`3.12`, `v2.0-rc1`, `2024-05`, `latest`). They are compared piece by piece,
-numbers as numbers, and a pre-release comes before its release.
+Versions are text that somebody typed (`3.12`, `v2.0-rc1`, `2024-05`, `latest`). They are compared piece by
+piece, numbers as numbers, and a pre-release comes before its release.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def sort_key(version: str) -> Key:
 
 
 def best(wanted: str, versions: Iterable[str]) -> str | None:
-    """The version a reader means: that very one, else the newest below it in the tree, else the newest before it.
+    """The version a reader means: that very one, else the newest inside it, else the newest before it.
 
     An empty wish means the newest of all. None when every version is newer than the wish.
     """

@@ -7,6 +7,8 @@ raises once it has been tried often enough. It has no opinion about redirects or
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
 
 from rowen.core import urls
 from rowen.core.retry import RetryPolicy
@@ -21,11 +23,16 @@ UNREACHABLE_AFTER = 8
 """Failures in a row, of connections or time-outs, that mean the host is away."""
 BROKEN_AFTER = 25
 """The same for answers with a server error: a broken corner of a site is not an outage."""
+MAX_SHOWN_S = 1e9
 
 
 class HostUnavailable(TransientError):
     reason = "host_unavailable"
 
+
+Limits = Callable[[int, Mapping[str, str], datetime], float | None]
+"""Given status, headers and the time: for how many seconds does this answer ask us to stay away, if it does?
+For parties that say so in their own way; a 429 needs no help."""
 
 STOPS = (HostUnavailable, RateLimited)
 """After these, asking on makes no sense: the run ends with its listing incomplete."""
@@ -45,12 +52,14 @@ class Client:
         retry: RetryPolicy,
         concurrency: int,
         delay_s: float,
+        limits: Limits = lambda status, headers, now: None,
     ) -> None:
         self._fetcher = fetcher
         self._clock = clock
         self._counters = counters
         self._retry = retry
         self._delay_s = delay_s
+        self._limits = limits
         self._slots = asyncio.Semaphore(concurrency)
         self._next_at: dict[str, float] = {}
         self._paused_until = 0.0
@@ -68,10 +77,11 @@ class Client:
             except TransientError as exc:
                 await self._wait_or_raise(exc, attempt)
             else:
-                if response.status not in RETRIED_STATUSES:
+                complaint = self._complaint(request, response)
+                if complaint is None:
                     self._failed_in_a_row = 0
                     return response
-                await self._wait_or_raise(self._complaint(request, response), attempt)
+                await self._wait_or_raise(complaint, attempt)
             attempt += 1
             self._counters.retries += 1
 
@@ -93,11 +103,18 @@ class Client:
         if due > now:
             await self._clock.sleep(due - now)
 
-    def _complaint(self, request: Request, response: Response) -> TransientError:
+    def _complaint(self, request: Request, response: Response) -> TransientError | None:
+        now = self._clock.now()
+        limited_s = self._limits(response.status, response.headers, now)
+        if limited_s is None and response.status not in RETRIED_STATUSES:
+            return None
         url = urls.without_credentials(request.url)
-        wait = retry_after_s(response.headers, self._clock.now())
-        if response.status == 429:
-            return RateLimited(f"`{url}`: 429, asked too often", retry_after_s=wait, url=url)
+        wait = retry_after_s(response.headers, now) if limited_s is None else limited_s
+        if response.status == 429 or limited_s is not None:
+            until = f"; it may be asked again at {_minute(now, wait)}" if wait else ""
+            return RateLimited(
+                f"`{url}`: {response.status}, asked too often{until}", retry_after_s=wait, url=url
+            )
         return ServerFailed(
             f"`{url}`: {response.status} from the server",
             retry_after_s=wait,
@@ -124,3 +141,9 @@ class Client:
             raise HostUnavailable(
                 f"{exc.message}; {self._failed_in_a_row} failures in a row, the rest was not asked"
             ) from exc
+
+
+def _minute(now: datetime, wait_s: float) -> str:
+    # A server may ask for more years than a calendar has.
+    at = now + timedelta(seconds=min(wait_s, MAX_SHOWN_S) + 59)
+    return f"{at:%Y-%m-%d %H:%M} UTC"

@@ -61,7 +61,7 @@ def claims(tools: Tools, location: str) -> bool:
     return tools.folders.locate(location) is not None or location.startswith(("file:", "./", "../", "/", "~"))
 
 
-async def prepare(tools: Tools, location: str, *, check: bool) -> Prepared:
+async def prepare(tools: Tools, location: str, *, settings: Mapping[str, Any], check: bool) -> Prepared:
     path = tools.folders.locate(location)
     if path is None:
         raise BadLocation(f"location `{location}`: no such file or folder", location=location)

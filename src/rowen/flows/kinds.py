@@ -17,9 +17,14 @@ from rowen.flows.tools import Tools
 
 
 class Prepare(Protocol):
-    """Check and complete a location; with `check`, ask whoever answers there. Raises `BadLocation`."""
+    """Check and complete a location; with `check`, ask whoever answers there. Raises `BadLocation`.
 
-    def __call__(self, tools: Tools, location: str, *, check: bool) -> Coroutine[Any, Any, Prepared]: ...
+    `settings` are the values of all of the kind's parameters, defaults included.
+    """
+
+    def __call__(
+        self, tools: Tools, location: str, *, settings: Mapping[str, Any], check: bool
+    ) -> Coroutine[Any, Any, Prepared]: ...
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from rowen.core import robots, urls
 from rowen.errors import AddressRefused, BadLocation, HostUnknown, PermanentError, TransientError
 from rowen.flows.harvest import Prepared
@@ -11,7 +14,7 @@ from rowen.ports.fetcher import Fetcher, FetcherOptions, Request, Response
 MAX_REDIRECTS = 5
 
 
-async def prepare(tools: Tools, location: str, *, check: bool) -> Prepared:
+async def prepare(tools: Tools, location: str, *, settings: Mapping[str, Any], check: bool) -> Prepared:
     """A web site, by the address of its root."""
     address = _address(location)
     if not check:

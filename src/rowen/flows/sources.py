@@ -63,7 +63,7 @@ async def find_all(tools: Tools, names: Sequence[str]) -> list[Source]:
 
 
 async def choose(tools: Tools, wanted: str) -> Source:
-    """The source a reader means: `python@3.12` that one, `python@3` the best of those, `python` the newest."""
+    """The source a reader means: `python@3.12` that one, `python@3` the best such, `python` the newest."""
     name, _, version = wanted.partition("@")
     versions = {source.version: source for source in await tools.store.sources() if source.name == name}
     best = newest_fitting(version, versions)
@@ -95,8 +95,10 @@ async def add(
         )
     chosen = kind_named(kind) if kind else kind_of(tools, location)
     # Before anybody is asked: a misspelt setting should not cost a request.
-    parameters.read(chosen.params, settings or {})
-    prepared = await chosen.prepare(tools, location, check=check)
+    values = parameters.read(chosen.params, settings or {})
+    prepared = await chosen.prepare(
+        tools, location, settings=parameters.complete(chosen.params, values), check=check
+    )
     chosen = kind_named(prepared.kind)
     values = parameters.read(chosen.params, settings or {})
     new = NewSource(

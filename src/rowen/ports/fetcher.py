@@ -36,7 +36,8 @@ class Response:
 class Request:
     url: str
     validators: Validators = field(default_factory=Validators)
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """May hold a credential, so they are not shown."""
     wanted: Callable[[int, Mapping[str, str]], bool] | None = None
     """Given status and headers, is the body worth reading?"""
 

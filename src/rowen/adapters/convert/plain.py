@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from rowen.adapters.convert.pieces import file_name, plain_line_breaks
 from rowen.core import urls
 from rowen.core.document import Converted
 from rowen.core.split import split
@@ -32,7 +33,7 @@ _MAX_TITLE_CHARS = 120
 
 
 def convert_markdown(text: str, url: str) -> Converted:
-    text = _with_plain_line_breaks(text)
+    text = plain_line_breaks(text)
     fields: dict[str, str] = {}
     front = _FRONT_MATTER.match(text)
     if front is not None and all(_YAML_LINE.match(line) for line in front[1].split("\n")):
@@ -42,27 +43,18 @@ def convert_markdown(text: str, url: str) -> Converted:
     title = fields.pop("title", "") or heading
     if title and not heading:
         text = f"# {title}\n\n{text}"
-    return Converted(title or _name(url), text, _links(text, url), None, fields)
+    return Converted(title or file_name(url), text, _links(text, url), None, fields)
 
 
 def convert_plain(text: str, url: str) -> Converted:
-    text = _with_plain_line_breaks(text)
+    text = plain_line_breaks(text)
     first = next((line.strip() for line in text.split("\n") if line.strip()), "")
-    title = first if 0 < len(first) <= _MAX_TITLE_CHARS else _name(url)
+    title = first if 0 < len(first) <= _MAX_TITLE_CHARS else file_name(url)
     return Converted(title, text)
-
-
-def _with_plain_line_breaks(text: str) -> str:
-    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd").removeprefix("\ufeff")
-    return text if text.endswith("\n") or not text else text + "\n"
 
 
 def _unquoted(value: str) -> str:
     return value[1:-1] if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'" else value
-
-
-def _name(url: str) -> str:
-    return url.partition("#")[0].partition("?")[0].rstrip("/").rpartition("/")[2] or url
 
 
 def _links(text: str, url: str) -> tuple[str, ...]:

@@ -19,7 +19,13 @@ if TYPE_CHECKING:
 
 @rowen_command("search", short_help="Search what is visible.")
 @click.argument("query")
-@click.option("--source", "sources", multiple=True, metavar="NAME", help="Only in this source: `name`, `name@3` or `name@3.12`; repeatable.")
+@click.option(
+    "--source",
+    "sources",
+    multiple=True,
+    metavar="NAME",
+    help="Only in this source: `name`, `name@3` or `name@3.12`; repeatable.",
+)
 @click.option("--kind", "kinds", multiple=True, help="Only in sources of this kind; repeatable.")
 @click.option("--limit", default=10, show_default=True, help="At most so many hits.")
 @click.option(
