@@ -127,6 +127,11 @@ def load(
     return Config(**sections), shown
 
 
+def variable(name: str) -> str | None:
+    """A variable of the environment that a source's setting refers to."""
+    return os.environ.get(name)  # noqa: TID251 - the other place that may
+
+
 def default_store_path() -> Path:
     import platformdirs  # only when nobody said where the store is
 

@@ -11,7 +11,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 from rowen.adapters.system import SystemClock, is_dead, owner
-from rowen.config import Config, default_store_path
+from rowen.config import Config, default_store_path, variable
 from rowen.core.retry import RetryPolicy
 from rowen.errors import ConfigError
 from rowen.flows.tools import FetchSettings, Tools
@@ -66,6 +66,7 @@ async def open_tools(config: Config) -> AsyncIterator[Tools]:
                     max_wait_s=config.fetch.retry_max_wait_s,
                 ),
             ),
+            secrets=variable,
             keep_generations=config.history.keep_generations,
         )
     finally:

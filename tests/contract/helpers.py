@@ -73,6 +73,7 @@ async def ingest(store: Store, lease: Lease, run: Run, staged: Sequence[Staged])
 def an_end(run: Run, *, activate: bool = True, documents: int = 0) -> RunEnd:
     return RunEnd(
         status=RunStatus.COMPLETED,
+        mode=run.mode,
         stop_reason="exhausted",
         counters=Counters(),
         error=None,

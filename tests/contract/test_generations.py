@@ -109,6 +109,7 @@ async def test_a_held_generation_keeps_its_number_and_can_be_shown(store: Store)
     end = an_end(run, activate=False)
     held = type(end)(
         status=RunStatus.HELD,
+        mode=run.mode,
         stop_reason="deletion_guard",
         counters=end.counters,
         error="held",

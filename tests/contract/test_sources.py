@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from rowen.core.document import Validators
-from rowen.core.run import Mode
+from rowen.core.document import Outcome, Validators
+from rowen.core.run import Mode, RunItem
 from rowen.core.source import Status
 from rowen.errors import Conflict
 from rowen.ports.store import Listing, Refreshed, Store
@@ -166,3 +166,40 @@ async def test_the_mode_of_a_run_is_written_down(store: Store) -> None:
     lease = await a_lease(store, source)
     await store.begin_run(lease, source.id, mode=Mode.FULL, now=NOW)
     assert (await store.runs(source.id, limit=1))[0].mode is Mode.FULL
+
+
+async def test_what_is_known_can_be_asked_for_by_reference(store: Store) -> None:
+    source, other = await a_source(store), await a_source(store, "other")
+    await a_generation(store, source, {A: "a", B: "b"})
+    await a_generation(store, other, {A: "theirs"})
+    everything = await store.known(source.id)
+    assert await store.known(source.id, [A]) == {A: everything[A]}
+    assert await store.known(source.id, []) == {}
+    assert await store.known(source.id, ["https://docs.example/never"]) == {}
+
+
+async def test_leftovers_can_be_asked_for_by_reference(store: Store) -> None:
+    source = await a_source(store)
+    lease, run = await a_run(store, source)
+    await store.stage(lease, run, [a_draft(A, "a"), a_draft(B, "b")], now=NOW)
+    everything = await store.leftovers(source.id)
+    assert await store.leftovers(source.id, [B]) == {B: everything[B]}
+
+
+async def test_visible_references_come_in_pages(store: Store) -> None:
+    source = await a_source(store)
+    names = [f"https://docs.example/{n:02}" for n in range(5)]
+    await a_generation(store, source, dict.fromkeys(names, "same"))
+    await a_generation(store, source, {}, gone=[names[2]])
+    first = await store.visible_references(source.id, after="", limit=3)
+    assert first == [names[0], names[1], names[3]]
+    assert await store.visible_references(source.id, after=first[-1], limit=3) == [names[4]]
+
+
+async def test_items_can_be_written_down_as_the_run_goes(store: Store) -> None:
+    source = await a_source(store)
+    lease, run = await a_run(store, source)
+    items = [RunItem(A, Outcome.CREATED, "new"), RunItem(B, Outcome.FAILED, "timeout", "too slow")]
+    for item in items:
+        await store.save_items(lease, run, [item])
+    assert await store.run_items(run.id) == items

@@ -18,6 +18,15 @@ class Param:
     parse: Callable[[str], Any]
     identity: bool
     """It changes what is fetched, so it is part of the source's key."""
+    key: Callable[[str], str] | None = None
+    """Of a table, given as `name.KEY=value` once for each key: reads the key."""
+    secret: bool = False
+    """What was given is not repeated in messages: it may be what should not have been given."""
+
+    @property
+    def label(self) -> str:
+        """The name as it is typed."""
+        return f"{self.name}.NAME" if self.key else self.name
 
 
 def whole(low: int, high: int) -> Callable[[str], int]:
@@ -72,16 +81,21 @@ def read(specs: Sequence[Param], given: Mapping[str, str]) -> dict[str, Any]:
     by_name = {spec.name: spec for spec in specs}
     values: dict[str, Any] = {}
     for name, text in given.items():
-        spec = by_name.get(name)
-        if spec is None:
+        table, _, key = name.partition(".")
+        spec = by_name.get(name) or by_name.get(table)
+        if spec is None or (spec.key is None and name != spec.name):
             close = difflib.get_close_matches(name, by_name, 1)
             hint = f"did you mean `{close[0]}`?" if close else f"known: {', '.join(sorted(by_name))}"
             raise ConfigError(f"setting `{name}`: no such setting for this kind of source", hint=hint)
         try:
-            values[name] = spec.parse(text)
+            if spec.key is None:
+                values[name] = spec.parse(text)
+            else:
+                values.setdefault(table, {})[spec.key(key)] = spec.parse(text)
         except ValueError as exc:
             said = str(exc) if "expected" in str(exc) else "not a number"
-            raise ConfigError(f"setting `{name}`: {said}, got `{text}`") from exc
+            shown = "" if spec.secret else f", got `{text}`"
+            raise ConfigError(f"setting `{name}`: {said}{shown}") from (None if spec.secret else exc)
     return values
 
 

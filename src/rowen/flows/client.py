@@ -7,7 +7,7 @@ raises once it has been tried often enough. It has no opinion about redirects or
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from rowen.core import urls
@@ -30,9 +30,9 @@ class HostUnavailable(TransientError):
     reason = "host_unavailable"
 
 
-Limits = Callable[[int, Mapping[str, str], datetime], float | None]
-"""Given status, headers and the time: for how many seconds does this answer ask us to stay away, if it does?
-For parties that say so in their own way; a 429 needs no help."""
+Limits = Callable[[Response, datetime], float | None]
+"""For how many seconds does an answer ask us to stay away, if it does? For parties that say so in their own
+way; a 429 with `Retry-After` needs no help."""
 
 STOPS = (HostUnavailable, RateLimited)
 """After these, asking on makes no sense: the run ends with its listing incomplete."""
@@ -52,7 +52,7 @@ class Client:
         retry: RetryPolicy,
         concurrency: int,
         delay_s: float,
-        limits: Limits = lambda status, headers, now: None,
+        limits: Limits | None = None,
     ) -> None:
         self._fetcher = fetcher
         self._clock = clock
@@ -104,8 +104,10 @@ class Client:
             await self._clock.sleep(due - now)
 
     def _complaint(self, request: Request, response: Response) -> TransientError | None:
+        if self._limits is None and response.status not in RETRIED_STATUSES:
+            return None
         now = self._clock.now()
-        limited_s = self._limits(response.status, response.headers, now)
+        limited_s = self._limits(response, now) if self._limits else None
         if limited_s is None and response.status not in RETRIED_STATUSES:
             return None
         url = urls.without_credentials(request.url)

@@ -12,15 +12,15 @@ from typing import Any
 from rowen.core.document import Validators
 from rowen.core.params import Param, number, switch, words
 from rowen.core.run import StopReason
-from rowen.core.scope import PathFilter, is_binary_name
+from rowen.core.scope import is_binary_name
 from rowen.core.source import Source
 from rowen.errors import BadLocation, PermanentError, Unfetchable
 from rowen.flows.harvest import Harvested, Prepared
 from rowen.flows.intake import Intake
 from rowen.flows.listed import Fetched, Item, take_in
+from rowen.flows.textfiles import TextFiles
 from rowen.flows.tools import Tools
 from rowen.ports.folders import Entry, ScanOptions
-from rowen.ports.store import Listing
 
 PARAMS = (
     Param(
@@ -50,9 +50,6 @@ PARAMS = (
     ),
 )
 
-NO_TEXT = "rowen:no-text"
-"""The remembered listing of files that are no text: path to validator."""
-SNIFFED_BYTES = 8192
 SETTLE_NS = 20_000_000
 """A file changed this shortly before it was read may change again within one tick of its clock."""
 
@@ -92,7 +89,7 @@ class _Reading:
         self._root = source.location
         self._params = params
         self._intake = intake
-        self._no_text: dict[str, str] = {}
+        self._text = TextFiles(tools, intake, params)
         self._entries: dict[str, Entry] = {}
 
     async def run(self) -> Harvested:
@@ -106,29 +103,15 @@ class _Reading:
         intake.counters.ignored.update(scan.passed_over)
         for folder, cause in scan.unreadable:
             intake.failed(folder, Unfetchable(f"folder `{folder}`: cannot be read: {cause}", path=folder))
-        remembered = (await tools.store.listings(intake.run.source_id)).get(NO_TEXT)
-        self._no_text = dict(remembered.payload) if remembered and not intake.unconditional else {}
-        chosen = PathFilter(tuple(self._params["include"]), tuple(self._params["exclude"]))
+        self._text.load(await tools.store.listings(intake.run.source_id))
         items = []
         for entry in scan.entries:
-            reason = chosen.why_not(entry.path) or self._why_not(entry)
-            if reason is not None:
-                intake.counters.ignored[reason] += 1
-                continue
-            self._entries[entry.path] = entry
-            items.append(self._item(entry, started_ns))
+            if self._text.wants(entry.path, entry.validator):
+                self._entries[entry.path] = entry
+                items.append(self._item(entry, started_ns))
         await take_in(tools, intake, items, self._fetch, complete=not scan.unreadable)
-        if self._no_text != (remembered.payload if remembered else {}):
-            present = {entry.path for entry in scan.entries}
-            payload = {path: tag for path, tag in self._no_text.items() if path in present}
-            listing = Listing(url=NO_TEXT, validators=Validators(), payload=payload)
-            await tools.store.save_listing(intake.lease, intake.run.source_id, listing)
+        await self._text.save({entry.path for entry in scan.entries})
         return Harvested(stop_reason=StopReason.EXHAUSTED)
-
-    def _why_not(self, entry: Entry) -> str | None:
-        if self._no_text.get(entry.path) == entry.validator:
-            return "binary"
-        return "binary" if is_binary_name(entry.path) else None
 
     def _item(self, entry: Entry, started_ns: int) -> Item:
         settled = started_ns - entry.mtime_ns > SETTLE_NS
@@ -144,10 +127,4 @@ class _Reading:
         url = self._tools.folders.uri(self._root, item.reference)
         self._intake.counters.reads += 1
         self._intake.counters.bytes_received += len(body)
-        if self._tools.converter.handles("", item.reference):
-            return Fetched(body, url=url)
-        if b"\0" in body[:SNIFFED_BYTES]:
-            self._no_text[item.reference] = self._entries[item.reference].validator
-            self._intake.counters.ignored["binary"] += 1
-            return None
-        return Fetched(body, "text/plain", url)
+        return self._text.content(item.reference, self._entries[item.reference].validator, body, url=url)

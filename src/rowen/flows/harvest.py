@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
-from rowen.core.run import StopReason
+from rowen.core.run import Mode, StopReason
 from rowen.errors import RowenError
 
 
@@ -25,6 +27,10 @@ class Harvested:
     """Why it stopped early."""
     root_answered: bool = True
     """The source itself (a root page, a listing) answered well. If not, deletions wait for a person."""
+    mode: Mode | None = None
+    """What kind of run it turned out to be, when the source knows better than the call."""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    """What the source wants to remember (when it last listed everything); kept when the run succeeds."""
 
     @classmethod
     def stopped(cls, reason: StopReason, error: RowenError, *, root_answered: bool) -> Harvested:

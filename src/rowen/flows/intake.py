@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from rowen.core import hashing
@@ -27,6 +28,18 @@ MOVED = "moved"
 OnEvent = Callable[[Event], None]
 
 
+@dataclass(frozen=True, slots=True)
+class _Arrival:
+    """A new version on its way to ingestion, or the reference of one that an interrupted run has stored."""
+
+    what: Draft | str
+    was_known: bool
+
+    @property
+    def reference(self) -> str:
+        return self.what.reference if isinstance(self.what, Draft) else self.what
+
+
 class Intake:
     def __init__(
         self,
@@ -35,7 +48,6 @@ class Intake:
         run: Run,
         *,
         source: str,
-        known: Mapping[str, Known],
         unconditional: bool,
         on_event: OnEvent,
     ) -> None:
@@ -45,13 +57,15 @@ class Intake:
         self.run = run
         self.lease = lease
         self.items: list[RunItem] = []
+        """What became of items, not written down yet."""
+        self.first_failure: RunItem | None = None
         self._tools = tools
         self._source = source
-        self.known = known
-        """What readers see of the source, by reference."""
+        self.known: Mapping[str, Known] = {}
+        """What readers see of the source, by reference: all of it, or what was looked up last."""
         self._on_event = on_event
         self._ingestion = Ingestion(tools, lease, run, self.counters)
-        self._drafts: asyncio.Queue[Draft | str | None] = asyncio.Queue(BATCH * 2)
+        self._arrivals: asyncio.Queue[_Arrival | None] = asyncio.Queue(BATCH * 2)
         self._retired: list[int] = []
         self._refreshed: list[Refreshed] = []
         self.queued = 0
@@ -65,6 +79,14 @@ class Intake:
     def staged(self) -> int:
         """Changes to what readers see; none means there is no new generation."""
         return self.counters.created + self.counters.updated + self.counters.skipped + self.counters.deleted
+
+    async def load_known(self) -> None:
+        """Everything readers see: for sources that go through all they have."""
+        self.known = await self._tools.store.known(self.run.source_id)
+
+    async def look_up(self, references: Sequence[str]) -> None:
+        """What readers see of these references, in place of what was looked up before."""
+        self.known = await self._tools.store.known(self.run.source_id, references)
 
     # what a source says
 
@@ -84,7 +106,7 @@ class Intake:
     async def revived(self, known: Known) -> None:
         """An interrupted run stored this version; the server says it still stands."""
         self.counters.not_modified += 1
-        await self._drafts.put(known.reference)
+        await self._arrivals.put(_Arrival(known.reference, known.reference in self.known))
 
     async def convert(self, body: bytes, *, content_type: str, url: str) -> Converted:
         self.counters.parses += 1
@@ -123,7 +145,7 @@ class Intake:
         )
         known = self.known.get(reference)
         if known is None or draft.payload_hash != known.payload_hash:
-            await self._drafts.put(draft)
+            await self._arrivals.put(_Arrival(draft, known is not None))
             return
         self.counters.same_content += 1
         new_links = None if stored_links is not None and list(stored_links) == list(links) else links
@@ -162,21 +184,26 @@ class Intake:
         """Ingest what arrives until `close` was called and everything is stored."""
         closed = False
         while not closed:
-            batch = [await self._drafts.get()]
-            while len(batch) < BATCH and not self._drafts.empty():
-                batch.append(self._drafts.get_nowait())
+            batch = [await self._arrivals.get()]
+            while len(batch) < BATCH and not self._arrivals.empty():
+                batch.append(self._arrivals.get_nowait())
             closed = None in batch
-            drafts = [one for one in batch if isinstance(one, Draft)]
-            references = [one for one in batch if isinstance(one, str)]
+            arrived = [one for one in batch if one is not None]
+            drafts = [one.what for one in arrived if isinstance(one.what, Draft)]
+            references = [one.what for one in arrived if isinstance(one.what, str)]
+            updates = {one.reference for one in arrived if one.was_known}
             if drafts:
-                self._ingested(await self._ingestion.take(drafts))
+                self._ingested(await self._ingestion.take(drafts), updates)
             if references:
-                self._ingested(await self._ingestion.revive(references))
+                self._ingested(await self._ingestion.revive(references), updates)
             if len(self._refreshed) >= BATCH * 8:
                 await self._write_refreshed()
+            if len(self.items) >= BATCH * 8:
+                items, self.items = self.items, []
+                await self._tools.store.save_items(self.lease, self.run, items)
 
     async def close(self) -> None:
-        await self._drafts.put(None)
+        await self._arrivals.put(None)
 
     async def write_rest(self) -> None:
         """What needs no ingestion: deaths and validators, in one transaction each."""
@@ -194,15 +221,15 @@ class Intake:
         self.counters.validators_refreshed += 1
         self._refreshed.append(refreshed)
 
-    def _ingested(self, reasons: Mapping[str, Reason]) -> None:
+    def _ingested(self, reasons: Mapping[str, Reason], updates: set[str]) -> None:
         for reference, reason in reasons.items():
             if reason is Reason.WORKER_LOST:
                 self._item(reference, Outcome.FAILED, reason.value)
                 continue
-            self.added += reference not in self.known
+            self.added += reference not in updates
             if reason is Reason.CIRCUIT_OPEN:
                 self._item(reference, Outcome.SKIPPED, reason.value)
-            elif reference in self.known:
+            elif reference in updates:
                 self._item(reference, Outcome.UPDATED, "content_changed")
             else:
                 self._item(reference, Outcome.CREATED, "new")
@@ -214,7 +241,10 @@ class Intake:
 
     def _item(self, reference: str, outcome: Outcome, reason: str, detail: str | None = None) -> None:
         self.counters.add(outcome)
-        self.items.append(RunItem(reference, outcome, reason, detail))
+        item = RunItem(reference, outcome, reason, detail)
+        self.items.append(item)
+        if outcome is Outcome.FAILED and self.first_failure is None:
+            self.first_failure = item
         self._tell(reference, outcome, reason, detail)
 
     def _tell(self, reference: str, outcome: Outcome, reason: str, detail: str | None = None) -> None:

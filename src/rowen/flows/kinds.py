@@ -34,6 +34,8 @@ class Kind:
     claims: Callable[[Tools, str], bool]
     """Does a location look like one of these? The first kind that says so is asked."""
     prepare: Prepare
+    preload: bool = True
+    """Load all that readers see before the harvest; kinds that list too much look it up page by page."""
     harvest: Callable[[Tools, Source, Mapping[str, Any], Intake], Coroutine[Any, Any, Harvested]]
 
 

@@ -7,7 +7,7 @@ the listing does not name any more is gone, and only a complete listing proves t
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -52,10 +52,12 @@ async def take_in(
     complete: bool,
     concurrency: int = 3,
     gone_reason: str = "absent",
+    announce: Callable[[Sequence[Item]], Awaitable[None]] | None = None,
 ) -> TransientError | None:
     """Go through a listing; answers why the client made us stop early, if it did.
 
-    Errors of one item are its own. Without a complete listing, or after a stop, nothing is gone.
+    Errors of one item are its own. Without a complete listing, or after a stop, nothing is gone. `announce`
+    is told which items will be fetched, for a source that can bring them together.
     """
     leftovers = await tools.store.leftovers(intake.run.source_id)
     listed: set[str] = set()
@@ -73,6 +75,8 @@ async def take_in(
             waiting.append(item)
         if number % BREATHE_EVERY == 0:
             await asyncio.sleep(0)
+    if announce is not None and waiting:
+        await announce(waiting)
     stopped = await _fetch_all(intake, waiting, fetch, concurrency)
     if complete and stopped is None:
         for reference in [one for one in intake.known if one not in listed]:

@@ -7,7 +7,7 @@ the one UPDATE that shows the new one.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -129,17 +129,18 @@ class _Execution:
 
     async def _harvest(self) -> Harvested:
         kind = kind_named(self._source.kind)
-        known = await self._tools.store.known(self._source.id)
-        self._documents = len(known)
+        generations = await self._tools.store.generations(self._source.id)
+        self._documents = next((g.documents for g in generations if g.active), 0)
         self._intake = intake = Intake(
             self._tools,
             self._lease,
             self._run,
             source=self._source.label,
-            known=known,
             unconditional=self._full,
             on_event=self._on_event,
         )
+        if kind.preload:
+            await intake.load_known()
         settings = parameters.complete(kind.params, self._source.params)
         heartbeat = asyncio.create_task(self._keep_lease())
         try:
@@ -186,6 +187,7 @@ class _Execution:
         if hold is not None:
             return RunEnd(
                 status=RunStatus.HELD,
+                mode=harvested.mode or self._run.mode,
                 stop_reason=StopReason.DELETION_GUARD,
                 counters=counters,
                 error=f"generation {self._run.generation} not shown: {hold}",
@@ -198,6 +200,7 @@ class _Execution:
         clean = not counters.failed and harvested.error is None
         return RunEnd(
             status=RunStatus.COMPLETED if clean else RunStatus.PARTIAL,
+            mode=harvested.mode or self._run.mode,
             stop_reason=harvested.stop_reason,
             counters=counters,
             error=harvested.error.message if harvested.error else None,
@@ -207,12 +210,12 @@ class _Execution:
             source_status=Status.SUCCESS if harvested.error is None else Status.ERROR,
             # invariant: the watermark is the start of the last run without failures, never past them.
             watermark=self._run.started_at if clean else None,
-            metadata=self._metadata(pending=counters.skipped > 0),
+            metadata=self._metadata(harvested.metadata if clean else {}, pending=counters.skipped > 0),
         )
 
     def _why_nothing(self, intake: Intake) -> str:
-        if intake.items:
-            return intake.items[0].detail or intake.items[0].reason
+        if intake.first_failure is not None:
+            return intake.first_failure.detail or intake.first_failure.reason
         ignored = ", ".join(f"{count} {reason}" for reason, count in intake.counters.ignored.items())
         return f"`{self._source.location}`: nothing to index" + (f" ({ignored})" if ignored else "")
 
@@ -226,6 +229,7 @@ class _Execution:
         cancelled = status is RunStatus.CANCELLED
         return RunEnd(
             status=status,
+            mode=self._run.mode,
             stop_reason=stop_reason,
             counters=self._intake.counters if self._intake else Counters(),
             error=exc.message if exc else problem,
@@ -254,7 +258,7 @@ class _Execution:
         return Receipt(
             source=self._source,
             run_id=self._run.id,
-            mode=self._run.mode,
+            mode=end.mode,
             status=end.status,
             generation=generation,
             held_generation=end.hold,
@@ -279,8 +283,9 @@ class _Execution:
         except EmbedderUnavailable:
             return
 
-    def _metadata(self, *, pending: bool) -> dict[str, Any] | None:
+    def _metadata(self, learnt: Mapping[str, Any], *, pending: bool) -> dict[str, Any] | None:
         metadata = {key: value for key, value in self._source.metadata.items() if key != PENDING}
+        metadata.update(learnt)
         if pending:
             metadata[PENDING] = True
         return metadata if metadata != self._source.metadata else None

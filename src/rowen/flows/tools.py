@@ -37,4 +37,6 @@ class Tools:
     is_dead: Callable[[str], bool]
     """Is the process behind an owner certainly gone?"""
     fetch: FetchSettings = field(default_factory=FetchSettings)
+    secrets: Callable[[str], str | None] = lambda name: None
+    """The value of a variable that a setting refers to, or None."""
     keep_generations: int = 3

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from rowen.core.document import Validators
+from rowen.core.secrets import Credentials
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,8 @@ class FetcherOptions:
     typed_location: str | None
     """What the operator typed: its address may be private. Nothing else may, unless `allow_private`."""
     allow_private: bool = False
+    credentials: Credentials | None = None
+    """Sent to their own origin, by the fetcher itself: nobody above it handles them."""
     user_agent: str = "rowen"
     connections: int = 3
     timeout_s: float = 30.0

@@ -71,6 +71,7 @@ class RunEnd:
     """How a run ends, decided by the flow, written in one transaction."""
 
     status: RunStatus
+    mode: Mode
     stop_reason: str
     counters: Counters
     error: str | None
@@ -167,6 +168,10 @@ class Store(Protocol):
         """The whole end of a run; activation is one UPDATE of one row inside it."""
         ...
 
+    async def save_items(self, lease: Lease, run: Run, items: Sequence[RunItem]) -> None:
+        """What became of these items. A long run writes them down as it goes."""
+        ...
+
     async def runs(self, source_id: int, *, limit: int) -> list[Run]: ...
 
     async def run_items(self, run_id: int) -> list[RunItem]:
@@ -175,12 +180,20 @@ class Store(Protocol):
 
     # harvesting
 
-    async def known(self, source_id: int) -> dict[str, Known]:
-        """The visible version of each reference, by reference."""
+    async def known(self, source_id: int, references: Sequence[str] | None = None) -> dict[str, Known]:
+        """The visible version of each reference, or of these references, by reference."""
         ...
 
-    async def leftovers(self, source_id: int) -> dict[str, Known]:
+    async def leftovers(self, source_id: int, references: Sequence[str] | None = None) -> dict[str, Known]:
         """Versions that an unfinished run handed off and no reader sees, by reference."""
+        ...
+
+    async def visible_references(self, source_id: int, *, after: str, limit: int) -> list[str]:
+        """What readers see, in the order of references: a page of them at a time."""
+        ...
+
+    async def metadata(self, source_id: int) -> dict[str, dict[str, Any]]:
+        """The metadata of what readers see, by reference."""
         ...
 
     async def references(self, source_id: int) -> References: ...

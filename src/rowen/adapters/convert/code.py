@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rowen.adapters.convert.code_patterns import is_lead, named_by
+from rowen.adapters.convert.code_patterns import CONTAINERS, in_comments, is_lead, named_by
 from rowen.adapters.convert.kinds import language_of
 from rowen.adapters.convert.pieces import fence, heading, plain_line_breaks, source_name
 from rowen.core.document import Converted
@@ -39,7 +39,9 @@ def convert_code(text: str, url: str, content_type: str = "") -> Converted:
     lines = text.split("\n")[:-1]
     cuts = _python_cuts(text, lines) if language == "python" else None
     if cuts is None:
-        cuts = list(_scanned_cuts(lines, language, 0, len(lines), 2, ""))
+        # Prose in comments is full of what looks like code.
+        code = ["" if hidden else line for line, hidden in zip(lines, in_comments(lines, language), strict=True)]
+        cuts = list(_scanned_cuts(lines, code, language, 0, len(lines), 2, ""))
     pieces = [heading(1, name)]
     first = cuts[0].line if cuts else len(lines)
     pieces += _block(lines[:first], language)
@@ -125,30 +127,55 @@ def _chars(lines: list[str]) -> int:
 
 
 def _scanned_cuts(
-    lines: list[str], language: str, start: int, end: int, level: int, owner: str
+    lines: list[str], code: list[str], language: str, start: int, end: int, level: int, owner: str
 ) -> Iterator[_Cut]:
     """Definitions at the least indentation at which there are any between `start` and `end`."""
-    found: list[tuple[int, int, str, str]] = []
+    found: list[tuple[int, int, str, str]] = []  # (indentation, line, keyword, name)
     for number in range(start, end):
-        line = lines[number]
+        line = code[number]
         indent = len(line) - len(line.lstrip())
         if (not found or indent <= found[0][0]) and (named := named_by(line, language, inner=level > 2)):
             if found and indent < found[0][0]:
                 found.clear()
             found.append((indent, number, *named))
+    firsts: list[int] = []
     floor = start
-    for index, (_, number, keyword, name) in enumerate(found):
-        stop = found[index + 1][1] if index + 1 < len(found) else end
+    for _, number, _, _ in found:
         first = number
-        while first > floor and is_lead(lines[first - 1], language):
+        while first > floor and lines[first - 1].strip() and (
+            not code[first - 1] or is_lead(lines[first - 1], language)
+        ):
             first -= 1
-        if level > 2 and first <= start:
-            first = start + 1  # the line that opens the owner stays with it
-        if first > number:
-            continue
+        firsts.append(first)
         floor = number + 1
-        title = f"{keyword} {owner}{name}" if keyword else f"{owner}{name}"
-        yield _Cut(first, level, title)
-        if level < 2 + _MAX_DEPTH and _chars(lines[number:stop]) > _LONG_CHARS:
-            yield from _scanned_cuts(lines, language, number + 1, stop, level + 1, f"{name}.")
-            floor = stop
+    stops = [*firsts[1:], end]
+    for group in _grouped(found, firsts, stops, lines):
+        _, number, keyword, _ = found[group[0]]
+        names = ", ".join(dict.fromkeys(f"{owner}{found[index][3]}" for index in group))
+        yield _Cut(firsts[group[0]], level, f"{keyword} {names}".strip())
+        stop = stops[group[-1]]
+        is_long = level < 2 + _MAX_DEPTH and _chars(lines[number:stop]) > _LONG_CHARS
+        if is_long and keyword.split(" ")[-1] in CONTAINERS:
+            yield from _scanned_cuts(lines, code, language, number + 1, stop, level + 1, f"{names}.")
+
+
+def _grouped(
+    found: list[tuple[int, int, str, str]], firsts: list[int], stops: list[int], lines: list[str]
+) -> list[list[int]]:
+    """A run of one-line definitions is one group, and so are the clauses of one function."""
+    groups: list[list[int]] = []
+    for index, (_, _, keyword, name) in enumerate(found):
+        if groups:
+            last = found[groups[-1][-1]]
+            short = all(_is_short(lines[firsts[i] : stops[i]]) for i in (groups[-1][-1], index))
+            if last[2:] == (keyword, name) or (
+                short and last[2] == keyword and len(groups[-1]) < _MAX_NAMES
+            ):
+                groups[-1].append(index)
+                continue
+        groups.append([index])
+    return groups
+
+
+def _is_short(lines: list[str]) -> bool:
+    return sum(1 for line in lines if line.strip()) == 1

@@ -20,6 +20,7 @@ from yarl import URL
 from rowen.adapters.http.addresses import Address, is_public, parse_address
 from rowen.adapters.http.decode import ACCEPTED, DecodeError, OversizeError, decode
 from rowen.adapters.http.failures import TRANSLATED, RefusedSocketError, refused_socket, translate
+from rowen.core.secrets import Secret
 from rowen.core.urls import normalise, without_credentials
 from rowen.errors import BodyTooLarge, ConnectionFailed, Unfetchable
 from rowen.ports.fetcher import FetcherOptions, Request, Response
@@ -119,7 +120,9 @@ class HttpFetcher:
                 return await self._exchange(request)
             except TRANSLATED as exc:
                 failure = exc
-        raise translate(failure, request.url, timeout_s=self._options.timeout_s) from failure
+        problem = translate(failure, request.url, timeout_s=self._options.timeout_s)
+        # Some of aiohttp's exceptions carry the request's headers with them.
+        raise problem from (None if self._secrets_for(request.url) else failure)
 
     async def _exchange(self, request: Request) -> Response:
         headers = dict(request.headers) if request.headers else {}
@@ -128,6 +131,8 @@ class HttpFetcher:
             headers["If-None-Match"] = validators.etag
         if validators.last_modified is not None:
             headers["If-Modified-Since"] = validators.last_modified
+        for name, secret in self._secrets_for(request.url).items():
+            headers[name] = secret.reveal()
         async with self._session.get(
             _wire_url(request.url), headers=headers, allow_redirects=False
         ) as answer:
@@ -146,6 +151,10 @@ class HttpFetcher:
         return Response(
             status, url, received, self._decode(raw, encodings, url) if encodings else raw, len(raw)
         )
+
+    def _secrets_for(self, url: str) -> Mapping[str, Secret]:
+        credentials = self._options.credentials
+        return credentials.headers_for(url) if credentials is not None else {}
 
     async def _read(self, answer: aiohttp.ClientResponse, url: str) -> bytes:
         """The body as it is on the wire, without the framing of chunks."""

@@ -34,13 +34,35 @@ from rowen.ports.embedder import Model
 from rowen.ports.store import Ingested, Listing, PassageState, References, Refreshed, Staged
 
 
-def known(db: apsw.Connection, source_id: int) -> dict[str, Known]:
-    return {row[2]: _known(row) for row in db.execute(sql("known"), (source_id,))}
+def known(db: apsw.Connection, source_id: int, references: Sequence[str] | None = None) -> dict[str, Known]:
+    if references is None:
+        rows = db.execute(sql("known"), (source_id,))
+    else:
+        rows = db.execute(
+            sql("known_among"), {"source": source_id, "references": texts_parameter(references)}
+        )
+    return {row[2]: _known(row) for row in rows}
 
 
-def leftovers(db: apsw.Connection, source_id: int) -> dict[str, Known]:
-    rows = db.execute(sql("leftovers"), {"source": source_id})
+def leftovers(
+    db: apsw.Connection, source_id: int, references: Sequence[str] | None = None
+) -> dict[str, Known]:
+    if references is None:
+        rows = db.execute(sql("leftovers"), {"source": source_id})
+    else:
+        rows = db.execute(
+            sql("leftovers_among"), {"source": source_id, "references": texts_parameter(references)}
+        )
     return {row[1]: _known((0, *row)) for row in rows}
+
+
+def visible_references(db: apsw.Connection, source_id: int, after: str, limit: int) -> list[str]:
+    rows = db.execute(sql("visible_references"), {"source": source_id, "after": after, "limit": limit})
+    return [row[0] for row in rows]
+
+
+def metadata(db: apsw.Connection, source_id: int) -> dict[str, dict[str, Any]]:
+    return {row[0]: orjson.loads(row[1]) for row in db.execute(sql("metadata_by_source"), (source_id,))}
 
 
 def references(db: apsw.Connection, source_id: int) -> References:

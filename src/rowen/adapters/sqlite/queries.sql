@@ -81,7 +81,7 @@ WHERE id = :source;
 
 -- name: run_finish
 -- How a run ended. An activated or held generation keeps its number, any other run reports what readers see.
-UPDATE runs SET status = :status, stop_reason = :stop_reason, finished_at = :now, counters = :counters,
+UPDATE runs SET status = :status, mode = :mode, stop_reason = :stop_reason, finished_at = :now, counters = :counters,
        error = :error,
        generation = coalesce(:generation, (SELECT active_generation FROM sources WHERE id = :source))
 WHERE id = :run;
@@ -132,6 +132,36 @@ JOIN contents c ON c.id = d.content_id
 WHERE s.id = ?
 ORDER BY d.depth, d.ref_id;
 
+-- name: known_among
+-- The same for these references only.
+SELECT d.id, d.ref_id, r.reference, c.hash, d.body_hash, d.payload_hash, d.etag, d.last_modified, d.depth, d.links
+FROM refs r
+JOIN sources s ON s.id = r.source_id
+JOIN documents d ON d.ref_id = r.id AND d.born <= s.active_generation
+     AND (d.died IS NULL OR d.died > s.active_generation)
+JOIN contents c ON c.id = d.content_id
+WHERE r.source_id = :source AND r.reference IN carray(:references);
+
+-- name: visible_references
+-- What readers see, a page at a time in the order of references.
+SELECT r.reference
+FROM refs r
+JOIN sources s ON s.id = r.source_id
+WHERE r.source_id = :source AND r.reference > :after
+  AND EXISTS (SELECT 1 FROM documents d WHERE d.ref_id = r.id AND d.born <= s.active_generation
+              AND (d.died IS NULL OR d.died > s.active_generation))
+ORDER BY r.reference LIMIT :limit;
+
+-- name: leftovers_among
+-- Versions beyond the active generation of these references.
+SELECT h.ref_id, r.reference, c.hash, h.body_hash, h.payload_hash, h.etag, h.last_modified, h.depth, h.links
+FROM refs r
+JOIN handoffs h ON h.ref_id = r.id
+JOIN contents c ON c.id = h.content_id
+WHERE r.source_id = :source AND r.reference IN carray(:references)
+  AND h.generation > (SELECT active_generation FROM sources WHERE id = :source)
+ORDER BY h.updated_at, h.id;
+
 -- name: leftovers
 -- Versions beyond the active generation that were handed off; the newest of each reference.
 SELECT h.ref_id, r.reference, c.hash, h.body_hash, h.payload_hash, h.etag, h.last_modified, h.depth, h.links
@@ -141,6 +171,10 @@ JOIN contents c ON c.id = h.content_id
 WHERE h.source_id = :source
   AND h.generation > (SELECT active_generation FROM sources WHERE id = :source)
 ORDER BY h.updated_at, h.id;
+
+-- name: metadata_by_source
+-- The metadata of what readers see.
+SELECT r.reference, d.metadata FROM documents_active d JOIN refs r ON r.id = d.ref_id WHERE d.source_id = ?;
 
 -- name: refs_by_source
 -- Every address ever met in a source.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -154,6 +155,7 @@ def finish_run(db: apsw.Connection, held: Lease, run: Run, end: RunEnd, now: dat
             "run": run.id,
             "source": run.source_id,
             "status": end.status.value,
+            "mode": end.mode.value,
             "stop_reason": end.stop_reason,
             "counters": json_out(end.counters.as_dict()),
             "error": end.error,
@@ -161,9 +163,18 @@ def finish_run(db: apsw.Connection, held: Lease, run: Run, end: RunEnd, now: dat
             "now": at,
         },
     )
+    _insert_items(db, run, end.items)
+
+
+def save_items(db: apsw.Connection, held: Lease, run: Run, items: Sequence[RunItem]) -> None:
+    fence(db, held)
+    _insert_items(db, run, items)
+
+
+def _insert_items(db: apsw.Connection, run: Run, items: Sequence[RunItem]) -> None:
     db.executemany(
         sql("run_item_insert"),
-        ((run.id, item.reference, item.outcome.value, item.reason, item.detail) for item in end.items),
+        ((run.id, item.reference, item.outcome.value, item.reason, item.detail) for item in items),
     )
 
 

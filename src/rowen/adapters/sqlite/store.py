@@ -93,6 +93,9 @@ class SqliteStore:
     async def finish_run(self, lease: Lease, run: Run, end: RunEnd, *, now: datetime) -> None:
         await self._db.write(sources.finish_run, lease, run, end, now)
 
+    async def save_items(self, lease: Lease, run: Run, items: Sequence[RunItem]) -> None:
+        await self._db.write(sources.save_items, lease, run, items)
+
     async def runs(self, source_id: int, *, limit: int) -> list[Run]:
         return await self._db.read(sources.runs, source_id, limit)
 
@@ -101,11 +104,17 @@ class SqliteStore:
 
     # harvesting
 
-    async def known(self, source_id: int) -> dict[str, Known]:
-        return await self._db.read(harvest.known, source_id)
+    async def known(self, source_id: int, references: Sequence[str] | None = None) -> dict[str, Known]:
+        return await self._db.read(harvest.known, source_id, references)
 
-    async def leftovers(self, source_id: int) -> dict[str, Known]:
-        return await self._db.read(harvest.leftovers, source_id)
+    async def leftovers(self, source_id: int, references: Sequence[str] | None = None) -> dict[str, Known]:
+        return await self._db.read(harvest.leftovers, source_id, references)
+
+    async def visible_references(self, source_id: int, *, after: str, limit: int) -> list[str]:
+        return await self._db.read(harvest.visible_references, source_id, after, limit)
+
+    async def metadata(self, source_id: int) -> dict[str, dict[str, Any]]:
+        return await self._db.read(harvest.metadata, source_id)
 
     async def references(self, source_id: int) -> References:
         return await self._db.read(harvest.references, source_id)

@@ -1,0 +1,125 @@
+"""What git trees are made of, for whoever lists them: the API of a forge, or git itself.
+
+A blob's id is the hash of its bytes, the best validator there is. Nothing here talks to anybody.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+SUBMODULE = "submodule"
+SYMLINK = "symlink"
+
+_FOLDER, _SYMLINK, _SUBMODULE = "040000", "120000", "160000"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of a tree."""
+
+    path: str
+    """Relative to the tree, with forward slashes."""
+    mode: str
+    id: str
+    size: int | None = None
+    """Of a file, when whoever listed it says so."""
+
+    @property
+    def is_folder(self) -> bool:
+        return self.mode.zfill(6) == _FOLDER
+
+    @property
+    def why_not(self) -> str | None:
+        """A reason to pass over something that is neither a folder nor a file with text of its own."""
+        return {_SYMLINK: SYMLINK, _SUBMODULE: SUBMODULE}.get(self.mode.zfill(6))
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    path: str
+    id: str
+    size: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Folder:
+    """What a run remembers of a tree: its files, and the folders it has to look into by themselves."""
+
+    files: Sequence[File] = ()
+    folders: Sequence[tuple[str, str]] = ()
+    """Paths with their ids, when the tree was too large to be told in one answer."""
+    passed_over: dict[str, int] = field(default_factory=dict)
+
+    def as_payload(self) -> dict[str, Any]:
+        return {
+            "files": [[file.path, file.id, file.size] for file in self.files],
+            "folders": [list(folder) for folder in self.folders],
+            "passed_over": self.passed_over,
+        }
+
+    @classmethod
+    def from_payload(cls, payload: dict[str, Any]) -> Folder:
+        return cls(
+            files=[File(path, id_, size) for path, id_, size in payload["files"]],
+            folders=[(path, id_) for path, id_ in payload["folders"]],
+            passed_over=dict(payload["passed_over"]),
+        )
+
+
+def gather(entries: Iterable[Entry], *, below: str = "", within: str = "", whole: bool = True) -> Folder:
+    """The files of a tree that stands at `below`, as far as they belong to the path `within`.
+
+    `whole` trees were listed with everything below them, so their folders say nothing new.
+    """
+    files: list[File] = []
+    folders: list[tuple[str, str]] = []
+    passed_over: dict[str, int] = {}
+    for entry in entries:
+        path = f"{below}/{entry.path}" if below else entry.path
+        if entry.is_folder:
+            if not whole and (is_within(path, within) or is_within(within, path)):
+                folders.append((path, entry.id))
+        elif not is_within(path, within):
+            continue
+        elif entry.why_not is not None:
+            passed_over[entry.why_not] = passed_over.get(entry.why_not, 0) + 1
+        else:
+            files.append(File(path, entry.id, entry.size))
+    return Folder(files=files, folders=folders, passed_over=passed_over)
+
+
+def is_within(path: str, folder: str) -> bool:
+    """Is this the path, or below it? Everything is within the empty path."""
+    return not folder or path == folder or path.startswith(f"{folder}/")
+
+
+def blob_id(body: bytes, *, like: str) -> str:
+    """The id git gives these bytes, by the hash that made the id `like`."""
+    header = b"blob %d\0" % len(body)
+    hashing = hashlib.sha256 if len(like) == 64 else hashlib.sha1
+    return hashing(header + body).hexdigest()
+
+
+def parse_ls_tree(output: bytes) -> list[Entry]:
+    """The answer of `git ls-tree -r -z`: mode, type, id and path. Names that are not UTF-8 stay readable."""
+    entries = []
+    for line in output.split(b"\0"):
+        facts, tab, path = line.partition(b"\t")
+        if tab:
+            mode, _, id_ = facts.decode("ascii").split()[:3]
+            entries.append(Entry(path.decode("utf-8", "backslashreplace"), mode, id_))
+    return entries
+
+
+def parse_ls_remote(output: str) -> dict[str, str]:
+    """The answer of `git ls-remote`: ids by ref, the target of an annotated tag in place of the tag."""
+    refs: dict[str, str] = {}
+    for line in output.splitlines():
+        id_, tab, ref = line.partition("\t")
+        if tab:
+            # The line for the target (`^{}`) comes after the line for the tag.
+            refs[ref.removesuffix("^{}")] = id_
+    return refs

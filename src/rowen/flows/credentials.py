@@ -1,0 +1,88 @@
+"""Private sites: the settings every kind that speaks HTTP may offer, and what they become for a run.
+
+The settings hold `${VARIABLE}` references, which are stored and are part of the source's identity: another
+account may see another site. The values are looked up when a run starts and go to the origin of the source's
+location only.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Mapping
+from typing import Any
+
+from rowen.core import urls
+from rowen.core.params import Param
+from rowen.core.secrets import Credentials, Secret, fill, header_name, reference
+from rowen.errors import ConfigError
+from rowen.flows.tools import Tools
+
+PARAMS = (
+    Param(
+        name="header",
+        key=header_name,
+        default={},
+        parse=reference,
+        identity=True,
+        secret=True,
+        help="A header for the source's own host, its value by reference: header.X-Api-Key='${DOCS_KEY}'",
+    ),
+    Param(
+        name="cookie",
+        default="",
+        parse=reference,
+        identity=True,
+        secret=True,
+        help="Cookies for the source's own host, by reference: '${DOCS_COOKIE}'",
+    ),
+    Param(
+        name="basic",
+        default="",
+        parse=reference,
+        identity=True,
+        secret=True,
+        help="User name and password for the source's own host, by reference: '${USER}:${PASSWORD}'",
+    ),
+    Param(
+        name="bearer",
+        default="",
+        parse=reference,
+        identity=True,
+        secret=True,
+        help="A token for the source's own host, by reference: '${TOKEN}'",
+    ),
+)
+
+HINT = (
+    "if it wants credentials, give them by reference: `--set bearer='${TOKEN}'`,"
+    " `basic='${USER}:${PASSWORD}'`, `cookie='${COOKIE}'` or `header.NAME='${VALUE}'`"
+)
+
+
+def resolve(tools: Tools, params: Mapping[str, Any], location: str) -> Credentials | None:
+    """What the settings stand for now; None when there are none. Raises `ConfigError`."""
+    found: list[tuple[str, str, str]] = []
+    for name, text in (params.get("header") or {}).items():
+        setting = f"header.{name}"
+        found.append((setting, name, fill(setting, text, tools.secrets)))
+    if params.get("cookie"):
+        found.append(("cookie", "Cookie", fill("cookie", params["cookie"], tools.secrets)))
+    if params.get("basic"):
+        found.append(("basic", "Authorization", _basic(fill("basic", params["basic"], tools.secrets))))
+    if params.get("bearer"):
+        token = fill("bearer", params["bearer"], tools.secrets)
+        found.append(("bearer", "Authorization", f"Bearer {token}"))
+    headers: dict[str, Secret] = {}
+    given_by: dict[str, str] = {}
+    for setting, name, value in found:
+        other = given_by.setdefault(name.lower(), setting)
+        if other != setting:
+            raise ConfigError(f"settings `{other}` and `{setting}`: both make the header `{name}`")
+        headers[name] = Secret(value)
+    return Credentials(urls.origin_of(location), headers) if headers else None
+
+
+def _basic(pair: str) -> str:
+    if ":" not in pair:
+        raise ConfigError("setting `basic`: expected a user name and a password with a colon between them")
+    return "Basic " + b64encode(pair.encode()).decode("ascii")

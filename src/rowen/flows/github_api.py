@@ -1,0 +1,107 @@
+"""Asking GitHub's API about one repository: facts, trees and blobs.
+
+The token goes to the API's host and to nobody else: redirects are followed within that host only. Which
+requests are worth making is decided elsewhere.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+from rowen.core import github, urls
+from rowen.core.document import Validators
+from rowen.core.git import blob_id
+from rowen.core.github import Address
+from rowen.errors import PermanentError, Unfetchable
+from rowen.flows.client import Client
+from rowen.ports.fetcher import Request, Response
+
+JSON = "application/vnd.github+json"
+RAW_BLOB = "application/vnd.github.raw+json"
+API_VERSION = "2022-11-28"
+REDIRECTS = frozenset({301, 302, 307, 308})
+MAX_REDIRECTS = 3
+
+
+class NotThere(PermanentError):
+    """The API knows no such repository, branch or blob, or does not show it to us."""
+
+    reason = "http_404"
+
+
+class Api:
+    def __init__(self, client: Client, base: str, address: Address, token: str | None) -> None:
+        self._client = client
+        self._base = base
+        self._address = address
+        self._root = f"{base}/repos/{quote(address.owner)}/{quote(address.name)}"
+        self._token = token
+
+    async def facts(self) -> github.Facts:
+        return github.parse_facts((await self.get("")).body)
+
+    async def tree(self, name: str, *, recursive: bool, validators: Validators) -> Response:
+        """A tree by the name of a branch or tag, or by its id; 200 or 304."""
+        query = "?recursive=1" if recursive else ""
+        return await self.get(f"/git/trees/{quote(name, safe='')}{query}", validators=validators)
+
+    async def blob(self, id_: str) -> bytes:
+        """The bytes behind an id. They cannot be of another version: the id is their hash."""
+        body = (await self.get(f"/git/blobs/{id_}", accept=RAW_BLOB)).body
+        if blob_id(body, like=id_) != id_:
+            raise Unfetchable(f"blob `{id_}` of `{self._address.repository}`: other bytes came than its id says")
+        return body
+
+    async def get(
+        self, suffix: str, *, accept: str = JSON, validators: Validators | None = None
+    ) -> Response:
+        """Raises `NotThere`, `Unfetchable`, or what the client raises."""
+        url = self._root + suffix
+        for _ in range(MAX_REDIRECTS + 1):
+            response = await self._client.ask(
+                Request(url, validators or Validators(), headers=self._headers(accept))
+            )
+            if response.status in (200, 304):
+                self._settle(url, suffix)
+                return response
+            if response.status not in REDIRECTS:
+                raise self._refusal(response)
+            target = urls.normalise(response.headers.get("location", ""), url)
+            if target is None or not self._is_ours(target):
+                raise Unfetchable(f"`{url}`: redirects away from the API, which is not followed", url=url)
+            url = target
+        raise Unfetchable(f"`{self._root + suffix}`: more than {MAX_REDIRECTS} redirects")
+
+    def _settle(self, url: str, suffix: str) -> None:
+        # A renamed repository answers under another address: later questions go there at once.
+        if url.endswith(suffix):
+            self._root = url.removesuffix(suffix)
+
+    def _is_ours(self, url: str) -> bool:
+        return urls.origin_of(url) == urls.origin_of(self._base)
+
+    def _headers(self, accept: str) -> dict[str, str]:
+        headers = {"Accept": accept, "X-GitHub-Api-Version": API_VERSION}
+        if self._token:
+            headers["Authorization"] = f"Bearer {self._token}"
+        return headers
+
+    def _refusal(self, response: Response) -> PermanentError:
+        name, status = self._address.repository, response.status
+        facts = {"status": status, "url": response.url}
+        if status in (404, 422):
+            hint = (
+                "check the spelling; the token may not be allowed to see it"
+                if self._token
+                else "check the spelling; a private repository needs a token in GITHUB_TOKEN"
+            )
+            return NotThere(f"repository `{name}`: {status} from `{response.url}`", hint=hint, **facts)
+        if status == 401:
+            hint = "the token in GITHUB_TOKEN is wrong or has expired"
+            return Unfetchable(f"repository `{name}`: 401, the token is not accepted", hint=hint, **facts)
+        if status == 409:
+            return Unfetchable(f"repository `{name}`: 409, it is empty", **facts)
+        if status == 451:
+            return Unfetchable(f"repository `{name}`: 451, blocked for legal reasons", **facts)
+        hint = "the token may lack the permission to read contents" if status == 403 else None
+        return Unfetchable(f"repository `{name}`: {status} from `{response.url}`", hint=hint, **facts)

@@ -1,0 +1,85 @@
+"""Taking in the files of a git tree, whoever listed it.
+
+The validator of a file is its blob id: the same id is the same bytes, so nothing is asked about it. What the
+kinds of repositories have in common is here; listing a tree and reading a blob are theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+from rowen.core.document import Validators
+from rowen.core.git import File
+from rowen.core.params import Param, number, switch, words
+from rowen.errors import TransientError
+from rowen.flows.intake import Intake
+from rowen.flows.listed import Fetched, Item, take_in
+from rowen.flows.textfiles import TextFiles
+from rowen.flows.tools import Tools
+from rowen.ports.store import Listing
+
+PARAMS = (
+    Param(
+        name="include",
+        default=[],
+        parse=words,
+        identity=True,
+        help="Only paths that match one of these globs",
+    ),
+    Param(
+        name="exclude", default=[], parse=words, identity=True, help="No paths that match one of these globs"
+    ),
+    Param(name="hidden", default=False, parse=switch, identity=True, help="Also names that begin with a dot"),
+    Param(
+        name="max_deleted_share",
+        default=0.3,
+        parse=number(0, 1),
+        identity=False,
+        help="A generation that would remove more than this share is held for approval",
+    ),
+)
+
+
+async def take_in_files(
+    tools: Tools,
+    intake: Intake,
+    params: Mapping[str, Any],
+    files: Sequence[File],
+    *,
+    listings: Mapping[str, Listing],
+    read: Callable[[File], Awaitable[bytes]],
+    page_of: Callable[[str], str],
+    complete: bool,
+    concurrency: int,
+    announce: Callable[[Sequence[File]], Awaitable[None]] | None = None,
+) -> TransientError | None:
+    """Answers why the run had to stop early, if it had to. `page_of` is where a person reads a path."""
+    text = TextFiles(tools, intake, params)
+    text.load(listings)
+    chosen: dict[str, File] = {}
+    ignored = intake.counters.ignored
+    for file in files:
+        if not params["hidden"] and (file.path.startswith(".") or "/." in file.path):
+            ignored["hidden"] += 1
+        elif file.size is not None and file.size > tools.fetch.max_body_bytes:
+            ignored["too_large"] += 1
+        elif text.wants(file.path, file.id):
+            chosen[file.path] = file
+
+    async def fetch(item: Item) -> Fetched | None:
+        file = chosen[item.reference]
+        body = await read(file)
+        intake.counters.reads += 1
+        return text.content(file.path, file.id, body, url=page_of(file.path))
+
+    async def tell(items: Sequence[Item]) -> None:
+        if announce is not None:
+            await announce([chosen[item.reference] for item in items])
+
+    items = (Item(reference=file.path, validators=Validators(file.id)) for file in chosen.values())
+    stopped = await take_in(
+        tools, intake, items, fetch, complete=complete, concurrency=concurrency, announce=tell
+    )
+    await text.save({file.path for file in files})
+    return stopped
