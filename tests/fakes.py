@@ -22,6 +22,8 @@ class FakeEmbedder:
 
     def __init__(self, *, dimensions: int = 32, alpha: float = 0.3, name: str = "fake") -> None:
         self.model = Model(name=name, digest="0" * 16, dimensions=dimensions, alpha=alpha)
+        self.batch_size = 64
+        self.spec = {"provider": "fake", "model": name}
         self.embedded: list[str] = []
         self.queries: list[str] = []
         self.calls = 0
@@ -36,6 +38,9 @@ class FakeEmbedder:
         self._answer_or_fail()
         self.queries.append(text)
         return self._vector(text)
+
+    async def close(self) -> None:
+        return None
 
     def _answer_or_fail(self) -> None:
         self.calls += 1

@@ -86,6 +86,7 @@ async def a_world(folder: Path, site: Site, *, converter: Converter | None = Non
         folders=LocalFolders(),
         converter=converter or InThisProcess(),
         embedder=lambda: embedder,
+        embedder_from=lambda spec: FakeEmbedder(name=spec["model"]),
         owner="test",
         is_dead=lambda owner: False,
     )

@@ -51,8 +51,37 @@ class ConvertConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RenderConfig:
+    browser: str = setting(
+        "", help="The Chromium that renders JavaScript pages; empty for the first one on the PATH"
+    )
+    sandbox: bool = setting(
+        True, help="Chromium's own sandbox; it cannot start for root, where it is off, and in some containers"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class EmbeddingConfig:
-    provider: str = setting("static", help="What turns text into vectors")
+    provider: str = setting(
+        "static", help="What turns text into vectors: static, openai, gemini, ollama, ..."
+    )
+    model: str = setting("", help="The provider's model; empty for its usual one")
+    base_url: str = setting("", help="Where the provider answers; empty for its own address")
+    dimensions: int = setting(0, help="Length of the vectors; 0 for the model's own", low=0, high=100_000)
+    api_key_env: str = setting("", help="The variable that holds the key; empty for the provider's usual one")
+    timeout_s: float = setting(30.0, help="Seconds for one call", low=0.1, high=3600)
+    price_per_million_tokens: float = setting(
+        0.0, help="For the estimate of `rowen plan`", low=0, high=10_000
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class BreakerConfig:
+    failure_threshold: int = setting(5, help="Failures in a row that open the circuit", low=1, high=1000)
+    recovery_timeout_s: float = setting(30.0, help="Seconds before it is tried again", low=0, high=86_400)
+    success_threshold: int = setting(2, help="Successes that close it", low=1, high=1000)
+    rate_limit_multiplier: float = setting(2.0, help="How much longer it waits after a 429", low=1, high=100)
+    max_recovery_timeout_s: float = setting(300.0, help="The longest it waits", low=0, high=86_400)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +96,9 @@ class Config:
     store: StoreConfig = field(default_factory=StoreConfig)
     fetch: FetchConfig = field(default_factory=FetchConfig)
     convert: ConvertConfig = field(default_factory=ConvertConfig)
+    render: RenderConfig = field(default_factory=RenderConfig)
     embedding: EmbeddingConfig = field(default_factory=EmbeddingConfig)
+    breaker: BreakerConfig = field(default_factory=BreakerConfig)
     history: HistoryConfig = field(default_factory=HistoryConfig)
 
 
@@ -86,10 +117,19 @@ SECTIONS: dict[str, type] = {
     "store": StoreConfig,
     "fetch": FetchConfig,
     "convert": ConvertConfig,
+    "render": RenderConfig,
     "embedding": EmbeddingConfig,
+    "breaker": BreakerConfig,
     "history": HistoryConfig,
 }
-SHORT_VARIABLES = {"ROWEN_DB": "store.url"}
+SHORT_VARIABLES = {
+    "ROWEN_DB": "store.url",
+    "CB_FAILURE_THRESHOLD": "breaker.failure_threshold",
+    "CB_RECOVERY_TIMEOUT_SECS": "breaker.recovery_timeout_s",
+    "CB_SUCCESS_THRESHOLD": "breaker.success_threshold",
+    "CB_RATE_LIMIT_BACKOFF_MULTIPLIER": "breaker.rate_limit_multiplier",
+    "CB_MAX_RECOVERY_TIMEOUT_SECS": "breaker.max_recovery_timeout_s",
+}
 
 
 def load(

@@ -17,6 +17,7 @@ from rowen.errors import ConfigError
 from rowen.flows.tools import FetchSettings, Tools
 from rowen.ports.embedder import Embedder
 from rowen.ports.fetcher import Fetcher, FetcherOptions
+from rowen.ports.renderer import OpenRenderer, Renderer, RendererOptions
 from rowen.ports.store import Store
 
 
@@ -66,6 +67,7 @@ async def open_tools(config: Config) -> AsyncIterator[Tools]:
                     max_wait_s=config.fetch.retry_max_wait_s,
                 ),
             ),
+            open_renderer=_renderers(config),
             secrets=variable,
             keep_generations=config.history.keep_generations,
         )
@@ -93,3 +95,12 @@ def _open_fetcher(options: FetcherOptions) -> AbstractAsyncContextManager[Fetche
     from rowen.adapters.http import open_fetcher  # half of the start-up time, and most commands fetch nothing
 
     return open_fetcher(options)
+
+
+def _renderers(config: Config) -> OpenRenderer:
+    def open_one(options: RendererOptions) -> AbstractAsyncContextManager[Renderer]:
+        from rowen.adapters.render import open_renderer
+
+        return open_renderer(options, browser=config.render.browser, sandbox=config.render.sandbox)
+
+    return open_one

@@ -10,6 +10,7 @@ from rowen.core.document import Outcome, Validators
 from rowen.core.run import Mode, RunItem
 from rowen.core.source import Status
 from rowen.errors import Conflict
+from rowen.ports.embedder import Model
 from rowen.ports.store import Listing, Refreshed, Store
 from tests.contract.helpers import (
     LATER,
@@ -203,3 +204,20 @@ async def test_items_can_be_written_down_as_the_run_goes(store: Store) -> None:
     for item in items:
         await store.save_items(lease, run, [item])
     assert await store.run_items(run.id) == items
+
+
+async def test_notes_are_remembered_and_replaced(store: Store) -> None:
+    assert await store.note("breaker") is None
+    for value in ({"state": "open"}, {"state": "closed"}):
+        await store.save_note("breaker", value)
+        assert await store.note("breaker") == value
+
+
+async def test_the_embedding_gap_counts_each_visible_text_once(store: Store) -> None:
+    source = await a_source(store)
+    await a_generation(store, source, {A: "# Same\n\ntext", B: "# Same\n\ntext"})
+    other = Model(name="another", digest="d", dimensions=4, alpha=0.5)
+    gap = await store.embedding_gap(other)
+    assert (gap.passages, gap.missing) == (1, 1)
+    assert gap.missing_chars == len("Same\ntext")
+    assert (await store.embedding_gap(MODEL, source.id)).missing == 0

@@ -90,7 +90,7 @@ class Address:
 
 def parse_address(location: str) -> Address | None:
     """None when it is not the address of a repository, or of something else than its files."""
-    location = location.strip().removeprefix("git+")
+    location = location.strip()
     if location.startswith("ssh://"):
         host, _, path = location.removeprefix("ssh://").rpartition("@")[2].partition("/")
         location = f"https://{host.partition(':')[0]}/{path}"

@@ -1,14 +1,15 @@
 """Reading llms.txt and llms-full.txt: what a site lists for programs that read Markdown.
 
-`parse` reads the list: a title, sections (`## Docs`), and in each a list of links with notes. `parts` cuts the
-one big file into its documents. Both look at lines and know fenced code; neither fetches anything.
+`parse` reads the list: a title, sections (`## Docs`), and in each a list of links with notes. `parts` cuts
+the one big file into its documents. Both look at lines and know fenced code; neither fetches anything.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from rowen.core import urls
@@ -92,11 +93,10 @@ def parse(text: str, base: str) -> list[Entry]:
 
 
 def parts(text: str, file_url: str) -> list[Part]:
-    """The documents of an llms-full.txt.
+    """The documents of an llms-full.txt, each with text of its own.
 
-    Where lines such as `Source: https://...` name addresses, each belongs to one document, which begins at
-    the title just above it. Without them a document begins at every `# Title`, and a file with one title is one
-    document.
+    Where lines such as `Source: https://...` name addresses, a document begins at each, or at the title just
+    above it. Without them a document begins at every `# Title`, and a file with one title is one document.
     """
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
     titles: dict[int, str] = {}
@@ -107,25 +107,17 @@ def parts(text: str, file_url: str) -> list[Part]:
             titles[number] = heading[2]
         elif (named := _ADDRESS_LINE.match(line)) and (url := urls.normalise(named[1])):
             addresses[number] = url
-    starts = _starts_by_address(lines, titles, addresses) if addresses else {n: None for n in titles}
-    if not starts:
-        starts = {0: None}
-    borders = [*sorted(starts), len(lines)]
-    if any(line.strip() for line in lines[: borders[0]]) and addresses:
-        borders.insert(0, 0)
-    elif borders[0]:
-        # A few words above the first title belong to it.
-        starts[0] = starts.pop(borders[0])
-        titles[0] = titles.get(borders[0], "")
-        borders[0] = 0
+    address_lines = _address_lines(lines, titles, addresses)
+    # What stands above the first named document is a document too; above a mere title it is a preface.
+    borders = [0, *(address_lines or list(titles)[1:]), len(lines)]
     found: list[Part] = []
     used: set[str] = set()
-    for start, end in zip(borders, borders[1:], strict=False):
-        at = starts.get(start)
+    for start, end in pairwise(borders):
+        at = address_lines.get(start)
         body = "\n".join(lines[n] for n in range(start, end) if n != at).strip("\n")
         if not body.strip():
             continue
-        title = titles.get(start, "")
+        title = next((titles[n] for n in range(start, end) if n in titles), "")
         address = addresses[at] if at is not None else f"{file_url}#{_slug(title)}".rstrip("#")
         found.append(Part(_unused(address, used), title, body + "\n"))
     return found
@@ -155,24 +147,24 @@ def twins(url: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((f"{page}.md", f"{bare}.md")))
 
 
-def _starts_by_address(
-    lines: Sequence[str], titles: dict[int, str], addresses: dict[int, str]
-) -> dict[int, int | None]:
-    """Where documents begin, with the line that names each one's address."""
-    starts: dict[int, int | None] = {}
-    previous = -1
+def _address_lines(
+    lines: Sequence[str], titles: Mapping[int, str], addresses: Mapping[int, str]
+) -> dict[int, int]:
+    """Where named documents begin, with the line that names each one's address.
+
+    Once one address stands below a title, those that do not are text: a manual may well say `URL: ...`.
+    """
+    titled: dict[int, int] = {}
     for number in addresses:
-        start, above = number, 0
-        for before in range(number - 1, previous, -1):
+        above = 0
+        for before in range(number - 1, -1, -1):
             if before in titles:
-                start = before
+                titled.setdefault(before, number)
                 break
             above += bool(lines[before].strip())
             if above >= _NEAR_LINES:
                 break
-        starts[start] = number
-        previous = number
-    return starts
+    return titled or {number: number for number in addresses}
 
 
 def _outside_code(text: str) -> Iterator[tuple[int, str]]:

@@ -53,10 +53,17 @@ PARAMS = (
     ),
 )
 
-HINT = (
-    "if it wants credentials, give them by reference: `--set bearer='${TOKEN}'`,"
-    " `basic='${USER}:${PASSWORD}'`, `cookie='${COOKIE}'` or `header.NAME='${VALUE}'`"
-)
+
+def hint(params: Mapping[str, Any]) -> str:
+    """What to do about a server that lets nobody in."""
+    given = [spec.name for spec in PARAMS if params.get(spec.name)]
+    if given:
+        names = " and ".join(f"`{name}`" for name in given)
+        return f"the server does not take what {names} refers to: look at those variables"
+    return (
+        "if it wants credentials, give them by reference: `--set bearer='${TOKEN}'`,"
+        " `basic='${USER}:${PASSWORD}'`, `cookie='${COOKIE}'` or `header.NAME='${VALUE}'`"
+    )
 
 
 def resolve(tools: Tools, params: Mapping[str, Any], location: str) -> Credentials | None:

@@ -49,12 +49,12 @@ class Api:
         """The bytes behind an id. They cannot be of another version: the id is their hash."""
         body = (await self.get(f"/git/blobs/{id_}", accept=RAW_BLOB)).body
         if blob_id(body, like=id_) != id_:
-            raise Unfetchable(f"blob `{id_}` of `{self._address.repository}`: other bytes came than its id says")
+            raise Unfetchable(
+                f"blob `{id_}` of `{self._address.repository}`: other bytes came than its id says"
+            )
         return body
 
-    async def get(
-        self, suffix: str, *, accept: str = JSON, validators: Validators | None = None
-    ) -> Response:
+    async def get(self, suffix: str, *, accept: str = JSON, validators: Validators | None = None) -> Response:
         """Raises `NotThere`, `Unfetchable`, or what the client raises."""
         url = self._root + suffix
         for _ in range(MAX_REDIRECTS + 1):
@@ -87,21 +87,23 @@ class Api:
         return headers
 
     def _refusal(self, response: Response) -> PermanentError:
-        name, status = self._address.repository, response.status
-        facts = {"status": status, "url": response.url}
+        status, url = response.status, response.url
+        what = f"repository `{self._address.repository}`"
+        hint: str | None = None
         if status in (404, 422):
             hint = (
                 "check the spelling; the token may not be allowed to see it"
                 if self._token
                 else "check the spelling; a private repository needs a token in GITHUB_TOKEN"
             )
-            return NotThere(f"repository `{name}`: {status} from `{response.url}`", hint=hint, **facts)
+            return NotThere(f"{what}: {status} from `{url}`", hint=hint, status=status, url=url)
+        said = f"{status} from `{url}`"
         if status == 401:
-            hint = "the token in GITHUB_TOKEN is wrong or has expired"
-            return Unfetchable(f"repository `{name}`: 401, the token is not accepted", hint=hint, **facts)
-        if status == 409:
-            return Unfetchable(f"repository `{name}`: 409, it is empty", **facts)
-        if status == 451:
-            return Unfetchable(f"repository `{name}`: 451, blocked for legal reasons", **facts)
-        hint = "the token may lack the permission to read contents" if status == 403 else None
-        return Unfetchable(f"repository `{name}`: {status} from `{response.url}`", hint=hint, **facts)
+            said, hint = "401, the token is not accepted", "the one in GITHUB_TOKEN is wrong or has expired"
+        elif status == 403:
+            hint = "the token in GITHUB_TOKEN may lack the permission to read contents"
+        elif status == 409:
+            said = "409, it is empty"
+        elif status == 451:
+            said = "451, blocked for legal reasons"
+        return Unfetchable(f"{what}: {said}", hint=hint, status=status, url=url)

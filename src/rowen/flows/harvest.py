@@ -27,6 +27,8 @@ class Harvested:
     """Why it stopped early."""
     root_answered: bool = True
     """The source itself (a root page, a listing) answered well. If not, deletions wait for a person."""
+    hint: str | None = None
+    """What a person should know, also when all went well."""
     mode: Mode | None = None
     """What kind of run it turned out to be, when the source knows better than the call."""
     metadata: Mapping[str, Any] = field(default_factory=dict)

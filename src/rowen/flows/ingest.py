@@ -12,9 +12,9 @@ from rowen.core.document import Draft
 from rowen.core.handoff import HandoffStatus, Reason, is_poison
 from rowen.core.lease import Lease
 from rowen.core.run import Counters, Run
-from rowen.core.section import Passage
+from rowen.core.section import Passage, Section
 from rowen.core.split import passages, split
-from rowen.errors import EmbedderUnavailable
+from rowen.flows import embedding
 from rowen.flows.tools import Tools
 from rowen.ports.embedder import Model
 from rowen.ports.store import Ingested, Staged
@@ -63,40 +63,45 @@ class Ingestion:
         found: dict[bytes, Passage] = {}
         for tree in sections.values():
             found |= passages(tree)
-        embedder = self._tools.embedder()
-        vectors, reason = await self._embed(found, embedder.model)
+        model = self._tools.embedder().model
+        vectors, missing = await self._embed(found, model)
+        reasons = {one.draft.reference: _reason(sections.get(one.content_id, ()), missing) for one in staged}
         await store.ingest(
             self._lease,
             self._run,
             [
-                Ingested(staged=one, sections=sections.get(one.content_id, ()), reason=reason.value)
+                Ingested(
+                    staged=one,
+                    sections=sections.get(one.content_id, ()),
+                    reason=reasons[one.draft.reference].value,
+                )
                 for one in staged
             ],
             list(found.values()),
             vectors,
-            embedder.model,
+            model,
             now=clock.now(),
         )
-        return {one.draft.reference: reason for one in staged}
+        return reasons
 
-    async def _embed(self, found: dict[bytes, Passage], model: Model) -> tuple[dict[bytes, bytes], Reason]:
+    async def _embed(
+        self, found: dict[bytes, Passage], model: Model
+    ) -> tuple[dict[bytes, bytes], set[bytes]]:
+        """Vectors of what had none, and the passages that still have none."""
         if not found:
-            return {}, Reason.INGESTED
+            return {}, set()
         states = await self._tools.store.passage_states(list(found), model)
         wanted = [
             passage for digest, passage in found.items() if not (digest in states and states[digest].embedded)
         ]
+        embedded = await embedding.embed(self._tools, wanted)
         counters = self._counters
         counters.passages_reused += len(states)
         counters.passages_new += len(found) - len(states)
         counters.embeddings_reused += len(found) - len(wanted)
-        try:
-            vectors = await self._tools.embedder().embed([passage.embeddable for passage in wanted])
-        except EmbedderUnavailable:
-            # The text is stored and found by its words; its vectors are filled in by a later run.
-            return {}, Reason.CIRCUIT_OPEN
-        counters.embeddings_computed += len(vectors)
-        return {p.hash: vector for p, vector in zip(wanted, vectors, strict=True)}, Reason.INGESTED
+        counters.embeddings_computed += len(embedded.vectors)
+        # Text without a vector is stored and found by its words; its vectors are filled in later.
+        return embedded.vectors, {p.hash for p in wanted}.difference(embedded.vectors)
 
     async def _give_up(self, staged: Staged) -> dict[str, Reason]:
         await self._tools.store.settle_handoff(
@@ -110,14 +115,7 @@ class Ingestion:
         return {staged.draft.reference: Reason.WORKER_LOST}
 
 
-async def fill_vectors(tools: Tools) -> int:
-    """Embed what is visible and has no vector yet; answers how many texts were embedded."""
-    embedder = tools.embedder()
-    done = 0
-    while waiting := await tools.store.unembedded(embedder.model, limit=BATCH * 8):
-        vectors = await embedder.embed([passage.embeddable for passage in waiting])
-        await tools.store.save_vectors(
-            {p.hash: vector for p, vector in zip(waiting, vectors, strict=True)}, embedder.model
-        )
-        done += len(waiting)
-    return done
+def _reason(sections: Sequence[Section], missing: set[bytes]) -> Reason:
+    if missing and any(section.passage_hash in missing for section in sections):
+        return Reason.CIRCUIT_OPEN
+    return Reason.INGESTED

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from rowen.core.params import Param
 from rowen.core.source import Source
 from rowen.errors import ConfigError
-from rowen.flows import files, probe, web
+from rowen.flows import files, github, probe, web
 from rowen.flows.harvest import Harvested, Prepared
 from rowen.flows.intake import Intake
 from rowen.flows.tools import Tools
@@ -42,6 +42,13 @@ class Kind:
 KINDS = {
     kind.name: kind
     for kind in (
+        Kind(
+            name="github",
+            params=github.PARAMS,
+            claims=github.claims,
+            prepare=github.prepare,
+            harvest=github.harvest,
+        ),
         Kind(
             name="files",
             params=files.PARAMS,

@@ -18,16 +18,13 @@ from rowen.core.guard import reason_to_hold
 from rowen.core.lease import HEARTBEAT_S, LEASE_TTL_S, Lease, source_lease_name
 from rowen.core.run import Counters, Event, Mode, Run, RunStatus, StopReason
 from rowen.core.source import Source, Status
-from rowen.errors import Conflict, EmbedderUnavailable, LeaseLost, RowenError
+from rowen.errors import Conflict, LeaseLost, RowenError
+from rowen.flows import embedding
 from rowen.flows.harvest import Harvested
-from rowen.flows.ingest import fill_vectors
 from rowen.flows.intake import Intake, OnEvent
 from rowen.flows.kinds import kind_named
 from rowen.flows.tools import Tools
 from rowen.ports.store import RunEnd
-
-PENDING = "vectors_pending"
-"""In a source's metadata: some of its text is stored without vectors."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -125,7 +122,7 @@ class _Execution:
             problem = f"{type(exc).__name__}: {exc}"
             await self._finish(self._broken(RunStatus.FAILED, StopReason.ERROR, None, problem))
             raise
-        return await self._finish(self._decide(harvested), harvested.error)
+        return await self._finish(self._decide(harvested), harvested.error, hint=harvested.hint)
 
     async def _harvest(self) -> Harvested:
         kind = kind_named(self._source.kind)
@@ -210,7 +207,7 @@ class _Execution:
             source_status=Status.SUCCESS if harvested.error is None else Status.ERROR,
             # invariant: the watermark is the start of the last run without failures, never past them.
             watermark=self._run.started_at if clean else None,
-            metadata=self._metadata(harvested.metadata if clean else {}, pending=counters.skipped > 0),
+            metadata=self._metadata(harvested.metadata if clean else {}),
         )
 
     def _why_nothing(self, intake: Intake) -> str:
@@ -239,19 +236,16 @@ class _Execution:
             else Status.ERROR,
         )
 
-    async def _finish(self, end: RunEnd, exc: RowenError | None = None) -> Receipt:
+    async def _finish(
+        self, end: RunEnd, exc: RowenError | None = None, *, hint: str | None = None
+    ) -> Receipt:
         tools = self._tools
         await tools.store.finish_run(self._lease, self._run, end, now=tools.clock.now())
         if end.activate is not None:
             await self._forget()
-        if (
-            self._source.metadata.get(PENDING)
-            and not end.counters.skipped
-            and end.source_status is Status.SUCCESS
-        ):
-            await self._fill(end.counters)
+        await self._about_vectors(end.counters)
         generation = end.activate if end.activate is not None else self._source.active_generation
-        hint = exc.hint if exc else None
+        hint = exc.hint if exc else hint
         if end.hold is not None:
             label = self._source.label
             hint = f"look at it with `rowen diff {label} --to {end.hold}`, then `rowen approve {label}`"
@@ -277,17 +271,15 @@ class _Execution:
             floor = oldest_kept(shown, active=self._run.generation, keep=self._tools.keep_generations)
             await self._tools.store.vacuum({self._source.id: floor}, everything=False)
 
-    async def _fill(self, counters: Counters) -> None:
-        try:
-            counters.embeddings_computed += await fill_vectors(self._tools)
-        except EmbedderUnavailable:
-            return
+    async def _about_vectors(self, counters: Counters) -> None:
+        if counters.skipped:
+            await embedding.left_out(self._tools)
+        counters.embeddings_computed += await embedding.fill_if_pending(self._tools)
+        if counters.embeddings_computed:
+            await embedding.begin(self._tools)
 
-    def _metadata(self, learnt: Mapping[str, Any], *, pending: bool) -> dict[str, Any] | None:
-        metadata = {key: value for key, value in self._source.metadata.items() if key != PENDING}
-        metadata.update(learnt)
-        if pending:
-            metadata[PENDING] = True
+    def _metadata(self, learnt: Mapping[str, Any]) -> dict[str, Any] | None:
+        metadata = {**self._source.metadata, **learnt}
         return metadata if metadata != self._source.metadata else None
 
     def _share(self) -> float:

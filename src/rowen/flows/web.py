@@ -1,358 +1,71 @@
-"""The `web` kind: a documentation site, crawled by its links.
+"""The `web` kind: a documentation site, crawled by its links and sitemaps.
 
-Says how to list (root, sitemaps, links), how to ask "changed?" (validators) and how to fetch. Comparing,
-ingesting and the life of the run are elsewhere; which page comes next is the frontier's decision.
+With `render`, pages go through a browser before they are converted; without it, pages that look empty until
+their scripts have run are counted, and the run says so.
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
+from contextlib import AsyncExitStack
 from typing import Any
 
-from rowen.core import hashing, urls
-from rowen.core.document import Converted, Validators
-from rowen.core.frontier import Frontier, Settlement, Visit
-from rowen.core.params import Param, number, one_of, optional, switch, whole, words
+from rowen.core.document import Converted
+from rowen.core.frontier import Visit
+from rowen.core.params import Param, switch
 from rowen.core.robots import Robots
-from rowen.core.run import StopReason
-from rowen.core.scope import Scope
+from rowen.core.scripted import needs_scripts
 from rowen.core.source import Source
-from rowen.errors import PermanentError, TransientError
-from rowen.flows.client import STOPS, Client, stop_reason
+from rowen.flows import credentials
+from rowen.flows.crawl import Crawl, Rules, crawl_params, open_client
 from rowen.flows.harvest import Harvested
-from rowen.flows.intake import MOVED, Intake
-from rowen.flows.listings import Listings
+from rowen.flows.intake import Intake
+from rowen.flows.render import Rendering
 from rowen.flows.tools import Tools
-from rowen.ports.fetcher import FetcherOptions, Request, Response
+from rowen.ports.fetcher import Response
 
 PARAMS = (
-    Param(
-        name="scope",
-        default="subpages",
-        parse=one_of("subpages", "host", "domain"),
-        identity=True,
-        help="Which addresses belong to the source: below the root's folder, its host, or its domain",
-    ),
-    Param(
-        name="max_depth",
-        default=None,
-        parse=optional(whole(0, 1000)),
-        identity=True,
-        help="How many links away from the root a page may be; none for no limit",
-    ),
-    Param(
-        name="max_pages",
-        default=20_000,
-        parse=whole(1, 10_000_000),
-        identity=True,
-        help="How many pages a generation may have",
-    ),
-    Param(
-        name="include",
-        default=[],
-        parse=words,
-        identity=True,
-        help="Only paths that match one of these globs",
-    ),
-    Param(
-        name="exclude", default=[], parse=words, identity=True, help="No paths that match one of these globs"
-    ),
-    Param(
-        name="robots",
-        default=True,
-        parse=switch,
-        identity=True,
-        help="Keep to robots.txt; switch it off for a site of your own only",
-    ),
+    *crawl_params(scope="subpages", max_depth=None),
     Param(name="sitemap", default=True, parse=switch, identity=True, help="Also find pages in sitemaps"),
     Param(
-        name="orphans",
-        default="drop",
-        parse=one_of("drop", "keep"),
-        identity=False,
-        help="What happens to a page that nothing links to any more",
+        name="render",
+        default=False,
+        parse=switch,
+        identity=True,
+        help="Let a browser run each changed page's scripts first; needs `rowen[render]` and Chromium",
     ),
-    Param(
-        name="concurrency", default=3, parse=whole(1, 64), identity=False, help="Requests at a time per host"
-    ),
-    Param(
-        name="delay_s",
-        default=0.0,
-        parse=number(0, 3600),
-        identity=False,
-        help="Seconds between requests to a host",
-    ),
-    Param(
-        name="max_deleted_share",
-        default=0.3,
-        parse=number(0, 1),
-        identity=False,
-        help="A generation that would remove more than this share is held for approval",
-    ),
+    *credentials.PARAMS,
 )
 
-GONE = frozenset({404, 410})
-REDIRECTS = frozenset({301, 302, 303, 307, 308})
+LOOKS_EMPTY = "looks_empty_without_javascript"
 
 
 async def harvest(tools: Tools, source: Source, params: Mapping[str, Any], intake: Intake) -> Harvested:
-    options = FetcherOptions(
-        typed_location=source.location,
-        allow_private=tools.fetch.allow_private,
-        user_agent=tools.fetch.user_agent,
-        connections=params["concurrency"],
-        timeout_s=tools.fetch.timeout_s,
-        max_body_bytes=tools.fetch.max_body_bytes,
-    )
-    async with tools.open_fetcher(options) as fetcher:
-        client = Client(
-            fetcher,
-            tools.clock,
-            intake.counters,
-            retry=tools.fetch.retry,
-            concurrency=params["concurrency"],
-            delay_s=params["delay_s"],
-        )
-        return await _Crawl(tools, source, params, intake, client).run()
+    async with open_client(tools, source, params, intake) as client, AsyncExitStack() as stack:
+        rendering = None
+        if params["render"]:
+            rendering = await stack.enter_async_context(Rendering(tools, source.location, client.ask))
+        rules = _Pages(tools, intake, rendering)
+        return await Crawl(tools, source, params, intake, client, rules).run()
 
 
-class _Crawl:
-    """One run over one site."""
-
-    def __init__(
-        self, tools: Tools, source: Source, params: Mapping[str, Any], intake: Intake, client: Client
-    ) -> None:
-        self._tools = tools
-        self._source = source
-        self._params = params
+class _Pages(Rules):
+    def __init__(self, tools: Tools, intake: Intake, rendering: Rendering | None) -> None:
+        super().__init__(tools)
         self._intake = intake
-        self._client = client
-        self._scope = Scope(
-            source.location, params["scope"], tuple(params["include"]), tuple(params["exclude"])
-        )
-        self._stop: StopReason | None = None
-        self._stop_error: TransientError | None = None
-        self._news = asyncio.Event()
-        self._aliases: dict[str, str] = {}
-        self._foreign: set[str] = set()
-        self._root_answered = False
-        self._robots: Robots | None = None
-        self._frontier: Frontier
-        self._urls: dict[int, str] = {}
+        self._rendering = rendering
 
-    async def run(self) -> Harvested:
-        store, source_id = self._tools.store, self._source.id
-        leftovers = await store.leftovers(source_id)
-        references = await store.references(source_id)
-        self._urls = {number: url for url, number in references.ids.items()}
-        listings = Listings(self._tools.store, self._client, self._intake)
-        await listings.load()
-        try:
-            if self._params["robots"]:
-                self._robots = await listings.robots(self._source.location)
-                delay_s = self._robots.crawl_delay_s(self._tools.fetch.user_agent)
-                if delay_s:
-                    self._client.slow_down(delay_s)
-            listed = []
-            if self._params["sitemap"]:
-                listed = await listings.sitemaps(self._source.location, self._robots)
-        except TransientError as exc:
-            return Harvested.stopped(stop_reason(exc), exc, root_answered=False)
-        self._frontier = Frontier(
-            root=self._source.location,
-            listed=[url for url in listed if self._scope.why_not(url) is None],
-            known=self._intake.known,
-            leftovers=leftovers,
-            ids=references.ids,
-            aliases={} if self._intake.unconditional else references.aliases,
-            why_not=self._why_not,
-            max_depth=self._params["max_depth"],
-            max_pages=self._params["max_pages"],
-        )
-        async with asyncio.TaskGroup() as group:
-            for _ in range(self._params["concurrency"]):
-                group.create_task(self._visit_until_done())
-        if self._aliases:
-            await store.save_aliases(self._intake.lease, source_id, self._aliases)
-        return self._settle(complete=listings.complete)
-
-    def _settle(self, *, complete: bool) -> Harvested:
-        settled: Settlement = self._frontier.settle(
-            complete=complete and self._stop is None,
-            keep_orphans=self._params["orphans"] == "keep",
-        )
-        for page in settled.orphaned:
-            self._intake.gone(page.reference, "orphaned")
-        for page in settled.displaced:
-            self._intake.gone(page.reference, "over_max_pages")
-        self._intake.counters.ignored.update(self._frontier.ignored)
-        if settled.left_out:
-            self._intake.counters.ignored["over_max_pages"] = settled.left_out
-        if settled.unlinked_but_kept:
-            self._intake.counters.ignored["unlinked_but_kept"] = settled.unlinked_but_kept
-        finished = StopReason.MAX_PAGES if settled.left_out else StopReason.EXHAUSTED
-        return Harvested(
-            stop_reason=self._stop or finished,
-            error=self._stop_error,
-            root_answered=self._root_answered,
-        )
-
-    async def _visit_until_done(self) -> None:
-        while self._stop is None:
-            visit = self._frontier.next()
-            if visit is not None:
-                self._intake.queued = self._frontier.queued
-                await self._visit(visit)
-                self._wake()
-            elif self._frontier.idle:
-                self._wake()
-                return
-            else:
-                await self._news.wait()
-
-    def _wake(self) -> None:
-        """Whoever waits for pages to ask for looks again."""
-        self._news.set()
-        self._news = asyncio.Event()
-
-    async def _visit(self, visit: Visit) -> None:
-        is_root = visit.url == self._source.location
-        known = visit.known
-        validators = known.validators if known and not self._intake.unconditional else Validators()
-        request = Request(visit.url, validators, wanted=self._wanted)
-        try:
-            response = await self._client.ask(request)
-            if is_root:
-                self._root_answered = response.status < 400
-            await self._answered(visit, response)
-        except STOPS as exc:
-            self._stop, self._stop_error = stop_reason(exc), exc
-            self._failed(visit, exc)
-        except (TransientError, PermanentError) as exc:
-            self._failed(visit, exc)
-
-    def _failed(self, visit: Visit, exc: TransientError | PermanentError) -> None:
-        self._frontier.failed(visit)
-        self._intake.failed(visit.url, exc)
-
-    async def _answered(self, visit: Visit, response: Response) -> None:
-        status, intake, frontier = response.status, self._intake, self._frontier
-        if status == 304 and visit.known is not None:
-            if visit.known.document_id:
-                intake.not_modified(visit.known)
-            else:
-                await intake.revived(visit.known)
-            frontier.unchanged(visit)
-        elif response.refused:
-            frontier.gone(visit)
-            intake.counters.ignored["unsupported_type"] += 1
-            intake.gone(visit.url, "unsupported_type", response.headers.get("content-type"))
-        elif status == 200:
-            await self._received(visit, response)
-        elif status in REDIRECTS:
-            self._redirected(visit, response)
-        elif status in GONE:
-            frontier.gone(visit)
-            intake.gone(visit.url, f"http_{status}")
-            if visit.known is None and visit.url == self._source.location:
-                intake.failed_because(visit.url, f"http_{status}", f"`{visit.url}`: {status}, nothing there")
-        else:
-            frontier.failed(visit)
-            intake.failed_because(visit.url, f"http_{status}", f"`{visit.url}`: {status} from the server")
-
-    async def _received(self, visit: Visit, response: Response) -> None:
-        known, intake = visit.known, self._intake
-        body_hash = hashing.of_bytes(response.body)
-        if known and known.document_id and known.body_hash == body_hash and not intake.unconditional:
-            intake.same_body(known, response.validators)
-            self._frontier.unchanged(visit)
-            return
+    async def page(self, visit: Visit, response: Response, robots: Robots | None) -> tuple[bytes, str]:
         content_type = response.headers.get("content-type", "")
-        converted = await intake.convert(response.body, content_type=content_type, url=visit.url)
-        visit = self._under_its_own_name(visit, converted)
-        if visit.url in self._aliases:
-            return
-        links = self._links_in_scope(visit, converted)
-        known = visit.known if visit.known and visit.known.document_id else None
-        await intake.fetched(
-            converted,
-            reference=visit.url,
-            url=visit.url,
-            body_hash=body_hash,
-            validators=response.validators,
-            content_type=content_type,
-            depth=visit.depth,
-            links=links,
-            stored_links=[self._urls[link] for link in known.links] if known else None,
-            metadata=converted.metadata,
-        )
-        self._frontier.document(visit, links)
+        if self._rendering is None or "html" not in content_type:
+            return response.body, content_type
+        return await self._rendering.page(visit.url, response, robots), "text/html; charset=utf-8"
 
-    def _under_its_own_name(self, visit: Visit, converted: Converted) -> Visit:
-        """A canonical link is believed when it is another spelling of the same address.
-
-        Sites that name one page as canonical for all of them exist; believing those would lose every page.
-        """
-        canonical = converted.canonical
-        if (
-            canonical is None
-            or canonical == visit.url
-            or self._why_not(canonical) is not None
-            or not urls.is_variant_of_same_page(canonical, visit.url)
-        ):
-            return visit
-        self._aliases[visit.url] = canonical
-        self._intake.gone(visit.url, MOVED, f"canonical address is `{canonical}`")
-        if self._frontier.moved(visit, canonical, alias=True):
-            return self._frontier.adopt(canonical, visit.depth)
-        return visit
-
-    def _redirected(self, visit: Visit, response: Response) -> None:
-        target = urls.normalise(response.headers.get("location", ""), visit.url)
-        self._intake.counters.redirects += 1
-        if target is None:
-            self._frontier.failed(visit)
-            self._intake.failed_because(
-                visit.url, "bad_redirect", f"`{visit.url}`: redirect without an address"
+    def notice(self, response: Response, converted: Converted) -> None:
+        if self._rendering is None and needs_scripts(response.body, converted.text):
+            self._intake.counters.ignored[LOOKS_EMPTY] += 1
+            empty = self._intake.counters.ignored[LOOKS_EMPTY]
+            self.hint = (
+                f"{empty} page{'s look' if empty > 1 else ' looks'} empty until scripts have run:"
+                " add the site again with `--set render=true`"
             )
-            return
-        if target == visit.url:
-            self._frontier.failed(visit)
-            self._intake.failed_because(visit.url, "redirect_loop", f"`{visit.url}`: redirects to itself")
-            return
-        if self._scope.why_not(target) is None:
-            self._frontier.moved(visit, target)
-            self._intake.gone(visit.url, MOVED, f"redirects to `{target}`")
-            return
-        if visit.url == self._source.location:
-            self._root_answered = False
-            self._frontier.failed(visit)
-            self._intake.failed_because(
-                visit.url, "redirected_off_site", f"`{visit.url}`: redirects to `{target}`, out of scope"
-            )
-            return
-        self._frontier.gone(visit)
-        self._intake.gone(visit.url, "redirected_off_site", f"redirects to `{target}`")
-
-    def _wanted(self, status: int, headers: Mapping[str, str]) -> bool:
-        # Other answers have small bodies; reading them keeps the connection usable.
-        return status != 200 or self._tools.converter.handles(headers.get("content-type", ""), "")
-
-    def _why_not(self, url: str) -> str | None:
-        reason = self._scope.why_not(url)
-        if reason is None and self._robots and not self._robots.allows(url, self._tools.fetch.user_agent):
-            return "robots"
-        return reason
-
-    def _links_in_scope(self, visit: Visit, converted: Converted) -> list[str]:
-        links: list[str] = []
-        for url in converted.links:
-            reason = self._scope.why_not(url)
-            if reason is None:
-                if url != visit.url:
-                    links.append(url)
-            elif url not in self._foreign:
-                self._foreign.add(url)
-                self._intake.counters.ignored[reason] += 1
-        return links

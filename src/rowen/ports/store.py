@@ -107,6 +107,13 @@ class SourceStats:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class EmbeddingGap:
+    passages: int
+    missing: int
+    missing_chars: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class PassageState:
     passage_id: int
     embedded: bool
@@ -266,11 +273,23 @@ class Store(Protocol):
         offset: int = 0,
     ) -> list[Handoff]: ...
 
+    async def embedding_gap(self, model: Model, source_id: int | None = None) -> EmbeddingGap:
+        """How much of what readers see has no vector under this model."""
+        ...
+
     async def unembedded(self, model: Model, *, limit: int) -> list[Passage]:
         """Visible passages that have no vector under this model."""
         ...
 
     async def save_vectors(self, vectors: Mapping[bytes, bytes], model: Model) -> None: ...
+
+    # notes: what belongs to no source
+
+    async def note(self, name: str) -> Any:
+        """None when there is none."""
+        ...
+
+    async def save_note(self, name: str, value: Any) -> None: ...
 
     # generations
 

@@ -12,6 +12,7 @@ _TICKS = re.compile(r"`{3,}")
 _MARKS = re.compile(r"([\\`*\[])")
 # What a line of prose must not begin with: a heading, a fence, or the line under a heading.
 _STRUCTURE = re.compile(r"^([ \t]*)(?=#{1,6}(?:[ \t]|$)|`{3}|~{3}|={2,}[ \t]*$|-{2,}[ \t]*$)", re.MULTILINE)
+_LIKE_AN_ANCHOR = re.compile(r"\{#[^\s{}]+\}$")
 _SPACES = re.compile(r"\s+")
 _NAMES_NOTHING = ("__init__.py", "index.", "mod.rs", "lib.rs", "main.")
 
@@ -47,8 +48,8 @@ def fence(code: str, language: str = "") -> str:
 def heading(level: int, title: str, anchor: str | None = None) -> str:
     """One line, whatever the title holds, with the marks of Markdown escaped."""
     words = _MARKS.sub(r"\\\1", one_line(title))
-    # Marks at the end would be taken for the closing ones, braces for an anchor.
-    if words.endswith(("#", "}")):
+    # Marks at the end would be taken for closing ones, or for an anchor.
+    if words.endswith("#") or _LIKE_AN_ANCHOR.search(words):
         words = f"{words[:-1]}\\{words[-1]}"
     return f"{'#' * min(level, 6)} {words}{f' {{#{anchor}}}' if anchor else ''}\n"
 

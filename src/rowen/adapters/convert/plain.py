@@ -43,7 +43,7 @@ def convert_markdown(text: str, url: str) -> Converted:
     title = fields.pop("title", "") or heading
     if title and not heading:
         text = f"# {title}\n\n{text}"
-    return Converted(title or file_name(url), text, _links(text, url), None, fields)
+    return Converted(title or file_name(url), text, links_of(text, url), None, fields)
 
 
 def convert_plain(text: str, url: str) -> Converted:
@@ -57,7 +57,7 @@ def _unquoted(value: str) -> str:
     return value[1:-1] if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'" else value
 
 
-def _links(text: str, url: str) -> tuple[str, ...]:
+def links_of(text: str, url: str) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for groups in _LINK.findall(_CODE.sub("", text)):
         target = next((group for group in groups if group), "").partition("#")[0]

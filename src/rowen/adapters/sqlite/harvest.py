@@ -31,7 +31,7 @@ from rowen.core.query import indexable
 from rowen.core.run import Run
 from rowen.core.section import Passage
 from rowen.ports.embedder import Model
-from rowen.ports.store import Ingested, Listing, PassageState, References, Refreshed, Staged
+from rowen.ports.store import EmbeddingGap, Ingested, Listing, PassageState, References, Refreshed, Staged
 
 
 def known(db: apsw.Connection, source_id: int, references: Sequence[str] | None = None) -> dict[str, Known]:
@@ -62,7 +62,7 @@ def visible_references(db: apsw.Connection, source_id: int, after: str, limit: i
 
 
 def metadata(db: apsw.Connection, source_id: int) -> dict[str, dict[str, Any]]:
-    return {row[0]: orjson.loads(row[1]) for row in db.execute(sql("metadata_by_source"), (source_id,))}
+    return {row[0]: json_in(row[1]) for row in db.execute(sql("metadata_by_source"), (source_id,))}
 
 
 def references(db: apsw.Connection, source_id: int) -> References:
@@ -308,6 +308,12 @@ def handoffs(
         "offset": offset,
     }
     return [_handoff(row) for row in db.execute(sql("handoffs_list"), values)]
+
+
+def embedding_gap(db: apsw.Connection, model: Model, source_id: int | None) -> EmbeddingGap:
+    values = {"model": find_model(db, model), "source": source_id}
+    passages, missing, chars = db.execute(sql("embedding_gap"), values).get
+    return EmbeddingGap(passages=passages, missing=missing, missing_chars=chars)
 
 
 def unembedded(db: apsw.Connection, model: Model, limit: int) -> list[Passage]:

@@ -176,6 +176,26 @@ ORDER BY h.updated_at, h.id;
 -- The metadata of what readers see.
 SELECT r.reference, d.metadata FROM documents_active d JOIN refs r ON r.id = d.ref_id WHERE d.source_id = ?;
 
+-- name: note_get
+-- A note by its name.
+SELECT value FROM notes WHERE name = ?;
+
+-- name: note_save
+-- A note, in place of the one before.
+INSERT INTO notes (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value;
+
+-- name: embedding_gap
+-- Visible passages in all, the ones without a vector under a model, and the characters of those.
+SELECT count(*), coalesce(sum(missing), 0), coalesce(sum(missing * size), 0)
+FROM (
+  SELECT DISTINCT p.id, length(p.text) + length(p.heading_path) + 1 AS size,
+         NOT EXISTS (SELECT 1 FROM vectors v WHERE v.passage_id = p.id AND v.model_id = :model) AS missing
+  FROM documents_active d
+  JOIN sections s ON s.content_id = d.content_id
+  JOIN passages p ON p.id = s.passage_id
+  WHERE :source IS NULL OR d.source_id = :source
+);
+
 -- name: refs_by_source
 -- Every address ever met in a source.
 SELECT id, reference, alias_of FROM refs WHERE source_id = ?;

@@ -92,6 +92,11 @@ CREATE TABLE models (
   UNIQUE (name, digest, dimensions)
 );
 
+CREATE TABLE notes (
+  name  TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+) WITHOUT ROWID;
+
 CREATE TABLE passages (
   id           INTEGER PRIMARY KEY,
   hash         BLOB NOT NULL UNIQUE,

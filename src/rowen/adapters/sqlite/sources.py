@@ -178,6 +178,15 @@ def _insert_items(db: apsw.Connection, run: Run, items: Sequence[RunItem]) -> No
     )
 
 
+def note(db: apsw.Connection, name: str) -> Any:
+    value = db.execute(sql("note_get"), (name,)).get
+    return None if value is None else json_in(value)
+
+
+def save_note(db: apsw.Connection, name: str, value: Any) -> None:
+    db.execute(sql("note_save"), (name, json_out(value)))
+
+
 def runs(db: apsw.Connection, source_id: int, limit: int) -> list[Run]:
     return [_run(row) for row in db.execute(sql("runs_by_source"), (source_id, limit))]
 

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import apsw
 
@@ -25,6 +26,7 @@ from rowen.core.section import Passage
 from rowen.core.source import NewSource, Source
 from rowen.ports.embedder import Model
 from rowen.ports.store import (
+    EmbeddingGap,
     Ingested,
     Listing,
     PassageState,
@@ -184,11 +186,22 @@ class SqliteStore:
     ) -> list[Handoff]:
         return await self._db.read(harvest.handoffs, source_id, status, run_id, limit, offset)
 
+    async def embedding_gap(self, model: Model, source_id: int | None = None) -> EmbeddingGap:
+        return await self._db.read(harvest.embedding_gap, model, source_id)
+
     async def unembedded(self, model: Model, *, limit: int) -> list[Passage]:
         return await self._db.read(harvest.unembedded, model, limit)
 
     async def save_vectors(self, vectors: Mapping[bytes, bytes], model: Model) -> None:
         await self._db.write(harvest.save_vectors, vectors, model)
+
+    # notes
+
+    async def note(self, name: str) -> Any:
+        return await self._db.read(sources.note, name)
+
+    async def save_note(self, name: str, value: Any) -> None:
+        await self._db.write(sources.save_note, name, value)
 
     # generations
 
