@@ -34,6 +34,7 @@ EVERYWHERE = {"--db", "--json", "-v", "--verbose", "--no-color"}
 
 OPTIONS = {
     "add": {"LOCATION", "--name", "--kind", "--version", "--set", "--no-check"},
+    "plan": {"NAME"},
     "sync": {"NAMES", "--full-sync", "--progress"},
     "status": set(),
     "remove": {"NAME", "-y", "--yes"},
@@ -43,6 +44,7 @@ OPTIONS = {
     "rollback": {"NAME", "--to"},
     "approve": {"NAME"},
     "handoffs": {"NAME", "--status", "--run", "--limit", "--offset"},
+    "embed": set(),
     "vacuum": {"--keep"},
     "doctor": set(),
     "config": set(),

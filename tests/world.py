@@ -11,6 +11,7 @@ from rowen.adapters.convert.kinds import kind_of
 from rowen.adapters.convert.worker import convert
 from rowen.adapters.files import LocalFolders
 from rowen.adapters.http import open_fetcher
+from rowen.adapters.render import open_renderer
 from rowen.adapters.sqlite.store import SqliteStore
 from rowen.core.document import Converted
 from rowen.core.hit import Answer, Filters, SearchMode
@@ -39,11 +40,15 @@ class InThisProcess:
 
 
 class World:
-    def __init__(self, tools: Tools, site: Site, clock: FakeClock, embedder: FakeEmbedder) -> None:
+    def __init__(
+        self, tools: Tools, site: Site, clock: FakeClock, embedder: FakeEmbedder, secrets: dict[str, str]
+    ) -> None:
         self.tools = tools
         self.site = site
         self.clock = clock
         self.embedder = embedder
+        self.secrets = secrets
+        """Variables that settings may refer to."""
         self.store = tools.store
         self.events: list[Event] = []
 
@@ -78,6 +83,7 @@ class World:
 @asynccontextmanager
 async def a_world(folder: Path, site: Site, *, converter: Converter | None = None) -> AsyncIterator[World]:
     clock, embedder = FakeClock(), FakeEmbedder()
+    secrets: dict[str, str] = {}
     store = SqliteStore(folder / "rowen.db")
     tools = Tools(
         store=store,
@@ -89,9 +95,11 @@ async def a_world(folder: Path, site: Site, *, converter: Converter | None = Non
         embedder_from=lambda spec: FakeEmbedder(name=spec["model"]),
         owner="test",
         is_dead=lambda owner: False,
+        open_renderer=open_renderer,
+        secrets=secrets.get,
     )
     try:
-        yield World(tools, site, clock, embedder)
+        yield World(tools, site, clock, embedder, secrets)
     finally:
         await store.close()
 

@@ -6,12 +6,15 @@ starts a parser.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from rowen.adapters.system import SystemClock, is_dead, owner
 from rowen.config import Config, default_store_path, variable
+from rowen.core.breaker import BreakerSettings
 from rowen.core.retry import RetryPolicy
 from rowen.errors import ConfigError
 from rowen.flows.tools import FetchSettings, Tools
@@ -54,6 +57,8 @@ async def open_tools(config: Config) -> AsyncIterator[Tools]:
             folders=LocalFolders(),
             converter=converter,
             embedder=_Once(config),
+            embedder_from=_embedder_from,
+            breaker=BreakerSettings(**asdict(config.breaker)),
             owner=owner(),
             is_dead=is_dead,
             fetch=FetchSettings(
@@ -89,6 +94,12 @@ class _Once:
 
             self._made = embedders.make(self._config.embedding.provider)
         return self._made
+
+
+def _embedder_from(spec: Mapping[str, Any]) -> Embedder:
+    from rowen.adapters import embedders
+
+    return embedders.make(spec["provider"])
 
 
 def _open_fetcher(options: FetcherOptions) -> AbstractAsyncContextManager[Fetcher]:

@@ -211,6 +211,9 @@ async def test_notes_are_remembered_and_replaced(store: Store) -> None:
     for value in ({"state": "open"}, {"state": "closed"}):
         await store.save_note("breaker", value)
         assert await store.note("breaker") == value
+    await store.save_note("breaker:x", 1)
+    await store.save_note("other", 2)
+    assert await store.notes_like("breaker:") == {"breaker:x": 1}
 
 
 async def test_the_embedding_gap_counts_each_visible_text_once(store: Store) -> None:

@@ -88,7 +88,9 @@ def test_status_of_an_empty_store_says_how_to_begin(rowen: Rowen, db: str) -> No
     assert ended.code == 0
     assert "no sources yet" in ended.out
     assert "rowen add" in ended.err
-    assert rowen("status", "--json").json == {"db": db.removeprefix("sqlite:///"), "sources": []}
+    empty = {"search_model": None, "vectors_pending": False, "breakers": {}}
+    status = rowen("status", "--json").json
+    assert status == {"db": db.removeprefix("sqlite:///"), "sources": [], "embedding": empty}
 
 
 def test_status_shows_each_source(rowen: Rowen, orchard: Site) -> None:
@@ -282,3 +284,26 @@ def test_errors_in_json_mode_are_json_on_standard_error(rowen: Rowen, tmp_path: 
         assert ended.code == 2
         assert ended.out == ""
         assert json.loads(ended.err)["reason"] == reason
+
+
+def test_plan_estimates_before_anybody_pays(
+    rowen: Rowen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ROWEN_EMBEDDING_PRICE_PER_MILLION_TOKENS", "20")
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    for number in range(3):
+        (folder / f"{number}.md").write_text(f"# Note {number}\n\nText.\n")
+    rowen("add", str(folder), "--name", "notes")
+    plan = rowen("plan", "notes", "--json").json
+    assert (plan["items"], plan["stored"], plan["new_items"], plan["calls"]) == (3, 0, 3, 1)
+    assert plan["cost"] > 0
+    rowen("sync", "notes")
+    assert rowen("plan", "notes", "--json").json["texts"] == 0
+    assert "3 items, 3 stored, 0 new" in rowen("plan", "notes").out
+
+
+def test_embed_says_when_nothing_is_missing(rowen: Rowen, orchard: Site) -> None:
+    answer = rowen("embed", "--json").json
+    assert (answer["embedded"], answer["missing"], answer["error"]) == (0, 0, None)
+    assert rowen("status", "--json").json["embedding"]["search_model"] == answer["model"]

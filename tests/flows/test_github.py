@@ -14,7 +14,7 @@ from rowen.core.document import Outcome
 from rowen.core.git import blob_id
 from rowen.core.run import RunStatus, StopReason
 from rowen.doors import views
-from rowen.errors import BadLocation, RowenError
+from rowen.errors import BadLocation, ConfigError, RowenError
 from rowen.flows import sources
 from rowen.flows.sync import Receipt
 from tests.github_api import FakeRepository, GitHubApi
@@ -518,7 +518,7 @@ async def test_a_private_repository_is_read_with_the_token_and_the_token_is_kept
 ) -> None:
     caplog.set_level(logging.DEBUG)
     repository.private_token = TOKEN
-    world.tools = replace(world.tools, github_token=TOKEN)
+    world.tools = replace(world.tools, secrets={"GITHUB_TOKEN": TOKEN}.get)
     added = await add(world, raw_url=f"{world.site.url}/raw")
     receipts = [await world.sync()]
     assert not [asked for asked in api.requests if "/raw/" in asked.path]
@@ -549,7 +549,7 @@ async def test_a_private_repository_is_read_with_the_token_and_the_token_is_kept
 
 async def test_the_token_follows_no_redirect_to_another_host(world: World, api: GitHubApi) -> None:
     await add(world)
-    world.tools = replace(world.tools, github_token=TOKEN)
+    world.tools = replace(world.tools, secrets={"GITHUB_TOKEN": TOKEN}.get)
     with GitHubApi() as stranger:
         stranger.repository("farm/docs", {"README.md": "# Trap\n"})
         api.redirect_away = f"{stranger.url}/repos/farm/docs/git/trees/HEAD?recursive=1"
@@ -559,9 +559,20 @@ async def test_the_token_follows_no_redirect_to_another_host(world: World, api: 
         assert not stranger.requests
 
 
+async def test_a_source_can_have_a_token_of_its_own(world: World, api: GitHubApi) -> None:
+    api.repositories["farm/docs"].private_token = "mine"
+    world.tools = replace(world.tools, secrets={"GITHUB_TOKEN": TOKEN, "FARM": "mine"}.get)
+    added = await add(world, token="${FARM}")
+    assert added.source.params["token"] == "${FARM}"
+    assert (await world.sync()).counters.created == 3
+    with pytest.raises(ConfigError, match="expected a reference") as caught:
+        await add(world, token="ghp_literal")
+    assert "ghp_literal" not in str(caught.value)
+
+
 async def test_a_token_that_is_not_accepted_is_said_so(world: World) -> None:
     await add(world)
-    world.tools = replace(world.tools, github_token="expired")
+    world.tools = replace(world.tools, secrets={"GITHUB_TOKEN": "expired"}.get)
     receipt = await world.sync()
     assert "401, the token is not accepted" in str(receipt.error)
     assert "GITHUB_TOKEN" in str(receipt.hint)

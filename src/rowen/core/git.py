@@ -6,13 +6,17 @@ A blob's id is the hash of its bytes, the best validator there is. Nothing here 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import quote
 
 SUBMODULE = "submodule"
 SYMLINK = "symlink"
 
+_SCHEMES = frozenset(("https", "http", "ssh", "git", "file"))
+_SCP_LIKE = re.compile(r"([A-Za-z0-9._-]+@)?([A-Za-z0-9.-]+):(?!//)(.+)")
 _FOLDER, _SYMLINK, _SUBMODULE = "040000", "120000", "160000"
 
 
@@ -123,3 +127,37 @@ def parse_ls_remote(output: str) -> dict[str, str]:
             # The line for the target (`^{}`) comes after the line for the tag.
             refs[ref.removesuffix("^{}")] = id_
     return refs
+
+
+def parse_address(location: str) -> str | None:
+    """One spelling for the address of a repository: `git+https://host/path.git`; None when it is not one.
+
+    Paths of this machine are for others to find. Passwords are refused; the user name of ssh is not a secret.
+    """
+    location = location.strip()
+    if "://" not in location and (scp := _SCP_LIKE.fullmatch(location)):
+        location = f"ssh://{scp[1] or ''}{scp[2]}/{scp[3].lstrip('/')}"
+    scheme, separator, rest = location.removeprefix("git+").partition("://")
+    place, slash, path = rest.partition("/")
+    user, at, host = place.rpartition("@")
+    if not separator or not slash or not path.strip("/") or scheme not in _SCHEMES:
+        return None
+    if any(c.isspace() or not c.isprintable() for c in rest):
+        return None
+    if scheme == "file":
+        return None if host not in ("", "localhost") else f"git+file:///{path.rstrip('/')}"
+    # A host that looks like an option has been a way to run programs.
+    if not host or host.startswith("-") or user.startswith("-") or ":" in user or (at and scheme != "ssh"):
+        return None
+    return f"git+{scheme}://{user}{at}{host.lower()}/{path.rstrip('/')}"
+
+
+def page_of(address: str, branch: str | None, path: str, *, link: str = "") -> str:
+    """Where a person reads a file: by `link` (with `{branch}` and `{path}`), or as most forges have it."""
+    name, quoted = branch or "HEAD", quote(path)
+    if link:
+        return link.replace("{branch}", quote(name)).replace("{path}", quoted)
+    url = address.removeprefix("git+")
+    if url.startswith("http"):
+        return f"{url.removesuffix('.git')}/blob/{quote(name)}/{quoted}"
+    return f"{url}/{quoted}"

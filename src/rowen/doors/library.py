@@ -31,6 +31,7 @@ from rowen.errors import UserError
 from rowen.flows import history, sources
 from rowen.flows import search as searching
 from rowen.flows import sync as syncing
+from rowen.flows.embedding import for_search
 from rowen.flows.sources import Added, choose
 from rowen.flows.sync import Receipt
 from rowen.flows.tools import Tools
@@ -99,7 +100,7 @@ class AsyncRowen:
         filters = Filters(source_ids=frozenset(source.id for source in wanted), kinds=frozenset(kinds))
         chosen = _mode(mode)
         # A search by words alone never loads the model.
-        embedder = self._tools.embedder() if chosen is not SearchMode.KEYWORD else None
+        embedder = await for_search(self._tools) if chosen is not SearchMode.KEYWORD else None
         return await searching.search(
             self._tools.store, embedder, query, mode=chosen, filters=filters, limit=limit
         )

@@ -57,6 +57,18 @@ async def _is_running(tools: Tools, source: Source) -> bool:
     return lease is not None and lease.expires_at > tools.clock.now() and not tools.is_dead(lease.owner)
 
 
+async def embedding_status(tools: Tools) -> dict[str, Any]:
+    """The model search uses, whether vectors are missing, and the circuits that are not closed."""
+    notes = tools.store
+    model = await notes.note("search_model")
+    circuits = await notes.notes_like("breaker:")
+    return {
+        "search_model": model["name"] if model else None,
+        "vectors_pending": bool(await notes.note("vectors_pending")),
+        "breakers": {name.removeprefix("breaker:"): value for name, value in circuits.items()},
+    }
+
+
 def status(one: SourceStatus) -> dict[str, Any]:
     source = one.source
     return {

@@ -1,7 +1,7 @@
 """The way to an embedding provider: in batches, behind its circuit breaker, one model at a time for search.
 
 Two models may differ: the *target* is the one the settings name, and new text is embedded with it; the
-*search model* is the one whose vectors are complete. Filling the gaps of the target first, and switching then,
+*search model* is the one whose vectors are complete. Filling the gaps of the target first and switching then
 keeps search up all the time.
 """
 

@@ -12,7 +12,7 @@ from typing import Any
 from rowen.core.document import Validators
 from rowen.core.params import Param, number, switch, words
 from rowen.core.run import StopReason
-from rowen.core.scope import is_binary_name
+from rowen.core.scope import PathFilter, is_binary_name
 from rowen.core.source import Source
 from rowen.errors import BadLocation, PermanentError, Unfetchable
 from rowen.flows.harvest import Harvested, Prepared
@@ -77,6 +77,13 @@ async def prepare(tools: Tools, location: str, *, settings: Mapping[str, Any], c
         reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(scan.passed_over.items()))
         findings.append(f"left out: {reasons}")
     return Prepared(kind="files", location=path, findings=tuple(findings))
+
+
+async def count(tools: Tools, source: Source, params: Mapping[str, Any]) -> int:
+    options = ScanOptions(hidden=params["hidden"], ignore_files=params["ignore_files"])
+    chosen = PathFilter(tuple(params["include"]), tuple(params["exclude"]))
+    scan = await tools.folders.scan(source.location, options)
+    return sum(not is_binary_name(entry.path) and chosen.why_not(entry.path) is None for entry in scan.entries)
 
 
 async def harvest(tools: Tools, source: Source, params: Mapping[str, Any], intake: Intake) -> Harvested:

@@ -20,6 +20,7 @@ from rowen.core.git import File, blob_id
 from rowen.core.github import Address
 from rowen.core.params import Param, whole
 from rowen.core.run import Counters, StopReason
+from rowen.core.secrets import Credentials, Secret, fill, reference
 from rowen.core.source import Source
 from rowen.errors import BadLocation, PermanentError, TransientError
 from rowen.flows import trees
@@ -31,6 +32,8 @@ from rowen.flows.intake import Intake
 from rowen.flows.tools import Tools
 from rowen.ports.fetcher import FetcherOptions, Request, Response
 
+VARIABLE = "GITHUB_TOKEN"
+OWN_TOKEN = "${GITHUB_TOKEN}"
 MAX_ANSWER_BYTES = 16_000_000
 """A tree may take 7 MB; the sizes of files are known before they are fetched."""
 
@@ -57,6 +60,14 @@ PARAMS = (
         identity=False,
         help="The host for raw files, asked when there is no token; found out for github.com",
     ),
+    Param(
+        name="token",
+        default="",
+        parse=reference,
+        identity=False,
+        secret=True,
+        help="A token for the API, by reference; without it the variable GITHUB_TOKEN, if it is set",
+    ),
     Param(name="concurrency", default=3, parse=whole(1, 32), identity=False, help="Requests at a time"),
 )
 
@@ -81,7 +92,7 @@ async def prepare(tools: Tools, location: str, *, settings: Mapping[str, Any], c
                 chosen = await _reading(api, chosen)
     except (TransientError, PermanentError) as exc:
         raise BadLocation(f"location `{address.location}`: {exc.message}", hint=exc.hint) from exc
-    findings = _findings(address, facts, has_token=bool(tools.github_token))
+    findings = _findings(address, facts, has_token=api.has_token)
     return Prepared(kind="github", location=chosen.location, findings=tuple(findings))
 
 
@@ -129,16 +140,14 @@ def _findings(address: Address, facts: github.Facts, *, has_token: bool) -> list
 async def harvest(tools: Tools, source: Source, params: Mapping[str, Any], intake: Intake) -> Harvested:
     address = _address(source.location)
     async with _open_api(tools, address, params, intake.counters) as api:
-        raw_url = _raw_url(tools, address, params)
+        raw_url = "" if api.has_token else _raw_url(address, params)
         if not raw_url:
             return await _Reading(tools, address, params, intake, api, None, "").run()
         async with _open_client(tools, raw_url, params, intake.counters) as raw:
             return await _Reading(tools, address, params, intake, api, raw, raw_url).run()
 
 
-def _raw_url(tools: Tools, address: Address, params: Mapping[str, Any]) -> str:
-    if tools.github_token:
-        return ""
+def _raw_url(address: Address, params: Mapping[str, Any]) -> str:
     public = address.is_public_site and not params["api_url"]
     return str(params["raw_url"]) or (github.RAW if public else "")
 
@@ -148,13 +157,21 @@ async def _open_api(
     tools: Tools, address: Address, params: Mapping[str, Any], counters: Counters
 ) -> AsyncIterator[Api]:
     base = params["api_url"] or (github.API if address.is_public_site else f"{address.site}/api/v3")
-    async with _open_client(tools, base, params, counters) as client:
-        yield Api(client, base, address, tools.github_token)
+    text = params["token"] or (OWN_TOKEN if tools.secrets(VARIABLE) else "")
+    token = fill("token", text, tools.secrets) if text else ""
+    headers = {"Authorization": Secret(f"Bearer {token}")} if token else {}
+    credentials = Credentials(urls.origin_of(base), headers)
+    async with _open_client(tools, base, params, counters, credentials) as client:
+        yield Api(client, base, address, has_token=bool(token))
 
 
 @asynccontextmanager
 async def _open_client(
-    tools: Tools, base: str, params: Mapping[str, Any], counters: Counters
+    tools: Tools,
+    base: str,
+    params: Mapping[str, Any],
+    counters: Counters,
+    credentials: Credentials | None = None,
 ) -> AsyncIterator[Client]:
     options = FetcherOptions(
         typed_location=base,
@@ -163,6 +180,7 @@ async def _open_client(
         connections=params["concurrency"],
         timeout_s=tools.fetch.timeout_s,
         max_body_bytes=max(MAX_ANSWER_BYTES, tools.fetch.max_body_bytes),
+        credentials=credentials,
     )
     async with tools.open_fetcher(options) as fetcher:
         yield Client(

@@ -1,7 +1,7 @@
 """Asking GitHub's API about one repository: facts, trees and blobs.
 
-The token goes to the API's host and to nobody else: redirects are followed within that host only. Which
-requests are worth making is decided elsewhere.
+Redirects are followed within the API's host only; a token is for that host and nobody else, which is the
+fetcher's law. Which requests are worth making is decided elsewhere.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ class NotThere(PermanentError):
 
 
 class Api:
-    def __init__(self, client: Client, base: str, address: Address, token: str | None) -> None:
+    def __init__(self, client: Client, base: str, address: Address, *, has_token: bool) -> None:
         self._client = client
         self._base = base
         self._address = address
         self._root = f"{base}/repos/{quote(address.owner)}/{quote(address.name)}"
-        self._token = token
+        self.has_token = has_token
 
     async def facts(self) -> github.Facts:
         return github.parse_facts((await self.get("")).body)
@@ -59,7 +59,11 @@ class Api:
         url = self._root + suffix
         for _ in range(MAX_REDIRECTS + 1):
             response = await self._client.ask(
-                Request(url, validators or Validators(), headers=self._headers(accept))
+                Request(
+                    url,
+                    validators or Validators(),
+                    headers={"Accept": accept, "X-GitHub-Api-Version": API_VERSION},
+                )
             )
             if response.status in (200, 304):
                 self._settle(url, suffix)
@@ -80,12 +84,6 @@ class Api:
     def _is_ours(self, url: str) -> bool:
         return urls.origin_of(url) == urls.origin_of(self._base)
 
-    def _headers(self, accept: str) -> dict[str, str]:
-        headers = {"Accept": accept, "X-GitHub-Api-Version": API_VERSION}
-        if self._token:
-            headers["Authorization"] = f"Bearer {self._token}"
-        return headers
-
     def _refusal(self, response: Response) -> PermanentError:
         status, url = response.status, response.url
         what = f"repository `{self._address.repository}`"
@@ -93,7 +91,7 @@ class Api:
         if status in (404, 422):
             hint = (
                 "check the spelling; the token may not be allowed to see it"
-                if self._token
+                if self.has_token
                 else "check the spelling; a private repository needs a token in GITHUB_TOKEN"
             )
             return NotThere(f"{what}: {status} from `{url}`", hint=hint, status=status, url=url)

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from rowen.core.params import Param
 from rowen.core.source import Source
 from rowen.errors import ConfigError
-from rowen.flows import files, github, probe, web
+from rowen.flows import files, github, llms, probe, web
 from rowen.flows.harvest import Harvested, Prepared
 from rowen.flows.intake import Intake
 from rowen.flows.tools import Tools
@@ -36,6 +36,8 @@ class Kind:
     prepare: Prepare
     preload: bool = True
     """Load all that readers see before the harvest; kinds that list too much look it up page by page."""
+    count: Callable[[Tools, Source, Mapping[str, Any]], Coroutine[Any, Any, int]] | None = None
+    """How many items there are, when that can be had cheaply: for `rowen plan`."""
     harvest: Callable[[Tools, Source, Mapping[str, Any], Intake], Coroutine[Any, Any, Harvested]]
 
 
@@ -54,7 +56,15 @@ KINDS = {
             params=files.PARAMS,
             claims=files.claims,
             prepare=files.prepare,
+            count=files.count,
             harvest=files.harvest,
+        ),
+        Kind(
+            name="llms",
+            params=llms.PARAMS,
+            claims=llms.claims,
+            prepare=probe.prepare_llms,
+            harvest=llms.harvest,
         ),
         Kind(
             name="web",

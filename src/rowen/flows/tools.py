@@ -52,4 +52,3 @@ class Tools:
     secrets: Callable[[str], str | None] = lambda name: None
     """The value of a variable that a setting refers to, or None."""
     keep_generations: int = 3
-    github_token: str | None = field(default=None, repr=False)

@@ -289,6 +289,10 @@ class Store(Protocol):
         """None when there is none."""
         ...
 
+    async def notes_like(self, start: str) -> dict[str, Any]:
+        """The notes whose names begin so."""
+        ...
+
     async def save_note(self, name: str, value: Any) -> None: ...
 
     # generations

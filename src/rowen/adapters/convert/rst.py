@@ -30,7 +30,7 @@ _TARGET = re.compile(r"_(`[^`]+`|(?:[^:\\]|\\.)+):(?:[ \t]+(.*))?$")
 _FOOTNOTE = re.compile(r"(\[[^\]]+\])[ \t]+(.*)$")
 _OPTION = re.compile(r"[ \t]*:([\w-]+):(?:[ \t]+(.*))?$")
 _FIELD = re.compile(r"([ \t]*):([^:\s`][^:`]*):(?:[ \t]+(.*))?$")
-_LIST_NUMBER = re.compile(r"^([ \t]*)(?:#\.|\(?(\d+|[a-z])\)|\((\d+|[a-z])\))[ \t]+")
+_LIST_NUMBER = re.compile(r"^([ \t]*)(?:#\.|\(?(\d+|[a-z])\)|\((\d+|[a-z])\))[ \t]+", re.MULTILINE)
 _BULLET = re.compile(r"[ \t]*(?:[*+-]|\d+\.)[ \t]")
 _TABLE_LINE = re.compile(r"[ \t]*(?:\+[-=]{2,}[-=+]*\+|={2,}(?:[ \t]+=+)+)[ \t]*$")
 _MIN_UNDERLINE = 4
@@ -260,7 +260,7 @@ class _Reader:
     def _object(self, signatures: list[str], body: list[str]) -> list[str]:
         """Signatures that share one description; one may go on over lines."""
         text = re.sub(r"\\\n\s*", "", "\n".join(signatures))
-        terms = [f"`{one_line(line).replace('`', '')}`" for line in text.split("\n") if line.strip()]
+        terms = [f"`{one_line(line).replace('`', '')}`" for line in text.split("\n") if line.strip() and not _OPTION.match(line)]
         return [line for term in terms for line in (term, "")] + self._blocks(body)
 
     def _container(self, name: str, argument: str, body: list[str]) -> list[str]:

@@ -12,7 +12,7 @@ import hashlib
 import importlib.util
 import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -50,6 +50,17 @@ class StaticEmbedder:
     @property
     def model(self) -> Model:
         return MODEL
+
+    @property
+    def batch_size(self) -> int:
+        return BATCH
+
+    @property
+    def spec(self) -> Mapping[str, Any]:
+        return {"provider": "static"}
+
+    async def close(self) -> None:
+        return None
 
     async def embed(self, texts: Sequence[str]) -> list[bytes]:
         return await asyncio.to_thread(self._embed, texts)

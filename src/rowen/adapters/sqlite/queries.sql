@@ -180,6 +180,10 @@ SELECT r.reference, d.metadata FROM documents_active d JOIN refs r ON r.id = d.r
 -- A note by its name.
 SELECT value FROM notes WHERE name = ?;
 
+-- name: notes_like
+-- The notes whose names begin so.
+SELECT name, value FROM notes WHERE substr(name, 1, length(?)) = ? ORDER BY name;
+
 -- name: note_save
 -- A note, in place of the one before.
 INSERT INTO notes (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value;

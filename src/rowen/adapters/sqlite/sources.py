@@ -183,6 +183,10 @@ def note(db: apsw.Connection, name: str) -> Any:
     return None if value is None else json_in(value)
 
 
+def notes_like(db: apsw.Connection, start: str) -> dict[str, Any]:
+    return {name: json_in(value) for name, value in db.execute(sql("notes_like"), (start, start))}
+
+
 def save_note(db: apsw.Connection, name: str, value: Any) -> None:
     db.execute(sql("note_save"), (name, json_out(value)))
 

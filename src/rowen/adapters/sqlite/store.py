@@ -200,6 +200,9 @@ class SqliteStore:
     async def note(self, name: str) -> Any:
         return await self._db.read(sources.note, name)
 
+    async def notes_like(self, start: str) -> dict[str, Any]:
+        return await self._db.read(sources.notes_like, start)
+
     async def save_note(self, name: str, value: Any) -> None:
         await self._db.write(sources.save_note, name, value)
 

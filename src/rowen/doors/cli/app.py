@@ -19,6 +19,7 @@ from rowen.doors.cli.output import close_quietly
 COMMANDS: dict[str, dict[str, str]] = {
     "Sources": {
         "add": "Add a source: a documentation site, by its address.",
+        "plan": "Estimate what a sync would cost in embeddings.",
         "sync": "Bring the copy of a source in step with it.",
         "status": "Show the sources and the state they are in.",
         "remove": "Forget a source and everything stored of it.",
@@ -32,6 +33,7 @@ COMMANDS: dict[str, dict[str, str]] = {
         "rollback": "Show an older generation again.",
         "approve": "Show a generation that the deletion guard held.",
         "handoffs": "Show the changed items that were handed to ingestion.",
+        "embed": "Compute vectors that are missing, or those of a new model.",
         "vacuum": "Forget history that is not kept, and give space back.",
     },
     "This installation": {

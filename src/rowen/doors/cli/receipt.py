@@ -167,3 +167,23 @@ def side_by_side(receipts: Sequence[tuple[str, Receipt]]) -> Table:
 
 def _changes(counters: Counters) -> int:
     return counters.created + counters.updated + counters.deleted + counters.skipped
+
+
+def totals(receipts: Sequence[Receipt], *, sources: int) -> str:
+    """One line for many sources."""
+    counted = [receipt.counters for receipt in receipts]
+    parts = [
+        f"{sum(getattr(counters, name) for counters in counted):,} {word}"
+        for name, word in (
+            ("created", "new"),
+            ("updated", "updated"),
+            ("deleted", "removed"),
+            ("unchanged", "unchanged"),
+            ("failed", "failed"),
+            ("skipped", "without vectors"),
+        )
+        if any(getattr(counters, name) for counters in counted)
+    ]
+    failed = sources - sum(receipt.good for receipt in receipts)
+    ending = f", {failed:,} of them failed or held" if failed else ""
+    return f"{count(sources, 'source')}{ending}: {' · '.join(parts) or 'nothing to do'}"

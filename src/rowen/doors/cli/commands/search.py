@@ -61,6 +61,7 @@ async def perform(
     from rowen.core.hit import Filters, SearchMode
     from rowen.doors import views
     from rowen.flows import search as flow
+    from rowen.flows.embedding import for_search
     from rowen.flows.kinds import kind_named
     from rowen.flows.sources import choose
 
@@ -70,7 +71,7 @@ async def perform(
         kinds=frozenset(kind_named(kind).name for kind in kinds),
     )
     # A search by words alone never loads the model.
-    embedder = tools.embedder() if mode != "keyword" else None
+    embedder = await for_search(tools) if mode != "keyword" else None
     answer = await flow.search(
         tools.store, embedder, query, mode=SearchMode(mode), filters=filters, limit=limit
     )

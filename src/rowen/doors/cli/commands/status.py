@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rowen.doors.cli.call import Call
 from rowen.doors.cli.call import command as rowen_command
@@ -35,7 +35,13 @@ async def perform(tools: Tools, out: Output, *, store: str) -> None:
 
     found = await views.statuses(tools)
     if out.json:
-        out.emit({"db": store, "sources": [views.status(one) for one in found]})
+        out.emit(
+            {
+                "db": store,
+                "sources": [views.status(one) for one in found],
+                "embedding": await views.embedding_status(tools),
+            }
+        )
         return
     if not found:
         out.line(f"no sources yet in `{store}`")
@@ -70,6 +76,23 @@ async def perform(tools: Tools, out: Output, *, store: str) -> None:
     for one in found:
         for line in _matters(one):
             out.line(line)
+    for line in _about_vectors(await views.embedding_status(tools)):
+        out.line(line)
+
+
+def _about_vectors(embedding: dict[str, Any]) -> list[str]:
+    lines = []
+    for name, circuit in embedding["breakers"].items():
+        if circuit["state"] != "closed":
+            since, why = circuit["opened_at"], circuit["last_error"]
+            lines += ["", clean(f"model `{name}`: circuit {circuit['state']} since {since}: {why}")]
+    if embedding["vectors_pending"]:
+        lines += [
+            "",
+            "some texts have no vectors yet and are found by their words only",
+            "hint: `rowen embed` fills them in",
+        ]
+    return lines
 
 
 def state(one: SourceStatus) -> tuple[str, str]:

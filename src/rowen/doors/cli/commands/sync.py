@@ -70,14 +70,21 @@ async def perform_all(
     verbose: bool,
 ) -> int:
     codes = set()
+    receipts = []
     for number, source in enumerate(found):
         if number:
             out.line("")
         try:
             receipt = await perform(tools, out, source, full=full, progress=progress())
             codes.add(failure.GOOD if receipt.good else failure.FAILED)
+            receipts.append(receipt)
         except Exception as exc:
             codes.add(_could_not(out, source, exc, full=full, verbose=verbose))
+    if len(found) > 1 and not out.json:
+        from rowen.doors.cli.receipt import totals
+
+        out.line("")
+        out.line(totals(receipts, sources=len(found)))
     # That some work failed says more than that some call was wrong.
     return failure.FAILED if failure.FAILED in codes else max(codes)
 

@@ -1,0 +1,88 @@
+"""Inside a line of AsciiDoc: links, cross references, attributes, monospace and emphasis."""
+
+from __future__ import annotations
+
+import re
+
+_MARKUP = re.compile(
+    r"(?P<code>(?<![\w`])`\+(?P<plus>.+?)\+`|(?<![\w`])`(?P<mono>[^`\n]+?)`(?!\w)|``(?P<mono2>[^`\n]+?)``)"
+    r"|link:(?P<link>\+\+.+?\+\+|[^\s\[]+)\[(?P<link_text>(?:[^\]\\]|\\.)*)\]"
+    r"|(?P<url>(?:https?|ftp)://[^\s\[\]<>]+)\[(?P<url_text>(?:[^\]\\]|\\.)*)\]"
+    r"|xref:(?P<xref>[^\s\[]+)\[(?P<xref_text>(?:[^\]\\]|\\.)*)\]"
+    r"|<<(?P<ref>[^<>,\n]+)(?:,(?P<ref_text>[^<>\n]*))?>>"
+    r"|(?:image|icon):[^\s\[:]+\[(?P<alt>[^\]\n]*)\]"
+    r"|(?:kbd|btn|menu):(?:[^\s\[]*)\[(?P<key>[^\]\n]*)\]"
+    r"|footnote(?:ref)?:[^\s\[]*\[(?P<note>[^\]\n]*)\]"
+    r"|(?:pass|stem|latexmath):\w*\[(?P<raw>[^\]\n]*)\]"
+    r"|\[\[[^\]\n]+\]\]|\[#[^\]\n]+\](?=[#`*_])|\[\.[^\]\n]+\](?=[#`*_])"
+    r"|\{(?P<attribute>[A-Za-z0-9_][\w-]*)\}"
+    r"|(?<![\w*\\])\*(?P<strong>\S(?:[^*\n]*?\S)?)\*(?![\w*])"
+    r"|(?<![\w_\\`/])_(?P<em>[^\s_](?:[^_\n]*?[^\s_])?)_(?![\w_])"
+)
+_KNOWN = {
+    "nbsp": " ", "amp": "&", "lt": "<", "gt": ">", "empty": "", "blank": "", "sp": " ", "apos": "'",
+    "quot": '"', "startsb": "[", "endsb": "]", "vbar": "|", "caret": "^", "asterisk": "*", "tilde": "~",
+    "backslash": "\\", "backtick": "`", "two-colons": "::", "two-semicolons": ";;", "cpp": "C++", "plus": "+",
+    "deg": "°", "zwsp": "", "wj": "", "ldquo": "“", "rdquo": "”", "lsquo": "‘", "rsquo": "’",
+}  # fmt: skip
+_MARKS = re.compile(r"`+([^`]*)`+|\[([^\]]*)\]\([^)]*\)|\*+([^*]+)\*+")
+_MAX_DEPTH = 5
+_MAX_CHARS = 20_000
+
+
+class Inline:
+    """Knows the attributes of the document read so far."""
+
+    def __init__(self) -> None:
+        self.attributes: dict[str, str] = {}
+
+    def to_markdown(self, text: str, *, depth: int = 0) -> str:
+        if len(text) > _MAX_CHARS:
+            return text
+        if not depth:
+            text = self._with_attributes(text)
+        return _MARKUP.sub(lambda found: self._replaced(found, depth), text)
+
+    def to_text(self, text: str) -> str:
+        """Without marks, for a title."""
+        return _MARKS.sub(lambda found: found[1] or found[2] or found[3] or "", self.to_markdown(text))
+
+    def _replaced(self, found: re.Match[str], depth: int) -> str:
+        groups = found.groupdict()
+        if groups["code"] is not None:
+            code = groups["plus"] or groups["mono"] or groups["mono2"] or ""
+            return f"`{self._with_attributes(code) if groups['plus'] is None else code}`"
+        for target, words in (("link", "link_text"), ("url", "url_text"), ("xref", "xref_text")):
+            if groups[target] is not None:
+                return self._link(groups[target], groups[words], is_reference=target == "xref")
+        if groups["ref"] is not None:
+            return (groups["ref_text"] or groups["ref"].rpartition("#")[2] or groups["ref"]).strip()
+        if groups["attribute"] is not None:
+            name = groups["attribute"].lower()
+            value = self.attributes.get(name, _KNOWN.get(name))
+            if value is None:
+                return found[0]
+            return self.to_markdown(value, depth=depth + 1) if depth < _MAX_DEPTH else value
+        if groups["strong"] is not None:
+            return f"**{self.to_markdown(groups['strong'], depth=depth + 1) if depth < _MAX_DEPTH else groups['strong']}**"
+        if groups["em"] is not None:
+            return f"*{self.to_markdown(groups['em'], depth=depth + 1) if depth < _MAX_DEPTH else groups['em']}*"
+        if groups["note"] is not None:
+            return f" ({groups['note']})"
+        return groups["key"] or groups["raw"] or groups["alt"] or ""
+
+    def _link(self, target: str, words: str, *, is_reference: bool) -> str:
+        target = self._with_attributes(target.strip("+"))
+        text = words.split(",")[0] if "=" in words else words
+        text = text.strip().removesuffix("^").strip('"').replace("\\]", "]")
+        if is_reference and not re.search(r"\.\w+(?:#|$)", target):
+            return text or target.lstrip("#")
+        text = (text or target).replace("[", "\\[").replace("]", "\\]")
+        return f"[{self._with_attributes(text)}]({target})"
+
+    def _with_attributes(self, text: str) -> str:
+        return re.sub(
+            r"`\+[^\n]+?\+`|\{([A-Za-z0-9_][\w-]*)\}",
+            lambda found: self.attributes.get(found[1].lower(), found[0]) if found[1] else found[0],
+            text,
+        )

@@ -1,0 +1,184 @@
+"""Repositories through a folder of small bare clones: one commit deep and, where the server can, without files.
+
+A clone is a cache: it may be deleted at any time. Files are brought when they are asked for, all in one
+exchange.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import re
+import shutil
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from rowen.adapters.git.command import Git, end, failure
+from rowen.core.git import Entry, parse_ls_remote, parse_ls_tree
+from rowen.errors import PermanentError, RowenError, TransientError, Unfetchable
+from rowen.ports.repositories import Head
+
+_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_UNABLE = re.compile(r"shallow|filter|dumb http", re.IGNORECASE)
+REMOTE = "origin"
+BROUGHT_AT_ONCE = 10_000
+READ_CHUNK_BYTES = 1 << 20
+
+
+class GitRepositories:
+    def __init__(
+        self, folder: Path, environment: Mapping[str, str], *, program: str = "git", timeout_s: float = 600.0
+    ) -> None:
+        """`folder` keeps the clones; `environment` is what git is started with."""
+        self._folder = folder
+        self._git = Git(environment, program=program, timeout_s=timeout_s)
+
+    async def head(self, address: str, branch: str | None) -> Head:
+        if branch is not None and _COMMIT.fullmatch(branch):
+            return Head(branch, branch)
+        names = ["HEAD"] if branch is None else [f"refs/heads/{branch}", f"refs/tags/{branch}"]
+        patterns = [*names, *(f"{name}^{{}}" for name in names[1:])]
+        what = f"repository `{address}`"
+        output = await self._git.run(what, "ls-remote", "--quiet", "--", _url(address), *patterns)
+        refs = parse_ls_remote(output.decode("utf-8", "replace"))
+        for name in names:
+            if name in refs:
+                return Head(name, refs[name])
+        if branch is None:
+            raise Unfetchable(f"{what}: it is empty")
+        raise Unfetchable(f"{what}: no branch or tag `{branch}`", branch=branch)
+
+    @asynccontextmanager
+    async def open(self, address: str, head: Head) -> AsyncIterator[GitRepository]:
+        clone = self._folder / f"{hashlib.sha256(address.encode()).hexdigest()[:24]}.git"
+        repository = GitRepository(self._git, clone, address, head)
+        try:
+            await repository.prepare()
+            yield repository
+        finally:
+            await repository.close()
+
+
+class GitRepository:
+    def __init__(self, git: Git, clone: Path, address: str, head: Head) -> None:
+        self.fetched = False
+        self._git = git
+        self._clone = clone
+        self._what = f"repository `{address}`"
+        self._url = _url(address)
+        self._head = head
+        self._ref = f"refs/rowen/{hashlib.sha256(head.ref.encode()).hexdigest()[:16]}"
+        self._reader: asyncio.subprocess.Process | None = None
+        self._reading = asyncio.Lock()
+
+    async def prepare(self) -> None:
+        """Have the commit at hand: nothing to do if the clone holds it."""
+        if await self._holds_commit():
+            return
+        if not await self._is_sound():
+            await asyncio.to_thread(shutil.rmtree, self._clone, ignore_errors=True)
+            self._clone.parent.mkdir(parents=True, exist_ok=True)
+            await self._git.run(
+                self._what, "init", "--quiet", "--bare", "--template=", "--", str(self._clone)
+            )
+            await self._run("config", f"remote.{REMOTE}.url", self._url)
+        self.fetched = True
+        small = ("--depth=1", "--filter=blob:none")
+        try:
+            await self._fetch(*small)
+        except (TransientError, PermanentError) as exc:
+            # Old servers can do neither.
+            if not _UNABLE.search(exc.message):
+                raise
+            await self._fetch()
+
+    async def entries(self) -> list[Entry]:
+        # Without sizes: git would have to fetch every file to tell them.
+        return parse_ls_tree(await self._run("ls-tree", "-r", "-z", "--full-tree", self._ref))
+
+    async def bring(self, ids: Sequence[str]) -> None:
+        for start in range(0, len(ids), BROUGHT_AT_ONCE):
+            wanted = "".join(f"{id_}\n" for id_ in ids[start : start + BROUGHT_AT_ONCE]).encode()
+            await self._run(
+                # There is nothing to negotiate: the ids are all that is wanted.
+                *("-c", "fetch.negotiationAlgorithm=noop"),
+                *("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules"),
+                *("--filter=blob:none", "--stdin", REMOTE),
+                feed=wanted,
+            )
+
+    async def read(self, id_: str, *, max_bytes: int) -> bytes | None:
+        async with self._reading:
+            if self._reader is None:
+                self._reader = await self._git.start("-C", str(self._clone), "cat-file", "--batch")
+            reader = self._reader
+            assert reader.stdin is not None
+            assert reader.stdout is not None
+            try:
+                reader.stdin.write(f"{id_}\n".encode())
+                await reader.stdin.drain()
+                header = (await reader.stdout.readline()).split()
+                if len(header) == 3:
+                    return await _body(reader.stdout, int(header[2]), max_bytes)
+            except (OSError, asyncio.IncompleteReadError):
+                header = []
+            except asyncio.CancelledError:
+                # Half an answer is still in the pipe; the next reader must not take it for its own.
+                await self.close()
+                raise
+            if header:
+                raise Unfetchable(f"{self._what}: no blob `{id_}`", id=id_)
+            raise await self._broken()
+
+    async def close(self) -> None:
+        if self._reader is not None:
+            reader, self._reader = self._reader, None
+            await end(reader)
+
+    async def _broken(self) -> RowenError:
+        reader, self._reader = self._reader, None
+        assert reader is not None
+        _, err = await reader.communicate()
+        return failure(self._what, err)
+
+    async def _holds_commit(self) -> bool:
+        if not self._clone.is_dir():
+            return False
+        try:
+            held = await self._run("rev-parse", "--verify", "--quiet", f"{self._ref}^{{commit}}")
+        except (TransientError, PermanentError):
+            return False
+        return held.decode().strip() == self._head.commit
+
+    async def _is_sound(self) -> bool:
+        try:
+            url = await self._run("config", f"remote.{REMOTE}.url")
+        except (TransientError, PermanentError):
+            return False
+        return url.decode().strip() == self._url
+
+    async def _fetch(self, *options: str) -> None:
+        await self._run(
+            *("fetch", "--quiet", "--force", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules"),
+            *options,
+            *("--", REMOTE, f"+{self._head.ref}:{self._ref}"),
+        )
+
+    async def _run(self, *arguments: str, feed: bytes = b"") -> bytes:
+        return await self._git.run(self._what, "-C", str(self._clone), *arguments, feed=feed)
+
+
+async def _body(stream: asyncio.StreamReader, size: int, max_bytes: int) -> bytes | None:
+    if size <= max_bytes:
+        body = await stream.readexactly(size)
+        await stream.readexactly(1)
+        return body
+    left = size + 1
+    while left:
+        left -= len(await stream.readexactly(min(left, READ_CHUNK_BYTES)))
+    return None
+
+
+def _url(address: str) -> str:
+    return address.removeprefix("git+")
