@@ -403,3 +403,16 @@ async def test_markdown_and_plain_text_are_documents_too(tmp_path: Path) -> None
             await world.sync()
             assert await world.pages() == {"/", "/notes.md", "/readme.txt", "/millet.md"}
             assert await world.found("sorghum") == ["/readme.txt"]
+
+
+async def test_a_page_that_changes_while_its_last_link_goes_is_dropped_all_the_same(tmp_path: Path) -> None:
+    with Site(linked({"/": ["/a"], "/a": []})) as site:
+        async with a_world(tmp_path, site) as world:
+            await world.add()
+            await world.sync()
+            site.set("/a", a_page("/a", "changed"))
+            site.set("/", a_page("/", "root", links=[]))
+            receipt = await world.sync()
+            assert receipt.counters.deleted == 1
+            assert await world.pages() == {"/"}
+            assert await world.found("changed") == []

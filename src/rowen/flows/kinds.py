@@ -34,6 +34,8 @@ class Kind:
     claims: Callable[[Tools, str], bool]
     """Does a location look like one of these? The first kind that says so is asked."""
     prepare: Prepare
+    guess: Prepare | None = None
+    """Asked instead when nobody named the kind; may answer that the location is better had by another one."""
     preload: bool = True
     """Load all that readers see before the harvest; kinds that list too much look it up page by page."""
     count: Callable[[Tools, Source, Mapping[str, Any]], Coroutine[Any, Any, int]] | None = None
@@ -70,7 +72,8 @@ KINDS = {
             name="web",
             params=web.PARAMS,
             claims=lambda tools, location: True,
-            prepare=probe.prepare,
+            prepare=probe.prepare_web,
+            guess=probe.guess,
             harvest=web.harvest,
         ),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rowen.core import llms as files
@@ -23,33 +23,27 @@ MAX_REDIRECTS = 5
 NO_CHECK = "check the address in a browser, or use `--no-check` to add it all the same"
 
 
-async def prepare(tools: Tools, location: str, *, settings: Mapping[str, Any], check: bool) -> Prepared:
-    """A web site, by the address of its root; the llms.txt it has, where that serves better."""
+async def prepare_web(tools: Tools, location: str, *, settings: Mapping[str, Any], check: bool) -> Prepared:
+    """A web site, by the address of its root."""
     address = _address(location)
     if not check:
         return Prepared(kind="web", location=address)
     async with _Probe.open(tools, address, settings) as probe:
-        final, response = await probe.arrive(address)
-        content_type = response.headers.get("content-type", "")
-        if not tools.converter.handles(content_type, final):
-            raise BadLocation(
-                f"location `{final}`: answers with `{content_type or 'no type'}`, which cannot be indexed",
-                location=final,
-            )
-        findings = []
-        # Who set what only a crawl knows wants a crawl.
-        if settings["sitemap"] and not settings["render"]:
-            found = await probe.listed_markdown(dict.fromkeys((_folder(address), _folder(final))))
-            if isinstance(found, Prepared):
-                return found
-            findings += [found] if found else []
-        if final != address:
-            findings.append(f"`{address}` redirects to `{final}`, which is the source's address now")
-        findings.append(f"a web page ({content_type.split(';')[0] or 'no type given'}): kind `web`")
-        findings += await probe.about_scripts(final, response)
-        findings.append(_about_validators(response))
-        findings += await probe.about_the_site(final, sitemap=True)
-    return Prepared(kind="web", location=final, findings=tuple(findings))
+        return await probe.site(address)
+
+
+async def guess(tools: Tools, location: str, *, settings: Mapping[str, Any], check: bool) -> Prepared:
+    """A web site, or the llms.txt it has where that serves better."""
+    # Who set what only a crawl knows wants a crawl.
+    if not check or settings["render"] or not settings["sitemap"]:
+        return await prepare_web(tools, location, settings=settings, check=check)
+    address = _address(location)
+    async with _Probe.open(tools, address, settings) as probe:
+        site = await probe.site(address)
+        found = await probe.listed_markdown(dict.fromkeys((_folder(address), _folder(site.location))))
+    if found is None:
+        return site
+    return found if isinstance(found, Prepared) else replace(site, findings=(found, *site.findings))
 
 
 async def prepare_llms(tools: Tools, location: str, *, settings: Mapping[str, Any], check: bool) -> Prepared:
@@ -122,6 +116,23 @@ class _Probe:
         )
         async with tools.open_fetcher(options) as fetcher:
             yield cls(tools, fetcher, settings)
+
+    async def site(self, address: str) -> Prepared:
+        final, response = await self.arrive(address)
+        content_type = response.headers.get("content-type", "")
+        if not self._tools.converter.handles(content_type, final):
+            raise BadLocation(
+                f"location `{final}`: answers with `{content_type or 'no type'}`, which cannot be indexed",
+                location=final,
+            )
+        findings = []
+        if final != address:
+            findings.append(f"`{address}` redirects to `{final}`, which is the source's address now")
+        findings.append(f"a web page ({content_type.split(';')[0] or 'no type given'}): kind `web`")
+        findings += await self.about_scripts(final, response)
+        findings.append(_about_validators(response))
+        findings += await self.about_the_site(final, sitemap=True)
+        return Prepared(kind="web", location=final, findings=tuple(findings))
 
     async def arrive(self, location: str) -> tuple[str, Response]:
         """The address that answered, and its answer. Raises `BadLocation`."""

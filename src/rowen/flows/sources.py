@@ -96,7 +96,8 @@ async def add(
     chosen = kind_named(kind) if kind else kind_of(tools, location)
     # Before anybody is asked: a misspelt setting should not cost a request.
     values = parameters.read(chosen.params, settings or {})
-    prepared = await chosen.prepare(
+    prepare = chosen.prepare if kind else chosen.guess or chosen.prepare
+    prepared = await prepare(
         tools, location, settings=parameters.complete(chosen.params, values), check=check
     )
     chosen = kind_named(prepared.kind)

@@ -1,6 +1,6 @@
 """Which files of a listing are worth reading: the chosen paths, and of those the ones that are text.
 
-An ending says it for most. The others are opened once; those that turn out to be no text are remembered with
+An ending says it for most. The others are opened once; those that turn out to be no text, or too much of it, are remembered with
 their tag (whatever changes when the file does) and are not opened again until it differs.
 """
 
@@ -19,6 +19,9 @@ from rowen.ports.store import Listing
 NO_TEXT = "rowen:no-text"
 """The remembered listing of files that are no text: path to tag."""
 SNIFFED_BYTES = 8192
+BINARY = "binary"
+TOO_LARGE = "too_large"
+_LARGE = " too large"
 
 
 class TextFiles:
@@ -38,18 +41,24 @@ class TextFiles:
         """Whether a file should be indexed, as far as that can be said without opening it; counts if not."""
         reason = self._chosen.why_not(path)
         if reason is None and (self._no_text.get(path) == tag or is_binary_name(path)):
-            reason = "binary"
+            reason = BINARY
+        elif reason is None and self._no_text.get(path) == tag + _LARGE:
+            reason = TOO_LARGE
         if reason is not None:
             self._intake.counters.ignored[reason] += 1
         return reason is None
 
-    def content(self, path: str, tag: str, body: bytes, *, url: str = "") -> Fetched | None:
-        """What came out of a file, or None when it is no text after all."""
+    def content(self, path: str, tag: str, body: bytes | None, *, url: str = "") -> Fetched | None:
+        """What came out of a file, or None when it is no text after all; a body of None was too large."""
+        if body is None:
+            self._no_text[path] = tag + _LARGE
+            self._intake.counters.ignored[TOO_LARGE] += 1
+            return None
         if self._tools.converter.handles("", path):
             return Fetched(body, url=url)
         if b"\0" in body[:SNIFFED_BYTES]:
             self._no_text[path] = tag
-            self._intake.counters.ignored["binary"] += 1
+            self._intake.counters.ignored[BINARY] += 1
             return None
         return Fetched(body, "text/plain", url)
 

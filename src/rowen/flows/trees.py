@@ -15,7 +15,7 @@ from rowen.core.params import Param, number, switch, words
 from rowen.errors import TransientError
 from rowen.flows.intake import Intake
 from rowen.flows.listed import Fetched, Item, take_in
-from rowen.flows.textfiles import TextFiles
+from rowen.flows.textfiles import TOO_LARGE, TextFiles
 from rowen.flows.tools import Tools
 from rowen.ports.store import Listing
 
@@ -48,13 +48,16 @@ async def take_in_files(
     files: Sequence[File],
     *,
     listings: Mapping[str, Listing],
-    read: Callable[[File], Awaitable[bytes]],
+    read: Callable[[File], Awaitable[bytes | None]],
     page_of: Callable[[str], str],
     complete: bool,
     concurrency: int,
     announce: Callable[[Sequence[File]], Awaitable[None]] | None = None,
 ) -> TransientError | None:
-    """Answers why the run had to stop early, if it had to. `page_of` is where a person reads a path."""
+    """Answers why the run had to stop early, if it had to. `page_of` is where a person reads a path.
+
+    `read` answers None for a file that is larger than bodies may be; where sizes are listed, it is not asked.
+    """
     text = TextFiles(tools, intake, params)
     text.load(listings)
     chosen: dict[str, File] = {}
@@ -63,7 +66,7 @@ async def take_in_files(
         if not params["hidden"] and (file.path.startswith(".") or "/." in file.path):
             ignored["hidden"] += 1
         elif file.size is not None and file.size > tools.fetch.max_body_bytes:
-            ignored["too_large"] += 1
+            ignored[TOO_LARGE] += 1
         elif text.wants(file.path, file.id):
             chosen[file.path] = file
 

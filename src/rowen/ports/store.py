@@ -241,7 +241,7 @@ class Store(Protocol):
         ...
 
     async def retire(self, lease: Lease, run: Run, document_ids: Sequence[int]) -> None:
-        """These documents die at the run's generation."""
+        """The references of these documents end at the run's generation, whatever it has made of them."""
         ...
 
     async def refresh(self, lease: Lease, source_id: int, refreshed: Sequence[Refreshed]) -> None:

@@ -5,25 +5,28 @@ Only what an operator may choose is here; the fake one of the tests is not.
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-
-from rowen.errors import ConfigError
+from rowen.adapters.embedders.spec import EmbedderSpec, key_variable, names, resolve, unknown_provider
 from rowen.ports.embedder import Embedder
 
-NAMES = ("static",)
+NAMES = names()
+
+__all__ = ["NAMES", "EmbedderSpec", "key_variable", "make"]
 
 
-def make(name: str) -> Embedder:
-    """The embedder of that name. Cheap: models are loaded when first used."""
-    if name == "static":
+def make(spec: EmbedderSpec | str) -> Embedder:
+    """The embedder of that spec, or of that name alone. Cheap: models and connections come with the first text.
+
+    Raises `ConfigError` for a provider that does not exist, a key that is missing and an address that is none.
+    """
+    if isinstance(spec, str):
+        spec = EmbedderSpec(provider=spec)
+    if spec.provider not in NAMES:
+        raise unknown_provider(spec.provider)
+    if spec.provider == "static":
         from rowen.adapters.embedders.static import StaticEmbedder
 
         return StaticEmbedder()
-    close = get_close_matches(name, NAMES, n=1, cutoff=0.5)
-    known = ", ".join(f"`{one}`" for one in NAMES)
-    raise ConfigError(
-        f"embedder `{name}` does not exist",
-        hint=f"did you mean `{close[0]}`?" if close else f"choose one of {known}",
-        name=name,
-        known=NAMES,
-    )
+    resolved = resolve(spec)
+    from rowen.adapters.embedders.remote import RemoteEmbedder
+
+    return RemoteEmbedder(resolved)

@@ -28,7 +28,7 @@ PROTOCOLS = "file:git:http:https:ssh"
 # Set by a git that started us (a hook, an alias); they would lead every command to another repository.
 _NOT_OURS = frozenset((
     "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE", "GIT_PREFIX",
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_CEILING_DIRECTORIES", "GIT_TRACE", "GIT_EXEC_PATH",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_CEILING_DIRECTORIES", "GIT_TRACE",
 ))  # fmt: skip
 _SETTINGS = (
     "protocol.ext.allow=never",

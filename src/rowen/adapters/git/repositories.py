@@ -1,4 +1,4 @@
-"""Repositories through a folder of small bare clones: one commit deep and, where the server can, without files.
+"""Repositories through a folder of bare clones: one commit deep and, where the server can, without files.
 
 A clone is a cache: it may be deleted at any time. Files are brought when they are asked for, all in one
 exchange.
@@ -111,7 +111,7 @@ class GitRepository:
     async def read(self, id_: str, *, max_bytes: int) -> bytes | None:
         async with self._reading:
             if self._reader is None:
-                self._reader = await self._git.start("-C", str(self._clone), "cat-file", "--batch")
+                self._reader = await self._git.start(f"--git-dir={self._clone}", "cat-file", "--batch")
             reader = self._reader
             assert reader.stdin is not None
             assert reader.stdout is not None
@@ -166,7 +166,7 @@ class GitRepository:
         )
 
     async def _run(self, *arguments: str, feed: bytes = b"") -> bytes:
-        return await self._git.run(self._what, "-C", str(self._clone), *arguments, feed=feed)
+        return await self._git.run(self._what, f"--git-dir={self._clone}", *arguments, feed=feed)
 
 
 async def _body(stream: asyncio.StreamReader, size: int, max_bytes: int) -> bytes | None:

@@ -1,17 +1,19 @@
-"""What a run reads and writes: known versions, the outbox, ingested documents.
+"""What a run reads and writes: known versions, listings, ingested documents, vectors.
 
 Each function is one unit of work on an open transaction.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 import apsw
 
+from rowen.adapters.sqlite.handoffs import settle
 from rowen.adapters.sqlite.queries import sql
+from rowen.adapters.sqlite.references import reference_ids
 from rowen.adapters.sqlite.rows import (
     blobs_parameter,
     ids_parameter,
@@ -20,18 +22,17 @@ from rowen.adapters.sqlite.rows import (
     links_in,
     links_out,
     texts_parameter,
-    time_in,
     time_out,
 )
 from rowen.adapters.sqlite.sources import fence
-from rowen.core.document import Draft, Known, Validators
-from rowen.core.handoff import Handoff, HandoffStatus, Reason, attempts_kept, reopen_reason
+from rowen.core.document import Known, Validators
+from rowen.core.handoff import HandoffStatus
 from rowen.core.lease import Lease
 from rowen.core.query import indexable
 from rowen.core.run import Run
 from rowen.core.section import Passage
 from rowen.ports.embedder import Model
-from rowen.ports.store import EmbeddingGap, Ingested, Listing, PassageState, References, Refreshed, Staged
+from rowen.ports.store import EmbeddingGap, Ingested, Listing, PassageState, References, Refreshed
 
 
 def known(db: apsw.Connection, source_id: int, references: Sequence[str] | None = None) -> dict[str, Known]:
@@ -79,7 +80,7 @@ def references(db: apsw.Connection, source_id: int) -> References:
 
 def save_aliases(db: apsw.Connection, held: Lease, source_id: int, aliases: Mapping[str, str]) -> None:
     fence(db, held)
-    ids = _reference_ids(db, source_id, [*aliases, *aliases.values()])
+    ids = reference_ids(db, source_id, [*aliases, *aliases.values()])
     db.executemany(sql("ref_alias"), ((ids[of], ids[alias]) for alias, of in aliases.items()))
 
 
@@ -96,109 +97,6 @@ def save_listing(db: apsw.Connection, held: Lease, source_id: int, listing: List
     db.execute(
         sql("listing_save"),
         (source_id, listing.url, validators.etag, validators.last_modified, json_out(listing.payload)),
-    )
-
-
-def stage(db: apsw.Connection, held: Lease, run: Run, drafts: Sequence[Draft], now: datetime) -> list[Staged]:
-    fence(db, held)
-    ids = _reference_ids(
-        db, run.source_id, [url for draft in drafts for url in (draft.reference, *draft.links)]
-    )
-    return [_stage_one(db, run, draft, ids, time_out(now)) for draft in drafts]
-
-
-def _stage_one(db: apsw.Connection, run: Run, draft: Draft, ids: Mapping[str, int], now: str) -> Staged:
-    reference_id = ids[draft.reference]
-    found = db.execute(sql("content_find"), (draft.content_hash,)).get
-    if found is None:
-        content_id = db.execute(sql("content_insert"), (draft.content_hash, draft.text)).get
-        sectioned = False
-    else:
-        content_id, sectioned = found[0], bool(found[1])
-    values = {
-        "source": run.source_id,
-        "ref": reference_id,
-        "payload_hash": draft.payload_hash,
-        "content": content_id,
-        "run": run.id,
-        "generation": run.generation,
-        "url": draft.url,
-        "title": draft.title,
-        "metadata": json_out(draft.metadata),
-        "content_type": draft.content_type,
-        "etag": draft.validators.etag,
-        "last_modified": draft.validators.last_modified,
-        "body_hash": draft.body_hash,
-        "depth": draft.depth,
-        "links": links_out(ids[url] for url in draft.links),
-        "now": now,
-    }
-    earlier = db.execute(sql("handoff_find"), (reference_id, draft.payload_hash)).get
-    attempts = 0
-    if earlier is None:
-        values["reason"] = Reason.QUEUED_FROM_SCRAPE.value
-        handoff_id = db.execute(sql("handoff_insert"), values).get
-    else:
-        handoff_id, status = earlier[0], HandoffStatus(earlier[1])
-        attempts = attempts_kept(status, earlier[2])
-        values |= {"handoff": handoff_id, "attempts": attempts, "reason": reopen_reason(status).value}
-        db.execute(sql("handoff_reopen"), values)
-    return Staged(
-        handoff_id=handoff_id,
-        reference_id=reference_id,
-        content_id=content_id,
-        sectioned=sectioned,
-        attempts=attempts,
-        draft=draft,
-    )
-
-
-def revive(
-    db: apsw.Connection, held: Lease, run: Run, references: Sequence[str], now: datetime
-) -> list[Staged]:
-    fence(db, held)
-    values = {"source": run.source_id, "references": texts_parameter(references)}
-    rows = db.execute(sql("handoff_newest"), values).fetchall()
-    urls = _urls(db, run.source_id)
-    return [_revive_one(db, run, row, urls, time_out(now)) for row in rows]
-
-
-def _revive_one(
-    db: apsw.Connection, run: Run, row: tuple[Any, ...], urls: Mapping[int, str], now: str
-) -> Staged:
-    status = HandoffStatus(row[5])
-    attempts = attempts_kept(status, row[6])
-    db.execute(
-        sql("handoff_revive"),
-        {
-            "handoff": row[0],
-            "run": run.id,
-            "generation": run.generation,
-            "reason": Reason.REOPENED_AFTER_DISCARD.value,
-            "attempts": attempts,
-            "now": now,
-        },
-    )
-    draft = Draft(
-        reference=row[2],
-        url=row[7],
-        title=row[8],
-        text=row[9],
-        content_hash=row[10],
-        body_hash=row[11],
-        validators=Validators(row[12], row[13]),
-        content_type=row[14],
-        depth=row[15],
-        links=tuple(urls[link] for link in links_in(row[16])),
-        metadata=json_in(row[17]),
-    )
-    return Staged(
-        handoff_id=row[0],
-        reference_id=row[1],
-        content_id=row[3],
-        sectioned=bool(row[4]),
-        attempts=attempts,
-        draft=draft,
     )
 
 
@@ -248,7 +146,7 @@ def ingest(
             sql("document_insert"),
             {"handoff": item.staged.handoff_id, "generation": run.generation, "now": time_out(now)},
         )
-        _settle(db, item.staged.handoff_id, HandoffStatus.COMPLETED, item.reason, None, now)
+        settle(db, item.staged.handoff_id, HandoffStatus.COMPLETED, item.reason, None, now)
 
 
 def retire(db: apsw.Connection, held: Lease, run: Run, document_ids: Sequence[int]) -> None:
@@ -258,7 +156,7 @@ def retire(db: apsw.Connection, held: Lease, run: Run, document_ids: Sequence[in
 
 def refresh(db: apsw.Connection, held: Lease, source_id: int, refreshed: Sequence[Refreshed]) -> None:
     fence(db, held)
-    ids = _reference_ids(db, source_id, [url for one in refreshed for url in one.links or ()])
+    ids = reference_ids(db, source_id, [url for one in refreshed for url in one.links or ()])
     db.executemany(
         sql("document_refresh"),
         (
@@ -272,42 +170,6 @@ def refresh(db: apsw.Connection, held: Lease, source_id: int, refreshed: Sequenc
             for one in refreshed
         ),
     )
-
-
-def start_handoffs(db: apsw.Connection, held: Lease, handoff_ids: Sequence[int], now: datetime) -> None:
-    fence(db, held)
-    db.execute(sql("handoffs_start"), {"ids": ids_parameter(handoff_ids), "now": time_out(now)})
-
-
-def settle_handoff(
-    db: apsw.Connection,
-    held: Lease,
-    handoff_id: int,
-    status: HandoffStatus,
-    reason: str,
-    error: str | None,
-    now: datetime,
-) -> None:
-    fence(db, held)
-    _settle(db, handoff_id, status, reason, error, now)
-
-
-def handoffs(
-    db: apsw.Connection,
-    source_id: int | None,
-    status: HandoffStatus | None,
-    run_id: int | None,
-    limit: int,
-    offset: int,
-) -> list[Handoff]:
-    values = {
-        "source": source_id,
-        "status": status.value if status else None,
-        "run": run_id,
-        "limit": limit,
-        "offset": offset,
-    }
-    return [_handoff(row) for row in db.execute(sql("handoffs_list"), values)]
 
 
 def embedding_gap(db: apsw.Connection, model: Model, source_id: int | None) -> EmbeddingGap:
@@ -359,59 +221,7 @@ def _passage_id(db: apsw.Connection, passage: Passage) -> int:
     return int(passage_id)
 
 
-def _reference_ids(db: apsw.Connection, source_id: int, urls: Iterable[str]) -> dict[str, int]:
-    """Ids of all these addresses; the ones met for the first time get theirs now."""
-    wanted = dict.fromkeys(urls)
-    if not wanted:
-        return {}
-    ids = dict(db.execute(sql("refs_find"), (source_id, texts_parameter(wanted))))
-    missing = [url for url in wanted if url not in ids]
-    if missing:
-        db.executemany(sql("ref_insert"), ((source_id, url) for url in missing))
-        ids.update(db.execute(sql("refs_find"), (source_id, texts_parameter(missing))))
-    return ids
-
-
-def _urls(db: apsw.Connection, source_id: int) -> dict[int, str]:
-    return {row[0]: row[1] for row in db.execute(sql("refs_by_source"), (source_id,))}
-
-
-def _settle(
-    db: apsw.Connection, handoff_id: int, status: HandoffStatus, reason: str, error: str | None, now: datetime
-) -> None:
-    db.execute(
-        sql("handoff_settle"),
-        {
-            "handoff": handoff_id,
-            "status": status.value,
-            "reason": reason,
-            "error": error,
-            "now": time_out(now),
-        },
-    )
-
-
 def _known(row: tuple[Any, ...]) -> Known:
     return Known(
         row[0], row[1], row[2], row[3], row[4], row[5], Validators(row[6], row[7]), row[8], links_in(row[9])
-    )
-
-
-def _handoff(row: tuple[Any, ...]) -> Handoff:
-    created_at, updated_at = time_in(row[10]), time_in(row[11])
-    if created_at is None or updated_at is None:
-        raise AssertionError("a handoff without its times")
-    return Handoff(
-        id=row[0],
-        source=row[1],
-        reference=row[2],
-        payload_hash=row[3],
-        run_id=row[4],
-        generation=row[5],
-        status=HandoffStatus(row[6]),
-        reason_code=row[7],
-        attempts=row[8],
-        last_error=row[9],
-        created_at=created_at,
-        updated_at=updated_at,
     )

@@ -353,8 +353,9 @@ SELECT source_id, ref_id, content_id, url, title, metadata, content_type, etag, 
 FROM handoffs WHERE id = :handoff;
 
 -- name: document_retire
--- These documents die at a generation.
-UPDATE documents SET died = :generation WHERE died IS NULL AND id IN carray(:ids);
+-- These documents die at a generation, and with them the newer versions that the same run may have made.
+UPDATE documents SET died = :generation
+WHERE died IS NULL AND ref_id IN (SELECT ref_id FROM documents WHERE id IN carray(:ids));
 
 -- name: document_refresh
 -- New validators for the same text.

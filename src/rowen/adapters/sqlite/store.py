@@ -14,7 +14,7 @@ from typing import Any
 
 import apsw
 
-from rowen.adapters.sqlite import harvest, history, search, sources
+from rowen.adapters.sqlite import handoffs, harvest, history, search, sources
 from rowen.adapters.sqlite.database import Database
 from rowen.core.document import Draft, Known
 from rowen.core.generation import Change, Generation
@@ -131,12 +131,12 @@ class SqliteStore:
         await self._db.write(harvest.save_listing, lease, source_id, listing)
 
     async def stage(self, lease: Lease, run: Run, drafts: Sequence[Draft], *, now: datetime) -> list[Staged]:
-        return await self._db.write(harvest.stage, lease, run, drafts, now)
+        return await self._db.write(handoffs.stage, lease, run, drafts, now)
 
     async def revive(
         self, lease: Lease, run: Run, references: Sequence[str], *, now: datetime
     ) -> list[Staged]:
-        return await self._db.write(harvest.revive, lease, run, references, now)
+        return await self._db.write(handoffs.revive, lease, run, references, now)
 
     async def passage_states(self, hashes: Sequence[bytes], model: Model) -> dict[bytes, PassageState]:
         return await self._db.read(harvest.passage_states, hashes, model)
@@ -161,7 +161,7 @@ class SqliteStore:
         await self._db.write(harvest.refresh, lease, source_id, refreshed)
 
     async def start_handoffs(self, lease: Lease, handoff_ids: Sequence[int], *, now: datetime) -> None:
-        await self._db.write(harvest.start_handoffs, lease, handoff_ids, now)
+        await self._db.write(handoffs.start_handoffs, lease, handoff_ids, now)
 
     async def settle_handoff(
         self,
@@ -173,7 +173,7 @@ class SqliteStore:
         error: str | None,
         now: datetime,
     ) -> None:
-        await self._db.write(harvest.settle_handoff, lease, handoff_id, status, reason, error, now)
+        await self._db.write(handoffs.settle_handoff, lease, handoff_id, status, reason, error, now)
 
     async def handoffs(
         self,
@@ -184,7 +184,7 @@ class SqliteStore:
         limit: int = 100,
         offset: int = 0,
     ) -> list[Handoff]:
-        return await self._db.read(harvest.handoffs, source_id, status, run_id, limit, offset)
+        return await self._db.read(handoffs.handoffs, source_id, status, run_id, limit, offset)
 
     async def embedding_gap(self, model: Model, source_id: int | None = None) -> EmbeddingGap:
         return await self._db.read(harvest.embedding_gap, model, source_id)

@@ -1,0 +1,207 @@
+"""One dataset of a portal, whoever described it: a title, a description as Markdown, and filterable metadata.
+
+The text is the title and the description and nothing else, so that its hash changes when they do. When a
+dataset was last touched is not part of the metadata: many portals touch everything every night. It does not
+know where in an answer a value stands; the modules of the kinds do.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from typing import Any
+from urllib.parse import quote
+
+MAX_RESOURCES = 200
+_MAX_VALUE_CHARS = 1_000
+_MAX_DESCRIPTION_CHARS = 200_000
+
+# Only tags that descriptions are written with: `<https://...>` and `a < b` are no HTML.
+_TAG = re.compile(
+    r"</?(?:a|abbr|article|b|big|blockquote|br|center|cite|code|dd|div|dl|dt|em|figure|font|h[1-6]|hr|i|iframe"
+    r"|img|li|o:p|ol|p|pre|q|s|script|section|small|span|strike|strong|style|sub|sup|table|tbody|td|tfoot|th"
+    r"|thead|tr|tt|u|ul)(?:\s[^<>]*|\s*/)?>|<!--",
+    re.IGNORECASE,
+)
+_ENTITY = re.compile(r"&(?:[A-Za-z]{2,8}|#\d{1,7}|#[xX][0-9A-Fa-f]{1,6});")
+_BLOCKS = frozenset((
+    "article", "blockquote", "center", "dd", "div", "dl", "dt", "figure", "h1", "h2", "h3", "h4", "h5", "h6",
+    "hr", "ol", "p", "pre", "section", "table", "tr", "ul",
+))  # fmt: skip
+_UNSEEN = frozenset(("script", "style", "iframe"))
+_SPACES = re.compile(r"[ \t\u00a0]+")
+_MANY_LINES = re.compile(r"\n{3,}")
+_HEADING = re.compile(r"^ {0,3}#{1,5}(?=[ \t])", re.MULTILINE)
+_FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})", re.MULTILINE)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Dataset:
+    id: str
+    """Stable: the reference."""
+    title: str
+    text: str
+    """Markdown, beginning with the title."""
+    url: str
+    """Where a person reads about it."""
+    modified: str = ""
+    """When the portal says it last changed, as it says it: the validator."""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+def text_of(title: str, description: str) -> str:
+    body = readable(description)
+    return f"# {title}\n\n{body}\n" if body else f"# {title}\n"
+
+
+def title_of(*candidates: str) -> str:
+    """The first that is not empty, on one line."""
+    return next((line for one in candidates if (line := " ".join(one.split()))), "")
+
+
+def readable(description: str) -> str:
+    """HTML becomes text; anything else is taken as Markdown, its headings below the title."""
+    text = description[:_MAX_DESCRIPTION_CHARS].replace("\r\n", "\n").replace("\r", "\n")
+    if _TAG.search(text):
+        return _stripped(text)
+    if _ENTITY.search(text):
+        text = html.unescape(text)
+    if "#" in text and not _FENCE.search(text):
+        text = _HEADING.sub(lambda match: match[0] + "#", text)
+    return text.strip()
+
+
+def in_language(value: Any, language: str = "") -> str:
+    """A text out of what portals put where a text is expected: text, a map of languages, a list of either.
+
+    Of a map: the language asked for, English, the first that says anything.
+    """
+    if isinstance(value, str):
+        text = value.strip()
+        found = _map_in(text) if text.startswith('{"') else None
+        return text if found is None else in_language(found, language)
+    if isinstance(value, Mapping):
+        return _of_map(value, language)
+    if isinstance(value, list):
+        return next((text for one in value if (text := in_language(one, language))), "")
+    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else ""
+
+
+def every_text(value: Any, language: str = "") -> list[str]:
+    """The texts of a list (or of a map of languages to lists), each once, in an order of our own."""
+    if isinstance(value, Mapping) and any(isinstance(one, list) for one in value.values()):
+        lists = {key: one for key, one in value.items() if isinstance(one, list) and one}
+        chosen = _key(lists, language)
+        value = lists[chosen] if chosen is not None else []
+    many = value if isinstance(value, list) else [value]
+    # Portals answer lists in whatever order their index has today.
+    return sorted({text for one in many if (text := in_language(one, language))})
+
+
+def tidy(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Without what is empty, and without texts nobody would filter by."""
+    kept: dict[str, Any] = {}
+    for name, value in values.items():
+        if isinstance(value, str):
+            if value and len(value) <= _MAX_VALUE_CHARS:
+                kept[name] = value
+        elif value not in (None, [], {}):
+            kept[name] = value
+    return kept
+
+
+def resources_of(resources: Iterable[tuple[str, str, str]]) -> dict[str, Any]:
+    """`resources` and their `formats`, from (name, address, format)."""
+    listed: list[dict[str, str]] = []
+    formats: set[str] = set()
+    for name, url, format_name in resources:
+        shown = format_name.rpartition("/")[2].strip(". ").upper()
+        if shown:
+            formats.add(shown)
+        one = {key: text for key, text in (("name", name), ("url", url), ("format", shown)) if text}
+        if one and len(listed) < MAX_RESOURCES:
+            listed.append(one)
+    return tidy({"formats": sorted(formats), "resources": listed})
+
+
+def fill(template: str, *, id: str, name: str) -> str:  # noqa: A002
+    """A landing page from a template with `{id}` and `{name}`."""
+    return template.replace("{id}", quote(id, safe="")).replace("{name}", quote(name or id, safe=""))
+
+
+def template(text: str) -> str:
+    """A setting's text, if it can be a template of landing pages."""
+    if not text.startswith(("http://", "https://")) or not ("{id}" in text or "{name}" in text):
+        raise ValueError("expected an address with `{id}` or `{name}` in it")
+    return text
+
+
+def _of_map(values: Mapping[str, Any], language: str) -> str:
+    for name in ("@value", "value", "display_name", "label", "name"):
+        # A value that comes wrapped: JSON-LD literals, tags, vocabularies.
+        if isinstance(values.get(name), str) and values[name].strip():
+            return str(values[name]).strip()
+    said = {key: text for key, one in values.items() if (text := in_language(one, language))}
+    chosen = _key(said, language)
+    return said[chosen] if chosen is not None else ""
+
+
+def _key(values: Mapping[str, Any], language: str) -> str | None:
+    for wanted in (language.lower(), language.lower().partition("-")[0], "en"):
+        if not wanted:
+            continue
+        for key in values:
+            spelt = str(key).lower().replace("_", "-")
+            if spelt == wanted or spelt.startswith(wanted + "-"):
+                return key
+    return next(iter(values), None)
+
+
+def _map_in(text: str) -> dict[str, Any] | None:
+    """Some portals store their maps of languages as JSON inside a text."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+class _Stripper(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.parts: list[str] = []
+        self._hidden = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in _UNSEEN:
+            self._hidden += 1
+        elif tag == "br":
+            self.parts.append("\n")
+        elif tag == "li":
+            self.parts.append("\n- ")
+        elif tag in ("td", "th"):
+            self.parts.append(" ")
+        elif tag in _BLOCKS:
+            self.parts.append("\n\n")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in _UNSEEN:
+            self._hidden = max(0, self._hidden - 1)
+        elif tag in _BLOCKS:
+            self.parts.append("\n\n")
+
+    def handle_data(self, data: str) -> None:
+        if not self._hidden:
+            self.parts.append(data)
+
+
+def _stripped(text: str) -> str:
+    stripper = _Stripper()
+    stripper.feed(text)
+    stripper.close()
+    lines = [_SPACES.sub(" ", line).strip() for line in "".join(stripper.parts).split("\n")]
+    return _MANY_LINES.sub("\n\n", "\n".join(lines)).strip()
