@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 from rowen.adapters.convert.kinds import kind_of
 from rowen.adapters.convert.worker import convert
 from rowen.adapters.files import LocalFolders
+from rowen.adapters.git import GitRepositories
 from rowen.adapters.http import open_fetcher
 from rowen.adapters.render import open_renderer
 from rowen.adapters.sqlite.store import SqliteStore
@@ -90,6 +92,7 @@ async def a_world(folder: Path, site: Site, *, converter: Converter | None = Non
         clock=clock,
         open_fetcher=open_fetcher,
         folders=LocalFolders(),
+        repositories=GitRepositories(folder / "clones", dict(os.environ)),
         converter=converter or InThisProcess(),
         embedder=lambda: embedder,
         embedder_from=lambda spec: FakeEmbedder(name=spec["model"]),

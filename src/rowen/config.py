@@ -172,6 +172,11 @@ def variable(name: str) -> str | None:
     return os.environ.get(name)  # noqa: TID251 - the other place that may
 
 
+def environment() -> dict[str, str]:
+    """What programs that we start inherit."""
+    return dict(os.environ)  # noqa: TID251 - and the last one
+
+
 def default_store_path() -> Path:
     import platformdirs  # only when nobody said where the store is
 

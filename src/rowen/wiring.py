@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from rowen.adapters.system import SystemClock, is_dead, owner
-from rowen.config import Config, default_store_path, variable
+from rowen.config import Config, default_store_path, environment, variable
 from rowen.core.breaker import BreakerSettings
 from rowen.core.retry import RetryPolicy
 from rowen.errors import ConfigError
@@ -46,6 +46,7 @@ def open_store(config: Config) -> Store:
 async def open_tools(config: Config) -> AsyncIterator[Tools]:
     from rowen.adapters.convert.pool import PoolConverter
     from rowen.adapters.files import LocalFolders
+    from rowen.adapters.git import GitRepositories
 
     store = open_store(config)
     converter = PoolConverter(workers=config.convert.workers, timeout_s=config.convert.timeout_s)
@@ -55,6 +56,7 @@ async def open_tools(config: Config) -> AsyncIterator[Tools]:
             clock=SystemClock(),
             open_fetcher=_open_fetcher,
             folders=LocalFolders(),
+            repositories=GitRepositories(_clones(config), environment()),
             converter=converter,
             embedder=_Once(config),
             embedder_from=_embedder_from,
@@ -100,6 +102,12 @@ def _embedder_from(spec: Mapping[str, Any]) -> Embedder:
     from rowen.adapters import embedders
 
     return embedders.make(spec["provider"])
+
+
+def _clones(config: Config) -> Path:
+    """Clones lie beside the store: whoever deletes the store finds what belonged to it."""
+    store = store_path(config)
+    return store.with_name(f"{store.name}.clones")
 
 
 def _open_fetcher(options: FetcherOptions) -> AbstractAsyncContextManager[Fetcher]:

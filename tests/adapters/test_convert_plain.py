@@ -1,10 +1,7 @@
-"""Markdown and plain text, and which bodies are what."""
+"""Markdown and plain text."""
 
 from __future__ import annotations
 
-import pytest
-
-from rowen.adapters.convert.kinds import Kind, kind_of
 from rowen.adapters.convert.plain import convert_markdown, convert_plain
 
 _URL = "https://docs.example.org/guide/page.md"
@@ -67,26 +64,3 @@ def test_plain_text_is_called_by_its_first_line() -> None:
     converted = convert_plain("\n  Read me  \r\nmore\0", "https://docs.example.org/README.txt")
     assert (converted.title, converted.text) == ("Read me", "\n  Read me  \nmore\ufffd\n")
     assert convert_plain("word " * 100, "https://docs.example.org/README.txt").title == "README.txt"
-
-
-@pytest.mark.parametrize(
-    ("content_type", "url", "kind"),
-    [
-        ("text/html; charset=utf-8", "https://e.org/x", Kind.HTML),
-        ("Application/XHTML+XML", "https://e.org/x", Kind.HTML),
-        ("text/markdown", "https://e.org/x", Kind.MARKDOWN),
-        ("text/plain", "https://e.org/x.MD?raw=1", Kind.MARKDOWN),
-        ("text/plain", "https://e.org/llms-full.txt", Kind.MARKDOWN),
-        ("text/plain", "https://e.org/x.txt", Kind.PLAIN),
-        ("application/octet-stream", "https://e.org/x.md", Kind.MARKDOWN),
-        ("application/octet-stream", "https://e.org/x", None),
-        ("", "https://e.org/x", Kind.HTML),
-        ("", "https://e.org/x.zip", None),
-        ("image/png", "https://e.org/x.html", None),
-        ("application/json", "https://e.org/x", None),
-    ],
-)
-def test_the_kind_of_a_body_follows_from_type_and_address(
-    content_type: str, url: str, kind: Kind | None
-) -> None:
-    assert kind_of(content_type, url) == kind

@@ -180,7 +180,12 @@ def test_embedders_are_chosen_by_name() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "hint"), [("statik", "did you mean `static`?"), ("zzz", "choose one of `static`")]
+    ("name", "hint"),
+    [
+        ("statik", "did you mean `static`?"),
+        ("openia", "did you mean `openai`?"),
+        ("zzz", "choose one of `static`, `openai`, `gemini`, `ollama`, `cohere`, `voyage`"),
+    ],
 )
 def test_an_unknown_name_is_answered_with_a_suggestion(name: str, hint: str) -> None:
     with pytest.raises(ConfigError) as caught:

@@ -16,6 +16,7 @@ from backports import zstd
 from rowen.adapters.http import open_fetcher
 from rowen.adapters.http.fetcher import HttpFetcher
 from rowen.core.document import Validators
+from rowen.core.secrets import Credentials, Secret
 from rowen.errors import (
     AddressRefused,
     BodyTooLarge,
@@ -445,3 +446,29 @@ async def test_proxy_settings_of_the_environment_are_not_read(
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9/")
     async with fetcher_for(site.url) as fetcher:
         assert (await fetcher.fetch(Request(site.url + "/"))).status == 200
+
+
+def with_key(origin: str) -> FetcherOptions:
+    credentials = Credentials(origin, {"X-Key": Secret("kuckuck-4711")})
+    return FetcherOptions(typed_location=origin, allow_private=True, credentials=credentials)
+
+
+async def test_credentials_go_to_their_origin_and_to_nobody_else(site: Site) -> None:
+    with Site({"/": HOME}) as other:
+        async with open_fetcher(with_key(site.url)) as fetcher:
+            for url in (site.url, other.url, site.url.replace("127.0.0.1", "localhost")):
+                await fetcher.fetch(Request(url + "/"))
+        assert [one.headers.get("X-Key") for one in site.requests] == ["kuckuck-4711", None]
+        assert [one.headers.get("X-Key") for one in other.requests] == [None]
+
+
+async def test_a_failure_carries_no_credentials_with_it() -> None:
+    async with (
+        raw_server(b"HTTP/1.1 nonsense\r\n\r\n") as url,
+        open_fetcher(with_key(url.rstrip("/"))) as fetcher,
+    ):
+        with pytest.raises(Unfetchable) as caught:
+            await fetcher.fetch(Request(url + "/"))
+    error = caught.value
+    assert (error.__cause__, error.__context__) == (None, None)
+    assert "kuckuck" not in f"{error!r} {error.facts}"

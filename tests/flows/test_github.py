@@ -123,6 +123,12 @@ async def test_an_enterprise_server_has_its_api_beside_it(world: World) -> None:
         await sources.add(world.tools, f"{world.site.url}/farm/docs", name="x", kind="github")
 
 
+async def test_an_api_that_is_no_address_is_refused(world: World) -> None:
+    for address in ("ghe.example.com", "https://me:secret@ghe.example.com/api/v3"):
+        with pytest.raises(ConfigError, match="expected an http or https address"):
+            await add(world, api_url=address)
+
+
 async def test_what_is_no_repository_is_refused_before_anybody_is_asked(world: World) -> None:
     for location in ("https://github.com/farm", "https://github.com/farm/docs/issues/7", "nonsense"):
         with pytest.raises(BadLocation, match="not the address of a repository"):
@@ -337,6 +343,33 @@ async def test_a_folder_that_cannot_be_listed_deletes_nothing(
     assert len(await world.pages()) == 8
 
 
+async def test_a_limit_met_while_listing_folders_keeps_what_was_listed(
+    world: World, api: GitHubApi, repository: FakeRepository
+) -> None:
+    for folder in ("a", "b", "c"):
+        for number in range(4):
+            repository.write(f"{folder}/{number}.md", f"# {folder} {number}\n")
+    api.max_entries = 6
+    await add(world)
+    api.limit = api.used + 4
+    receipt = await world.sync()
+    assert (receipt.status, receipt.stop_reason) == (RunStatus.FAILED, StopReason.RATE_LIMITED)
+    api.limit += 100
+    receipt = await world.sync()
+    # The root is a 304, two folders were listed before the limit, two are left, then 15 texts.
+    assert (receipt.counters.requests, receipt.counters.created) == (1 + 2 + 15, 15)
+
+
+async def test_a_tree_that_is_too_large_to_be_taken_is_listed_folder_by_folder(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rowen.flows.github.MAX_ANSWER_BYTES", 0)
+    world.tools = replace(world.tools, fetch=replace(world.tools.fetch, max_body_bytes=550))
+    await add(world)
+    receipt = await world.sync()
+    assert (receipt.status, receipt.counters.created) == (RunStatus.COMPLETED, 3)
+
+
 async def test_in_a_truncated_tree_only_folders_on_the_way_to_the_path_are_asked(
     world: World, api: GitHubApi, repository: FakeRepository
 ) -> None:
@@ -482,6 +515,42 @@ async def test_a_repository_that_is_gone_or_emptied_loses_nothing(world: World, 
     receipt = await world.sync()
     assert "409, it is empty" in str(receipt.error)
     assert len(await world.pages()) == 3
+
+
+async def test_redirects_without_end_are_an_error(world: World, api: GitHubApi) -> None:
+    await add(world)
+    api.redirect_away = f"{world.site.url}/repos/farm/docs/git/trees/HEAD?recursive=1"
+    receipt = await world.sync()
+    assert "more than 3 redirects" in str(receipt.error)
+
+
+async def test_a_branch_the_api_names_and_does_not_have_is_an_error(world: World, api: GitHubApi) -> None:
+    await add(world)
+    api.failing = {"/git/trees/HEAD": 404, "/git/trees/main": 404}
+    receipt = await world.sync()
+    assert (receipt.status, receipt.stop_reason) == (RunStatus.FAILED, StopReason.ERROR)
+    api.knows_head, api.failing = False, {}
+    await world.sync()
+    api.failing = {"/git/trees/main": 404}
+    assert (await world.sync()).status is RunStatus.FAILED
+    assert len(await world.pages()) == 3
+
+
+@pytest.mark.parametrize(("status", "said"), [(451, "legal reasons"), (403, "403 from"), (418, "418 from")])
+async def test_other_refusals_are_said_as_they_are(
+    world: World, api: GitHubApi, status: int, said: str
+) -> None:
+    await add(world)
+    api.failing["/git/trees/HEAD"] = status
+    assert said in str((await world.sync()).error)
+
+
+async def test_bytes_that_do_not_fit_their_id_are_not_taken(world: World, repository: FakeRepository) -> None:
+    await add(world)
+    repository.blobs[blob_of(repository, "docs/rye.md")] = b"# Something else"
+    receipt = await world.sync()
+    assert (await outcomes(world, receipt))["docs/rye.md"] == (Outcome.FAILED, "unfetchable")
+    assert "docs/rye.md" not in await world.pages()
 
 
 # Without a token: the host for raw files

@@ -1,4 +1,7 @@
-"""Whole pages, as they come from servers, and what becomes of them."""
+"""Whole documents, as they come from servers and folders, and what becomes of them.
+
+Inputs that tools would take for ours end with `.sample` on top of their own ending.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from rowen.adapters.convert.html import convert_html
+from rowen.adapters.convert.worker import convert
 from rowen.core.split import split
 
-_CASES = sorted(path.parent for path in Path(__file__).parent.glob("*/input.html"))
-_URL = "https://docs.example.org/guide/page.html"
+_CASES = sorted(path.parent for path in Path(__file__).parent.glob("*/input.*"))
 
 
 @pytest.mark.parametrize("case", _CASES, ids=lambda case: case.name)
-def test_a_page_becomes_the_markdown_and_sections_we_expect(case: Path, rewrite_golden: bool) -> None:
-    converted = convert_html((case / "input.html").read_text("utf-8"), _URL)
+def test_a_document_becomes_the_markdown_and_sections_we_expect(case: Path, rewrite_golden: bool) -> None:
+    path = next(case.glob("input.*"))
+    ending = path.name.removesuffix(".sample").partition(".")[2]
+    url = f"https://docs.example.org/guide/page.{ending}"
+    converted = convert(path.read_bytes(), content_type="", url=url)
     facts = {
         "title": converted.title,
         "canonical": converted.canonical,
@@ -42,4 +47,4 @@ def test_a_page_becomes_the_markdown_and_sections_we_expect(case: Path, rewrite_
 
 
 def test_there_are_cases() -> None:
-    assert len(_CASES) >= 8
+    assert len(_CASES) >= 30

@@ -8,7 +8,6 @@ know where in an answer a value stands; the modules of the kinds do.
 from __future__ import annotations
 
 import html
-import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -163,8 +162,10 @@ def _key(values: Mapping[str, Any], language: str) -> str | None:
 
 def _map_in(text: str) -> dict[str, Any] | None:
     """Some portals store their maps of languages as JSON inside a text."""
+    import orjson
+
     try:
-        found = json.loads(text)
+        found = orjson.loads(text)
     except ValueError:
         return None
     return found if isinstance(found, dict) else None

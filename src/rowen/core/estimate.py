@@ -1,7 +1,7 @@
 """What embedding so much text would come to, before anything is sent.
 
-A rule of thumb for `rowen plan`, not a bill: four characters a token is right for English prose within a fifth, code
-and other scripts need more tokens.
+A rule of thumb for `rowen plan`, not a bill: four characters a token is near the truth for English prose;
+code and other scripts need more tokens.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from urllib.parse import quote
 SUBMODULE = "submodule"
 SYMLINK = "symlink"
 
+_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _SCHEMES = frozenset(("https", "http", "ssh", "git", "file"))
 _SCP_LIKE = re.compile(r"([A-Za-z0-9._-]+@)?([A-Za-z0-9.-]+):(?!//)(.+)")
 _FOLDER, _SYMLINK, _SUBMODULE = "040000", "120000", "160000"
@@ -105,6 +106,11 @@ def blob_id(body: bytes, *, like: str) -> str:
     header = b"blob %d\0" % len(body)
     hashing = hashlib.sha256 if len(like) == 64 else hashlib.sha1
     return hashing(header + body).hexdigest()
+
+
+def is_commit(name: str) -> bool:
+    """A whole id: it says where it stands by itself."""
+    return _ID.fullmatch(name) is not None
 
 
 def parse_ls_tree(output: bytes) -> list[Entry]:

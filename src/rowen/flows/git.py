@@ -52,7 +52,7 @@ PARAMS = (
         default="",
         parse=str,
         identity=False,
-        help="Where a person reads a file, with {branch} and {path}; empty for `ADDRESS/blob/{branch}/{path}`",
+        help="Where a person reads a file; empty for `https://HOST/REPOSITORY/blob/{branch}/{path}`",
     ),
 )
 
@@ -64,7 +64,7 @@ def claims(tools: Tools, location: str) -> bool:
     return git.parse_address(location) is not None and (
         location.startswith(("git+", "git:", "ssh:"))
         or location.rstrip("/").endswith(".git")
-        or "://" not in location
+        or "@" in location.partition(":")[0]
     )
 
 
@@ -75,7 +75,7 @@ async def prepare(tools: Tools, location: str, *, settings: Mapping[str, Any], c
     try:
         head = await tools.repositories.head(address, settings["branch"] or None)
     except (TransientError, PermanentError) as exc:
-        raise BadLocation(f"location `{address}`: {exc.message}", hint=exc.hint, location=address) from exc
+        raise BadLocation(exc.message, hint=exc.hint, location=address) from exc
     findings = [f"a git repository, `{settings['branch'] or 'HEAD'}` at {head.commit[:12]}: kind `git`"]
     if address.startswith("git+file:"):
         findings.append("what is committed there is indexed, not what lies in the working folder")
@@ -123,7 +123,7 @@ class _Reading:
     async def run(self) -> Harvested:
         listings = await self._tools.store.listings(self._intake.run.source_id)
         try:
-            self._intake.counters.requests += 1
+            self._intake.counters.requests += not git.is_commit(self._branch or "")
             self._head = await self._tools.repositories.head(self._address, self._branch)
             folder = await self._folder(listings.get(TREE))
             if not folder.files and self._params["path"]:
@@ -181,6 +181,7 @@ class _Reading:
     async def _read(self, file: File) -> bytes | None:
         repository = await self._repository()
         body = await repository.read(file.id, max_bytes=self._tools.fetch.max_body_bytes)
+        self._intake.counters.reads += 1
         self._intake.counters.bytes_received += len(body or b"")
         return body
 

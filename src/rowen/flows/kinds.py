@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from rowen.core.params import Param
 from rowen.core.source import Source
 from rowen.errors import ConfigError
-from rowen.flows import files, github, llms, probe, web
+from rowen.flows import ckan, files, git, github, llms, probe, web
 from rowen.flows.harvest import Harvested, Prepared
 from rowen.flows.intake import Intake
 from rowen.flows.tools import Tools
@@ -54,6 +54,13 @@ KINDS = {
             harvest=github.harvest,
         ),
         Kind(
+            name="git",
+            params=git.PARAMS,
+            claims=git.claims,
+            prepare=git.prepare,
+            harvest=git.harvest,
+        ),
+        Kind(
             name="files",
             params=files.PARAMS,
             claims=files.claims,
@@ -67,6 +74,15 @@ KINDS = {
             claims=llms.claims,
             prepare=probe.prepare_llms,
             harvest=llms.harvest,
+        ),
+        Kind(
+            name="ckan",
+            params=ckan.PARAMS,
+            claims=ckan.claims,
+            prepare=ckan.prepare,
+            preload=False,
+            count=ckan.count,
+            harvest=ckan.harvest,
         ),
         Kind(
             name="web",

@@ -172,7 +172,9 @@ class _Execution:
         counters = intake.counters
         answered = counters.unchanged + intake.staged
         documents = self._documents + intake.added - counters.deleted
-        if not answered:
+        # Being told that nothing changed is an answer too.
+        nothing_new = harvested.mode is Mode.INCREMENTAL and harvested.error is None
+        if not answered and not nothing_new:
             problem = harvested.error.message if harvested.error else self._why_nothing(intake)
             return self._broken(RunStatus.FAILED, harvested.stop_reason, None, problem)
         hold = reason_to_hold(

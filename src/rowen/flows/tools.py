@@ -15,6 +15,7 @@ from rowen.ports.embedder import Embedder
 from rowen.ports.fetcher import OpenFetcher
 from rowen.ports.folders import Folders
 from rowen.ports.renderer import OpenRenderer, RendererOptions
+from rowen.ports.repositories import Repositories
 from rowen.ports.store import Store
 
 
@@ -37,6 +38,7 @@ class Tools:
     clock: Clock
     open_fetcher: OpenFetcher
     folders: Folders
+    repositories: Repositories
     converter: Converter
     embedder: Callable[[], Embedder]
     """Called when a text must be embedded, not before: an unchanged run never loads a model."""

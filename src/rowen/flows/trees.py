@@ -72,9 +72,7 @@ async def take_in_files(
 
     async def fetch(item: Item) -> Fetched | None:
         file = chosen[item.reference]
-        body = await read(file)
-        intake.counters.reads += 1
-        return text.content(file.path, file.id, body, url=page_of(file.path))
+        return text.content(file.path, file.id, await read(file), url=page_of(file.path))
 
     async def tell(items: Sequence[Item]) -> None:
         if announce is not None:

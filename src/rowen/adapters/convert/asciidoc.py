@@ -11,6 +11,7 @@ import re
 from rowen.adapters.convert.asciidoc_inline import Inline
 from rowen.adapters.convert.pieces import fence, file_name, one_line, plain_line_breaks, table
 from rowen.adapters.convert.plain import links_of
+from rowen.adapters.convert.tidy import tidy
 from rowen.core.document import Converted
 
 _HEADING = re.compile(r"(={1,6}|#{1,6})[ \t]+(\S.*?)(?:[ \t]+\1)?[ \t]*$")
@@ -20,7 +21,9 @@ _BLOCK_STYLE = re.compile(r"\[([^\[\]]*)\]$")
 _ID = re.compile(r"#([^\s,.%\]]+)")
 _INLINE_ANCHOR = re.compile(r"\[\[([^\],]+)(?:,[^\]]*)?\]\]")
 _TITLE = re.compile(r"\.(?![. \t])(\S.*)$")
-_DELIMITER = re.compile(r"(-{4,}|\.{4,}|={4,}|\*{4,}|_{4,}|\+{4,}|/{4,}|--|`{3,}|[|,:!]={3,})([\w+#-]*)[ \t]*$")
+_DELIMITER = re.compile(
+    r"(-{4,}|\.{4,}|={4,}|\*{4,}|_{4,}|\+{4,}|/{4,}|--|`{3,}|[|,:!]={3,})([\w+#-]*)[ \t]*$"
+)
 _ADMONITION = re.compile(r"(NOTE|TIP|IMPORTANT|WARNING|CAUTION):[ \t]+(.*)$")
 _MACRO_LINE = re.compile(r"(?:ifdef|ifndef|ifeval|endif|include|toc|image|video|audio)::")
 _CONDITION_TEXT = re.compile(r"(?:ifdef|ifndef)::[^\[]*\[(.+)\][ \t]*$")
@@ -30,18 +33,17 @@ _CALLOUT = re.compile(r"<(\d+|\.)>[ \t]+(.*)$")
 _TERM = re.compile(r"[ \t]*(\S.*?)(:{2,4}|;;)(?:[ \t]+(.*))?$")
 _CELL = re.compile(r"(?:\d+\*|\d*(?:\.\d+)?\+)?[<^>.]*[adehlmsv]?\|")
 _ADMONITIONS = frozenset(("NOTE", "TIP", "IMPORTANT", "WARNING", "CAUTION"))
+_METADATA: tuple[str, ...] = ("description", "lang")
 _NO_CODE = frozenset(("quote", "verse", "stem", "abstract"))
 
 
 def convert_asciidoc(text: str, url: str) -> Converted:
     reader = _Reader()
-    markdown = "\n".join(reader.read(plain_line_breaks(text).split("\n")))
-    markdown = re.sub(r"\n{3,}", "\n\n", markdown).strip("\n")
-    markdown = f"{markdown}\n" if markdown else ""
+    markdown = tidy("\n".join(reader.read(plain_line_breaks(text).split("\n"))))
     title = reader.title or file_name(url)
     if not reader.title and markdown:
         markdown = f"# {title}\n\n{markdown}"
-    metadata = {key: reader.inline.attributes[key] for key in ("description", "lang") if key in reader.inline.attributes}
+    metadata = {key: reader.inline.attributes[key] for key in _METADATA if key in reader.inline.attributes}
     return Converted(title, markdown, links_of(markdown, url), metadata=metadata)
 
 
@@ -90,7 +92,7 @@ class _Reader:
         """Lines that say something about what follows them, and are no text."""
         attribute = _ATTRIBUTE.match(line)
         if attribute is not None:
-            self.inline.attributes[attribute[1].strip("!").lower()] = attribute[2] or ""
+            self.inline.define(attribute[1].strip("!"), attribute[2] or "")
             return True
         anchor = _ANCHOR.match(line)
         if anchor is not None:
@@ -129,7 +131,12 @@ class _Reader:
         style = self._style[0] if self._style else ""
         if style in ("source", "listing", "literal") or style.startswith(("source%", "listing%")):
             return self._paragraph_of_code(lines, at, out)
-        if (line[0] in " \t") and not _BULLETS.match(line) and not _NUMBERS.match(line) and (not out or not out[-1]):
+        if (
+            (line[0] in " \t")
+            and not _BULLETS.match(line)
+            and not _NUMBERS.match(line)
+            and (not out or not out[-1])
+        ):
             return self._paragraph_of_code(lines, at, out)
         self._forget()
         if style in _ADMONITIONS:
@@ -188,10 +195,7 @@ class _Reader:
             separator = mark[0] if mark[0] in ",:" else "|"
             self._forget()
             out += ["", *self._table(inner, separator), ""]
-        elif mark[0] in "-.`" and mark != "--" and style not in _NO_CODE and style not in _ADMONITIONS:
-            out += _fenced(inner, language)
-            self._forget()
-        elif mark == "--" and style in ("source", "listing"):
+        elif _holds_code(mark, style):
             out += _fenced(inner, language)
             self._forget()
         else:
@@ -203,7 +207,11 @@ class _Reader:
 
     def _table(self, lines: list[str], separator: str) -> list[str]:
         if separator in ",:":
-            rows = [[self.inline.to_markdown(cell) for cell in line.split(separator)] for line in lines if line.strip()]
+            rows = [
+                [self.inline.to_markdown(cell) for cell in line.split(separator)]
+                for line in lines
+                if line.strip()
+            ]
             return table(rows).rstrip("\n").split("\n")
         cells: list[str] = []
         width = 0
@@ -222,6 +230,12 @@ class _Reader:
         words = [self.inline.to_markdown(one_line(cell)) for cell in cells]
         rows = [words[low : low + width] for low in range(0, len(words), width)]
         return table(rows).rstrip("\n").split("\n")
+
+
+def _holds_code(mark: str, style: str) -> bool:
+    if mark == "--":
+        return style in ("source", "listing")
+    return mark[0] in "-.`" and style not in _NO_CODE and style not in _ADMONITIONS
 
 
 def _fenced(lines: list[str], language: str) -> list[str]:

@@ -28,6 +28,7 @@ _KNOWN = {
 _MARKS = re.compile(r"`+([^`]*)`+|\[([^\]]*)\]\([^)]*\)|\*+([^*]+)\*+")
 _MAX_DEPTH = 5
 _MAX_CHARS = 20_000
+_MAX_VALUE_CHARS = 1_000
 
 
 class Inline:
@@ -35,6 +36,10 @@ class Inline:
 
     def __init__(self) -> None:
         self.attributes: dict[str, str] = {}
+
+    def define(self, name: str, value: str) -> None:
+        # Resolved once, here, and bounded: attributes made of attributes must not grow without end.
+        self.attributes[name.lower()] = self._with_attributes(value)[:_MAX_VALUE_CHARS]
 
     def to_markdown(self, text: str, *, depth: int = 0) -> str:
         if len(text) > _MAX_CHARS:
@@ -59,14 +64,12 @@ class Inline:
             return (groups["ref_text"] or groups["ref"].rpartition("#")[2] or groups["ref"]).strip()
         if groups["attribute"] is not None:
             name = groups["attribute"].lower()
-            value = self.attributes.get(name, _KNOWN.get(name))
-            if value is None:
-                return found[0]
-            return self.to_markdown(value, depth=depth + 1) if depth < _MAX_DEPTH else value
-        if groups["strong"] is not None:
-            return f"**{self.to_markdown(groups['strong'], depth=depth + 1) if depth < _MAX_DEPTH else groups['strong']}**"
-        if groups["em"] is not None:
-            return f"*{self.to_markdown(groups['em'], depth=depth + 1) if depth < _MAX_DEPTH else groups['em']}*"
+            return self.attributes.get(name, _KNOWN.get(name, found[0]))
+        for mark, words in (("**", groups["strong"]), ("*", groups["em"])):
+            if words is not None:
+                return (
+                    f"{mark}{self.to_markdown(words, depth=depth + 1) if depth < _MAX_DEPTH else words}{mark}"
+                )
         if groups["note"] is not None:
             return f" ({groups['note']})"
         return groups["key"] or groups["raw"] or groups["alt"] or ""

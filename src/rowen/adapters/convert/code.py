@@ -22,6 +22,7 @@ _LONG_CHARS = 2_000
 _MAX_DEPTH = 3
 _MAX_NAMES = 5
 _MAX_TITLE_CHARS = 120
+_MAX_BEGINNING_CHARS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,9 @@ def convert_code(text: str, url: str, content_type: str = "") -> Converted:
     cuts = _python_cuts(text, lines) if language == "python" else None
     if cuts is None:
         # Prose in comments is full of what looks like code.
-        code = ["" if hidden else line for line, hidden in zip(lines, in_comments(lines, language), strict=True)]
+        code = [
+            "" if hidden else line for line, hidden in zip(lines, in_comments(lines, language), strict=True)
+        ]
         cuts = list(_scanned_cuts(lines, code, language, 0, len(lines), 2, ""))
     pieces = [heading(1, name)]
     first = cuts[0].line if cuts else len(lines)
@@ -78,7 +81,11 @@ def _cuts_of_body(body: list[ast.stmt], lines: list[str], level: int, owner: str
         if not isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             previous = body[number - 1] if number else None
             if seen_definition and isinstance(previous, _DEFINITIONS):
-                yield _Cut(_lead(lines, statement.lineno - 1, previous), level, _names_from(body, number, owner))
+                yield _Cut(
+                    _lead(lines, statement.lineno - 1, previous),
+                    level,
+                    _names_from(body, number, owner, lines),
+                )
             continue
         seen_definition = True
         start = min([statement.lineno, *[one.lineno for one in statement.decorator_list]]) - 1
@@ -103,7 +110,7 @@ def _lead(lines: list[str], start: int, previous: ast.stmt | None) -> int:
     return max(start, floor)
 
 
-def _names_from(body: list[ast.stmt], number: int, owner: str) -> str:
+def _names_from(body: list[ast.stmt], number: int, owner: str, lines: list[str]) -> str:
     """What statements up to the next definition assign; else how they begin."""
     names: list[str] = []
     for statement in body[number:]:
@@ -119,7 +126,7 @@ def _names_from(body: list[ast.stmt], number: int, owner: str) -> str:
         names += [target.id for target in targets if isinstance(target, ast.Name)]
     if names:
         return ", ".join(f"{owner}{name}" for name in dict.fromkeys(names[:_MAX_NAMES]))
-    return f"{owner}{type(body[number]).__name__.lower()}"
+    return lines[body[number].lineno - 1].strip().rstrip(":")[:_MAX_BEGINNING_CHARS]
 
 
 def _chars(lines: list[str]) -> int:
@@ -142,8 +149,10 @@ def _scanned_cuts(
     floor = start
     for _, number, _, _ in found:
         first = number
-        while first > floor and lines[first - 1].strip() and (
-            not code[first - 1] or is_lead(lines[first - 1], language)
+        while (
+            first > floor
+            and lines[first - 1].strip()
+            and (not code[first - 1] or is_lead(lines[first - 1], language))
         ):
             first -= 1
         firsts.append(first)
@@ -168,9 +177,7 @@ def _grouped(
         if groups:
             last = found[groups[-1][-1]]
             short = all(_is_short(lines[firsts[i] : stops[i]]) for i in (groups[-1][-1], index))
-            if last[2:] == (keyword, name) or (
-                short and last[2] == keyword and len(groups[-1]) < _MAX_NAMES
-            ):
+            if last[2:] == (keyword, name) or (short and last[2] == keyword and len(groups[-1]) < _MAX_NAMES):
                 groups[-1].append(index)
                 continue
         groups.append([index])

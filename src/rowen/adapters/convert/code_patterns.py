@@ -14,20 +14,22 @@ from functools import lru_cache
 _MAX_LINE_CHARS = 400
 """No definition begins with a longer line; minified code does, and the patterns would be slow on it."""
 
-CONTAINERS = frozenset(
-    "class struct interface enum namespace module trait impl object record extension protocol actor mixin union "
-    "mod defmodule defimpl defprotocol contract library service package body message @interface "
-    "@implementation @protocol".split()
-)
+CONTAINERS = frozenset((
+    "class", "struct", "interface", "enum", "namespace", "module", "trait", "impl", "object", "record",
+    "extension", "protocol", "actor", "mixin", "union", "mod", "defmodule", "defimpl", "defprotocol",
+    "contract", "library", "service", "package", "body", "message", "@interface", "@implementation",
+    "@protocol",
+))  # fmt: skip
 """Keywords of definitions that have members worth a heading of their own."""
 
 # Words before a parenthesis that make it no function.
-_CONTROL = frozenset(
-    "if else for foreach while do switch case catch try return throw new await yield using lock sizeof typeof "
-    "delete assert synchronized with match when guard until unless elif elsif except super this function "
-    "defined fixed checked print echo include require import not and or in is defer go select static_assert "
-    "goto default OF".split()
-)
+_CONTROL = frozenset((
+    "if", "else", "for", "foreach", "while", "do", "switch", "case", "catch", "try", "return", "throw",
+    "new", "await", "yield", "using", "lock", "sizeof", "typeof", "delete", "assert", "synchronized",
+    "with", "match", "when", "guard", "until", "unless", "elif", "elsif", "except", "super", "this",
+    "function", "defined", "fixed", "checked", "print", "echo", "include", "require", "import", "not",
+    "and", "or", "in", "is", "defer", "go", "select", "static_assert", "goto", "default", "OF",
+))  # fmt: skip
 
 _MODIFIERS = (
     r"(?:(?:public|private|protected|internal|static|final|abstract|sealed|non-sealed|open|data|inner|partial|"
@@ -36,6 +38,8 @@ _MODIFIERS = (
     r"export|default|declare|const|native|synchronized|transient|volatile|required|convenience|late|covariant|"
     r"factory|dynamic|nonisolated|package|@\w+(?:\([^()]*\))?)\s+)*"
 )
+# One level inside another, each closed by its own mark: otherwise the tries multiply.
+_ANGLES = r"(?:<[^()<>]*(?:<[^()<>]*>[^()<>]*)*>)?"
 _JS = (
     r"(?:export\s+)?(?:default\s+)?(?:declare\s+)?(?:abstract\s+)?(?:async\s+)?(?:const\s+(?=enum))?"
     r"(?P<k>function|class|interface|enum|namespace|module|type)(?:\s*\*\s*|\s+)(?P<n>[\w$.]+)",
@@ -53,7 +57,7 @@ _TYPE_WORDS = (
     r"typealias|@interface)\s+(?!func\b|var\b|let\b|class\b|struct\b)(?P<n>[\w.`]+)"
 )
 _METHOD = (
-    r"(?:[\w.]+(?:<[^()]*>)?(?:\[\])*\??\s+)+(?P<n>[A-Za-z_~]\w*)\s*(?:<[^<>]*>)?\s*\((?!.*;\s*$)",
+    r"(?:[\w.]+" + _ANGLES + r"(?:\[\])*\??\s+)+(?P<n>[A-Za-z_~]\w*)\s*(?:<[^<>]*>)?\s*\((?!.*;\s*$)",
     r"(?P<n>[A-Z]\w*)\s*\([^;]*\)\s*(?::[^;]*)?\{\s*$",
 )
 _JAVA = (_MODIFIERS + _TYPE_WORDS, *_METHOD)
@@ -64,7 +68,9 @@ _C = (
     r"(?P<k>using)\s+(?P<n>\w+)\s*=",
     r"[-+]\s*\([^()]*\)\s*(?P<n>\w+)",
     r"(?!typedef\b)(?:[A-Za-z_]\w*[\s*]+)+(?P<n>\w+)\s+[A-Z_]+\(\(",  # prototypes for compilers of old
-    r"(?!typedef\b)(?:[A-Za-z_][\w:]*(?:<[^()]*>)?[\s*&]+)+(?P<n>(?:\w+(?:<[^<>]*>)?::)*~?\w+|operator\S+)\s*\(",
+    r"(?!typedef\b)(?:[A-Za-z_][\w:]*"
+    + _ANGLES
+    + r"[\s*&]+)+(?P<n>(?:\w+(?:<[^<>]*>)?::)*~?\w+|operator\S+)\s*\(",
     r"(?P<n>[A-Za-z_]\w*(?:::~?\w+)*)\s*\([^;]*$",
 )
 _HASKELL = (
@@ -72,12 +78,16 @@ _HASKELL = (
     r"(?P<n>[^=]+?)\s*(?:\bwhere\b.*|=.*)?$",
     r"(?P<n>[a-z_][\w']*(?:\s*,\s*[a-z_][\w']*)*)\s*::",
 )
-_ML = (r"(?P<k>let|type|module|and|val|exception|class)\s+(?:rec\s+|inline\s+|mutable\s+|private\s+)*(?P<n>[\w']+)",)
+_ML = (
+    r"(?P<k>let|type|module|and|val|exception|class)\s+(?:rec\s+|inline\s+|mutable\s+|private\s+)*(?P<n>[\w']+)",
+)
 _LISP = (r"\((?P<k>def[\w-]*|define[\w-]*|ns)\s+(?:\^\S+\s+)?\(?(?P<n>[^\s()]+)",)
 
 _PATTERNS: dict[str, tuple[str, ...]] = {
     "python": (r"(?:async\s+)?(?P<k>def|class)\s+(?P<n>\w+)",),
-    "cython": (r"(?:async\s+)?(?P<k>cdef class|def|class|cpdef|cdef)\s+(?:[\w.*\[\]]+\s+)*(?P<n>\w+)\s*[(:]",),
+    "cython": (
+        r"(?:async\s+)?(?P<k>cdef class|def|class|cpdef|cdef)\s+(?:[\w.*\[\]]+\s+)*(?P<n>\w+)\s*[(:]",
+    ),
     **dict.fromkeys(("javascript", "jsx", "typescript", "tsx"), _JS),
     "go": (
         r"(?P<k>func)\s+(?:\(\s*(?:\w+\s+)?\*?(?P<o>\w+)[^()]*\)\s*)?(?P<n>\w+)",
@@ -131,18 +141,26 @@ _PATTERNS: dict[str, tuple[str, ...]] = {
         r"(?i:(?P<k>function|procedure|view)\s+(?P<n>[\w.\"`]+)\s*\()",
         r"(?i:(?P<k>alter)\s+(?P<n>\w+\s+(?:if\s+exists\s+)?(?:only\s+)?[\w.\"`\[\]]+))",
     ),
-    "r": (r"(?P<n>[\w.]+)\s*(?:<-|=)\s*(?P<k>function)\b", r"(?P<k>setClass|setMethod|setGeneric)\(\"(?P<n>[^\"]+)"),
+    "r": (
+        r"(?P<n>[\w.]+)\s*(?:<-|=)\s*(?P<k>function)\b",
+        r"(?P<k>setClass|setMethod|setGeneric)\(\"(?P<n>[^\"]+)",
+    ),
     "julia": (
         r"(?P<k>function|mutable struct|struct|module|macro|abstract type|primitive type)\s+(?P<n>[\w.!]+)",
         r"(?P<n>[\w.!]+)\([^=]*\)(?:\s*where\s[^=]*)?\s*=(?!=)",
     ),
     "elixir": (r"(?P<k>defmodule|defp|defmacrop|defmacro|defprotocol|defimpl|def)\s+(?P<n>[\w.?!]+)",),
-    "erlang": (r"(?P<n>[a-z]\w*)\(.*\)\s*(?:when\s.*)?->", r"-(?P<k>record|define|type|callback)\((?P<n>\w+)"),
+    "erlang": (
+        r"(?P<n>[a-z]\w*)\(.*\)\s*(?:when\s.*)?->",
+        r"-(?P<k>record|define|type|callback)\((?P<n>\w+)",
+    ),
     "haskell": _HASKELL,
     "elm": (r"(?P<k>type alias|type|port|module)\s+(?P<n>[\w.]+)", r"(?P<n>[a-z]\w*)\s*:\s"),
     "ocaml": _ML, "fsharp": (*_ML, r"(?P<k>namespace|member)\s+(?P<n>[\w.]+)"),
     "clojure": _LISP, "lisp": _LISP, "scheme": _LISP,
-    "fortran": (r"(?i:(?:[\w()]+\s+)*?(?P<k>subroutine|function|module|program|type)\s*(?:::)?\s+(?P<n>\w+))",),
+    "fortran": (
+        r"(?i:(?:[\w()]+\s+)*?(?P<k>subroutine|function|module|program|type)\s*(?:::)?\s+(?P<n>\w+))",
+    ),
     "pascal": (r"(?i:(?P<k>procedure|function|constructor|destructor|unit|program)\s+(?P<n>[\w.]+))",),
     "ada": (r"(?i:(?P<k>procedure|function|package body|package|task|type)\s+(?P<n>[\w.]+))",),
     "verilog": (r"(?P<k>module|function|task|interface|class|package)\s+(?:automatic\s+)?(?P<n>\w+)",),
@@ -154,7 +172,9 @@ _PATTERNS: dict[str, tuple[str, ...]] = {
     "cmake": (r"(?i:(?P<k>function|macro)\s*\(\s*(?P<n>\w+))",),
     "makefile": (r"(?P<n>[\w./%-][\w./% $()-]*?)\s*:(?![:=])",),
     "dockerfile": (r"(?P<k>FROM)\s+(?P<n>\S.*)",),
-    "solidity": (r"(?:abstract\s+)?(?P<k>contract|interface|library|function|event|modifier|struct|enum)\s+(?P<n>\w+)",),
+    "solidity": (
+        r"(?:abstract\s+)?(?P<k>contract|interface|library|function|event|modifier|struct|enum)\s+(?P<n>\w+)",
+    ),
 }  # fmt: skip
 # Members of a definition that is too long to stay whole, where they look different from what stands outside.
 _INNER = {
@@ -166,7 +186,10 @@ _INNER = {
     "protobuf": (*_PATTERNS["protobuf"], r"(?P<k>rpc)\s+(?P<n>\w+)"),
 }
 # Here an indented line is part of something, whatever it looks like.
-_ONLY_AT_THE_MARGIN = frozenset("makefile haskell elm ocaml erlang c sql go dockerfile bash julia r".split())
+_ONLY_AT_THE_MARGIN = frozenset((
+    "makefile", "haskell", "elm", "ocaml", "erlang", "c", "sql", "go", "dockerfile", "bash", "julia",
+    "r",
+))  # fmt: skip
 
 _LEADS = ("//", "/*", "*", "@", "#[")
 _OTHER_LEADS = {
@@ -181,21 +204,39 @@ _OTHER_LEADS = {
     "fortran": ("!",),
     "elixir": ("#", "@"),
     **dict.fromkeys(
-        "python cython ruby perl bash fish powershell awk r julia nim makefile dockerfile cmake graphql".split(),
+        [
+            "python",
+            "cython",
+            "ruby",
+            "perl",
+            "bash",
+            "fish",
+            "powershell",
+            "awk",
+            "r",
+            "julia",
+            "nim",
+            "makefile",
+            "dockerfile",
+            "cmake",
+            "graphql",
+        ],
         ("#", "@"),
     ),
     "terraform": ("#", "//"),
     "php": (*_LEADS, "#"),
 }
+# On the line above the name, as GNU lays it out.
+_RETURN_TYPE = re.compile(r"[A-Za-z_][\w \t*]*$")
 _BLOCK_COMMENTS = {
-    **dict.fromkeys("haskell elm".split(), ("{-", "-}")),
-    **dict.fromkeys("ocaml fsharp pascal".split(), ("(*", "*)")),
+    **dict.fromkeys(["haskell", "elm"], ("{-", "-}")),
+    **dict.fromkeys(["ocaml", "fsharp", "pascal"], ("(*", "*)")),
     "lua": ("--[[", "]]"),
     "ruby": ("=begin", "=end"),
     "julia": ("#=", "=#"),
     "powershell": ("<#", "#>"),
     **dict.fromkeys(("python", "cython", "elixir"), ('"""', '"""')),
-    **dict.fromkeys("bash makefile dockerfile r perl fish".split(), ("\0", "\0")),
+    **dict.fromkeys(["bash", "makefile", "dockerfile", "r", "perl", "fish"], ("\0", "\0")),
 }
 
 
@@ -220,7 +261,9 @@ def named_by(line: str, language: str, *, inner: bool) -> tuple[str, str] | None
 
 def is_lead(line: str, language: str) -> bool:
     """Does this line belong to the definition right below it: a comment, a decorator, an attribute?"""
-    return line.lstrip().startswith(_OTHER_LEADS.get(language, _LEADS))
+    if line.lstrip().startswith(_OTHER_LEADS.get(language, _LEADS)):
+        return True
+    return language in ("c", "cpp") and _RETURN_TYPE.match(line) is not None
 
 
 def in_comments(lines: list[str], language: str) -> Iterator[bool]:

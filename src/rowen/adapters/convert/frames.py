@@ -2,7 +2,7 @@
 
     child:   READY
     parent:  u32 header length, u32 body length, header {"url", "content_type"}, body
-    child:   u32 length, {"title", "text", ...} or {"error"}
+    child:   u32 length, {"title", "text", ...} or {"error", "hint"}
 
 JSON and not pickle: a child that a hostile page has taken over must not be able to run code in the parent.
 """
@@ -28,6 +28,12 @@ class Request:
     url: str
     content_type: str
     body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    message: str
+    hint: str | None
 
 
 def request(body: bytes, *, content_type: str, url: str) -> bytes:
@@ -57,8 +63,8 @@ def answer(converted: Converted) -> bytes:
     )
 
 
-def refusal(message: str) -> bytes:
-    return _framed({"error": message})
+def refusal(message: str, hint: str | None = None) -> bytes:
+    return _framed({"error": message, "hint": hint})
 
 
 def _framed(facts: dict[str, object]) -> bytes:
@@ -74,12 +80,13 @@ def length_of_answer(prefix: bytes) -> int:
     return int(length)
 
 
-def read_answer(payload: bytes) -> Converted | str:
+def read_answer(payload: bytes) -> Converted | Refusal:
     """What the body became, or why it was refused. Raises `ValueError` for anything else."""
     facts = orjson.loads(payload)
     try:
         if "error" in facts:
-            return str(facts["error"])
+            hint = facts.get("hint")
+            return Refusal(str(facts["error"]), None if hint is None else str(hint))
         return Converted(
             title=facts["title"],
             text=facts["text"],

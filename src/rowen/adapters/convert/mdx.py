@@ -15,14 +15,21 @@ from rowen.core.document import Converted
 
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(?:[^\n]*\n)*?---[ \t]*(?:\n|\Z)")
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})([^\n]*)$")
-_STATEMENT = re.compile(r"(?:import\s+(?:[\"'{*]|[\w$]+\s*,|[\w$]+\s+from\s)|export\s+(?:default|const|let|var|function|async|class|\{|\*))")
+_STATEMENT = re.compile(
+    r"(?:import\s+(?:[\"'{*]|[\w$]+\s*,|[\w$]+\s+from\s)|export\s+(?:default|const|let|var|function|async|class|\{|\*))"
+)
 _HEADING_ID = re.compile(r"^(#{1,6}[ \t].*?)[ \t]*\{/\*[ \t]*#([^\s*]+)[ \t]*\*/\}[ \t]*$", re.MULTILINE)
 _COMMENT = re.compile(r"\{/\*.*?\*/\}", re.DOTALL)
 _CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)[^\n]*?(?<!`)\1(?!`)")
 _TAG_START = re.compile(r"</?(?:([A-Z][\w.]*|[a-z][\w-]*)(?=[\s/>])|(?=>))")
-_SHOWN = re.compile(r"\b(?:title|label|header|summary)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|\{[\"'`]([^\"'`]*)[\"'`]\})")
+_SHOWN = re.compile(
+    r"\b(?:title|label|header|summary)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|\{[\"'`]([^\"'`]*)[\"'`]\})"
+)
 _LINKED = re.compile(r"\b(?:href|to|url)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
-_WRAPPERS = frozenset("div span section article center details summary figure main br p".split())
+_WRAPPERS = frozenset((
+    "div", "span", "section", "article", "center", "details", "summary", "figure", "main", "br", "p",
+))  # fmt: skip
+_BLANK_RUN = re.compile(r"\n{3,}")
 _MAX_TAG_CHARS = 20_000
 
 
@@ -51,8 +58,7 @@ def _softened(text: str) -> str:
         else:
             prose.append(line)
     pieces += code + _softened_prose(prose)
-    text = "\n".join([line if line.strip() else "" for line in pieces])
-    return re.sub(r"\n{3,}", "\n\n", text).strip("\n") + "\n"
+    return "\n".join(pieces).strip("\n") + "\n"
 
 
 def _without_indent(code: list[str]) -> list[str]:
@@ -89,7 +95,8 @@ def _softened_prose(lines: list[str]) -> list[str]:
             depth += 1
         low = end
     out.append(_placed(text[low:], depth))
-    return "".join(out).split("\n")
+    softened = "\n".join([line if line.strip() else "" for line in "".join(out).split("\n")])
+    return _BLANK_RUN.sub("\n\n", softened).split("\n")
 
 
 def _is_component(name: str, tag: str) -> bool:

@@ -33,7 +33,11 @@ def convert_notebook(text: str, url: str) -> Converted:
     cells = notebook.get("cells")
     if cells is None:  # the format before 2015
         sheets = notebook.get("worksheets")
-        cells = [cell for sheet in sheets if isinstance(sheet, dict) for cell in sheet.get("cells") or []] if sheets else None
+        cells = (
+            [cell for sheet in sheets if isinstance(sheet, dict) for cell in sheet.get("cells") or []]
+            if sheets
+            else None
+        )
     if not isinstance(cells, list):
         raise Unparseable(f"`{url}`: JSON without the cells of a notebook", url=url)
     language = _language(notebook)

@@ -1,4 +1,4 @@
-"""Pieces of Markdown: how code, headings, tables and foreign prose are written so that they stay what they are."""
+"""Pieces of Markdown: how code, headings, tables and foreign prose are written so that they stay so."""
 
 from __future__ import annotations
 

@@ -66,8 +66,8 @@ class PoolConverter:
                     self._idle.append(child)
                 else:
                     self._end(child)
-        if isinstance(answer, str):
-            raise Unparseable(answer, url=url)
+        if isinstance(answer, frames.Refusal):
+            raise Unparseable(answer.message, hint=answer.hint, url=url)
         return answer
 
     async def close(self) -> None:

@@ -21,6 +21,7 @@ from rowen.adapters.convert.pieces import (
 )
 from rowen.adapters.convert.plain import links_of
 from rowen.adapters.convert.rst_inline import Inline
+from rowen.adapters.convert.tidy import tidy
 from rowen.core.document import Converted
 
 _UNDERLINE = re.compile(r"([!-/:-@\[-`{-~])\1+[ \t]*$")
@@ -35,13 +36,27 @@ _BULLET = re.compile(r"[ \t]*(?:[*+-]|\d+\.)[ \t]")
 _TABLE_LINE = re.compile(r"[ \t]*(?:\+[-=]{2,}[-=+]*\+|={2,}(?:[ \t]+=+)+)[ \t]*$")
 _MIN_UNDERLINE = 4
 
-_CODE = frozenset("code code-block sourcecode code-cell ipython literalinclude parsed-literal prompt".split())
-_LANGUAGE_OF = {"ipython": "python", "testcode": "python", "doctest": "python", "math": "latex", "graphviz": "dot"}
-_DROPPED = frozenset(
-    "toctree contents index include image raw meta highlights sectnum target-notes currentmodule "
-    "py:currentmodule module py:module default-role default-domain role autosummary tabularcolumns "
-    "sectionauthor codeauthor title rst-class class-of testsetup testcleanup bibliography".split()
-)
+_CODE = frozenset((
+    "code", "code-block", "sourcecode", "code-cell", "ipython", "literalinclude", "parsed-literal",
+    "prompt",
+))  # fmt: skip
+_LANGUAGE_OF = {
+    "ipython": "python",
+    "testcode": "python",
+    "doctest": "python",
+    "math": "latex",
+    "graphviz": "dot",
+}
+_SAME_LANGUAGE = {
+    "python3": "python", "ipython3": "python", "pycon": "python", "pycon3": "python", "c++": "cpp",
+    "shell-session": "console", "none": "", "text": "", "default": "",
+}  # fmt: skip
+_DROPPED = frozenset((
+    "toctree", "contents", "index", "include", "image", "raw", "meta", "highlights", "sectnum",
+    "target-notes", "currentmodule", "py:currentmodule", "module", "py:module", "default-role",
+    "default-domain", "role", "autosummary", "tabularcolumns", "sectionauthor", "moduleauthor", "title",
+    "rst-class", "class-of", "testsetup", "testcleanup", "bibliography",
+))  # fmt: skip
 _ADMONITIONS = {
     "note": "Note", "warning": "Warning", "tip": "Tip", "hint": "Hint", "important": "Important",
     "caution": "Caution", "danger": "Danger", "error": "Error", "attention": "Attention",
@@ -53,18 +68,18 @@ _VERSIONS = {
     "deprecated-removed": "Deprecated since version",
 }  # fmt: skip
 # Directives of a language's domain: their argument is a signature.
-_OBJECTS = frozenset(
-    "function class method classmethod staticmethod attribute data exception decorator decoratormethod property "
-    "option program envvar confval setting macro type struct enum enumerator member var union concept alias "
-    "describe object cmdoption directive opcode pdbcommand describe 2to3fixer bpo awaitablefunction "
-    "abstractmethod coroutinefunction coroutinemethod audit-event".split()
-)
+_OBJECTS = frozenset((
+    "function", "class", "method", "classmethod", "staticmethod", "attribute", "data", "exception",
+    "decorator", "decoratormethod", "property", "option", "program", "envvar", "confval", "setting",
+    "macro", "type", "struct", "enum", "enumerator", "member", "var", "union", "concept", "alias",
+    "describe", "object", "cmdoption", "directive", "opcode", "pdbcommand", "2to3fixer",
+    "bpo", "awaitablefunction", "abstractmethod", "coroutinefunction", "coroutinemethod", "audit-event",
+))  # fmt: skip
 
 
 def convert_rst(text: str, url: str) -> Converted:
     reader = _Reader(plain_line_breaks(text).expandtabs(8))
-    markdown = re.sub(r"\n{3,}", "\n\n", reader.read()).strip("\n")
-    markdown = f"{markdown}\n" if markdown else ""
+    markdown = tidy(reader.read())
     title = reader.title or file_name(url)
     if not reader.title and markdown:
         markdown = f"# {title}\n\n{markdown}"
@@ -220,7 +235,11 @@ class _Reader:
             return []
         footnote = _FOOTNOTE.match(first)
         if footnote is not None:
-            return [f"\\{footnote[1][:-1]}\\] {self._inline.to_markdown(one_line(' '.join([footnote[2], *body])))}", ""]
+            words = self._inline.to_markdown(one_line(" ".join([footnote[2], *body])))
+            return [
+                f"\\{footnote[1][:-1]}\\] {words}",
+                "",
+            ]
         directive = _DIRECTIVE.match(first)
         if directive is None or first.startswith("|"):
             return []  # a comment, or a substitution, which `Inline` has read
@@ -244,13 +263,17 @@ class _Reader:
             return []
         if name in _CODE:
             caption = [f"**{inline(options['caption'])}**", ""] if options.get("caption") else []
-            language = "" if name == "parsed-literal" else argument or self._language or _LANGUAGE_OF.get(name, "")
+            language = (
+                "" if name == "parsed-literal" else argument or self._language or _LANGUAGE_OF.get(name, "")
+            )
             return [*caption, *_fenced(dedent(body), _language(language))] if any(body) else []
         if name in _LANGUAGE_OF:
             inner = dedent(body)
             return _fenced([argument, *inner] if name == "math" and argument else inner, _LANGUAGE_OF[name])
         if name in ("list-table", "csv-table", "table"):
-            return self._table(name, argument, dedent(body), "header-rows" in options, options.get("header", ""))
+            return self._table(
+                name, argument, dedent(body), "header-rows" in options, options.get("header", "")
+            )
         if name in _VERSIONS:
             version, _, rest = argument.partition(" ")
             words = " ".join(filter(None, [inline(rest), *self._blocks(dedent(body))]))
@@ -260,7 +283,11 @@ class _Reader:
     def _object(self, signatures: list[str], body: list[str]) -> list[str]:
         """Signatures that share one description; one may go on over lines."""
         text = re.sub(r"\\\n\s*", "", "\n".join(signatures))
-        terms = [f"`{one_line(line).replace('`', '')}`" for line in text.split("\n") if line.strip() and not _OPTION.match(line)]
+        terms = [
+            f"`{one_line(line).replace('`', '')}`"
+            for line in text.split("\n")
+            if line.strip() and not _OPTION.match(line)
+        ]
         return [line for term in terms for line in (term, "")] + self._blocks(body)
 
     def _container(self, name: str, argument: str, body: list[str]) -> list[str]:
@@ -346,8 +373,7 @@ def _indented(lines: list[str], indent: int) -> list[str]:
 
 def _language(name: str) -> str:
     name = name.strip().lower().split(" ")[0]
-    return {"python3": "python", "ipython3": "python", "pycon": "python", "pycon3": "python", "none": "", "text": "",
-            "default": "", "c++": "cpp", "shell-session": "console"}.get(name, name)  # fmt: skip
+    return _SAME_LANGUAGE.get(name, name)
 
 
 def _anchor(name: str) -> str:

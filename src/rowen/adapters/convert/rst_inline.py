@@ -15,16 +15,19 @@ _MARKUP = re.compile(
     r"|\|(?P<substitution>[^|\s][^|\n]*?)\|_{0,2}"
     r"|(?P<footnote>\[(?:\d+|#[\w-]*|\*|[\w.-]+)\])_(?!\w)"
     r"|\\(?P<escaped>\s?)"
-    r"|(?<![\w.:/])(?P<word>[A-Za-z0-9][\w.-]*)__?(?![\w`])",
+    r"|(?<![\w.:/-])(?P<word>[A-Za-z0-9][\w.-]*)__?(?![\w`])",
     re.DOTALL,
 )
 _TITLED = re.compile(r"(.*?)\s*<([^<>]+)>$", re.DOTALL)
 _URL = re.compile(r"(?:https?|ftp|mailto):")
 _NUMBERED = {"pep": "PEP", "rfc": "RFC", "issue": "issue", "gh": "gh"}
-_WORDS = frozenset(
-    "ref doc term any numref abbr strong emphasis guilabel menuselection dfn sub sup subscript superscript "
-    "title title-reference t rst-class index eq download keyword token pep-reference".split()
-)
+_WORDS = frozenset((
+    "ref", "doc", "term", "any", "numref", "abbr", "strong", "emphasis", "guilabel", "menuselection",
+    "dfn", "sub", "sup", "subscript", "superscript", "title", "title-reference", "t", "rst-class",
+    "index", "eq", "download", "keyword", "token", "pep-reference",
+))  # fmt: skip
+_MAX_VALUE_CHARS = 500
+"""Of a substitution; it may hold others, so it must be bounded."""
 _MARKS = re.compile(r"`+([^`]*)`+|\[([^\]]*)\]\([^)]*\)|\*+([^*]+)\*+")
 
 
@@ -37,7 +40,7 @@ class Inline:
             for name, url in _NAMED_TARGET.findall(text)
         }
         self._substitutions = {
-            _normal(name): value.strip() if how == "replace" else ""
+            _normal(name): value.strip()[:_MAX_VALUE_CHARS] if how == "replace" else ""
             for name, how, value in _SUBSTITUTION.findall(text)
         }
 
@@ -63,7 +66,7 @@ class Inline:
                 value = self._substitutions.get(_normal(found["substitution"]))
                 if value is None:
                     return found[0]
-                return self.to_markdown(value, depth=depth + 1) if depth < 3 else value
+                return self.to_markdown(value, depth=depth + 1) if depth < 1 else value
             case "footnote":
                 return found["footnote"].replace("[", "\\[").replace("]", "\\]")
             case "escaped":
@@ -113,7 +116,13 @@ class Inline:
                 break
             url = self._targets.get(_normal(url.strip("`_")))
         text = text.replace("[", "\\[").replace("]", "\\]")
-        return f"[{text}](<{url}>)" if url and (" " in url or ")" in url) else f"[{text}]({url})" if url else text
+        return (
+            f"[{text}](<{url}>)"
+            if url and (" " in url or ")" in url)
+            else f"[{text}]({url})"
+            if url
+            else text
+        )
 
 
 def _code(text: str) -> str:

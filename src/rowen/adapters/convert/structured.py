@@ -11,25 +11,34 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator
-from json.decoder import scanstring
+from itertools import pairwise
 from typing import Any
 from xml.parsers import expat
 
 from rowen.adapters.convert.openapi import describe, is_openapi
-from rowen.adapters.convert.pieces import dedent, fence, file_name, heading, one_line, plain_line_breaks, trimmed
+from rowen.adapters.convert.pieces import (
+    dedent,
+    fence,
+    file_name,
+    heading,
+    one_line,
+    plain_line_breaks,
+    trimmed,
+)
 from rowen.adapters.convert.yaml_subset import read_yaml
 from rowen.core.document import Converted
 
 _MAX_HEADINGS = 1_000
 """A file with more keys is data, not a document: it becomes one block, cut by size."""
 _MAX_TITLE_CHARS = 100
-_SHORT_LINES = 1
-_LONG_LINE_CHARS = 200
+_LONG_LINE_CHARS = 120
 _NAMES = ("name", "title", "id", "key", "slug", "path")
 _DECODER = json.JSONDecoder()
 _JSON_SPACE = re.compile(r"[ \t\n]*")
 
-_YAML_KEY = re.compile(r"(?![\s#\-?:&*!|>%@`,\[\]{}])(\"[^\"]*\"|'[^']*'|[^\s:#][^:#]*?(?::[^\s:#]+)*)[ \t]*:(?=\s|$)")
+_YAML_KEY = re.compile(
+    r"(?![\s#\-?:&*!|>%@`,\[\]{}])(\"[^\"]*\"|'[^']*'|[^\s:#][^:#]*?(?::[^\s:#]+)*)[ \t]*:(?=\s|$)"
+)
 _YAML_DOCUMENT = re.compile(r"^---(?:[ \t].*)?$|^\.\.\.[ \t]*$", re.MULTILINE)
 _YAML_KIND = re.compile(r"^kind:[ \t]*(\S+)", re.MULTILINE)
 _YAML_NAME = re.compile(r"^metadata:[ \t]*\n(?:[ \t]+.*\n)*?[ \t]+name:[ \t]*(\S+)", re.MULTILINE)
@@ -122,12 +131,16 @@ def _document(parts: list[_Part], url: str, language: str, *, grouped: bool = Tr
         lines = trimmed(lines)
         if not lines:
             continue
-        if not key or (grouped and len(lines) <= _SHORT_LINES):
+        if not key or (grouped and _is_short(lines)):
             head += lines
         else:
             pieces += ["\n", heading(2, key[:_MAX_TITLE_CHARS]), "\n", fence("\n".join(lines), language)]
     opening = ["\n", fence("\n".join(head), language)] if head else []
     return Converted(name, "".join([heading(1, name), *opening, *pieces]), metadata={"format": language})
+
+
+def _is_short(lines: list[str]) -> bool:
+    return sum(1 for line in lines if line.strip() and not line.startswith("#")) <= 1
 
 
 def _json_parts(text: str, value: Any) -> Iterator[_Part]:
@@ -149,7 +162,7 @@ def _members(text: str) -> Iterator[tuple[str, int, int]]:
         at = _after_space(text, at)
         if text[at] == "}":
             return
-        key, at = scanstring(text, at + 1)
+        key, at = _DECODER.raw_decode(text, at)
         start = _after_space(text, _after_space(text, at) + 1)  # past the colon
         _, end = _DECODER.raw_decode(text, start)
         yield key, start, end
@@ -284,7 +297,7 @@ def _xml_parts(text: str) -> list[_Part]:
     parser.Parse(body, True)
     borders = [("", 0), *((key, _line_start(body, at)) for key, at in marks), ("", len(body))]
     parts: list[_Part] = []
-    for (key, low), (_, high) in zip(borders, borders[1:], strict=False):
+    for (key, low), (_, high) in pairwise(borders):
         if high > low:
             parts.append((key, dedent(body[low:high].decode("utf-8").rstrip("\n").split("\n"))))
     return parts

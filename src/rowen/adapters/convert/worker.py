@@ -9,28 +9,39 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from rowen.adapters.convert import frames
+from rowen.adapters.convert.charset import decode
 from rowen.adapters.convert.kinds import Kind, kind_of
+from rowen.adapters.convert.sniff import BINARY_KINDS, sniff
 from rowen.errors import Unparseable
 
 if TYPE_CHECKING:
     from rowen.core.document import Converted
 
-# What begins so is not text, whatever the header says.
-_BINARY = (
-    b"%PDF-",
-    b"\x89PNG",
-    b"GIF87a",
-    b"GIF89a",
-    b"\xff\xd8\xff",
-    b"PK\x03\x04",
-    b"\x1f\x8b",
-    b"\x7fELF",
-)
-_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+# Where each kind is converted: modules load when the first body of their kind comes.
+_CONVERTERS = {
+    Kind.HTML: ("html", "convert_html"),
+    Kind.MARKDOWN: ("plain", "convert_markdown"),
+    Kind.PLAIN: ("plain", "convert_plain"),
+    Kind.MDX: ("mdx", "convert_mdx"),
+    Kind.RST: ("rst", "convert_rst"),
+    Kind.ASCIIDOC: ("asciidoc", "convert_asciidoc"),
+    Kind.JSON: ("structured", "convert_json"),
+    Kind.JSON_LINES: ("structured", "convert_json_lines"),
+    Kind.YAML: ("structured", "convert_yaml"),
+    Kind.TOML: ("structured", "convert_toml"),
+    Kind.INI: ("structured", "convert_ini"),
+    Kind.XML: ("structured", "convert_xml"),
+    Kind.NOTEBOOK: ("notebook", "convert_notebook"),
+    Kind.PDF: ("pdf", "convert_pdf"),
+    Kind.DOCX: ("docx", "convert_docx"),
+    Kind.PPTX: ("pptx", "convert_pptx"),
+    Kind.XLSX: ("xlsx", "convert_xlsx"),
+}
 _PIPE_BYTES = 1024 * 1024
 
 
@@ -39,24 +50,27 @@ def convert(body: bytes, *, content_type: str, url: str) -> Converted:
     kind = kind_of(content_type, url)
     if kind is None:
         raise Unparseable(f"`{url}`: no converter for `{content_type}`", url=url, content_type=content_type)
-    if body.startswith(_BINARY) or _has_zeros(body, content_type):
-        raise Unparseable(
-            f"`{url}`: not text, but called `{content_type}`", url=url, content_type=content_type
-        )
-    from rowen.adapters.convert.charset import decode
+    real = sniff(body, kind, content_type)
+    if real is None:
+        said = content_type or f"{kind} by its name"
+        what = f"no {kind.upper()}" if kind in BINARY_KINDS else "not text"
+        raise Unparseable(f"`{url}`: {what}, but called `{said}`", url=url, content_type=content_type)
+    if real in BINARY_KINDS:
+        return _converter(real)(body, url)
+    text = decode(body, content_type, is_html=real is Kind.HTML)
+    if real is Kind.CODE:
+        from rowen.adapters.convert.code import convert_code
 
-    text = decode(body, content_type, is_html=kind is Kind.HTML)
-    if kind is Kind.HTML:
-        from rowen.adapters.convert.html import convert_html
-
-        return convert_html(text, url)
-    from rowen.adapters.convert.plain import convert_markdown, convert_plain
-
-    return convert_markdown(text, url) if kind is Kind.MARKDOWN else convert_plain(text, url)
+        return convert_code(text, url, content_type)
+    return _converter(real)(text, url)
 
 
-def _has_zeros(body: bytes, content_type: str) -> bool:
-    return b"\0" in body[:1024] and not body.startswith(_UTF16) and "utf-16" not in content_type.lower()
+def _converter(kind: Kind) -> Callable[[Any, str], Converted]:
+    module, function = _CONVERTERS[kind]
+    converter: Callable[[Any, str], Converted] = getattr(
+        import_module(f"rowen.adapters.convert.{module}"), function
+    )
+    return converter
 
 
 def serve(incoming: BinaryIO, outgoing: BinaryIO, *, timeout_s: float) -> None:
@@ -68,9 +82,11 @@ def serve(incoming: BinaryIO, outgoing: BinaryIO, *, timeout_s: float) -> None:
         try:
             answer = frames.answer(convert(request.body, content_type=request.content_type, url=request.url))
         except Unparseable as exc:
-            answer = frames.refusal(exc.message)
+            answer = frames.refusal(exc.message, exc.hint)
         except MemoryError:
             answer = frames.refusal(f"`{request.url}`: parsing it takes too much memory")
+        except RecursionError:
+            answer = frames.refusal(f"`{request.url}`: nested too deep")
         except Exception as exc:
             # A page must not end the run, whatever the parser makes of it.
             answer = frames.refusal(f"`{request.url}`: {type(exc).__name__}: {exc}")

@@ -1,12 +1,11 @@
 """One POST to one provider, and whatever came back.
 
-It follows no redirect, keeps no cookie, reads no proxy setting and sends nothing twice: the breaker counts calls,
-and every call may cost money. The operator chose the address, so a private one is fine.
+It follows no redirect, keeps no cookie, reads no proxy setting and sends nothing twice: the breaker counts
+calls, and every call may cost money. The operator chose the address, so a private one is fine.
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -44,14 +43,13 @@ class Answer:
 
 
 class Client:
-    """Connects when first used; after `close` it may be used again."""
+    """Connects when first used, inside one event loop; after `close` it may be used again."""
 
     def __init__(self, resolved: Resolved, url: str, headers: Mapping[str, Secret]) -> None:
         self._resolved = resolved
         self._url = url
         self._secrets = headers
         self._session: aiohttp.ClientSession | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
 
     async def post(self, body: bytes) -> Answer:
         try:
@@ -70,9 +68,7 @@ class Client:
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
         for name, secret in self._secrets.items():
             headers[name] = secret.reveal()
-        async with (await self._open()).post(
-            self._url, data=body, headers=headers, allow_redirects=False
-        ) as answer:
+        async with self._open().post(self._url, data=body, headers=headers, allow_redirects=False) as answer:
             chunks: list[bytes] = []
             size = 0
             async for chunk in answer.content.iter_any():
@@ -89,14 +85,9 @@ class Client:
             received = {name.lower(): value for name, value in answer.headers.items()}
             return Answer(answer.status, received, b"".join(chunks))
 
-    async def _open(self) -> aiohttp.ClientSession:
-        loop = asyncio.get_running_loop()
-        if self._session is not None and self._loop is not loop:
-            # Left by a loop that has ended; its connections ended with it.
-            await self.close()
+    def _open(self) -> aiohttp.ClientSession:
         if self._session is None:
             timeout_s = self._resolved.timeout_s
-            self._loop = loop
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEEP_ALIVE_S),
                 cookie_jar=aiohttp.DummyCookieJar(),

@@ -1,8 +1,8 @@
 """What went wrong with a provider, in Rowen's words.
 
-One error for all, `EmbedderUnavailable`, with its `kind` and `status` among the facts: the breaker and the callers
-decide by those. Nothing is retried here. No message holds a key, and what a provider writes when it refuses one is
-not repeated at all: it may quote it.
+One error for all, `EmbedderUnavailable`, with its `kind` and `status` among the facts: the breaker and the
+callers decide by those. Nothing is retried here. No message holds a key, and what a provider writes when it
+refuses one is not repeated at all: it may quote it.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ _SAID_CHARS = 200
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)?")
 _SECONDS = {"ms": 0.001, "s": 1.0, "": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 
-# A caller answers "rejected" by looking for the one bad text and giving it up. A request that is wrong for all
-# texts must never look like that: every text would be given up, one by one.
+# A caller answers "rejected" by looking for the one bad text and giving it up. A request that is wrong for
+# all texts must never look like that: every text would be given up, one by one.
 _ABOUT_THE_REQUEST = re.compile(
-    r"dimension|matryoshka|encoding.?format|base64|(?:task|input|embedding).?types?|api.?key|unknown (?:field|name)"
-    r"|not found|does not exist|model name|unsupported model",
+    r"dimension|matryoshka|encoding.?format|base64|(?:task|input|embedding).?types?|api.?key"
+    r"|unknown (?:field|name)|not found|does not exist|model name|unsupported model",
     re.IGNORECASE,
 )
 _ABOUT_A_TEXT = re.compile(
-    r"context length|too (?:long|large|big|many)|tokens?\b|exceed|length|empty|batch.?size|input|content|text",
+    r"too (?:long|large|big|many)|tokens?\b|exceed|length|empty|batch.?size|input|content|\btexts?\b(?!-)",
     re.IGNORECASE,
 )
 
@@ -198,7 +198,7 @@ def _retry_info(value: Any) -> float | None:
 
 
 def _reset(headers: Mapping[str, str]) -> float | None:
-    """OpenAI's limits: until the used-up ones are full again; when none says so, until the first of them is."""
+    """OpenAI's limits: until the used-up ones are full again; if none says so, until the first one is."""
     resets: list[float] = []
     used_up: list[float] = []
     for name, text in headers.items():

@@ -1,7 +1,7 @@
 """An embedder that lives behind an address.
 
-`embed` is exactly one call of the provider. It does not batch, retry, wait or remember failures: the flow in front
-of it does, and its circuit breaker counts every call.
+`embed` is exactly one call of the provider. It does not batch, retry, wait or remember failures: the flow in
+front of it does, and its circuit breaker counts every call.
 """
 
 from __future__ import annotations
@@ -108,8 +108,8 @@ class RemoteEmbedder:
 def fit(text: str, resolved: Resolved) -> str:
     """The beginning of a text that the model can take, by a bound on its characters.
 
-    Where the provider cuts by itself, 8 characters a token: only what no model could read is left out. Where it
-    would refuse the text, an ASCII character counts as a third of a token and any other as a whole one.
+    Where the provider cuts by itself, 8 characters a token: only what no model could read is left out. Where
+    it would refuse the text, an ASCII character counts as a third of a token and any other as a whole one.
     """
     limit = resolved.max_tokens
     if resolved.cuts_itself:

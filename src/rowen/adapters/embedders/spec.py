@@ -1,24 +1,23 @@
 """What an operator chooses about an embedder, and what it comes to.
 
-The providers with their usual addresses, limits and variables, and the models whose size is known, so that most
-settings can stay empty. Nothing here is sent and nothing is imported that is slow: a wrong setting is told before
-any of that.
+Nothing is sent here and nothing slow is imported: a wrong setting is told before any of that. What a provider
+or a model usually wants stands in `providers`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any
 from urllib.parse import urlsplit
 
+from rowen.adapters.embedders.providers import PROVIDERS, STATIC, KnownModel, Provider, known_model, names
 from rowen.core import hashing, urls
-from rowen.core.secrets import Secret
+from rowen.core.secrets import Lookup, Secret
 from rowen.errors import ConfigError
 from rowen.ports.embedder import Model
 
-STATIC = "static"
 ALPHA = 0.5
 """Weight in the fusion for a model of which nothing else is known."""
 
@@ -48,141 +47,9 @@ class EmbedderSpec:
     """Ask for vectors of that length instead of only expecting them; None decides by what is known."""
 
     @classmethod
-    def from_mapping(
-        cls,
-        values: Mapping[str, Any],
-        *,
-        api_key: Secret | None = None,
-        key_variable: str = "",
-        timeout_s: float = 30.0,
-    ) -> EmbedderSpec:
-        """The other direction of `Embedder.spec`, which holds neither keys nor limits."""
-        return cls(**values, api_key=api_key, key_variable=key_variable, timeout_s=timeout_s)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Provider:
-    base_url: str
-    path: str
-    """Added to a base URL that has none: most write the version there, some do not."""
-    key_variable: str
-    key_required: bool
-    """At its own address; elsewhere an OpenAI-compatible server may need none."""
-    model: str
-    batch_size: int
-    batch_size_elsewhere: int
-    max_tokens: int
-    cuts_itself: bool
-    """Does it cut a text that is too long, or refuse it?"""
-    encodings: tuple[str, ...] = ("float",)
-    encoding_elsewhere: str = "float"
-
-
-PROVIDERS: Mapping[str, Provider] = {
-    "openai": Provider(
-        base_url="https://api.openai.com/v1",
-        path="/v1",
-        key_variable="OPENAI_API_KEY",
-        key_required=True,
-        model="text-embedding-3-small",
-        # 2,048 texts and 300,000 tokens are allowed; 128 passages of ours stay far below the second.
-        batch_size=128,
-        # The limit text-embeddings-inference starts with.
-        batch_size_elsewhere=32,
-        max_tokens=8191,
-        cuts_itself=False,
-        # Half the bytes. Elsewhere some servers refuse it.
-        encodings=("base64", "float"),
-    ),
-    "gemini": Provider(
-        base_url="https://generativelanguage.googleapis.com/v1beta",
-        path="/v1beta",
-        key_variable="GEMINI_API_KEY",
-        key_required=True,
-        model="gemini-embedding-001",
-        batch_size=100,
-        batch_size_elsewhere=100,
-        max_tokens=2048,
-        cuts_itself=False,
-    ),
-    "ollama": Provider(
-        base_url="http://localhost:11434",
-        path="",
-        key_variable="",
-        key_required=False,
-        model="nomic-embed-text",
-        # One machine works them off one by one: a large batch only makes a time-out likelier.
-        batch_size=32,
-        batch_size_elsewhere=32,
-        max_tokens=8192,
-        cuts_itself=True,
-    ),
-    "cohere": Provider(
-        base_url="https://api.cohere.com/v2",
-        path="/v2",
-        key_variable="COHERE_API_KEY",
-        key_required=True,
-        model="embed-v4.0",
-        batch_size=96,
-        batch_size_elsewhere=96,
-        max_tokens=8192,
-        cuts_itself=True,
-        encodings=("float", "int8"),
-    ),
-    "voyage": Provider(
-        base_url="https://api.voyageai.com/v1",
-        path="/v1",
-        key_variable="VOYAGE_API_KEY",
-        key_required=True,
-        model="voyage-3.5",
-        batch_size=128,
-        batch_size_elsewhere=128,
-        max_tokens=16_000,
-        cuts_itself=True,
-        encodings=("base64", "float"),
-    ),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class KnownModel:
-    dimensions: int
-    max_tokens: int = 0
-    document: str = ""
-    query: str = ""
-    """What its makers want in front of a text; where an API has task types of its own, it is left to those."""
-
-
-_GEMMA = ("title: none | text: ", "task: search result | query: ")
-_SENTENCE = "Represent this sentence for searching relevant passages: "
-
-# Local servers spell the same model in many ways, so a part of the name is enough; the longest part wins.
-KNOWN_MODELS: Mapping[str, KnownModel] = {
-    "text-embedding-3-small": KnownModel(1536),
-    "text-embedding-3-large": KnownModel(3072),
-    "text-embedding-ada-002": KnownModel(1536),
-    "gemini-embedding-001": KnownModel(3072, 2048),
-    # The second one takes no task type: the task stands in the text.
-    "gemini-embedding-2": KnownModel(3072, 8192, *_GEMMA),
-    "embeddinggemma": KnownModel(768, 2048, *_GEMMA),
-    "nomic-embed-text": KnownModel(768, 2048, "search_document: ", "search_query: "),
-    "mxbai-embed-large": KnownModel(1024, 512, "", _SENTENCE),
-    "all-minilm": KnownModel(384, 256),
-    "bge-m3": KnownModel(1024, 8192),
-    "bge-large-en": KnownModel(1024, 512, "", _SENTENCE),
-    "bge-base-en": KnownModel(768, 512, "", _SENTENCE),
-    "bge-small-en": KnownModel(384, 512, "", _SENTENCE),
-    "embed-v4.0": KnownModel(1536),
-    "embed-english-v3.0": KnownModel(1024, 512),
-    "embed-multilingual-v3.0": KnownModel(1024, 512),
-    "embed-english-light-v3.0": KnownModel(384, 512),
-    "embed-multilingual-light-v3.0": KnownModel(384, 512),
-    "voyage-3": KnownModel(1024),
-    "voyage-3.5": KnownModel(1024),
-    "voyage-3-lite": KnownModel(512),
-    "voyage-code-3": KnownModel(1024),
-    "voyage-multilingual-2": KnownModel(1024),
-}
+    def from_mapping(cls, values: Mapping[str, Any], *, timeout_s: float = 30.0) -> EmbedderSpec:
+        """The other direction of `Embedder.spec`; the key comes by `with_key`."""
+        return cls(**values, timeout_s=timeout_s)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -242,15 +109,11 @@ class Resolved:
         }
 
 
-def names() -> tuple[str, ...]:
-    return (STATIC, *PROVIDERS)
-
-
 def key_variable(provider: str, *, base_url: str = "", named: str = "") -> str:
     """The variable that holds the key, or nothing.
 
-    The usual variable of a provider belongs to the provider's own address. Another address gets a key only when
-    its variable was named: `OPENAI_API_KEY` is not for everybody who speaks OpenAI's language.
+    The usual variable of a provider belongs to the provider's own address. Another address gets a key only
+    when its variable was named: `OPENAI_API_KEY` is not for everybody who speaks OpenAI's language.
     """
     if named:
         return named
@@ -258,6 +121,14 @@ def key_variable(provider: str, *, base_url: str = "", named: str = "") -> str:
     if found is None or (base_url and urls.origin_of(base_url) != urls.origin_of(found.base_url)):
         return ""
     return found.key_variable
+
+
+def with_key(spec: EmbedderSpec, lookup: Lookup, *, named: str = "") -> EmbedderSpec:
+    """The same spec with the key from its variable; `named` is the variable the operator chose, if any."""
+    variable = key_variable(spec.provider, base_url=spec.base_url, named=named)
+    # A variable that was read from a file often ends with a line break.
+    value = (lookup(variable) or "").strip() if variable else ""
+    return replace(spec, key_variable=variable, api_key=Secret(value) if value else None)
 
 
 def resolve(spec: EmbedderSpec) -> Resolved:
@@ -301,9 +172,7 @@ def resolve(spec: EmbedderSpec) -> Resolved:
         dimensions=dimensions,
         ask_dimensions=_asks_dimensions(spec, known, at_home=at_home),
         api_key=spec.api_key,
-        key_variable=spec.key_variable
-        or key_variable(spec.provider, base_url="" if at_home else base_url)
-        or "",
+        key_variable=spec.key_variable or key_variable(spec.provider, base_url=base_url),
         timeout_s=spec.timeout_s,
         task_types=spec.task_types,
         document_prefix=prefixes.document if prefixes else "",
@@ -316,12 +185,6 @@ def resolve(spec: EmbedderSpec) -> Resolved:
         identity=spec.identity,
         asked={name: value for name, (value, usual) in own.items() if value != usual},
     )
-
-
-def known_model(model: str) -> KnownModel | None:
-    name = model.lower()
-    parts = [part for part in KNOWN_MODELS if part in name]
-    return KNOWN_MODELS[max(parts, key=len)] if parts else None
 
 
 def unknown_provider(name: str) -> ConfigError:
@@ -358,7 +221,7 @@ def _base_url(text: str, provider: Provider) -> str:
         )
     if "@" in parts.netloc or parts.query or parts.fragment:
         raise ConfigError(
-            f"setting `embedding.base_url`: expected `{urls.origin_of(href)}/...` without user, password or query",
+            f"setting `embedding.base_url`: expected `{urls.origin_of(href)}/...` without user or query",
             hint="put a key into the environment and name its variable in `embedding.api_key_env`",
         )
     href = href.rstrip("/")

@@ -59,14 +59,6 @@ class StaticEmbedder:
     def spec(self) -> Mapping[str, Any]:
         return {"provider": "static"}
 
-    @property
-    def batch_size(self) -> int:
-        return BATCH
-
-    @property
-    def spec(self) -> Mapping[str, Any]:
-        return {"provider": "static"}
-
     async def close(self) -> None:
         return None
 
@@ -75,9 +67,6 @@ class StaticEmbedder:
 
     async def embed_query(self, text: str) -> bytes:
         return (await self.embed([text]))[0]
-
-    async def close(self) -> None:
-        """Nothing is open: the weights go with the object."""
 
     def _embed(self, texts: Sequence[str]) -> list[bytes]:
         # One thread loads while the others wait; later calls see the finished value without the lock.

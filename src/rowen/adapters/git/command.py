@@ -60,9 +60,11 @@ _CAUSES: tuple[tuple[str, type[RowenError]], ...] = (
         Unfetchable,
     ),
 )
+_MOVED = "it answers at another address, which is not followed: give that one (often it ends in `.git`)"
 _HINTS = {
     "dubious ownership": "it belongs to another user: `git config --global --add safe.directory PATH`",
-    "redirect": "the repository has moved: give its new address",
+    "redirect": _MOVED,
+    "returned error: 30": _MOVED,
     "terminal prompts disabled": "it may be private: set up a credential helper or an SSH key for git",
     "permission denied": "it may be private: set up a credential helper or an SSH key for git",
     "not found": "check the address; a private repository needs a credential helper or an SSH key for git",

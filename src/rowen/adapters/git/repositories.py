@@ -15,11 +15,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from rowen.adapters.git.command import Git, end, failure
-from rowen.core.git import Entry, parse_ls_remote, parse_ls_tree
+from rowen.core.git import Entry, is_commit, parse_ls_remote, parse_ls_tree
 from rowen.errors import PermanentError, RowenError, TransientError, Unfetchable
 from rowen.ports.repositories import Head
 
-_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _UNABLE = re.compile(r"shallow|filter|dumb http", re.IGNORECASE)
 REMOTE = "origin"
 BROUGHT_AT_ONCE = 10_000
@@ -35,7 +34,7 @@ class GitRepositories:
         self._git = Git(environment, program=program, timeout_s=timeout_s)
 
     async def head(self, address: str, branch: str | None) -> Head:
-        if branch is not None and _COMMIT.fullmatch(branch):
+        if branch is not None and is_commit(branch):
             return Head(branch, branch)
         names = ["HEAD"] if branch is None else [f"refs/heads/{branch}", f"refs/tags/{branch}"]
         patterns = [*names, *(f"{name}^{{}}" for name in names[1:])]

@@ -123,10 +123,8 @@ class ChromiumRenderer:
         page = await context.new_page()
         answers.page = page
         timeout_ms = self._options.timeout_s * 1000
-        try:
-            await page.goto(url, wait_until="load", timeout=timeout_ms)
-        except PlaywrightTimeout as exc:
-            raise TimeoutError from exc
+        # Waiting for more here would wait in vain for a page that a script tried to leave.
+        await page.goto(url, wait_until="commit", timeout=timeout_ms)
         with suppress(PlaywrightTimeout):  # what is there by then is what there is
             await page.wait_for_load_state("networkidle", timeout=timeout_ms * _QUIET_SHARE)
         return (await page.content()).encode("utf-8", "replace")
@@ -167,13 +165,7 @@ class _Answers:
         request = route.request
         kind = request.resource_type
         if request.is_navigation_request():
-            # Once: scripts that send the reader elsewhere, frames and pop-ups are not this page.
-            if self._given or self.page is None or request.frame != self.page.main_frame:
-                await route.abort()
-                return
-            self._given = True
-            headers = {"content-type": self._content_type or "text/html"}
-            await route.fulfill(status=200, headers=headers, body=self._body)
+            await self._navigate(route)
         elif request.method != "GET":
             await route.abort()
         elif kind == "stylesheet":
@@ -187,6 +179,18 @@ class _Answers:
                 await route.fulfill(status=loaded.status, headers=dict(loaded.headers), body=loaded.body)
         else:
             await route.abort()
+
+
+    async def _navigate(self, route: Route) -> None:
+        if self.page is None or route.request.frame != self.page.main_frame:
+            await route.abort()  # a frame or a pop-up
+        elif self._given:
+            # A script sends the reader elsewhere: the browser stays where it is.
+            await route.abort("aborted")
+        else:
+            self._given = True
+            headers = {"content-type": self._content_type or "text/html"}
+            await route.fulfill(status=200, headers=headers, body=self._body)
 
 
 def _first_line(exc: Exception) -> str:

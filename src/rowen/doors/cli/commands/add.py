@@ -23,7 +23,7 @@ class AddCommand(click.Command):
         for kind in KINDS.values():
             with formatter.section(f"Settings of kind `{kind.name}`, for --set"):
                 formatter.write_dl(
-                    [(f"{p.name}={_shown(p.default)}", f"{p.help}.") for p in kind.params], col_max=34
+                    [(f"{p.label}={_shown(p.default)}", f"{p.help}.") for p in kind.params], col_max=34
                 )
 
 
@@ -112,4 +112,6 @@ def _pairs(settings: tuple[str, ...]) -> dict[str, str]:
 def _shown(default: object) -> str:
     if isinstance(default, bool):
         return str(default).lower()
-    return "none" if default is None else ",".join(default) if isinstance(default, list) else str(default)
+    return (
+        "none" if default is None else ",".join(default) if isinstance(default, list | dict) else str(default)
+    )

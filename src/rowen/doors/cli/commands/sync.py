@@ -121,6 +121,8 @@ def _complain(out: Output, receipt: Receipt) -> None:
             asked = counters.failed + counters.unchanged + counters.updated + counters.created
             failed = f"{counters.failed:,} of {asked:,}"
             out.warn(f"source `{label}`: {failed} pages failed; what was visible of them stays")
+        if receipt.hint:
+            out.note(f"source `{label}`: {receipt.hint}")
         return
     message = f"source `{label}`: {receipt.error or receipt.status.value}"
     reason = receipt.status.value

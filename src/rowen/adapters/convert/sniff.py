@@ -1,0 +1,56 @@
+"""What the first bytes of a body say it is, when they say more than its header does."""
+
+from __future__ import annotations
+
+import zipfile
+from io import BytesIO
+
+from rowen.adapters.convert.kinds import Kind
+
+# What begins so is neither text nor anything we read.
+_BINARY = (
+    b"\x89PNG",
+    b"GIF87a",
+    b"GIF89a",
+    b"\xff\xd8\xff",
+    b"\x1f\x8b",
+    b"\x7fELF",
+    b"\xd0\xcf\x11\xe0",  # the Office files of before 2007
+    b"7z\xbc\xaf",
+    b"Rar!",
+    b"BZh",
+    b"\xfd7zXZ",
+)
+_ARCHIVE = b"PK\x03\x04"
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_OFFICE = {"word/document.xml": Kind.DOCX, "ppt/presentation.xml": Kind.PPTX, "xl/workbook.xml": Kind.XLSX}
+BINARY_KINDS = frozenset((Kind.PDF, Kind.DOCX, Kind.PPTX, Kind.XLSX))
+_PDF_WINDOW_BYTES = 1024
+"""Readers of PDF look this far for its mark, and writers make use of it."""
+
+
+def sniff(body: bytes, kind: Kind, content_type: str) -> Kind | None:
+    """What a body called `kind` really is; None when it is nothing we read, or not what it is called."""
+    if body.startswith(b"%PDF-") or (kind is Kind.PDF and b"%PDF-" in body[:_PDF_WINDOW_BYTES]):
+        return Kind.PDF
+    if body.startswith(_ARCHIVE):
+        return _office(body)
+    if kind in BINARY_KINDS or body.startswith(_BINARY) or _has_zeros(body, content_type):
+        return None
+    if kind is Kind.HTML and not content_type and not body.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
+        # Nothing said that it is HTML: a README of a repository comes without ending or type.
+        return Kind.PLAIN
+    return kind
+
+
+def _office(body: bytes) -> Kind | None:
+    try:
+        with zipfile.ZipFile(BytesIO(body)) as archive:
+            names = archive.NameToInfo
+            return next((kind for name, kind in _OFFICE.items() if name in names), None)
+    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError):
+        return None
+
+
+def _has_zeros(body: bytes, content_type: str) -> bool:
+    return b"\0" in body[:1024] and not body.startswith(_UTF16) and "utf-16" not in content_type.lower()
