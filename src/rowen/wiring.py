@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rowen.adapters.system import SystemClock, is_dead, owner
 from rowen.config import Config, default_store_path, environment, variable
@@ -23,17 +23,24 @@ from rowen.ports.fetcher import Fetcher, FetcherOptions
 from rowen.ports.renderer import OpenRenderer, Renderer, RendererOptions
 from rowen.ports.store import Store
 
+if TYPE_CHECKING:
+    from rowen.adapters.embedders import EmbedderSpec
+
 
 def store_path(config: Config) -> Path:
     url = config.store.url
     if not url:
         return default_store_path()
-    if url.startswith("sqlite:///"):
-        return Path(url.removeprefix("sqlite:///"))
-    raise ConfigError(
-        f"store `{url.split('://')[0]}://...`: not a store this version knows",
-        hint="use `sqlite:///path/to/rowen.db`",
-    )
+    path = url.removeprefix("sqlite:///")
+    if path != url and path not in ("", ":memory:"):
+        return Path(path)
+    if "://" in url:
+        # The rest of such an address may hold a password.
+        raise ConfigError(
+            f"store `{url.partition('://')[0]}://...`: not a store this version knows",
+            hint="use `sqlite:///path/to/rowen.db`",
+        )
+    raise ConfigError(f"store `{url}`: not an address of a store", hint=f"did you mean `sqlite:///{url}`?")
 
 
 def open_store(config: Config) -> Store:
@@ -50,6 +57,7 @@ async def open_tools(config: Config) -> AsyncIterator[Tools]:
 
     store = open_store(config)
     converter = PoolConverter(workers=config.convert.workers, timeout_s=config.convert.timeout_s)
+    embedders = _Embedders(config)
     try:
         yield Tools(
             store=store,
@@ -58,8 +66,8 @@ async def open_tools(config: Config) -> AsyncIterator[Tools]:
             folders=LocalFolders(),
             repositories=GitRepositories(_clones(config), environment()),
             converter=converter,
-            embedder=_Once(config),
-            embedder_from=_embedder_from,
+            embedder=embedders.configured,
+            embedder_from=embedders.from_spec,
             breaker=BreakerSettings(**asdict(config.breaker)),
             owner=owner(),
             is_dead=is_dead,
@@ -79,29 +87,49 @@ async def open_tools(config: Config) -> AsyncIterator[Tools]:
             keep_generations=config.history.keep_generations,
         )
     finally:
+        await embedders.close()
         await converter.close()
         await store.close()
 
 
-class _Once:
-    """Makes the embedder when it is asked for, and the same one after that."""
+class _Embedders:
+    """Makes an embedder when it is asked for, and the same one after that; closes what it made."""
 
     def __init__(self, config: Config) -> None:
-        self._config = config
-        self._made: Embedder | None = None
+        self._config = config.embedding
+        self._made: dict[str, Embedder] = {}
 
-    def __call__(self) -> Embedder:
-        if self._made is None:
-            from rowen.adapters import embedders
+    def configured(self) -> Embedder:
+        from rowen.adapters.embedders import EmbedderSpec
 
-            self._made = embedders.make(self._config.embedding.provider)
-        return self._made
+        config = self._config
+        spec = EmbedderSpec(
+            provider=config.provider,
+            model=config.model,
+            base_url=config.base_url,
+            dimensions=config.dimensions,
+            timeout_s=config.timeout_s,
+        )
+        return self._make(spec, named=config.api_key_env)
 
+    def from_spec(self, values: Mapping[str, Any]) -> Embedder:
+        from rowen.adapters.embedders import EmbedderSpec
 
-def _embedder_from(spec: Mapping[str, Any]) -> Embedder:
-    from rowen.adapters import embedders
+        spec = EmbedderSpec.from_mapping(values, timeout_s=self._config.timeout_s)
+        same_provider = values["provider"] == self._config.provider
+        return self._make(spec, named=self._config.api_key_env if same_provider else "")
 
-    return embedders.make(spec["provider"])
+    def _make(self, spec: EmbedderSpec, *, named: str) -> Embedder:
+        from rowen.adapters import embedders
+
+        key = repr(spec)
+        if key not in self._made:
+            self._made[key] = embedders.make(embedders.with_key(spec, variable, named=named))
+        return self._made[key]
+
+    async def close(self) -> None:
+        for embedder in self._made.values():
+            await embedder.close()
 
 
 def _clones(config: Config) -> Path:

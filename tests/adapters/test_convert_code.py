@@ -59,15 +59,13 @@ def test_a_long_class_is_cut_at_its_methods_and_they_carry_its_name() -> None:
 
 
 def test_members_of_long_definitions_are_found_in_other_languages() -> None:
-    filler = f"        // {'x' * 900}\n    }}\n"
+    filler = f"        // {'x' * 1000}\n    }}\n"
     java = (
         f"class Shelf {{\n    /** Adds. */\n    public void add(Jar jar) {{\n{filler}"
         f"    private int count() {{\n        if (a) {{ return 1; }}\n{filler}    int size = f(1);\n}}\n"
     )
-    assert _headings(java * 2, "java") == ["class Shelf", "class Shelf"]
-    java = java.replace("xx", "xxx")
     assert _headings(java, "java") == ["class Shelf", "Shelf.add", "Shelf.count"]
-    rust = f"impl Shelf {{\n    pub fn add(&self) {{\n{filler}\n    fn take() {{\n{filler}\n    // {'x' * 300}\n}}\n"
+    rust = f"impl Shelf {{\n    pub fn add(&self) {{\n{filler}\n    fn take() {{\n{filler}    // last\n}}\n"
     assert _headings(rust, "rs") == ["impl Shelf", "fn Shelf.add", "fn Shelf.take"]
 
 

@@ -69,7 +69,7 @@ async def test_a_clone_without_files_brings_the_ones_that_are_wanted(
         entries = {entry.path: entry for entry in await repository.entries()}
         assert set(entries) == {"README.md", "docs/oats.md"}
         assert missing(tmp_path) == 2
-        await repository.bring([entries["docs/oats.md"].id])
+        assert await repository.bring([entries["docs/oats.md"].id]) == 1
         assert missing(tmp_path) == 1
         assert await repository.read(entries["docs/oats.md"].id, max_bytes=100) == b"# Oats\n"
         # Not brought before: git gets it now.
@@ -178,7 +178,19 @@ async def test_a_server_of_plain_files_gives_its_whole_history(
         address = f"git+{site.url}/farm.git"
         async with repositories.open(address, await repositories.head(address, None)) as repository:
             ids = {entry.path: entry.id for entry in await repository.entries()}
+            assert await repository.bring(list(ids.values())) == 0
             assert await repository.read(ids["README.md"], max_bytes=100) == b"# Second\n"
+            with pytest.raises(Unfetchable, match="no blob"):
+                await repository.read("0" * 39 + "1", max_bytes=100)
+        latest = copy.commit({"README.md": "# Third\n"})
+        copy.git("update-server-info")
+        for file in (path for path in root.rglob("*") if path.is_file()):
+            site.set(f"/farm.git/{file.relative_to(root)}", file.read_bytes())
+        site.clear_log()
+        async with repositories.open(address, Head("HEAD", latest)) as repository:
+            assert len(await repository.entries()) == 2
+        # Three new objects; what the clone held is not asked for again.
+        assert sum("/objects/" in asked.path and asked.status == 200 for asked in site.requests) == 3
 
 
 async def test_names_with_odd_letters_come_out_as_they_are(

@@ -95,7 +95,7 @@ async def a_generation(
         await ingest(store, lease, run, await store.stage(lease, run, drafts, now=NOW))
     known = await store.known(source.id)
     if gone:
-        await store.retire(lease, run, [known[reference].document_id for reference in gone])
+        await store.retire(lease, run, [known[reference].reference_id for reference in gone])
     await store.finish_run(lease, run, an_end(run), now=LATER)
     await store.release_lease(lease)
     return run

@@ -6,10 +6,10 @@ import pytest
 
 from rowen.core import hashing
 from rowen.core.handoff import HandoffStatus, Reason
-from rowen.core.run import RunStatus
+from rowen.core.run import Counters, RunStatus
 from rowen.core.source import Status
 from rowen.errors import LeaseLost
-from rowen.ports.store import Store
+from rowen.ports.store import RunEnd, Store
 from tests.contract.helpers import (
     LATER,
     NOW,
@@ -43,7 +43,7 @@ async def test_a_staged_change_leaves_the_old_version_visible(store: Store) -> N
     lease, run = await a_run(store, source)
     await ingest(store, lease, run, await store.stage(lease, run, [a_draft(A, "new")], now=NOW))
     known = await store.known(source.id)
-    await store.retire(lease, run, [known[B].document_id])
+    await store.retire(lease, run, [known[B].reference_id])
     assert await visible(store, source) == {A: hashing.of_text("old"), B: hashing.of_text("b")}
 
 
@@ -52,7 +52,7 @@ async def test_the_next_run_discards_what_lies_beyond_the_active_generation(stor
     await a_generation(store, source, {A: "old", B: "b"})
     lease, run = await a_run(store, source)
     await ingest(store, lease, run, await store.stage(lease, run, [a_draft(A, "new")], now=NOW))
-    await store.retire(lease, run, [(await store.known(source.id))[B].document_id])
+    await store.retire(lease, run, [(await store.known(source.id))[B].reference_id])
     await store.release_lease(lease)
 
     lease, again = await a_run(store, source)
@@ -105,7 +105,7 @@ async def test_a_held_generation_keeps_its_number_and_can_be_shown(store: Store)
     source = await a_source(store)
     await a_generation(store, source, {A: "one", B: "b"})
     lease, run = await a_run(store, source)
-    await store.retire(lease, run, [(await store.known(source.id))[B].document_id])
+    await store.retire(lease, run, [(await store.known(source.id))[B].reference_id])
     end = an_end(run, activate=False)
     held = type(end)(
         status=RunStatus.HELD,
@@ -179,12 +179,12 @@ async def test_a_zombie_that_lost_its_lease_can_write_nothing(store: Store) -> N
     zombie, run = await a_run(store, source)
     await store.release_lease(zombie)
     await a_run(store, source)
-    document = (await store.known(source.id))[A].document_id
+    reference = (await store.known(source.id))[A].reference_id
     before = store.rows_written()
     with pytest.raises(LeaseLost):
         await store.stage(zombie, run, [a_draft(A, "zombie")], now=NOW)
     with pytest.raises(LeaseLost):
-        await store.retire(zombie, run, [document])
+        await store.retire(zombie, run, [reference])
     with pytest.raises(LeaseLost):
         await store.finish_run(zombie, run, an_end(run), now=LATER)
     with pytest.raises(LeaseLost):
@@ -246,3 +246,36 @@ async def test_an_attempt_counts_from_its_start_even_when_nothing_ends_it(store:
         assert staged.attempts == expected
         await store.start_handoffs(lease, [staged.handoff_id], now=NOW)
         await store.release_lease(lease)
+
+
+async def test_a_reference_that_changed_and_went_in_one_run_is_gone(store: Store) -> None:
+    source = await a_source(store)
+    await a_generation(store, source, {A: "old", B: "b"})
+    lease, run = await a_run(store, source)
+    await ingest(store, lease, run, await store.stage(lease, run, [a_draft(A, "new")], now=NOW))
+    await store.retire(lease, run, [(await store.known(source.id))[A].reference_id])
+    assert set(await visible(store, source)) == {A, B}
+    await store.finish_run(lease, run, an_end(run), now=LATER)
+    assert set(await visible(store, source)) == {B}
+
+
+async def test_an_approved_generation_is_a_success(store: Store) -> None:
+    source = await a_source(store)
+    await a_generation(store, source, {A: "one"})
+    lease, run = await a_run(store, source)
+    end = RunEnd(
+        status=RunStatus.HELD,
+        mode=run.mode,
+        stop_reason="deletion_guard",
+        counters=Counters(),
+        error="held",
+        items=(),
+        hold=run.generation,
+        hold_reason="too many",
+        source_status=Status.ERROR,
+    )
+    await store.finish_run(lease, run, end, now=NOW)
+    await store.activate(source.id, run.generation, now=LATER)
+    after = await reload(store, source)
+    assert (after.status, after.last_error, after.consecutive_failures) == (Status.SUCCESS, None, 0)
+    assert after.last_success_at == LATER

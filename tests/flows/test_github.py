@@ -68,12 +68,13 @@ async def outcomes(world: World, receipt: Receipt) -> dict[str, tuple[Outcome, s
 
 
 async def test_adding_asks_the_api_and_says_what_it_found(world: World, repository: FakeRepository) -> None:
-    repository.description, repository.has_wiki = "All about grain", True
+    repository.description, repository.has_wiki, repository.archived = "All about grain", True, True
     added = await add(world)
     assert (added.source.kind, added.source.location) == ("github", LOCATION)
     said = "\n".join(added.findings)
     assert "`farm/docs`, default branch `main`" in said
     assert "All about grain" in said
+    assert "archived" in said
     assert "rowen add https://github.com/farm/docs/wiki" in said
 
 

@@ -4,8 +4,8 @@
       ▲                                ◀──[failure]──      │
       └────────────────[2 successes]───────────────────────┘
 
-Pure: a breaker is a value, and what happened gives the next value. Who calls the provider, reads the clock and
-remembers the state is elsewhere.
+Pure: a breaker is a value, and what happened gives the next value. Who calls the provider, reads the clock
+and remembers the state is elsewhere.
 """
 
 from __future__ import annotations

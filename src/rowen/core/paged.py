@@ -152,7 +152,7 @@ def dataset_of(item: Any, api: Api, *, portal: str, language: str, template: str
     name = dataset.in_language(first(item, api.name))
     title = dataset.title_of(text(item, api.title, language), name, reference)
     metadata: dict[str, Any] = {key: text(item, path, language) for key, path in api.one.items()}
-    metadata |= {key: dataset.every_text(find(item, path), language) for key, path in api.many.items()}
+    metadata |= {key: _texts(item, path, language) for key, path in api.many.items()}
     resources = [
         tuple(text(one, path, language) for path in api.resource) for one in find(item, api.resources)
     ]
@@ -168,6 +168,12 @@ def dataset_of(item: Any, api: Api, *, portal: str, language: str, template: str
 
 def text(item: Any, path: str, language: str) -> str:
     return dataset.in_language(find(item, path), language) if path else ""
+
+
+def _texts(item: Any, path: str, language: str) -> list[str]:
+    found = find(item, path)
+    # One map of languages to lists is not a list of one map.
+    return dataset.every_text(found[0] if len(found) == 1 else found, language)
 
 
 def request_url(portal: str, host: str, path: str, params: Mapping[str, str | int]) -> str:

@@ -8,171 +8,31 @@ comes next is the frontier's decision.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from typing import Any
 
 from rowen.core import hashing, urls
 from rowen.core.document import Converted, Validators
-from rowen.core.frontier import Frontier, Settlement, Visit
-from rowen.core.params import Param, number, one_of, optional, switch, whole, words
+from rowen.core.frontier import Frontier
 from rowen.core.robots import Robots
 from rowen.core.run import StopReason
 from rowen.core.scope import Scope
 from rowen.core.source import Source
+from rowen.core.visits import Visit
 from rowen.errors import PermanentError, RowenError, TransientError, Unfetchable
 from rowen.flows import credentials
 from rowen.flows.client import STOPS, Client, stop_reason
+from rowen.flows.crawl_rules import Rules
 from rowen.flows.harvest import Harvested
-from rowen.flows.intake import MOVED, Intake
+from rowen.flows.intake import Intake
 from rowen.flows.listings import Listings
 from rowen.flows.tools import Tools
-from rowen.ports.fetcher import FetcherOptions, Request, Response
+from rowen.ports.fetcher import Request, Response
 
+DELIVERED = frozenset({200, 203})
 GONE = frozenset({404, 410})
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 FORBIDDEN = frozenset({401, 403})
-
-
-def crawl_params(*, scope: str, max_depth: int | None) -> tuple[Param, ...]:
-    """The settings of every kind that crawls, with the defaults that differ."""
-    return (
-        Param(
-            name="scope",
-            default=scope,
-            parse=one_of("subpages", "host", "domain"),
-            identity=True,
-            help="Which addresses belong to the source: below the root's folder, its host, or its domain",
-        ),
-        Param(
-            name="max_depth",
-            default=max_depth,
-            parse=optional(whole(0, 1000)),
-            identity=True,
-            help="How many links away from the root a page may be; none for no limit",
-        ),
-        Param(
-            name="max_pages",
-            default=20_000,
-            parse=whole(1, 10_000_000),
-            identity=True,
-            help="How many pages a generation may have",
-        ),
-        Param(
-            name="include",
-            default=[],
-            parse=words,
-            identity=True,
-            help="Only paths that match one of these globs",
-        ),
-        Param(
-            name="exclude",
-            default=[],
-            parse=words,
-            identity=True,
-            help="No paths that match one of these globs",
-        ),
-        Param(
-            name="robots",
-            default=True,
-            parse=switch,
-            identity=True,
-            help="Keep to robots.txt; switch it off for a site of your own only",
-        ),
-        Param(
-            name="orphans",
-            default="drop",
-            parse=one_of("drop", "keep"),
-            identity=False,
-            help="What happens to a page that nothing links to any more",
-        ),
-        Param(
-            name="concurrency",
-            default=3,
-            parse=whole(1, 64),
-            identity=False,
-            help="Requests at a time per host",
-        ),
-        Param(
-            name="delay_s",
-            default=0.0,
-            parse=number(0, 3600),
-            identity=False,
-            help="Seconds between requests to a host",
-        ),
-        Param(
-            name="max_deleted_share",
-            default=0.3,
-            parse=number(0, 1),
-            identity=False,
-            help="A generation that would remove more than this share is held for approval",
-        ),
-    )
-
-
-class Rules:
-    """What a kind of crawl decides for itself. These are the plain ones; kinds say where they differ."""
-
-    refusal = "unsupported_type"
-    """Why a body that is not wanted is left alone, in one word."""
-    headers: Mapping[str, str] = {}
-    """Sent with every question about a page."""
-    hint: str | None = None
-    """What a person should know after the run."""
-
-    def __init__(self, tools: Tools) -> None:
-        self._tools = tools
-
-    def accepts(self, content_type: str, url: str) -> bool:
-        """Is a body of this type worth reading?"""
-        return self._tools.converter.handles(content_type, url)
-
-    def why_not(self, url: str) -> str | None:
-        """A reason not to ask for an address that is in scope."""
-        return None
-
-    def outdated(self, visit: Visit) -> bool:
-        """Is the stored version not what we want, even if the server says that it has not changed?"""
-        return False
-
-    async def root(self, visit: Visit, response: Response) -> bool:
-        """The root has answered, before any other page is asked for. Is it what it should be?"""
-        return True
-
-    async def page(self, visit: Visit, response: Response, robots: Robots | None) -> tuple[bytes, str]:
-        """The body to convert, with its type: for a body that differs from the stored one."""
-        return response.body, response.headers.get("content-type", "")
-
-    def notice(self, response: Response, converted: Converted) -> None:
-        """A page was converted."""
-
-    def metadata(self, visit: Visit, converted: Converted) -> Mapping[str, Any]:
-        return converted.metadata
-
-
-@asynccontextmanager
-async def open_client(
-    tools: Tools, source: Source, params: Mapping[str, Any], intake: Intake
-) -> AsyncIterator[Client]:
-    """Whoever answers at the source's location, asked with its credentials."""
-    options = FetcherOptions(
-        typed_location=source.location,
-        allow_private=tools.fetch.allow_private,
-        credentials=credentials.resolve(tools, params, source.location),
-        user_agent=tools.fetch.user_agent,
-        connections=params["concurrency"],
-        timeout_s=tools.fetch.timeout_s,
-        max_body_bytes=tools.fetch.max_body_bytes,
-    )
-    async with tools.open_fetcher(options) as fetcher:
-        yield Client(
-            fetcher,
-            tools.clock,
-            intake.counters,
-            retry=tools.fetch.retry,
-            concurrency=params["concurrency"],
-            delay_s=params["delay_s"],
-        )
 
 
 class Crawl:
@@ -199,7 +59,9 @@ class Crawl:
         self._stop: StopReason | None = None
         self._stop_error: RowenError | None = None
         self._news = asyncio.Event()
-        self._aliases: dict[str, str] = {}
+        self._aliases: dict[str, str | None] = {}
+        self._ends: dict[str, asyncio.Event] = {}
+        self._waiting: set[str] = set()
         self._foreign: set[str] = set()
         self._root = source.location
         self._root_answered = False
@@ -233,26 +95,37 @@ class Crawl:
             ids=references.ids,
             aliases={} if self._intake.unconditional else references.aliases,
             why_not=self._why_not,
+            closed=self._is_closed,
             max_depth=self._params["max_depth"],
             max_pages=self._params["max_pages"],
+            strict_depth=self._intake.unconditional,
         )
         await self._visit_root()
         async with asyncio.TaskGroup() as group:
             for _ in range(self._params["concurrency"]):
                 group.create_task(self._visit_until_done())
+        self._aliases |= dict.fromkeys(self._frontier.released)
         if self._aliases:
             await store.save_aliases(self._intake.lease, source_id, self._aliases)
         return self._settle(complete=listings.complete)
 
     def _settle(self, *, complete: bool) -> Harvested:
-        settled: Settlement = self._frontier.settle(
+        intake = self._intake
+        settled = self._frontier.settle(
             complete=complete and self._stop is None,
             keep_orphans=self._params["orphans"] == "keep",
         )
+        for move in settled.moved:
+            intake.gone(move.page.reference, "moved", f"redirects to `{move.target}`", lost=move.lost)
+        for move in settled.astray:
+            said = f"`{move.page.reference}`: redirects to `{move.target}`, which gives no page"
+            intake.failed_because(move.page.reference, "redirect_failed", said)
+        for page in settled.forbidden:
+            intake.gone(page.reference, "robots")
         for page in settled.orphaned:
-            self._intake.gone(page.reference, "orphaned")
+            intake.gone(page.reference, "orphaned", answered=True)
         for page in settled.displaced:
-            self._intake.gone(page.reference, "over_max_pages")
+            intake.gone(page.reference, "over_max_pages", answered=True)
         self._intake.counters.ignored.update(self._frontier.ignored)
         if settled.left_out:
             self._intake.counters.ignored["over_max_pages"] = settled.left_out
@@ -294,12 +167,20 @@ class Crawl:
         self._news = asyncio.Event()
 
     async def _visit(self, visit: Visit) -> None:
+        ended = self._ends[visit.url] = asyncio.Event()
+        try:
+            await self._ask(visit)
+        finally:
+            ended.set()
+            del self._ends[visit.url]
+
+    async def _ask(self, visit: Visit) -> None:
         known = visit.known
         validators = known.validators if known and self._may_be_current(visit) else Validators()
 
         def wanted(status: int, headers: Mapping[str, str]) -> bool:
             # Other answers have small bodies; reading them keeps the connection usable.
-            return status != 200 or self._rules.accepts(headers.get("content-type", ""), visit.url)
+            return status not in DELIVERED or self._rules.accepts(headers.get("content-type", ""), visit.url)
 
         request = Request(visit.url, validators, headers=self._rules.headers, wanted=wanted)
         try:
@@ -339,13 +220,15 @@ class Crawl:
             frontier.gone(visit)
             intake.counters.ignored[self._rules.refusal] += 1
             intake.gone(visit.url, self._rules.refusal, response.headers.get("content-type"))
-        elif status == 200:
+        elif status in DELIVERED:
             await self._received(visit, response)
         elif status in REDIRECTS:
             self._redirected(visit, response)
         elif status in GONE:
             frontier.gone(visit)
             intake.gone(visit.url, f"http_{status}")
+            if visit.known is None:
+                intake.counters.ignored["not_found"] += 1
             if visit.known is None and visit.url == self._source.location:
                 intake.failed_because(visit.url, f"http_{status}", f"`{visit.url}`: {status}, nothing there")
         elif status in FORBIDDEN and visit.url == self._root:
@@ -374,11 +257,16 @@ class Crawl:
             intake.same_body(known, response.validators)
             self._frontier.unchanged(visit)
             return
+        if not response.body.strip() and known is not None and known.document_id:
+            raise Unfetchable(f"`{visit.url}`: an empty body where there was a page", url=visit.url)
         body, content_type = await self._rules.page(visit, response, self._robots)
         converted = await intake.convert(body, content_type=content_type, url=visit.url)
         self._rules.notice(response, converted)
-        visit = self._under_its_own_name(visit, converted)
-        if visit.url in self._aliases:
+        canonical = self._other_spelling(visit, converted)
+        if canonical is not None and await self._answers(canonical, visit):
+            self._aliases[visit.url] = canonical
+            intake.gone(visit.url, "moved", f"canonical address is `{canonical}`", lost=False)
+            self._frontier.duplicate(visit, canonical)
             return
         links = self._links_in_scope(visit, converted)
         known = visit.known if visit.known and visit.known.document_id else None
@@ -396,8 +284,8 @@ class Crawl:
         )
         self._frontier.document(visit, links)
 
-    def _under_its_own_name(self, visit: Visit, converted: Converted) -> Visit:
-        """A canonical link is believed when it is another spelling of the same address.
+    def _other_spelling(self, visit: Visit, converted: Converted) -> str | None:
+        """A canonical link that is another spelling of the same address.
 
         Sites that name one page as canonical for all of them exist; believing those would lose every page.
         """
@@ -408,12 +296,27 @@ class Crawl:
             or self._why_not(canonical) is not None
             or not urls.is_variant_of_same_page(canonical, visit.url)
         ):
-            return visit
-        self._aliases[visit.url] = canonical
-        self._intake.gone(visit.url, MOVED, f"canonical address is `{canonical}`")
-        if self._frontier.moved(visit, canonical, alias=True):
-            return self._frontier.adopt(canonical, visit.depth)
-        return visit
+            return None
+        if visit.depth == 0:
+            # The root keeps the name it was given; the other spelling is this page.
+            if self._frontier.is_also(visit, canonical):
+                self._aliases[canonical] = visit.url
+            return None
+        return canonical
+
+    async def _answers(self, canonical: str, visit: Visit) -> bool:
+        """Is the canonical address a page itself? One that fails, or leads back to us, is not believed."""
+        if canonical in self._waiting:
+            return False
+        self._waiting.add(visit.url)
+        try:
+            if self._frontier.is_under_way(canonical):
+                await self._ends[canonical].wait()
+            elif claimed := self._frontier.claim(canonical, visit.depth):
+                await self._visit(claimed)
+        finally:
+            self._waiting.discard(visit.url)
+        return self._frontier.is_document(canonical)
 
     def _redirected(self, visit: Visit, response: Response) -> None:
         target = urls.normalise(response.headers.get("location", ""), visit.url)
@@ -432,7 +335,6 @@ class Crawl:
             if visit.url == self._root:
                 self._root = target
             self._frontier.moved(visit, target)
-            self._intake.gone(visit.url, MOVED, f"redirects to `{target}`")
             return
         if visit.url == self._root:
             self._root_answered = False
@@ -444,9 +346,12 @@ class Crawl:
         self._frontier.gone(visit)
         self._intake.gone(visit.url, "redirected_off_site", f"redirects to `{target}`")
 
+    def _is_closed(self, url: str) -> bool:
+        return self._robots is not None and not self._robots.allows(url, self._tools.fetch.user_agent)
+
     def _why_not(self, url: str) -> str | None:
         reason = self._scope.why_not(url)
-        if reason is None and self._robots and not self._robots.allows(url, self._tools.fetch.user_agent):
+        if reason is None and self._is_closed(url):
             return "robots"
         return reason or self._rules.why_not(url)
 

@@ -83,7 +83,8 @@ async def count(tools: Tools, source: Source, params: Mapping[str, Any]) -> int:
     options = ScanOptions(hidden=params["hidden"], ignore_files=params["ignore_files"])
     chosen = PathFilter(tuple(params["include"]), tuple(params["exclude"]))
     scan = await tools.folders.scan(source.location, options)
-    return sum(not is_binary_name(entry.path) and chosen.why_not(entry.path) is None for entry in scan.entries)
+    paths = (entry.path for entry in scan.entries)
+    return sum(not is_binary_name(path) and chosen.why_not(path) is None for path in paths)
 
 
 async def harvest(tools: Tools, source: Source, params: Mapping[str, Any], intake: Intake) -> Harvested:

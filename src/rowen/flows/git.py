@@ -175,8 +175,7 @@ class _Reading:
 
     async def _bring(self, files: Sequence[File]) -> None:
         repository = await self._repository()
-        self._intake.counters.requests += 1
-        await repository.bring([file.id for file in files])
+        self._intake.counters.requests += await repository.bring([file.id for file in files])
 
     async def _read(self, file: File) -> bytes | None:
         repository = await self._repository()

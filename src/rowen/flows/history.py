@@ -18,6 +18,8 @@ async def diff(
     to = source.active_generation if to_generation is None else to_generation
     if from_generation is None:
         from_generation = max((g.number for g in generations if g.number < to), default=0)
+        if not from_generation and to > 1:
+            raise NotFound(f"source `{source.label}`: no generation before {to} is kept", source=source.label)
     for number in (from_generation, to):
         if number:
             _existing(source, generations, number)

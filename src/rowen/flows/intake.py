@@ -22,9 +22,6 @@ from rowen.flows.ingest import BATCH, Ingestion
 from rowen.flows.tools import Tools
 from rowen.ports.store import Refreshed
 
-MOVED = "moved"
-"""The reason of a deletion whose text is found at another address of the same source."""
-
 OnEvent = Callable[[Event], None]
 
 
@@ -74,6 +71,9 @@ class Intake:
         """References that had no visible version before."""
         self.lost = 0
         """Deletions that take text away: all but those of pages that only moved."""
+        self._updates: dict[str, Outcome | None] = {}
+        """Known references with a new version in this run; None until it is stored."""
+        self._taken_back: set[str] = set()
 
     @property
     def staged(self) -> int:
@@ -145,6 +145,8 @@ class Intake:
         )
         known = self.known.get(reference)
         if known is None or draft.payload_hash != known.payload_hash:
+            if known is not None:
+                self._updates[reference] = None
             await self._arrivals.put(_Arrival(draft, known is not None))
             return
         self.counters.same_content += 1
@@ -161,14 +163,28 @@ class Intake:
             )
         self._unchanged(reference, "same_content")
 
-    def gone(self, reference: str, reason: str, detail: str | None = None) -> None:
-        """It is not there any more. Something that never was a document is no news."""
+    def gone(
+        self,
+        reference: str,
+        reason: str,
+        detail: str | None = None,
+        *,
+        lost: bool = True,
+        answered: bool = False,
+    ) -> None:
+        """It is not there any more. Something that never was a document is no news.
+
+        `lost` is False for text that lives on at another address; the deletion guard does not count it.
+        `answered` says that the item was already counted in this run: it is gone all the same, and has one
+        outcome, not two.
+        """
         known = self.known.get(reference)
         if known is None:
             return
-        self._retired.append(known.document_id)
-        if reason != MOVED:
-            self.lost += 1
+        self._retired.append(known.reference_id)
+        self.lost += lost
+        if answered:
+            self._take_back(reference)
         self._item(reference, Outcome.DELETED, reason, detail)
 
     def failed(self, reference: str, error: RowenError) -> None:
@@ -223,6 +239,8 @@ class Intake:
 
     def _ingested(self, reasons: Mapping[str, Reason], updates: set[str]) -> None:
         for reference, reason in reasons.items():
+            if reference in self._taken_back:
+                continue
             if reason is Reason.WORKER_LOST:
                 self._item(reference, Outcome.FAILED, reason.value)
                 continue
@@ -234,6 +252,18 @@ class Intake:
             else:
                 self._item(reference, Outcome.CREATED, "new")
 
+    def _take_back(self, reference: str) -> None:
+        """Forget how an item was counted, whether its new version is stored already or still on its way."""
+        if reference not in self._updates:
+            self.counters.unchanged -= 1
+            return
+        outcome = self._updates[reference]
+        if outcome is None:
+            self._taken_back.add(reference)
+        else:
+            setattr(self.counters, outcome.value, getattr(self.counters, outcome.value) - 1)
+            self.items = [item for item in self.items if item.reference != reference]
+
     def _unchanged(self, reference: str, reason: str) -> None:
         # No row is kept for it: an unchanged item costs no write.
         self.counters.unchanged += 1
@@ -241,6 +271,8 @@ class Intake:
 
     def _item(self, reference: str, outcome: Outcome, reason: str, detail: str | None = None) -> None:
         self.counters.add(outcome)
+        if reference in self._updates:
+            self._updates[reference] = outcome
         item = RunItem(reference, outcome, reason, detail)
         self.items.append(item)
         if outcome is Outcome.FAILED and self.first_failure is None:

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from rowen.core.params import Param
 from rowen.core.source import Source
 from rowen.errors import ConfigError
-from rowen.flows import ckan, files, git, github, llms, probe, web
+from rowen.flows import ckan, files, git, github, llms, paged, probe, web
 from rowen.flows.harvest import Harvested, Prepared
 from rowen.flows.intake import Intake
 from rowen.flows.tools import Tools
@@ -83,6 +83,18 @@ KINDS = {
             preload=False,
             count=ckan.count,
             harvest=ckan.harvest,
+        ),
+        *(
+            Kind(
+                name=portal.api.kind,
+                params=portal.params,
+                claims=paged.no_claims,
+                prepare=portal.prepare,
+                preload=False,
+                count=portal.count,
+                harvest=portal.harvest,
+            )
+            for portal in (paged.DCAT, paged.SOCRATA, paged.OPENDATASOFT, paged.ARCGIS)
         ),
         Kind(
             name="web",

@@ -10,13 +10,16 @@ from typing import Any
 from rowen.core import robots as rules_of
 from rowen.core import sitemap, urls
 from rowen.core.document import Validators
-from rowen.errors import PermanentError, TransientError, Unparseable
+from rowen.errors import PermanentError, TransientError, Unfetchable, Unparseable
 from rowen.flows.client import Client
 from rowen.flows.intake import Intake
-from rowen.ports.fetcher import Request
+from rowen.ports.fetcher import Request, Response
 from rowen.ports.store import Listing, Store
 
 MAX_SITEMAPS = 200
+MAX_REDIRECTS = 5
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+ABSENT = frozenset({404, 410})
 
 
 class Listings:
@@ -36,7 +39,7 @@ class Listings:
         url = urls.origin_of(location) + "/robots.txt"
         remembered = self._remembered.get(url)
         try:
-            response = await self._client.ask(Request(url, self._validators(url)))
+            response = await self._ask(url)
         except TransientError:
             if remembered is None:
                 raise
@@ -65,28 +68,51 @@ class Listings:
             payload = await self._sitemap(url)
             found.update(dict.fromkeys(payload["urls"]))
             waiting += payload["children"]
+        # What we did not get to may name anything.
+        self.complete = self.complete and not waiting
         return list(found)
 
     async def _sitemap(self, url: str) -> dict[str, Any]:
         nothing: dict[str, Any] = {"urls": [], "children": []}
         remembered = self._remembered.get(url)
+        as_before = dict(remembered.payload) if remembered else nothing
         try:
-            response = await self._client.ask(Request(url, self._validators(url)))
+            response = await self._ask(url)
             if response.status == 304 and remembered is not None:
-                return dict(remembered.payload)
-            if response.status != 200:
+                return as_before
+            if response.status in ABSENT:
                 return nothing
+            if response.status != 200:
+                raise Unfetchable(f"sitemap `{url}`: {response.status} from the server", url=url)
             parsed = sitemap.parse(response.body, base=url)
-        except Unparseable:
+        except Unparseable as exc:
             # Many sites answer any address with a page; that is no sitemap, and no reason to stop.
-            self.complete = self.complete and remembered is None
-            return dict(remembered.payload) if remembered else nothing
-        except (TransientError, PermanentError):
-            self.complete = False
-            return dict(remembered.payload) if remembered else nothing
+            if remembered is not None:
+                self._incomplete(url, exc)
+            return as_before
+        except (TransientError, PermanentError) as exc:
+            self._incomplete(url, exc)
+            return as_before
         payload = {"urls": [entry.url for entry in parsed.urls], "children": list(parsed.children)}
         await self._remember(url, response.validators, payload)
         return payload
+
+    async def _ask(self, url: str) -> Response:
+        """Ask for a listing where it stands or where it redirects to on the same host."""
+        at = url
+        for _ in range(MAX_REDIRECTS):
+            response = await self._client.ask(Request(at, self._validators(url)))
+            if response.status not in REDIRECTS:
+                return response
+            target = urls.normalise(response.headers.get("location", ""), at)
+            if target is None or urls.host_of(target) != urls.host_of(url):
+                return response
+            at = target
+        raise Unfetchable(f"`{url}`: more than {MAX_REDIRECTS} redirects", url=url)
+
+    def _incomplete(self, url: str, exc: TransientError | PermanentError) -> None:
+        self.complete = False
+        self._intake.failed(url, exc)
 
     def _validators(self, url: str) -> Validators:
         remembered = self._remembered.get(url)

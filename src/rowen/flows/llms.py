@@ -12,16 +12,17 @@ from typing import Any
 from rowen.core import hashing
 from rowen.core import llms as files
 from rowen.core.document import Converted, Validators
-from rowen.core.frontier import Visit
 from rowen.core.llms import Entry, Part
 from rowen.core.params import Param, switch
 from rowen.core.run import StopReason
 from rowen.core.scope import EXCLUDED, NOT_INCLUDED, Scope
 from rowen.core.source import Source
+from rowen.core.visits import Visit
 from rowen.errors import PermanentError, TransientError, Unfetchable
 from rowen.flows import credentials
 from rowen.flows.client import Client, stop_reason
-from rowen.flows.crawl import FORBIDDEN, Crawl, Rules, crawl_params, open_client
+from rowen.flows.crawl import FORBIDDEN, Crawl
+from rowen.flows.crawl_rules import Rules, crawl_params, open_client
 from rowen.flows.harvest import Harvested
 from rowen.flows.intake import Intake
 from rowen.flows.listed import Fetched, Item, take_in

@@ -19,6 +19,7 @@ from rowen.flows.sync import run_lease
 from rowen.flows.tools import Tools
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -92,6 +93,11 @@ async def add(
     if not NAME.fullmatch(name):
         raise UserError(
             f"name `{name}`: expected up to 64 letters, digits, dots, dashes or underscores", name=name
+        )
+    if version and not VERSION.fullmatch(version):
+        raise UserError(
+            f"version `{version!r}`: expected up to 64 letters, digits and any of `.`, `-`, `_`, `+`",
+            version=version,
         )
     chosen = kind_named(kind) if kind else kind_of(tools, location)
     # Before anybody is asked: a misspelt setting should not cost a request.

@@ -11,13 +11,14 @@ from contextlib import AsyncExitStack
 from typing import Any
 
 from rowen.core.document import Converted
-from rowen.core.frontier import Visit
 from rowen.core.params import Param, switch
 from rowen.core.robots import Robots
 from rowen.core.scripted import needs_scripts
 from rowen.core.source import Source
+from rowen.core.visits import Visit
 from rowen.flows import credentials
-from rowen.flows.crawl import Crawl, Rules, crawl_params, open_client
+from rowen.flows.crawl import Crawl
+from rowen.flows.crawl_rules import Rules, crawl_params, open_client
 from rowen.flows.harvest import Harvested
 from rowen.flows.intake import Intake
 from rowen.flows.render import Rendering

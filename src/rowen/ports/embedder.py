@@ -19,7 +19,7 @@ class Model:
 
 
 class Embedder(Protocol):
-    """Exactly one call of its provider per `embed`: no retries, no waiting, so that the breaker counts truly."""
+    """One call of its provider per `embed`: no retries, no waiting, so that the breaker counts truly."""
 
     @property
     def model(self) -> Model: ...

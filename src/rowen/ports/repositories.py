@@ -31,8 +31,11 @@ class Repository(Protocol):
         """The whole tree, folders left out."""
         ...
 
-    async def bring(self, ids: Sequence[str]) -> None:
-        """Get these blobs in one exchange; reading them works without it, one exchange each."""
+    async def bring(self, ids: Sequence[str]) -> int:
+        """Get these blobs together; answers how many exchanges that took.
+
+        Reading them works without it, at one exchange each.
+        """
         ...
 
     async def read(self, id_: str, *, max_bytes: int) -> bytes | None:

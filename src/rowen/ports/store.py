@@ -205,7 +205,9 @@ class Store(Protocol):
 
     async def references(self, source_id: int) -> References: ...
 
-    async def save_aliases(self, lease: Lease, source_id: int, aliases: Mapping[str, str]) -> None: ...
+    async def save_aliases(self, lease: Lease, source_id: int, aliases: Mapping[str, str | None]) -> None:
+        """Other names of references; None for a name that stands for nothing any more."""
+        ...
 
     async def listings(self, source_id: int) -> dict[str, Listing]: ...
 
@@ -240,8 +242,8 @@ class Store(Protocol):
         """
         ...
 
-    async def retire(self, lease: Lease, run: Run, document_ids: Sequence[int]) -> None:
-        """The references of these documents end at the run's generation, whatever it has made of them."""
+    async def retire(self, lease: Lease, run: Run, reference_ids: Sequence[int]) -> None:
+        """What is visible of these references dies at the run's generation; nothing of them is born there."""
         ...
 
     async def refresh(self, lease: Lease, source_id: int, refreshed: Sequence[Refreshed]) -> None:

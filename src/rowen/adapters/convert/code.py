@@ -177,7 +177,8 @@ def _grouped(
         if groups:
             last = found[groups[-1][-1]]
             short = all(_is_short(lines[firsts[i] : stops[i]]) for i in (groups[-1][-1], index))
-            if last[2:] == (keyword, name) or (short and last[2] == keyword and len(groups[-1]) < _MAX_NAMES):
+            is_clause = last[2:] == (keyword, name) and keyword not in CONTAINERS
+            if is_clause or (short and last[2] == keyword and len(groups[-1]) < _MAX_NAMES):
                 groups[-1].append(index)
                 continue
         groups.append([index])

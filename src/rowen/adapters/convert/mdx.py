@@ -96,7 +96,13 @@ def _softened_prose(lines: list[str]) -> list[str]:
         low = end
     out.append(_placed(text[low:], depth))
     softened = "\n".join([line if line.strip() else "" for line in "".join(out).split("\n")])
-    return _BLANK_RUN.sub("\n\n", softened).split("\n")
+    # One blank line between paragraphs, and one at most next to the code before and after.
+    lines = _BLANK_RUN.sub("\n\n", softened).split("\n")
+    while lines[:2] == ["", ""]:
+        del lines[0]
+    while lines[-2:] == ["", ""]:
+        del lines[-1]
+    return lines
 
 
 def _is_component(name: str, tag: str) -> bool:

@@ -24,7 +24,7 @@ from rowen.adapters.convert.rst_inline import Inline
 from rowen.adapters.convert.tidy import tidy
 from rowen.core.document import Converted
 
-_UNDERLINE = re.compile(r"([!-/:-@\[-`{-~])\1+[ \t]*$")
+_UNDERLINE = re.compile(r"([!-/:-@\[-`{-~])\1*[ \t]*$")
 _EXPLICIT = re.compile(r"\.\.(?:[ \t]+(.*))?$")
 _DIRECTIVE = re.compile(r"(?:\|[^|]+\|[ \t]+)?([A-Za-z][\w.+:-]*?)::(?:[ \t]+(.*))?$")
 _TARGET = re.compile(r"_(`[^`]+`|(?:[^:\\]|\\.)+):(?:[ \t]+(.*))?$")

@@ -17,7 +17,6 @@ _KEY = re.compile(
 )
 _ITEM = re.compile(r"-(?:[ \t]+(.*))?$")
 _BLOCK = re.compile(r"([|>])([+-]?)(\d?)([+-]?)[ \t]*(?:#.*)?$")
-_COMMENT = re.compile(r"(?:^|[ \t]+)#.*$")
 _FLOW_WORD = re.compile(r"[^,\[\]{}:]+(?::(?=\S)[^,\[\]{}]*)?")
 _WORDS: dict[str, Any] = {"null": None, "~": None, "": None, "true": True, "false": False}
 _MAX_DEPTH = 100
@@ -169,7 +168,22 @@ class _Reader:
 
 
 def _uncommented(content: str) -> str:
-    return content if "#" not in content or content[:1] in "\"'" else _COMMENT.sub("", content)
+    """Without a comment at its end. A sign in quotes, or inside a word, begins none."""
+    if "#" not in content:
+        return content
+    quote = ""
+    escaped = False
+    for at, letter in enumerate(content):
+        before = content[at - 1] if at else " "
+        if quote:
+            closes = letter == quote and not escaped
+            escaped = letter == "\\" and quote == '"' and not escaped
+            quote = "" if closes else quote
+        elif letter in "\"'" and before in " \t[{,":
+            quote = letter
+        elif letter == "#" and before in " \t":
+            return content[:at].rstrip()
+    return content
 
 
 def _closed(text: str) -> bool:

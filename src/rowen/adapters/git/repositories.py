@@ -21,6 +21,8 @@ from rowen.ports.repositories import Head
 
 _UNABLE = re.compile(r"shallow|filter|dumb http", re.IGNORECASE)
 REMOTE = "origin"
+PLAIN = "rowen.plain"
+"""Set in clones of servers that can only give everything."""
 BROUGHT_AT_ONCE = 10_000
 READ_CHUNK_BYTES = 1 << 20
 
@@ -75,28 +77,30 @@ class GitRepository:
         """Have the commit at hand: nothing to do if the clone holds it."""
         if await self._holds_commit():
             return
-        if not await self._is_sound():
-            await asyncio.to_thread(shutil.rmtree, self._clone, ignore_errors=True)
-            self._clone.parent.mkdir(parents=True, exist_ok=True)
-            await self._git.run(
-                self._what, "init", "--quiet", "--bare", "--template=", "--", str(self._clone)
-            )
-            await self._run("config", f"remote.{REMOTE}.url", self._url)
+        if await self._setting(f"remote.{REMOTE}.url") != self._url:
+            await self._create()
         self.fetched = True
-        small = ("--depth=1", "--filter=blob:none")
+        if await self._setting(PLAIN):
+            await self._fetch()
+            return
         try:
-            await self._fetch(*small)
+            await self._fetch("--depth=1", "--filter=blob:none")
         except (TransientError, PermanentError) as exc:
-            # Old servers can do neither.
             if not _UNABLE.search(exc.message):
                 raise
+            # Old servers can do neither. The clone is made anew, for this one believes that what is missing
+            # can be fetched when it is needed.
+            await self._create()
+            await self._run("config", PLAIN, "true")
             await self._fetch()
 
     async def entries(self) -> list[Entry]:
         # Without sizes: git would have to fetch every file to tell them.
         return parse_ls_tree(await self._run("ls-tree", "-r", "-z", "--full-tree", self._ref))
 
-    async def bring(self, ids: Sequence[str]) -> None:
+    async def bring(self, ids: Sequence[str]) -> int:
+        if await self._setting(PLAIN):
+            return 0
         for start in range(0, len(ids), BROUGHT_AT_ONCE):
             wanted = "".join(f"{id_}\n" for id_ in ids[start : start + BROUGHT_AT_ONCE]).encode()
             await self._run(
@@ -106,6 +110,7 @@ class GitRepository:
                 *("--filter=blob:none", "--stdin", REMOTE),
                 feed=wanted,
             )
+        return -(-len(ids) // BROUGHT_AT_ONCE)
 
     async def read(self, id_: str, *, max_bytes: int) -> bytes | None:
         async with self._reading:
@@ -150,12 +155,18 @@ class GitRepository:
             return False
         return held.decode().strip() == self._head.commit
 
-    async def _is_sound(self) -> bool:
+    async def _create(self) -> None:
+        await asyncio.to_thread(shutil.rmtree, self._clone, ignore_errors=True)
+        self._clone.parent.mkdir(parents=True, exist_ok=True)
+        await self._git.run(self._what, "init", "--quiet", "--bare", "--template=", "--", str(self._clone))
+        await self._run("config", f"remote.{REMOTE}.url", self._url)
+
+    async def _setting(self, name: str) -> str:
+        """A setting of the clone; empty when it is not set, or the clone is not sound."""
         try:
-            url = await self._run("config", f"remote.{REMOTE}.url")
+            return (await self._run("config", name)).decode().strip()
         except (TransientError, PermanentError):
-            return False
-        return url.decode().strip() == self._url
+            return ""
 
     async def _fetch(self, *options: str) -> None:
         await self._run(

@@ -78,10 +78,12 @@ def references(db: apsw.Connection, source_id: int) -> References:
     return References(ids=ids, aliases={alias: names[of] for alias, of in aliases})
 
 
-def save_aliases(db: apsw.Connection, held: Lease, source_id: int, aliases: Mapping[str, str]) -> None:
+def save_aliases(db: apsw.Connection, held: Lease, source_id: int, aliases: Mapping[str, str | None]) -> None:
     fence(db, held)
-    ids = reference_ids(db, source_id, [*aliases, *aliases.values()])
-    db.executemany(sql("ref_alias"), ((ids[of], ids[alias]) for alias, of in aliases.items()))
+    ids = reference_ids(db, source_id, [*aliases, *filter(None, aliases.values())])
+    db.executemany(
+        sql("ref_alias"), ((None if of is None else ids[of], ids[alias]) for alias, of in aliases.items())
+    )
 
 
 def listings(db: apsw.Connection, source_id: int) -> dict[str, Listing]:
@@ -149,9 +151,11 @@ def ingest(
         settle(db, item.staged.handoff_id, HandoffStatus.COMPLETED, item.reason, None, now)
 
 
-def retire(db: apsw.Connection, held: Lease, run: Run, document_ids: Sequence[int]) -> None:
+def retire(db: apsw.Connection, held: Lease, run: Run, reference_ids: Sequence[int]) -> None:
     fence(db, held)
-    db.execute(sql("document_retire"), {"generation": run.generation, "ids": ids_parameter(document_ids)})
+    values = {"source": run.source_id, "generation": run.generation}
+    db.execute(sql("documents_unborn"), {**values, "refs": ids_parameter(reference_ids)})
+    db.execute(sql("documents_retire"), {**values, "refs": ids_parameter(reference_ids)})
 
 
 def refresh(db: apsw.Connection, held: Lease, source_id: int, refreshed: Sequence[Refreshed]) -> None:

@@ -352,10 +352,14 @@ SELECT source_id, ref_id, content_id, url, title, metadata, content_type, etag, 
        body_hash, payload_hash, depth, links, :now, :generation
 FROM handoffs WHERE id = :handoff;
 
--- name: document_retire
--- These documents die at a generation, and with them the newer versions that the same run may have made.
+-- name: documents_unborn
+-- Versions of these references that were to be born at a generation: they never were.
+DELETE FROM documents WHERE source_id = :source AND born = :generation AND ref_id IN carray(:refs);
+
+-- name: documents_retire
+-- What is visible of these references dies at a generation.
 UPDATE documents SET died = :generation
-WHERE died IS NULL AND ref_id IN (SELECT ref_id FROM documents WHERE id IN carray(:ids));
+WHERE source_id = :source AND died IS NULL AND ref_id IN carray(:refs);
 
 -- name: document_refresh
 -- New validators for the same text.
@@ -371,7 +375,13 @@ WHERE g.source_id = ? ORDER BY g.number;
 
 -- name: activate
 -- Move the pointer: one row.
-UPDATE sources SET active_generation = :generation, held_generation = NULL, held_reason = NULL,
+UPDATE sources SET active_generation = :generation,
+       -- An approved generation is a success, and what was said against it is over.
+       status = CASE WHEN held_generation = :generation THEN 'SUCCESS' ELSE status END,
+       last_error = CASE WHEN held_generation = :generation THEN NULL ELSE last_error END,
+       last_success_at = CASE WHEN held_generation = :generation THEN :now ELSE last_success_at END,
+       consecutive_failures = CASE WHEN held_generation = :generation THEN 0 ELSE consecutive_failures END,
+       held_generation = NULL, held_reason = NULL,
        last_generation = max(last_generation, :generation)
 WHERE id = :source;
 

@@ -121,7 +121,7 @@ class SqliteStore:
     async def references(self, source_id: int) -> References:
         return await self._db.read(harvest.references, source_id)
 
-    async def save_aliases(self, lease: Lease, source_id: int, aliases: Mapping[str, str]) -> None:
+    async def save_aliases(self, lease: Lease, source_id: int, aliases: Mapping[str, str | None]) -> None:
         await self._db.write(harvest.save_aliases, lease, source_id, aliases)
 
     async def listings(self, source_id: int) -> dict[str, Listing]:
@@ -154,8 +154,8 @@ class SqliteStore:
     ) -> None:
         await self._db.write(harvest.ingest, lease, run, ingested, passages, vectors, model, now)
 
-    async def retire(self, lease: Lease, run: Run, document_ids: Sequence[int]) -> None:
-        await self._db.write(harvest.retire, lease, run, document_ids)
+    async def retire(self, lease: Lease, run: Run, reference_ids: Sequence[int]) -> None:
+        await self._db.write(harvest.retire, lease, run, reference_ids)
 
     async def refresh(self, lease: Lease, source_id: int, refreshed: Sequence[Refreshed]) -> None:
         await self._db.write(harvest.refresh, lease, source_id, refreshed)
