@@ -206,3 +206,18 @@ def test_tidying_twice_is_tidying_once() -> None:
     )
     assert tidy(untidy) == "a\n\nb c\n\n```\n x  \n\n\n\n```\n\n- ```\n  y\n\n  ```\n z \\&#160;\n"
     assert tidy(tidy(untidy)) == tidy(untidy)
+
+
+def test_a_password_in_a_link_is_not_kept() -> None:
+    body = '<main><h1>T</h1><p><a href="https://bob:hunter2@git.example/x.git">clone</a> me@example.org</p></main>'
+    converted = convert_html(body, "https://d.example/")
+    assert "hunter2" not in converted.text
+    assert "https://git.example/x.git" in converted.text
+    assert "me@example.org" in converted.text
+
+
+def test_a_page_that_sends_its_readers_on_leads_there() -> None:
+    body = '<meta http-equiv="Refresh" content="0; url=latest/"><frameset><frame src="left.html"></frameset>'
+    converted = convert_html(body, "https://d.example/")
+    assert "https://d.example/latest/" in converted.links
+    assert "https://d.example/left.html" in converted.links

@@ -189,7 +189,7 @@ def test_a_zip_bomb_is_refused_before_it_fills_the_memory(monkeypatch: pytest.Mo
     started = time.perf_counter()
     with pytest.raises(Unparseable, match="too large when unpacked"):
         convert_docx(bomb, _URL)
-    assert time.perf_counter() - started < 10
+    assert time.perf_counter() - started < 5
     monkeypatch.setattr(ooxml, "_MAX_TOTAL_BYTES", 1_000)
     with pytest.raises(Unparseable, match="too large when unpacked"):
         convert_docx(_word("<w:p/>" * 10, styles=f"<w:styles {_W}>{' ' * 900}</w:styles>"), _URL)

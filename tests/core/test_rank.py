@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rowen.core.hit import Place
-from rowen.core.rank import MAX_OTHER_SECTIONS, alpha_for, fuse, group
+from rowen.core.rank import MAX_OTHER_SECTIONS, alpha_for, fuse, group, title_share
 
 
 def place(passage_id: int, document_id: int, **changes: Any) -> Place:
@@ -25,7 +25,7 @@ def place(passage_id: int, document_id: int, **changes: Any) -> Place:
         "generation": 1,
         "fetched_at": datetime(2024, 1, 1, tzinfo=UTC),
         "position": passage_id,
-        "heading_path": "",
+        "heading_path": f"Heading {passage_id}",
         "anchor": None,
         "text": "",
     }
@@ -80,7 +80,7 @@ def test_a_weak_model_is_not_made_stronger() -> None:
 def test_a_document_is_one_hit_by_its_best_section_with_its_other_sections() -> None:
     places = [place(1, 100), place(2, 100), place(3, 200), place(4, 100)]
     first, second = group(places, {1: 0.2, 2: 0.9, 3: 0.5, 4: 0.4}, limit=10)
-    assert (first.best.place.passage_id, first.best.score) == (2, 0.9)
+    assert (first.best.place.passage_id, first.best.score) == (2, pytest.approx(0.9 / 1.25))
     assert [(o.place.passage_id, o.score) for o in first.others] == [(4, 0.4), (1, 0.2)]
     assert second.best.place.document_id == 200
     assert second.others == ()
@@ -125,3 +125,10 @@ def test_sections_can_be_hits_of_their_own() -> None:
 def test_the_limit_counts_documents_and_unranked_places_do_not() -> None:
     places = [place(n, n) for n in range(5)]
     assert [g.best.place.passage_id for g in group(places, {1: 0.5, 2: 0.4, 3: 0.3}, limit=2)] == [1, 2]
+
+
+def test_a_title_that_is_the_question_counts_most() -> None:
+    assert title_share("json", ["json"]) == 1.0
+    assert title_share("Index - J", ["json"]) == 0.0
+    assert 0 < title_share("json - JSON encoder and decoder", ["json"]) < 1
+    assert title_share("", ["json"]) == title_share("json", []) == 0.0

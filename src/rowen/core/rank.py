@@ -6,15 +6,21 @@ flow's.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from rowen.core.hit import Place
+from rowen.core.query import terms as words_of
+from rowen.core.snippet import stem
 
 MAX_ALPHA_OTHER_LANGUAGES = 0.3
 """The small models know English best: elsewhere keywords are the better judge."""
 
 MAX_OTHER_SECTIONS = 3
+
+TITLE_WEIGHT = 0.25
+"""A page whose title is the question outranks an index that mentions it often."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +51,33 @@ def fuse(keyword: Mapping[int, float], dense: Mapping[int, float], alpha: float)
     return fused
 
 
+def title_share(title: str, terms: Sequence[str]) -> float:
+    """How much a title is about the words: the share they have in common, in [0, 1]."""
+    wanted = {stem(term) for term in terms}
+    said = {stem(word) for word in words_of(title)}
+    return len(wanted & said) / len(wanted | said) if wanted and said else 0.0
+
+
 def group(
-    places: Iterable[Place], scores: Mapping[int, float], limit: int, *, per_document: bool = True
+    places: Iterable[Place],
+    scores: Mapping[int, float],
+    limit: int,
+    *,
+    terms: Sequence[str] = (),
+    per_document: bool = True,
 ) -> list[Group]:
     """The best `limit` documents, each with its best section first, or the best sections on their own.
 
     The same text at two addresses is two hits. Equal scores stand in the order of source, address and
     position, so that the same question has the same answer.
     """
+    bonus = cache(lambda title: TITLE_WEIGHT * title_share(title, terms))
     ranked = sorted(
-        (Ranked(place, scores[place.passage_id]) for place in places if place.passage_id in scores),
+        (
+            Ranked(place, (scores[place.passage_id] + bonus(place.title)) / (1 + TITLE_WEIGHT))
+            for place in places
+            if place.passage_id in scores
+        ),
         key=_order,
     )
     if not per_document:
@@ -62,9 +85,11 @@ def group(
     documents: dict[int, list[Ranked]] = {}
     for one in ranked:
         sections = documents.setdefault(one.place.document_id, [])
-        # A passage repeated within its document says nothing new the second time.
+        # A passage repeated within its document, or another part of one long section, says nothing new.
         if len(sections) <= MAX_OTHER_SECTIONS and all(
-            one.place.passage_id != seen.place.passage_id for seen in sections
+            one.place.passage_id != seen.place.passage_id
+            and one.place.heading_path != seen.place.heading_path
+            for seen in sections
         ):
             sections.append(one)
     best = list(documents.values())[:limit]

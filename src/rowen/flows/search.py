@@ -62,7 +62,7 @@ async def search(
             degraded = f"answered from keywords: nothing found has a vector of model `{model.name}` yet"
 
     scores = rank.fuse(result.keyword, result.dense, _alpha(result, embedder, query))
-    groups = rank.group(result.places, scores, limit, per_document=per_document)
+    groups = rank.group(result.places, scores, limit, terms=terms, per_document=per_document)
     return Answer(
         query=query,
         mode=SearchMode.KEYWORD if degraded else mode,

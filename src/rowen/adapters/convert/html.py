@@ -5,6 +5,8 @@ Pure and synchronous: the bytes were decoded before, and whoever calls it bounds
 
 from __future__ import annotations
 
+import re
+
 from collections.abc import Callable
 
 from ada_url import join_url
@@ -39,6 +41,9 @@ _OPTIONS = Markdown(
     escaping=Markdown.Escaping(underscores=False),
     tables=Markdown.Tables(cell_blocks="text"),
 )
+_DETOURS = "frame[src], meta[http-equiv=refresh i][content]"
+_REFRESH = re.compile(r"url\s*=\s*['\"]?([^'\"]+)", re.IGNORECASE)
+_CREDENTIALS = re.compile(r"(\]\(<?[a-z][a-z0-9+.-]*://)[^\s/@()<>]*@", re.IGNORECASE)
 _LINKS = "a[href], area[href], link[rel~=next i][href], link[rel~=prev i][href]"
 
 
@@ -72,7 +77,11 @@ def _render(content: Element | None, base: str) -> tuple[str, str]:
         return "", ""
     heading = reshape(content)
     content.resolve_links(base)
-    return heading, tidy(content.to_markdown(_OPTIONS))
+    markdown = tidy(content.to_markdown(_OPTIONS))
+    if "@" in markdown:
+        # Somebody's password in a link is not ours to keep.
+        markdown = _CREDENTIALS.sub(r"\1", markdown)
+    return heading, markdown
 
 
 def _base(document: Document, url: str) -> str:
@@ -89,6 +98,8 @@ def _base(document: Document, url: str) -> str:
 def _links(document: Document, base: str) -> tuple[str, ...]:
     """Each address the page leads to, once, in page order."""
     written = dict.fromkeys([element.attr("href") or "" for element in document.select(_LINKS)])
+    for element in document.select(_DETOURS):
+        written[element.attr("src") or _refresh_target(element.attr("content") or "")] = None
     # Most links of a documentation page differ in their fragment only.
     targets = dict.fromkeys([href.partition("#")[0].strip() for href in written])
     found: dict[str, None] = {}
@@ -97,6 +108,12 @@ def _links(document: Document, base: str) -> tuple[str, ...]:
         if target and (address := urls.normalise(target, base)) is not None:
             found[address] = None
     return tuple(found)
+
+
+def _refresh_target(content: str) -> str:
+    """The address in `5; url='next.html'`."""
+    found = _REFRESH.search(content)
+    return found[1].strip() if found else ""
 
 
 def _metadata(document: Document) -> dict[str, str]:

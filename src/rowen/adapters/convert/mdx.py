@@ -19,7 +19,6 @@ _STATEMENT = re.compile(
     r"(?:import\s+(?:[\"'{*]|[\w$]+\s*,|[\w$]+\s+from\s)|export\s+(?:default|const|let|var|function|async|class|\{|\*))"
 )
 _HEADING_ID = re.compile(r"^(#{1,6}[ \t].*?)[ \t]*\{/\*[ \t]*#([^\s*]+)[ \t]*\*/\}[ \t]*$", re.MULTILINE)
-_COMMENT = re.compile(r"\{/\*.*?\*/\}", re.DOTALL)
 _CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)[^\n]*?(?<!`)\1(?!`)")
 _TAG_START = re.compile(r"</?(?:([A-Z][\w.]*|[a-z][\w-]*)(?=[\s/>])|(?=>))")
 _SHOWN = re.compile(
@@ -31,6 +30,8 @@ _WRAPPERS = frozenset((
 ))  # fmt: skip
 _BLANK_RUN = re.compile(r"\n{3,}")
 _MAX_TAG_CHARS = 20_000
+_MAX_CHARS_IN_VAIN = 2_000_000
+"""Of tags without an end; after so many the rest is text."""
 
 
 def convert_mdx(text: str, url: str) -> Converted:
@@ -71,12 +72,13 @@ def _softened_prose(lines: list[str]) -> list[str]:
     if not lines:
         return []
     text = "\n".join(_without_statements(lines))
-    text = _COMMENT.sub("", _HEADING_ID.sub(r"\1 {#\2}", text))
+    text = _without_comments(_HEADING_ID.sub(r"\1 {#\2}", text))
     out: list[str] = []
     low = 0
     depth = 0
     spans = [(span.start(), span.end()) for span in _CODE_SPAN.finditer(text)]
     next_span = 0
+    in_vain = 0
     for found in _TAG_START.finditer(text):
         while next_span < len(spans) and spans[next_span][1] <= found.start():
             next_span += 1
@@ -84,6 +86,10 @@ def _softened_prose(lines: list[str]) -> list[str]:
         if found.start() < low or in_code:
             continue
         end = _end_of_tag(text, found.end())
+        if end < 0:
+            in_vain += _MAX_TAG_CHARS
+            if in_vain > _MAX_CHARS_IN_VAIN:
+                break
         tag = text[found.start() : end]
         name = found[1] or ""
         if end < 0 or not _is_component(name, tag):
@@ -103,6 +109,15 @@ def _softened_prose(lines: list[str]) -> list[str]:
     while lines[-2:] == ["", ""]:
         del lines[-1]
     return lines
+
+
+def _without_comments(text: str) -> str:
+    pieces: list[str] = []
+    low = 0
+    while (start := text.find("{/*", low)) >= 0 and (end := text.find("*/}", start)) >= 0:
+        pieces.append(text[low:start])
+        low = end + 3
+    return "".join((*pieces, text[low:]))
 
 
 def _is_component(name: str, tag: str) -> bool:

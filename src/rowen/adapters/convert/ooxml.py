@@ -20,6 +20,9 @@ from rowen.errors import Unparseable
 _MAX_ENTRIES = 20_000
 _MAX_PART_BYTES = 64 * 1024 * 1024
 _MAX_TOTAL_BYTES = 192 * 1024 * 1024
+_MAX_RATIO = 300
+"""Unpacked to packed. What people write stays far below; bombs come near 1,000."""
+_RATIO_FROM_BYTES = 4 * 1024 * 1024
 _RELATIONSHIP = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _STRICT_RELATIONSHIP = "{http://purl.oclc.org/ooxml/officeDocument/relationships}"
 _CHUNK = 1 << 16
@@ -47,11 +50,13 @@ class Package:
         pieces: list[bytes] = []
         size = 0
         try:
+            packed = max(1, self._archive.getinfo(name).compress_size)
             with self._archive.open(name) as part:
                 while piece := part.read(_CHUNK):
                     size += len(piece)
                     self._unpacked += len(piece)
-                    if size > _MAX_PART_BYTES or self._unpacked > _MAX_TOTAL_BYTES:
+                    is_bomb = size > _RATIO_FROM_BYTES and size > _MAX_RATIO * packed
+                    if is_bomb or size > _MAX_PART_BYTES or self._unpacked > _MAX_TOTAL_BYTES:
                         raise self.broken(f"`{name}` is too large when unpacked")
                     pieces.append(piece)
         except KeyError as exc:
