@@ -130,6 +130,30 @@ async def test_memory_is_bounded(open_pool: Opener) -> None:
     assert await _text(pool, b"good") == "good\n"
 
 
+@pytest.mark.parametrize(
+    ("name", "body"),
+    [
+        ("deep.rst", "".join("   " * n + ".. note::\n\n" for n in range(1_200)).encode()),
+        ("deep.json", b"[" * 1_000_000),
+        ("deep.py", b"x = " + b"(" * 1_000_000),
+        ("deep.xml", b"<a>" * 500_000),
+        ("open.mdx", b"<A " * 200_000),
+        ("long.ts", b"a<b> " * 500_000),
+    ],
+)
+async def test_hostile_text_is_refused_or_stays_text_and_the_child_lives(
+    open_pool: Opener, name: str, body: bytes
+) -> None:
+    pool = _mischievous(open_pool, workers=1)
+    pid = await _text(pool, b"pid")
+    try:
+        converted = await pool.convert(body, content_type="", url=f"https://docs.example.org/{name}")
+        assert body.strip().decode() in converted.text
+    except Unparseable as exc:
+        assert "nested too deep" in exc.message
+    assert await _text(pool, b"pid") == pid
+
+
 async def test_what_is_not_text_is_unparseable_whatever_the_header_says(open_pool: Opener) -> None:
     pool = open_pool()
     for body in (b"PK\x03\x04 ...", b"\x89PNG\r\n", b"GIF89a", b"text with \0 zeros"):

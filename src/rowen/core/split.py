@@ -35,7 +35,7 @@ _LINE = re.compile(
     r"| {0,3}(?P<under>={2,}|-{2,})[ \t]*)(?![^\n])"
 )
 _FENCE = re.compile(r"\n[ \t]*(?P<fence>`{3,}|~{3,})(?P<info>[^\n]*)")
-_ANCHOR = re.compile(r"[ \t]*\{#([^\s{}]+)\}[ \t]*$")
+_ANCHOR = re.compile(r"\{#([^\s{}]+)\}$")
 _CLOSING_MARKS = re.compile(r"(?:^|[ \t]+)#+[ \t]*$")
 # A setext heading is a paragraph of one line; these begin something else.
 _NOT_A_PARAGRAPH = re.compile(r"(?:[ \t]*(?:[-*+>|#]|\d+[.)][ \t])| {4}|\t|[ \t]*$)")
@@ -159,7 +159,8 @@ def _read_title(title: str) -> tuple[str, str | None]:
     if title.endswith("#"):
         title = _CLOSING_MARKS.sub("", title)
     anchor = None
-    if title.endswith("}") and (found := _ANCHOR.search(title)):
+    # Looked for from its last opening on: a search from the left costs more than all the rest of this.
+    if title.endswith("}") and (found := _ANCHOR.match(title, max(title.rfind("{#"), 0))):
         anchor, title = found[1], title[: found.start()]
     if "[" in title:
         title = _INLINE_LINK.sub(r"\1", title)
@@ -189,7 +190,7 @@ def _parts(text: str, start: int, end: int) -> list[int]:
     """Where the parts of a body end. The last one ends where the body does."""
     if end - start <= MAX_CHARS:
         return [end]
-    borders = list(_borders(text, start, end))
+    borders = _borders(text, start, end)
     cuts: list[int] = []
     for low, high in pairwise((start, *_lowest_around(borders, start, end), end)):
         _cut_to_size(borders, low, high, cuts)
@@ -201,41 +202,43 @@ _Border = tuple[int, tuple[int, int]]
 """(offset, (rank, hash)): a border between paragraphs has rank 0, one inside a block too long has rank 1."""
 
 
-def _borders(text: str, start: int, end: int) -> Iterator[_Border]:
+def _borders(text: str, start: int, end: int) -> list[_Border]:
     """Every place where the body may be cut, in order. Between two of them stand at most MAX_CHARS."""
+    borders: list[_Border] = []
     low = start
     for high, fenced in _blocks(text, start, end):
         if high - low > MAX_CHARS:
             for cut in _inside(text, low, high, fenced=fenced):
-                yield cut, (1, crc32(text[low:cut].encode("utf-8", "surrogatepass")))
+                borders.append((cut, (1, crc32(text[low:cut].encode("utf-8", "surrogatepass")))))
                 low = cut
-        yield high, (0, crc32(text[low:high].strip().encode("utf-8", "surrogatepass")))
+        borders.append((high, (0, crc32(text[low:high].strip().encode("utf-8", "surrogatepass")))))
         low = high
+    return borders
 
 
-def _blocks(text: str, start: int, end: int) -> Iterator[tuple[int, bool]]:
+def _blocks(text: str, start: int, end: int) -> list[tuple[int, bool]]:
     """(end, is fenced code) of each paragraph or fenced block; a block owns the blank lines after it."""
+    blocks: list[tuple[int, bool]] = []
     low = start
     fence = ""
     for match in _FENCE.finditer(text, start - 1, end):
         before, fence = fence, _fence_after(fence, match)
         if fence and not before:
-            yield from _paragraphs(text, low, match.start() + 1)
+            _add_paragraphs(blocks, text, low, match.start() + 1)
         elif before and not fence:
             low = _after_blank_lines(text, match.end(), end)
-            yield low, True
+            blocks.append((low, True))
     if fence:
-        yield end, True
+        blocks.append((end, True))
     else:
-        yield from _paragraphs(text, low, end)
+        _add_paragraphs(blocks, text, low, end)
+    return blocks
 
 
-def _paragraphs(text: str, start: int, end: int) -> Iterator[tuple[int, bool]]:
-    for match in _BLANK_LINES.finditer(text, start, end):
-        yield match.end(), False
-        start = match.end()
-    if start < end:
-        yield end, False
+def _add_paragraphs(blocks: list[tuple[int, bool]], text: str, start: int, end: int) -> None:
+    blocks += [(match.end(), False) for match in _BLANK_LINES.finditer(text, start, end)]
+    if start < end and (not blocks or blocks[-1][0] < end):
+        blocks.append((end, False))
 
 
 def _after_blank_lines(text: str, offset: int, end: int) -> int:

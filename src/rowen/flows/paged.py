@@ -150,6 +150,8 @@ class Walk:
         self.seen: set[str] = set()
         self.announced: int | None = None
         self.complete = False
+        self._cut_off = False
+        """The portal has more than it answers."""
 
     async def pages(self) -> AsyncGenerator[list[Any], None]:
         paging = self.api.paging
@@ -169,7 +171,7 @@ class Walk:
             if not enough:
                 self.complete = False
             # By offset a removal makes others slip through; a second pass meets most of them.
-            if self.complete or again or self.not_modified:
+            if self.complete or again or self.not_modified or self._cut_off:
                 return
 
     async def _after(self, paging: After) -> AsyncGenerator[list[Any], None]:
@@ -192,6 +194,7 @@ class Walk:
         while True:
             within = paging.window - start if paging.window is not None else self._size.current
             if within <= 0:
+                self._cut_off = True
                 return
             _, items = await self._sized({paging.start: start}, paging.size, at_most=within)
             if fresh := self._fresh(items):

@@ -12,6 +12,7 @@ from rowen.doors.cli.output import Output, clean
 from rowen.errors import UserError
 
 if TYPE_CHECKING:
+    from rowen.flows.portal_list import Listed
     from rowen.flows.sources import Added
     from rowen.flows.tools import Tools
 
@@ -28,30 +29,44 @@ class AddCommand(click.Command):
 
 
 @rowen_command("add", cls=AddCommand, short_help="Add a source: a documentation site, by its address.")
-@click.argument("location")
-@click.option("--name", required=True, help="What to call it.")
+@click.argument("location", required=False)
+@click.option("--name", help="What to call it.")
 @click.option("--kind", help="What it is; found out when left away.")
 @click.option("--version", "version", default="", help="Which version of the thing it documents.")
 @click.option(
     "--set", "settings", multiple=True, metavar="KEY=VALUE", help="A setting of the source; repeatable."
 )
-@click.option("--no-check", is_flag=True, help="Do not ask the server now.")
+@click.option(
+    "--from", "listed", type=click.Path(), metavar="FILE", help="Add all portals of a list, a TOML file."
+)
+@click.option(
+    "--check/--no-check",
+    default=None,
+    help="Ask the server now, or not; a list is added without asking unless you say so.",
+)
 def command(
     call: Call,
-    location: str,
-    name: str,
+    location: str | None,
+    name: str | None,
     kind: str | None,
     version: str,
     settings: tuple[str, ...],
-    no_check: bool,
+    listed: str | None,
+    check: bool | None,
 ) -> int:
-    """Add the source at LOCATION, for example `https://docs.example.org/`.
+    """Add the source at LOCATION, for example `https://docs.example.org/`, or all portals of a list.
 
     The address may be private: it is you who typed it. Links and redirects that lead to other private
     addresses are not followed.
     """
     from rowen.doors.cli import session
 
+    if listed is not None:
+        if location or name or kind or version or settings:
+            raise UserError("--from: the file says everything; leave the rest away")
+        return _add_listed(call, listed, check=bool(check))
+    if location is None or name is None:
+        raise _missing("location" if location is None else "name")
     given = _pairs(settings)
 
     async def work(tools: Tools) -> None:
@@ -63,7 +78,7 @@ def command(
             kind=kind,
             version=version,
             settings=given,
-            check=not no_check,
+            check=check is not False,
         )
         call.out.note(f"next: rowen sync {added.source.label}")
 
@@ -95,6 +110,61 @@ async def perform(tools: Tools, out: Output, location: str, **options: Any) -> A
     for finding in added.findings:
         out.line(Text(f"  {clean(finding)}", style="dim"))
     return added
+
+
+def _missing(name: str) -> click.MissingParameter:
+    """What click would say, had it not to wait for `--from`."""
+    context = click.get_current_context()
+    return click.MissingParameter(
+        ctx=context, param=next(param for param in context.command.params if param.name == name)
+    )
+
+
+def _add_listed(call: Call, file: str, *, check: bool) -> int:
+    from rowen.core import portal_list
+    from rowen.doors.cli import session
+    from rowen.flows.portal_list import ADDED, add_listed
+
+    entries = portal_list.parse(_read(file), file=file)
+
+    async def work(tools: Tools) -> None:
+        results = await add_listed(tools, entries, check=check)
+        for result in results:
+            _show(call.out, result)
+        added = sum(result.outcome == ADDED for result in results)
+        call.out.note(f"{added} of {len(results)} added" + ("; next: rowen sync" if added else ""))
+
+    session.run(call, work)
+    return 0
+
+
+def _read(file: str) -> str:
+    from pathlib import Path
+
+    try:
+        return Path(file).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as exc:
+        cause = exc.strerror if isinstance(exc, OSError) else "it is not UTF-8"
+        raise UserError(f"file `{file}`: cannot be read: {cause}") from exc
+
+
+def _show(out: Output, result: Listed) -> None:
+    entry = result.entry
+    if out.json:
+        value = {"source": entry.name, "kind": entry.type, "location": entry.url, "outcome": result.outcome}
+        if result.added is not None:
+            value |= {"source": result.added.source.label, "location": result.added.source.location}
+        out.emit(value)
+        return
+    from rich.text import Text
+
+    style = "green" if result.added else "dim"
+    name = f"{entry.name}@{entry.version}" if entry.version else entry.name
+    out.line(
+        Text(f"{result.outcome:9}", style=style)
+        .append(clean(name), "bold default")
+        .append(f"  {entry.type}  {clean(entry.url)}", "default")
+    )
 
 
 def _pairs(settings: tuple[str, ...]) -> dict[str, str]:
