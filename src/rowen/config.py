@@ -85,6 +85,12 @@ class BreakerConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RunsConfig:
+    max_parallel: int = setting(1, help="Runs that may be under way at a time in this store", low=1, high=64)
+    every: str = setting("1d", help="How often `rowen serve` syncs a source that has no interval of its own")
+
+
+@dataclass(frozen=True, kw_only=True)
 class HistoryConfig:
     keep_generations: int = setting(
         3, help="Generations that can be shown again, the active one included", low=1, high=1000
@@ -100,6 +106,7 @@ class Config:
     embedding: EmbeddingConfig = field(default_factory=EmbeddingConfig)
     breaker: BreakerConfig = field(default_factory=BreakerConfig)
     history: HistoryConfig = field(default_factory=HistoryConfig)
+    runs: RunsConfig = field(default_factory=RunsConfig)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,6 +128,7 @@ SECTIONS: dict[str, type] = {
     "embedding": EmbeddingConfig,
     "breaker": BreakerConfig,
     "history": HistoryConfig,
+    "runs": RunsConfig,
 }
 SHORT_VARIABLES = {
     "ROWEN_DB": "store.url",

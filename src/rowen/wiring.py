@@ -85,6 +85,7 @@ async def open_tools(config: Config) -> AsyncIterator[Tools]:
             open_renderer=_renderers(config),
             secrets=variable,
             keep_generations=config.history.keep_generations,
+            max_parallel_runs=config.runs.max_parallel,
         )
     finally:
         await embedders.close()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rowen.adapters.render import browser, find_browser, open_renderer
-from rowen.errors import BodyTooLarge, ConfigError, FetchTimeout
+from rowen.errors import BodyTooLarge, ConfigError, FetchTimeout, Unparseable
 from rowen.ports.renderer import Load, Loaded, RendererOptions
 from tests.browsers import in_a_browser
 from tests.site import Site
@@ -171,3 +171,10 @@ async def test_a_browser_that_does_not_start_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=f"browser `{broken}`: does not start"):
         async with open_renderer(RendererOptions(), browser=str(broken)):
             pass
+
+
+@in_a_browser
+async def test_what_the_browser_does_not_show_is_unparseable() -> None:
+    async with open_renderer(RendererOptions()) as renderer:
+        with pytest.raises(Unparseable, match="the browser gave up on it"):
+            await renderer.render(URL, b"PK", "application/zip", Server({}))

@@ -11,7 +11,7 @@ from rowen.core.run import Mode, RunItem
 from rowen.core.source import Status
 from rowen.errors import Conflict
 from rowen.ports.embedder import Model
-from rowen.ports.store import Listing, Refreshed, Store
+from rowen.ports.store import Listing, Pause, Refreshed, Store
 from tests.contract.helpers import (
     LATER,
     MODEL,
@@ -224,3 +224,21 @@ async def test_the_embedding_gap_counts_each_visible_text_once(store: Store) -> 
     assert (gap.passages, gap.missing) == (1, 1)
     assert gap.missing_chars == len("Same\ntext")
     assert (await store.embedding_gap(MODEL, source.id)).missing == 0
+
+
+async def test_a_source_has_an_interval_and_can_be_paused(store: Store) -> None:
+    source = await a_source(store)
+    assert (source.every_s, source.paused) == (None, False)
+    await store.set_schedule(source.id, 3600.0)
+    await store.set_paused(source.id, True)
+    after = await reload(store, source)
+    assert (after.every_s, after.paused) == (3600.0, True)
+    await store.set_paused(source.id, False)
+    assert not (await reload(store, source)).paused
+
+
+async def test_a_client_is_left_alone_until_its_pause_is_over(store: Store) -> None:
+    pause = Pause(client="d.example", until=NOW + timedelta(hours=6), reason="429")
+    await store.pause_client(pause)
+    assert await store.pauses(now=NOW) == {"d.example": pause}
+    assert await store.pauses(now=NOW + timedelta(hours=6)) == {}

@@ -264,3 +264,15 @@ async def test_the_command_line_says_no_secret(tmp_path: Path) -> None:
         said += synced + failed + rowen("status", "--json") + rowen("runs", "docs", "--json")
         assert SECRET not in said
         assert SECRET.encode() not in stored_bytes(tmp_path)
+
+
+async def test_basic_wants_a_name_and_a_password(world: World) -> None:
+    with pytest.raises(ConfigError, match="setting `basic`: expected a user name and a password") as caught:
+        await add(world, basic="${DOCS_KEY}")
+    assert SECRET not in repr(caught.value)
+
+
+async def test_a_private_list_that_lets_nobody_in_says_which_settings_there_are(world: World) -> None:
+    with pytest.raises(BadLocation, match=r"llms\.txt`: 401 from the server") as caught:
+        await add(world, kind="llms")
+    assert "bearer" in (caught.value.hint or "")

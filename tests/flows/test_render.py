@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,9 +11,10 @@ import pytest
 
 from rowen.core.run import RunStatus
 from rowen.core.scripted import needs_scripts
-from rowen.errors import ConfigError
-from rowen.flows import sources
-from rowen.ports.renderer import RendererOptions
+from rowen.errors import ConfigError, FetchTimeout, TransientError
+from rowen.flows import render, sources
+from rowen.flows.render import MAX_LOADS
+from rowen.ports.renderer import Load, RendererOptions
 from tests.browsers import in_a_browser
 from tests.site import Page, Site, html
 from tests.world import World, a_world
@@ -172,3 +174,68 @@ async def test_a_page_with_text_gets_no_hint(world: World) -> None:
 )
 def test_a_place_for_scripts_to_fill_is_recognised(body: str, empty: bool) -> None:
     assert needs_scripts(body.encode(), "few words") is empty
+
+
+class StandIn:
+    """No browser: asks for these addresses as a page would, and answers with what it got."""
+
+    def __init__(self, *addresses: str, error: TransientError | None = None) -> None:
+        self.addresses = addresses
+        self.error = error
+
+    @asynccontextmanager
+    async def __call__(self, options: RendererOptions) -> AsyncIterator[StandIn]:
+        yield self
+
+    async def render(self, url: str, body: bytes, content_type: str, load: Load) -> bytes:
+        if self.error is not None:
+            raise self.error
+        got = [await load(address, {"accept": "*/*"}) for address in self.addresses]
+        words = " ".join(loaded.body.decode() if loaded else "nothing" for loaded in got)
+        return f"<main><h1>Page</h1><p>{words}</p></main>".encode()
+
+
+async def test_scripts_are_fetched_through_redirects_and_a_page_goes_without_what_fails(world: World) -> None:
+    with Site({"/x.js": "inside"}) as inside:
+        world.site.set("/moved.js", redirect="/new.js", status=302)
+        world.site.set("/new.js", "arrived", content_type="text/javascript")
+        world.site.set("/loop.js", redirect="/loop.js", status=302)
+        world.site.set("/trap.js", redirect=inside.url + "/x.js", status=302)
+        world.site.set("/broken.js", "oops", status=404)
+        addresses = [world.site.url + path for path in ("/moved.js", "/loop.js", "/trap.js", "/broken.js")]
+        world.tools = replace(world.tools, open_renderer=StandIn(*addresses, *addresses))
+        await unchecked(world)
+        await world.sync()
+        assert await world.found("arrived nothing nothing oops") == ["/"]
+        assert len(world.site.asked_for("/moved.js")) == 1, "what was had once is shared"
+        assert inside.requests == []
+
+
+async def test_a_page_asks_for_a_bounded_number_of_things(world: World) -> None:
+    addresses = [f"{world.site.url}/part{n}.js" for n in range(MAX_LOADS + 50)]
+    world.tools = replace(world.tools, open_renderer=StandIn(*addresses))
+    await unchecked(world)
+    await world.sync()
+    assert sum("part" in one.path for one in world.site.requests) == MAX_LOADS
+
+
+async def test_what_is_too_much_to_share_is_fetched_again(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(render, "SHARED_BYTES", 10)
+    world.tools = replace(world.tools, open_renderer=StandIn(*[world.site.url + "/app.js"] * 2))
+    await unchecked(world)
+    await world.sync()
+    assert len(world.site.asked_for("/app.js")) == 2
+
+
+async def test_a_page_the_browser_cannot_finish_stays_as_it_was(world: World) -> None:
+    world.tools = replace(world.tools, open_renderer=StandIn(world.site.url + "/app.js"))
+    await unchecked(world)
+    await world.sync()
+    world.site.set("/", SHELL + "<!-- changed -->")
+    world.tools = replace(world.tools, open_renderer=StandIn(error=FetchTimeout("`x`: not rendered")))
+    receipt = await world.sync()
+    assert (receipt.counters.failed, receipt.counters.deleted, receipt.generation) == (1, 0, 1)
+    added = await sources.add(world.tools, world.site.url, name="two", settings={"render": "true"})
+    assert any("could not be tried: `x`: not rendered" in finding for finding in added.findings)

@@ -81,7 +81,8 @@ def _plain(value: Any, depth: int) -> Any:
     node: Node = {}
     for key, below in value.items():
         if key == "@id":
-            node["@id"] = below
+            if isinstance(below, str):
+                node["@id"] = below
         elif key == "@type":
             node["@type"] = [_local(one) for one in _listed(below) if isinstance(one, str)]
         elif key in ("@graph", "@set", "@list", "@included"):

@@ -1,4 +1,4 @@
-"""A list of portals as a TOML file: `[[portals]]` with a name, an address, a type and any setting of that type.
+"""A list of portals as a TOML file: `[[portals]]` with a name, a url, a type and any setting of that type.
 
 Only the file's own rules are checked here: which types and settings there are is known to the kinds.
 """

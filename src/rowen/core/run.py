@@ -28,6 +28,10 @@ class RunStatus(StrEnum):
     LOST = "lost"
     """The process that ran it died."""
 
+    @property
+    def is_good(self) -> bool:
+        return self in (RunStatus.COMPLETED, RunStatus.PARTIAL)
+
 
 class StopReason(StrEnum):
     EXHAUSTED = "exhausted"

@@ -14,6 +14,9 @@ from typing import Any
 
 from rowen.core import hashing
 
+FATAL = "fatal"
+"""In a source's metadata: its settings or credentials are wrong."""
+
 
 class Status(StrEnum):
     IDLE = "IDLE"
@@ -59,6 +62,15 @@ class Source:
     consecutive_failures: int
     metadata: Mapping[str, Any]
     created_at: datetime
+    every_s: float | None = None
+    """Its own interval; None for the common one."""
+    paused: bool = False
+    """By a person, until a person resumes it."""
+
+    @property
+    def is_broken(self) -> bool:
+        """Its last run ended with an error that only a person can mend."""
+        return self.status is Status.ERROR and bool(self.metadata.get(FATAL))
 
     @property
     def label(self) -> str:

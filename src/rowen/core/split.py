@@ -30,11 +30,11 @@ _MAX_HEADING_CHARS = 500
 # One alternative per kind of line that can matter; whatever does not match is text. The scan looks for the
 # line break in front, which is several times faster than trying at every line start.
 _LINE = re.compile(
-    r"\n(?: {0,3}(?P<marks>#{1,6})(?:[ \t]+(?P<title>[^\n]*))?"
+    r"\n(?=[ \t#`~=-])(?: {0,3}(?P<marks>#{1,6})(?:[ \t]+(?P<title>[^\n]*))?"
     r"|[ \t]*(?P<fence>`{3,}|~{3,})(?P<info>[^\n]*)"
     r"| {0,3}(?P<under>={2,}|-{2,})[ \t]*)(?![^\n])"
 )
-_FENCE = re.compile(r"\n[ \t]*(?P<fence>`{3,}|~{3,})(?P<info>[^\n]*)")
+_FENCE = re.compile(r"\n(?=[ \t`~])[ \t]*(?P<fence>`{3,}|~{3,})(?P<info>[^\n]*)")
 _ANCHOR = re.compile(r"\{#([^\s{}]+)\}$")
 _CLOSING_MARKS = re.compile(r"(?:^|[ \t]+)#+[ \t]*$")
 # A setext heading is a paragraph of one line; these begin something else.

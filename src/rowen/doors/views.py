@@ -90,6 +90,8 @@ def status(one: SourceStatus) -> dict[str, Any]:
         "last_processed_date": _time(source.last_processed_date),
         "watermark": _time(source.watermark),
         "consecutive_failures": source.consecutive_failures,
+        "every_s": source.every_s,
+        "paused": source.paused,
         "running": one.running,
     }
 

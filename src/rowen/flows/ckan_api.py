@@ -133,9 +133,11 @@ class Listing:
             start, step, last = behind - 1, 1, newest
 
     async def _unordered(self, start: int) -> AsyncGenerator[Rows, None]:
-        for attempt in range(2):
+        for again in (False, True):
             while True:
                 page = await self._ask(start=start)
+                if again and not start:
+                    self.announced = page.count
                 if rows := self._fresh(page.rows):
                     yield rows
                 start += len(page.rows)
@@ -144,8 +146,10 @@ class Listing:
                 if not rows and page.count is None:
                     # The same rows for every offset: there is only one page.
                     break
-            self.complete = self.announced is not None and page.count == self.announced == len(self.seen)
-            if self.complete or attempt or page.count is None:
+            # As many as announced, and none came or went meanwhile.
+            same = page.count is not None and page.count == self.announced
+            self.complete = same and len(self.seen) >= (self.announced or 0)
+            if self.complete or page.count is None:
                 return
             start = 0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rowen.core.generation import Diff, Generation, oldest_kept
 from rowen.core.source import Source
 from rowen.errors import NotFound, UserError
-from rowen.flows.sync import run_lease
+from rowen.flows.leases import run_lease
 from rowen.flows.tools import Tools
 from rowen.ports.store import Vacuumed
 

@@ -150,12 +150,15 @@ class Walk:
         self.seen: set[str] = set()
         self.announced: int | None = None
         self.complete = False
+        self._moved = False
+        """Something came or went while this pass was under way."""
         self._cut_off = False
         """The portal has more than it answers."""
 
     async def pages(self) -> AsyncGenerator[list[Any], None]:
         paging = self.api.paging
         for again in (False, True):
+            self._begin()
             match paging:
                 case After():
                     one_pass = self._after(paging)
@@ -167,12 +170,16 @@ class Walk:
                     one_pass = self._by_links(NextLink(path=""))
             async for items in one_pass:
                 yield items
-            enough = self.announced is None or len(self.seen) >= self.announced or isinstance(paging, After)
-            if not enough:
+            enough = self.announced is None or len(self.seen) >= self.announced
+            if not isinstance(paging, After) and (self._moved or not enough):
+                # By offset a removal makes others slip through; a second pass meets them.
                 self.complete = False
-            # By offset a removal makes others slip through; a second pass meets most of them.
             if self.complete or again or self.not_modified or self._cut_off:
                 return
+
+    def _begin(self) -> None:
+        self.announced = None
+        self._moved = False
 
     async def _after(self, paging: After) -> AsyncGenerator[list[Any], None]:
         last = ""
@@ -256,7 +263,8 @@ class Walk:
         self.known = Validators()
         answer = self.readable(response, url)
         self.answered = response.validators
-        self.announced = paged.total_of(answer, self.api)
+        before, self.announced = self.announced, paged.total_of(answer, self.api)
+        self._moved = self._moved or (before is not None and before != self.announced)
         return answer, paged.find(answer, self.api.items)
 
     def readable(self, response: Response, url: str) -> Any:

@@ -15,7 +15,7 @@ from rowen.core.source import NewSource, Source, source_key
 from rowen.core.version import best as newest_fitting
 from rowen.errors import NotFound, UserError
 from rowen.flows.kinds import Kind, kind_named, kind_of
-from rowen.flows.sync import run_lease
+from rowen.flows.leases import run_lease
 from rowen.flows.tools import Tools
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")

@@ -7,22 +7,23 @@ the one UPDATE that shows the new one.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from rowen.core import params as parameters
 from rowen.core.generation import oldest_kept
 from rowen.core.guard import reason_to_hold
-from rowen.core.lease import HEARTBEAT_S, LEASE_TTL_S, Lease, source_lease_name
+from rowen.core.lease import HEARTBEAT_S, LEASE_TTL_S, Lease
 from rowen.core.run import Counters, Event, Mode, Run, RunStatus, StopReason
-from rowen.core.source import Source, Status
-from rowen.errors import Conflict, LeaseLost, RowenError
+from rowen.core.schedule import Failure
+from rowen.core.source import FATAL, Source, Status
+from rowen.errors import LeaseLost, RateLimited, RowenError, TransientError, UserError
 from rowen.flows import embedding
 from rowen.flows.harvest import Harvested
 from rowen.flows.intake import Intake, OnEvent
 from rowen.flows.kinds import kind_named
+from rowen.flows.leases import run_lease, run_slot
 from rowen.flows.tools import Tools
 from rowen.ports.store import RunEnd
 
@@ -43,53 +44,27 @@ class Receipt:
     error: str | None
     hint: str | None
     duration_s: float
+    failure: Failure | None
+    """What kind of failure stopped it, if one did."""
+    retry_after_s: float | None
+    """When the client said it may be asked again."""
 
     @property
     def good(self) -> bool:
-        return self.status in (RunStatus.COMPLETED, RunStatus.PARTIAL)
+        return self.status.is_good
 
 
 async def sync(
     tools: Tools, source: Source, *, full: bool = False, on_event: OnEvent = lambda event: None
 ) -> Receipt:
     """Bring the copy of one source in step with it."""
-    async with run_lease(tools, source) as lease:
+    async with run_slot(tools), run_lease(tools, source) as lease:
         mode = Mode.FULL if full or not source.active_generation else Mode.INCREMENTAL
         run = await tools.store.begin_run(lease, source.id, mode=mode, now=tools.clock.now())
         on_event(Event(source.label, "started"))
         receipt = await _Execution(tools, source, lease, run, full, on_event).execute()
         on_event(Event(source.label, "finished", counters=receipt.counters, detail=receipt.status))
         return receipt
-
-
-@asynccontextmanager
-async def run_lease(tools: Tools, source: Source) -> AsyncIterator[Lease]:
-    """The right to write a source's next generation, or `Conflict`."""
-    name = source_lease_name(source.id)
-    lease = await _acquire(tools, name)
-    if lease is None:
-        holder = await tools.store.lease(name)
-        owner = holder.owner if holder else "somebody"
-        raise Conflict(
-            f"source `{source.label}`: being synced by `{owner}`",
-            hint="wait for it to end; if that machine is gone, its lease ends within a minute",
-            owner=owner,
-        )
-    try:
-        yield lease
-    finally:
-        await asyncio.shield(tools.store.release_lease(lease))
-
-
-async def _acquire(tools: Tools, name: str) -> Lease | None:
-    now = tools.clock.now()
-    lease = await tools.store.acquire_lease(name, tools.owner, now=now, ttl_s=LEASE_TTL_S)
-    if lease is None:
-        holder = await tools.store.lease(name)
-        if holder is not None and tools.is_dead(holder.owner):
-            await tools.store.release_lease(holder)
-            lease = await tools.store.acquire_lease(name, tools.owner, now=now, ttl_s=LEASE_TTL_S)
-    return lease
 
 
 class _Execution:
@@ -176,7 +151,7 @@ class _Execution:
         nothing_new = harvested.mode is Mode.INCREMENTAL and harvested.error is None
         if not answered and not nothing_new:
             problem = harvested.error.message if harvested.error else self._why_nothing(intake)
-            return self._broken(RunStatus.FAILED, harvested.stop_reason, None, problem)
+            return self._broken(RunStatus.FAILED, harvested.stop_reason, harvested.error, problem)
         hold = reason_to_hold(
             before=self._documents,
             deleted=intake.lost,
@@ -209,7 +184,7 @@ class _Execution:
             source_status=Status.SUCCESS if harvested.error is None else Status.ERROR,
             # invariant: the watermark is the start of the last run without failures, never past them.
             watermark=self._run.started_at if clean else None,
-            metadata=self._metadata(harvested.metadata if clean else {}),
+            metadata=self._metadata({FATAL: False, **(harvested.metadata if clean else {})}),
         )
 
     def _why_nothing(self, intake: Intake) -> str:
@@ -231,11 +206,12 @@ class _Execution:
             mode=self._run.mode,
             stop_reason=stop_reason,
             counters=self._intake.counters if self._intake else Counters(),
-            error=exc.message if exc else problem,
+            error=problem or (exc.message if exc else None),
             items=self._intake.items if self._intake else (),
             source_status=(Status.SUCCESS if self._source.active_generation else Status.IDLE)
             if cancelled
             else Status.ERROR,
+            metadata=self._metadata({FATAL: exc is not None and classify(exc) is Failure.FATAL}),
         )
 
     async def _finish(
@@ -263,6 +239,8 @@ class _Execution:
             error=end.error,
             hint=hint,
             duration_s=tools.clock.monotonic() - self._started,
+            failure=classify(exc) if exc or not end.status.is_good else None,
+            retry_after_s=exc.retry_after_s if isinstance(exc, TransientError) else None,
         )
 
     async def _forget(self) -> None:
@@ -282,6 +260,8 @@ class _Execution:
 
     def _metadata(self, learnt: Mapping[str, Any]) -> dict[str, Any] | None:
         metadata = {**self._source.metadata, **learnt}
+        if not metadata.get(FATAL):
+            metadata.pop(FATAL, None)
         return metadata if metadata != self._source.metadata else None
 
     def _share(self) -> float:
@@ -292,6 +272,14 @@ class _Execution:
         if self._intake is None:
             raise AssertionError("decided before harvesting")
         return self._intake
+
+
+def classify(exc: RowenError | None) -> Failure:
+    if isinstance(exc, RateLimited):
+        return Failure.RATE_LIMIT
+    if isinstance(exc, UserError) or (exc is not None and exc.facts.get("status") in (401, 403)):
+        return Failure.FATAL
+    return Failure.TRANSIENT
 
 
 def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -54,3 +54,4 @@ class Tools:
     secrets: Callable[[str], str | None] = lambda name: None
     """The value of a variable that a setting refers to, or None."""
     keep_generations: int = 3
+    max_parallel_runs: int = 1

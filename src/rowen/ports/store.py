@@ -107,6 +107,15 @@ class SourceStats:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Pause:
+    """A client that asked to be left alone."""
+
+    client: str
+    until: datetime
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class EmbeddingGap:
     passages: int
     missing: int
@@ -284,6 +293,20 @@ class Store(Protocol):
         ...
 
     async def save_vectors(self, vectors: Mapping[bytes, bytes], model: Model) -> None: ...
+
+    # schedules and pauses
+
+    async def set_schedule(self, source_id: int, every_s: float | None) -> None: ...
+
+    async def set_paused(self, source_id: int, paused: bool) -> None:
+        """Resuming also forgets that the source was broken: a person has looked at it."""
+        ...
+
+    async def pause_client(self, pause: Pause) -> None: ...
+
+    async def pauses(self, *, now: datetime) -> dict[str, Pause]:
+        """The clients that must be left alone now, by client."""
+        ...
 
     # notes: what belongs to no source
 

@@ -6,7 +6,6 @@ Pure and synchronous: the bytes were decoded before, and whoever calls it bounds
 from __future__ import annotations
 
 import re
-
 from collections.abc import Callable
 
 from ada_url import join_url

@@ -180,7 +180,6 @@ class _Answers:
         else:
             await route.abort()
 
-
     async def _navigate(self, route: Route) -> None:
         if self.page is None or route.request.frame != self.page.main_frame:
             await route.abort()  # a frame or a pop-up

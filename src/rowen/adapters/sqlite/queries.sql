@@ -12,8 +12,27 @@ SELECT name, version FROM sources WHERE (name = :name AND version = :version) OR
 -- Every source with its state, in the order of names.
 SELECT id, key, kind, name, version, location, params, status, active_generation, last_generation,
        held_generation, held_reason, last_run_at, last_success_at, last_error_at, last_error, watermark,
-       last_processed_date, consecutive_failures, metadata, created_at
+       last_processed_date, consecutive_failures, metadata, created_at, every_s, paused
 FROM sources ORDER BY name, version;
+
+-- name: source_schedule
+-- Its own interval, or none.
+UPDATE sources SET every_s = ? WHERE id = ?;
+
+-- name: source_paused
+-- Paused or resumed by a person; whoever resumes it has mended what was wrong.
+UPDATE sources SET paused = :paused,
+       metadata = CASE WHEN :paused THEN metadata ELSE json_remove(metadata, '$.fatal') END
+WHERE id = :source;
+
+-- name: pause_save
+-- Leave a client alone until then.
+INSERT INTO pauses (client, until, reason) VALUES (?, ?, ?)
+ON CONFLICT (client) DO UPDATE SET until = excluded.until, reason = excluded.reason;
+
+-- name: pauses_now
+-- Clients that must be left alone now.
+SELECT client, until, reason FROM pauses WHERE until > ? ORDER BY client;
 
 -- name: source_stats
 -- How much readers see of a source.

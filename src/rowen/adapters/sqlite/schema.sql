@@ -108,6 +108,12 @@ CREATE VIRTUAL TABLE passages_fts USING fts5 (
   heading, body, content='', contentless_delete=1, tokenize='porter unicode61 remove_diacritics 2'
 );
 
+CREATE TABLE pauses (
+  client TEXT PRIMARY KEY,
+  until  TEXT NOT NULL,
+  reason TEXT NOT NULL
+) WITHOUT ROWID;
+
 CREATE TABLE refs (
   id        INTEGER PRIMARY KEY,
   source_id INTEGER NOT NULL REFERENCES sources (id) ON DELETE CASCADE,
@@ -172,7 +178,7 @@ CREATE TABLE sources (
   last_processed_date  TEXT,
   consecutive_failures INTEGER NOT NULL DEFAULT 0,
   metadata             TEXT NOT NULL DEFAULT '{}',
-  created_at           TEXT NOT NULL,
+  created_at           TEXT NOT NULL, every_s REAL, paused INTEGER NOT NULL DEFAULT 0,
   UNIQUE (name, version)
 );
 

@@ -15,7 +15,7 @@ from rowen.core.lease import Lease
 from rowen.core.run import Mode, Run, RunItem, RunStatus
 from rowen.core.source import NewSource, Source, Status
 from rowen.errors import Conflict, LeaseLost
-from rowen.ports.store import RunEnd, SourceStats
+from rowen.ports.store import Pause, RunEnd, SourceStats
 
 
 def add(db: apsw.Connection, new: NewSource, now: datetime) -> Source:
@@ -178,6 +178,27 @@ def _insert_items(db: apsw.Connection, run: Run, items: Sequence[RunItem]) -> No
     )
 
 
+def set_schedule(db: apsw.Connection, source_id: int, every_s: float | None) -> None:
+    db.execute(sql("source_schedule"), (every_s, source_id))
+
+
+def set_paused(db: apsw.Connection, source_id: int, paused: bool) -> None:
+    db.execute(sql("source_paused"), {"paused": paused, "source": source_id})
+
+
+def pause_client(db: apsw.Connection, pause: Pause) -> None:
+    db.execute(sql("pause_save"), (pause.client, time_out(pause.until), pause.reason))
+
+
+def pauses(db: apsw.Connection, now: datetime) -> dict[str, Pause]:
+    found = {}
+    for client, until, reason in db.execute(sql("pauses_now"), (time_out(now),)):
+        moment = time_in(until)
+        if moment is not None:
+            found[client] = Pause(client=client, until=moment, reason=reason)
+    return found
+
+
 def note(db: apsw.Connection, name: str) -> Any:
     value = db.execute(sql("note_get"), (name,)).get
     return None if value is None else json_in(value)
@@ -228,6 +249,8 @@ def _source(row: tuple[Any, ...]) -> Source:
         consecutive_failures=row[18],
         metadata=json_in(row[19]),
         created_at=created_at,
+        every_s=row[21],
+        paused=bool(row[22]),
     )
 
 

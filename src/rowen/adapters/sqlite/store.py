@@ -30,6 +30,7 @@ from rowen.ports.store import (
     Ingested,
     Listing,
     PassageState,
+    Pause,
     References,
     Refreshed,
     RunEnd,
@@ -194,6 +195,20 @@ class SqliteStore:
 
     async def save_vectors(self, vectors: Mapping[bytes, bytes], model: Model) -> None:
         await self._db.write(harvest.save_vectors, vectors, model)
+
+    # schedules and pauses
+
+    async def set_schedule(self, source_id: int, every_s: float | None) -> None:
+        await self._db.write(sources.set_schedule, source_id, every_s)
+
+    async def set_paused(self, source_id: int, paused: bool) -> None:
+        await self._db.write(sources.set_paused, source_id, paused)
+
+    async def pause_client(self, pause: Pause) -> None:
+        await self._db.write(sources.pause_client, pause)
+
+    async def pauses(self, *, now: datetime) -> dict[str, Pause]:
+        return await self._db.read(sources.pauses, now)
 
     # notes
 

@@ -21,7 +21,10 @@ COMMANDS: dict[str, dict[str, str]] = {
         "add": "Add a source: a documentation site, by its address.",
         "plan": "Estimate what a sync would cost in embeddings.",
         "sync": "Bring the copy of a source in step with it.",
+        "serve": "Look after every source: sync what is due, for ever.",
         "status": "Show the sources and the state they are in.",
+        "pause": "Let `rowen serve` leave a source alone.",
+        "resume": "Let `rowen serve` look after a source again.",
         "remove": "Forget a source and everything stored of it.",
     },
     "Reading": {

@@ -1,0 +1,64 @@
+"""When a source is due, and what its last run means for the next one.
+
+Pure: times and states come in, decisions go out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+
+from rowen.core import hashing
+from rowen.core.source import Source
+from rowen.errors import ConfigError
+
+_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
+_NAMED = {"hourly": 3600.0, "daily": 86_400.0, "weekly": 604_800.0}
+_SPAN = re.compile(r"(\d+(?:\.\d+)?)\s*([smhdw])")
+SPREAD = 0.1
+"""Sources of the same interval are spread over this share of it, each always by the same amount."""
+PAUSE_S = 6 * 3600.0
+"""How long a client that limits us is left alone when it does not say."""
+ATTEMPTS = 3
+BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Failure(StrEnum):
+    RATE_LIMIT = "RATE_LIMIT"
+    """The client limits us: it is paused, others go on."""
+    TRANSIENT = "TRANSIENT"
+    """Worth another attempt."""
+    FATAL = "FATAL"
+    """Settings or credentials are wrong: this source stops until somebody mends them."""
+
+
+def seconds(text: str) -> float:
+    """`90s`, `15m`, `6h`, `1d`, `2w`, or `hourly`, `daily`, `weekly`."""
+    word = text.strip().lower()
+    if word in _NAMED:
+        return _NAMED[word]
+    found = _SPAN.fullmatch(word)
+    if found is None or not float(found[1]):
+        raise ConfigError(f"interval `{text}`: expected something like `15m`, `6h`, `1d` or `weekly`")
+    return float(found[1]) * _UNITS[found[2]]
+
+
+def due_at(source: Source, *, default_every_s: float) -> datetime:
+    """When a source should run next; one that never ran is due since the beginning of time."""
+    if source.last_run_at is None:
+        return BEGINNING
+    every_s = source.every_s or default_every_s
+    share = int.from_bytes(hashing.of_text(source.key)[:4], "big") / 2**32
+    return source.last_run_at + timedelta(seconds=every_s * (1 + SPREAD * share))
+
+
+def due(sources: Iterable[Source], now: datetime, *, default_every_s: float) -> list[Source]:
+    """The sources to run now, the longest waiting first; a paused or broken one is not due."""
+    waiting = [
+        (due_at(source, default_every_s=default_every_s), source.key, source)
+        for source in sources
+        if not source.paused and not source.is_broken
+    ]
+    return [source for moment, _, source in sorted(waiting, key=lambda one: one[:2]) if moment <= now]

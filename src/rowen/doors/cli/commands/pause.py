@@ -1,0 +1,37 @@
+"""`rowen pause`: leave a source alone until it is resumed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from rowen.doors.cli.call import Call
+from rowen.doors.cli.call import command as rowen_command
+
+if TYPE_CHECKING:
+    from rowen.flows.tools import Tools
+
+
+@rowen_command("pause", short_help="Let `rowen serve` leave a source alone.")
+@click.argument("name")
+def command(call: Call, name: str) -> int:
+    """Let `rowen serve` leave source NAME alone until `rowen resume`; `rowen sync NAME` still works."""
+    return set_paused(call, name, paused=True)
+
+
+def set_paused(call: Call, name: str, *, paused: bool) -> int:
+    from rowen.doors.cli import session
+
+    async def work(tools: Tools) -> None:
+        from rowen.flows.sources import find
+
+        source = await find(tools, name)
+        await tools.store.set_paused(source.id, paused)
+        if call.out.json:
+            call.out.emit({"source": source.label, "paused": paused})
+        else:
+            call.out.line(f"{source.label}: {'paused' if paused else 'resumed'}")
+
+    session.run(call, work)
+    return 0

@@ -1,0 +1,100 @@
+"""Who may work: the lease of a source's next generation, and the one of whoever runs sources at all."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from rowen.core.lease import HEARTBEAT_S, LEASE_TTL_S, Lease, source_lease_name
+from rowen.core.source import Source
+from rowen.errors import Conflict
+from rowen.flows.tools import Tools
+
+ORCHESTRATOR = "orchestrator"
+"""Held by the one `rowen serve` that looks after a store."""
+
+
+@asynccontextmanager
+async def run_lease(tools: Tools, source: Source) -> AsyncIterator[Lease]:
+    """The right to write a source's next generation, or `Conflict`. The run sends the heartbeat itself."""
+    name = source_lease_name(source.id)
+    lease = await acquire(tools, name)
+    if lease is None:
+        owner = await _owner(tools, name)
+        raise Conflict(
+            f"source `{source.label}`: being synced by `{owner}`",
+            hint="wait for it to end; if that machine is gone, its lease ends within a minute",
+            owner=owner,
+        )
+    try:
+        yield lease
+    finally:
+        await asyncio.shield(tools.store.release_lease(lease))
+
+
+@asynccontextmanager
+async def run_slot(tools: Tools) -> AsyncIterator[Lease]:
+    """One of the few runs that may be under way at a time; by default there is one."""
+    names = [f"run:{number}" for number in range(tools.max_parallel_runs)]
+    for name in names:
+        lease = await acquire(tools, name)
+        if lease is not None:
+            async with _kept(tools, lease):
+                yield lease
+            return
+    owner = await _owner(tools, names[0])
+    raise Conflict(
+        f"another run is under way: `{owner}`",
+        hint="wait for it to end, or set `runs.max_parallel`",
+        owner=owner,
+    )
+
+
+@asynccontextmanager
+async def orchestrator_lease(tools: Tools) -> AsyncIterator[Lease]:
+    """The right to look after a store, or `Conflict` that says who does."""
+    lease = await acquire(tools, ORCHESTRATOR)
+    if lease is None:
+        owner = await _owner(tools, ORCHESTRATOR)
+        raise Conflict(
+            f"another `rowen serve` looks after this store: `{owner}`",
+            hint="one is enough; it takes up what is due",
+            owner=owner,
+        )
+    async with _kept(tools, lease):
+        yield lease
+
+
+@asynccontextmanager
+async def _kept(tools: Tools, lease: Lease) -> AsyncIterator[None]:
+    """Held by a heartbeat, and let go at the end."""
+    heartbeat = asyncio.create_task(_beat(tools, lease))
+    try:
+        yield
+    finally:
+        heartbeat.cancel()
+        await asyncio.shield(tools.store.release_lease(lease))
+
+
+async def acquire(tools: Tools, name: str) -> Lease | None:
+    """The lease, if it is free or its owner is certainly dead."""
+    now = tools.clock.now()
+    lease = await tools.store.acquire_lease(name, tools.owner, now=now, ttl_s=LEASE_TTL_S)
+    if lease is None:
+        holder = await tools.store.lease(name)
+        if holder is not None and tools.is_dead(holder.owner):
+            await tools.store.release_lease(holder)
+            lease = await tools.store.acquire_lease(name, tools.owner, now=now, ttl_s=LEASE_TTL_S)
+    return lease
+
+
+async def _beat(tools: Tools, lease: Lease) -> None:
+    while True:
+        await tools.clock.sleep(HEARTBEAT_S)
+        lease = await tools.store.renew_lease(lease, now=tools.clock.now(), ttl_s=LEASE_TTL_S)
+
+
+async def _owner(tools: Tools, name: str) -> str:
+    holder = await tools.store.lease(name)
+    return holder.owner if holder else "somebody who has just ended"

@@ -1,0 +1,188 @@
+"""Many sources, hands off: whose turn it is, and what one's failure means for the others."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from rowen.core.run import RunStatus
+from rowen.core.source import Status
+from rowen.errors import Conflict
+from rowen.flows import sources
+from rowen.flows.leases import orchestrator_lease, run_slot
+from rowen.flows.orchestrate import Passed, Turn, run_source, serve
+from rowen.flows.sync import Receipt, sync
+from tests.fakes import FakeClock
+from tests.site import Site, html
+from tests.world import World, a_page, a_world
+
+pytestmark = pytest.mark.anyio
+
+DAY_S = 86_400.0
+
+
+@pytest.fixture
+async def world(tmp_path: Path) -> AsyncIterator[World]:
+    with Site({"/": html("Home", "barley")}) as site:
+        async with a_world(tmp_path, site) as made:
+            yield made
+
+
+async def once(world: World) -> list[Turn]:
+    return [turn async for turn in serve(world.tools, default_every_s=DAY_S, once=True)]
+
+
+def labels(turns: list[Turn]) -> list[str]:
+    return [turn.source.label for turn in turns]
+
+
+async def test_what_is_due_runs_and_what_is_not_waits(world: World) -> None:
+    await world.add("daily")
+    hourly = await world.add("hourly")
+    await world.store.set_schedule(hourly.id, 3600.0)
+    assert sorted(labels(await once(world))) == ["daily", "hourly"]
+    assert await once(world) == []
+    world.clock.advance(2 * 3600)
+    assert labels(await once(world)) == ["hourly"]
+    world.clock.advance(DAY_S * 1.2)
+    assert sorted(labels(await once(world))) == ["daily", "hourly"]
+
+
+async def test_a_paused_source_is_left_alone_until_it_is_resumed(world: World) -> None:
+    source = await world.add()
+    await world.store.set_paused(source.id, True)
+    assert await once(world) == []
+    await world.store.set_paused(source.id, False)
+    assert labels(await once(world)) == ["docs"]
+
+
+async def test_a_passing_failure_is_tried_three_times_and_the_next_source_goes_on(world: World) -> None:
+    with Site({"/": html("Other", "rye")}) as other:
+        await world.add("a-broken")
+        await sources.add(world.tools, other.url, name="b-fine")
+        world.site.everything_answers(500)
+        broken, fine = await once(world)
+        assert isinstance(broken, Receipt)
+        assert isinstance(fine, Receipt)
+        assert (broken.status, fine.status) == (RunStatus.FAILED, RunStatus.COMPLETED)
+        source = await world.source("a-broken")
+        assert len(await world.store.runs(source.id, limit=9)) == 3
+        assert (source.status, source.consecutive_failures) == (Status.ERROR, 3)
+
+
+async def test_a_client_that_limits_us_is_paused_for_as_long_as_it_says_and_others_go_on(
+    world: World,
+) -> None:
+    with Site({"/": html("Other", "rye")}, host="127.0.0.2") as other:
+        first, second = await world.add("first"), await world.add("second", path="/#x")
+        await sources.add(world.tools, other.url, name="third")
+        world.site.set("/", "no", status=429, headers={"Retry-After": "7200"})
+        turns = await once(world)
+        by_label = {turn.source.label: turn for turn in turns}
+        limited = by_label[min(labels(turns)[:1])]
+        assert isinstance(limited, Receipt)
+        assert limited.stop_reason == "rate_limited"
+        assert isinstance(by_label["third"], Receipt)
+        assert by_label["third"].good
+        passed = [turn for turn in turns if isinstance(turn, Passed)]
+        assert {turn.source.id for turn in passed} < {first.id, second.id}
+        assert passed[0].until is not None
+        assert abs(passed[0].until - world.clock.now() - timedelta(hours=2)) < timedelta(minutes=1)
+
+        world.site.set("/", html("Home", "barley"))
+        world.clock.advance(7200 - 60)
+        assert isinstance(await run_source(world.tools, await world.source("first")), Passed)
+        world.clock.advance(61)
+        turn = await run_source(world.tools, await world.source("first"))
+        assert isinstance(turn, Receipt)
+        assert turn.good
+
+
+async def test_a_client_that_does_not_say_is_paused_for_six_hours(world: World) -> None:
+    await world.add()
+    world.site.set("/", "no", status=429)
+    await once(world)
+    (pause,) = (await world.store.pauses(now=world.clock.now())).values()
+    assert abs(pause.until - world.clock.now() - timedelta(hours=6)) < timedelta(minutes=1)
+
+
+async def test_a_source_that_is_refused_stops_alone_until_somebody_resumes_it(world: World) -> None:
+    source = await world.add()
+    world.site.set("/", "who are you", status=401)
+    (turn,) = await once(world)
+    assert isinstance(turn, Receipt)
+    assert turn.hint
+    assert len(await world.store.runs(source.id, limit=9)) == 1, "credentials do not mend themselves"
+    world.clock.advance(DAY_S * 30)
+    assert await once(world) == []
+    world.site.set("/", html("Home", "barley"))
+    await world.store.set_paused(source.id, False)
+    (turn,) = await once(world)
+    assert isinstance(turn, Receipt)
+    assert turn.good
+
+
+async def test_a_second_orchestrator_says_who_looks_after_the_store(world: World) -> None:
+    async with orchestrator_lease(world.tools):
+        other = replace(world.tools, owner="other")
+        with pytest.raises(Conflict, match="another `rowen serve` looks after this store: `test`"):
+            async for _ in serve(other, default_every_s=DAY_S, once=True):
+                pass
+
+
+async def test_one_run_at_a_time_unless_more_are_allowed(world: World) -> None:
+    source = await world.add()
+    async with run_slot(world.tools):
+        other = replace(world.tools, owner="other")
+        with pytest.raises(Conflict, match="another run is under way: `test`"):
+            await sync(other, source)
+        parallel = replace(other, max_parallel_runs=2)
+        assert (await sync(parallel, source)).status is RunStatus.COMPLETED
+
+
+async def test_two_owners_racing_for_a_lease_a_thousand_times_are_never_two(world: World) -> None:
+    holding: list[str] = []
+    held = 0
+
+    async def race(owner: str) -> None:
+        nonlocal held
+        for _ in range(500):
+            lease = await world.store.acquire_lease("race", owner, now=world.clock.now(), ttl_s=60)
+            if lease is None:
+                continue
+            holding.append(owner)
+            assert len(holding) == 1
+            held += 1
+            await asyncio.sleep(0)
+            holding.remove(owner)
+            await world.store.release_lease(lease)
+
+    await asyncio.gather(race("one"), race("other"))
+    assert held > 100
+
+
+async def test_it_goes_on_by_itself_and_notices_what_is_due(world: World) -> None:
+    await world.add()
+    naps: list[float] = []
+
+    class Patient(FakeClock):
+        async def sleep(self, seconds: float) -> None:
+            naps.append(seconds)
+            self.advance(seconds)
+            await asyncio.sleep(0)
+
+    tools = replace(world.tools, clock=Patient(world.clock.now()))
+    turns: list[Turn] = []
+    async for turn in serve(tools, default_every_s=600.0):
+        turns.append(turn)
+        world.site.set("/", html("Home", f"edition {len(turns)}", links=["/a"]))
+        world.site.set("/a", a_page("/a", "x"))
+        if len(turns) == 4:
+            break
+    assert all(isinstance(turn, Receipt) and turn.good for turn in turns)
+    assert max(naps) <= 60.0
