@@ -33,7 +33,7 @@ NAMES = [
 EVERYWHERE = {"--db", "--json", "-v", "--verbose", "--no-color"}
 
 OPTIONS = {
-    "add": {"LOCATION", "--name", "--kind", "--version", "--set", "--no-check"},
+    "add": {"LOCATION", "--name", "--kind", "--version", "--set", "--from", "--check"},
     "plan": {"NAME"},
     "sync": {"NAMES", "--full-sync", "--progress"},
     "serve": {"--once"},

@@ -209,7 +209,8 @@ def test_tidying_twice_is_tidying_once() -> None:
 
 
 def test_a_password_in_a_link_is_not_kept() -> None:
-    body = '<main><h1>T</h1><p><a href="https://bob:hunter2@git.example/x.git">clone</a> me@example.org</p></main>'
+    link = '<a href="https://bob:hunter2@git.example/x.git">clone</a>'
+    body = f"<main><h1>T</h1><p>{link} me@example.org</p></main>"
     converted = convert_html(body, "https://d.example/")
     assert "hunter2" not in converted.text
     assert "https://git.example/x.git" in converted.text

@@ -164,8 +164,10 @@ def dataset_of(row: Any, *, portal: str, language: str, template: str) -> Datase
     name = row["name"] if isinstance(row.get("name"), str) else ""
 
     def said(*fields: str) -> str:
-        found = (dataset.in_language(row.get(field), language) for field in fields)
-        return next((text for text in found if text), "")
+        for field in fields:
+            if text := dataset.in_language(row.get(field), language):
+                return text
+        return ""
 
     title = dataset.title_of(said("title_translated", "title"), name, reference)
     description = said("notes_translated", "notes", "description")
@@ -198,8 +200,11 @@ def _metadata(row: Mapping[str, Any], name: str, language: str) -> dict[str, Any
         "type": dataset.in_language(row.get("type")),
     }
     for field, sources in _EXTRAS.items():
-        values = (row.get(source) or extras.get(source) for source in sources)
-        found[field] = next((text for one in values if (text := dataset.in_language(one, language))), "")
+        for source in sources:
+            value = row.get(source) or extras.get(source)
+            if value and (text := dataset.in_language(value, language)):
+                found[field] = text
+                break
     resources = [
         (
             dataset.in_language(one.get("name_translated") or one.get("name"), language),

@@ -79,11 +79,13 @@ def in_language(value: Any, language: str = "") -> str:
 
     Of a map: the language asked for, English, the first that says anything.
     """
+    if value is None:
+        return ""
     if isinstance(value, str):
         text = value.strip()
         found = _map_in(text) if text.startswith('{"') else None
         return text if found is None else in_language(found, language)
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return _of_map(value, language)
     if isinstance(value, list):
         return next((text for one in value if (text := in_language(one, language))), "")
@@ -92,7 +94,7 @@ def in_language(value: Any, language: str = "") -> str:
 
 def every_text(value: Any, language: str = "") -> list[str]:
     """The texts of a list (or of a map of languages to lists), each once, in an order of our own."""
-    if isinstance(value, Mapping) and any(isinstance(one, list) for one in value.values()):
+    if isinstance(value, dict) and any(isinstance(one, list) for one in value.values()):
         lists = {key: one for key, one in value.items() if isinstance(one, list) and one}
         chosen = _key(lists, language)
         value = lists[chosen] if chosen is not None else []

@@ -1,0 +1,157 @@
+"""A portal of many datasets: what the first sync and the second cost, and whether memory stays flat.
+
+    python benchmarks/portal.py [--datasets 50000]
+
+The simulated portal (`tests/ckan_server.py`) runs in its own process and is not counted. Each size is taken
+in a process of its own, so that its peak memory is its own. The floor is a bare loop of the same HTTP client
+over the same pages that parses them and does nothing else. Counts are checked, times are printed as ratios.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = 1000
+CHANGED, REWORDED = 50, 10
+
+
+def cpu_s() -> float:
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime
+
+
+def peak_mb() -> float:
+    """Of this process alone; `ru_maxrss` would begin with the size of the process that started it."""
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+    return int(line.split()[1]) / 1024
+
+
+def serve(number: int) -> None:
+    """A portal; each line on standard input changes some of its datasets."""
+    sys.path.insert(0, str(ROOT))
+    from tests.ckan_server import CkanServer, a_dataset
+
+    words = ["rain", "snow", "wind", "river", "road", "school", "budget", "health", "energy", "harvest"]
+    rows = (
+        a_dataset(
+            n, notes=" ".join(f"{words[(n + k * k) % len(words)]} {(n * 7 + k) % 997}" for k in range(40))
+        )
+        for n in range(number)
+    )
+    with CkanServer(rows) as portal:
+        print(portal.url, flush=True)
+        for _ in sys.stdin:
+            now = datetime.now(UTC)  # noqa: TID251
+            for n in range(CHANGED):
+                change = {"notes": f"Reworded {n}."} if n < REWORDED else {"license_id": "cc-zero"}
+                portal.edit(f"id-{n:06}", modified=now, **change)
+            print("changed", flush=True)
+
+
+async def bare_loop(url: str, number: int) -> float:
+    import aiohttp
+    import orjson
+
+    before = cpu_s()
+    async with aiohttp.ClientSession() as session:
+        for start in range(0, number, PAGE):
+            params = {"sort": "id asc", "rows": str(PAGE), "start": str(start)}
+            async with session.get(f"{url}/api/3/action/package_search", params=params) as response:
+                orjson.loads(await response.read())
+    return cpu_s() - before
+
+
+async def measure(url: str, number: int, server_in: Any, server_out: Any) -> dict[str, float]:
+    from rowen.config import load
+    from rowen.flows import sources
+    from rowen.flows.sync import sync
+    from rowen.wiring import open_tools
+
+    found: dict[str, float] = {"floor_s": await bare_loop(url, number)}
+    with tempfile.TemporaryDirectory() as folder:
+        config, _ = load(db=f"sqlite:///{folder}/rowen.db")
+        async with open_tools(config) as tools:
+            added = await sources.add(tools, url, name="portal", kind="ckan")
+            before, began = cpu_s(), time.monotonic()
+            receipt = await sync(tools, added.source)
+            found["first_s"], found["first_wall_s"] = cpu_s() - before, time.monotonic() - began
+            assert receipt.counters.created == number, receipt
+            print("change", file=server_in, flush=True)
+            server_out.readline()
+            before = cpu_s()
+            receipt = await sync(tools, await sources.find(tools, "portal"))
+            found["second_s"] = cpu_s() - before
+            counters = receipt.counters
+            assert (counters.updated, counters.embeddings_computed) == (CHANGED, REWORDED), receipt
+            assert counters.requests <= 3, receipt
+            found["second_requests"] = counters.requests
+            before = cpu_s()
+            receipt = await sync(tools, await sources.find(tools, "portal"), full=True)
+            found["full_s"] = cpu_s() - before
+            assert receipt.counters.unchanged == number, receipt
+    found["peak_mb"] = peak_mb()
+    return found
+
+
+def in_own_process(number: int) -> dict[str, float]:
+    command = [sys.executable, __file__, "--measure", str(number)]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def measured(number: int) -> None:
+    command = [sys.executable, __file__, "--serve", str(number)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdin
+        assert server.stdout
+        url = server.stdout.readline().strip()
+        found = asyncio.run(measure(url, number, server.stdin, server.stdout))
+        server.stdin.close()
+    print(json.dumps(found))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--datasets", type=int, default=50_000)
+    parser.add_argument("--serve", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--measure", type=int, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.serve is not None:
+        serve(options.serve)
+        return
+    if options.measure is not None:
+        measured(options.measure)
+        return
+    large, small = options.datasets, max(PAGE, options.datasets // 10)
+    few, many = in_own_process(small), in_own_process(large)
+    for number, found in ((small, few), (large, many)):
+        print(
+            f"{number:>7} datasets  first {number / found['first_s']:,.0f} per CPU s "
+            f"({found['first_s'] / found['floor_s']:.0f} x downloading and parsing alone), "
+            f"full again {found['full_s'] / found['first_s']:.2f} x, "
+            f"second {found['second_s'] / found['first_s']:.4f} x of it "
+            f"in {found['second_requests']:.0f} request, peak {found['peak_mb']:.0f} MB"
+        )
+    print(
+        f"{large // small} x the datasets: {many['first_s'] / few['first_s']:.1f} x the CPU, "
+        f"{many['peak_mb'] / few['peak_mb']:.2f} x the peak memory"
+    )
+
+
+if __name__ == "__main__":
+    main()
