@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -12,9 +13,10 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import pytest
 from aiohttp import web
 
+from rowen.core.paged import Offset
 from rowen.core.run import Mode, RunStatus
 from rowen.errors import BadLocation
-from rowen.flows import history, sources
+from rowen.flows import history, paged, sources
 from tests.site import Site
 from tests.world import World, a_world
 
@@ -224,11 +226,16 @@ async def test_a_removal_between_pages_by_offset_is_made_good_and_deletes_nothin
         assert await visible(world) == set(server.items)
 
 
-async def test_beyond_the_window_nothing_is_believed_to_be_gone(tmp_path: Path) -> None:
-    async with a_portal(tmp_path, "opendatasoft", answer=opendatasoft, number=10_050) as (world, server):
+async def test_beyond_the_window_nothing_is_believed_to_be_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = replace(paged.OPENDATASOFT.api, paging=Offset(window=150))
+    monkeypatch.setattr(paged.OPENDATASOFT, "api", small)
+    async with a_portal(tmp_path, "opendatasoft", answer=opendatasoft, number=250) as (world, server):
         receipt = await world.sync("data")
-        assert receipt.counters.created == 10_000
-        assert "10000 of 10050" in (receipt.hint or "")
+        assert receipt.counters.created == 150
+        assert [params["limit"] for _, params in server.asked] == ["100", "50"]
+        assert "150 of 250" in (receipt.hint or "")
         del server.items["op00-0000"]
         assert (await world.sync("data")).counters.deleted == 0
 
