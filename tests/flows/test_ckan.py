@@ -1,20 +1,24 @@
-"""CKAN portals: complete whatever happens between pages, cheap when little changed, and quirks of the wild."""
+"""CKAN portals: complete whatever happens between pages, cheap when little changed, odd in many ways."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from rowen.core.document import Outcome
 from rowen.core.hit import Filters
 from rowen.core.run import Mode, RunStatus, StopReason
-from rowen.errors import BadLocation
+from rowen.errors import BadLocation, FetchTimeout
 from rowen.flows import history, sources
+from rowen.ports.fetcher import Fetcher, FetcherOptions, OpenFetcher, Request, Response
 from tests.ckan_server import CkanServer, a_dataset, datasets, stamp
 from tests.world import World, a_world
 
@@ -206,6 +210,20 @@ async def test_a_portal_that_lost_most_of_its_datasets_is_held_for_a_person(tmp_
         assert len(await visible(world)) == 700
 
 
+async def test_a_portal_that_stops_taking_the_filter_by_id_half_way_is_read_on_by_offset(
+    tmp_path: Path,
+) -> None:
+    async with a_portal(tmp_path, datasets(1000)) as (world, portal):
+        portal.quirks.rows_max = 100
+
+        def half_way(search: int) -> None:
+            portal.quirks.ignores_id_filter = search > 4
+
+        portal.before_search = half_way
+        receipt = await world.sync("data")
+        assert (receipt.status, receipt.counters.created) == (RunStatus.COMPLETED, 1000)
+
+
 # what changed
 
 
@@ -273,11 +291,12 @@ async def test_a_portal_that_ignores_the_question_is_listed_whole(tmp_path: Path
         await world.sync("data")
         world.clock.advance(86_400)
         portal.edit("id-000200", modified=world.clock.now(), notes="New words.")
+        portal.put(a_dataset(201, notes="New words, and an old date."))
         portal.remove("id-000100")
         receipt = await world.sync("data")
         assert (receipt.mode, receipt.status) == (Mode.FULL, RunStatus.COMPLETED)
         counters = receipt.counters
-        assert (counters.updated, counters.deleted, counters.unchanged) == (1, 1, 248)
+        assert (counters.updated, counters.deleted, counters.unchanged) == (2, 1, 247)
         assert "ignores the question" in (receipt.hint or "")
 
 
@@ -413,6 +432,26 @@ async def test_pages_become_smaller_until_the_portal_can_answer(tmp_path: Path, 
         assert max(sizes[sizes.index(125) + 1 :]) == 250
 
 
+async def test_pages_become_smaller_when_the_portal_takes_too_long(tmp_path: Path) -> None:
+    async with a_portal(tmp_path, datasets(600)) as (world, portal):
+        world.tools = replace(world.tools, open_fetcher=partial(slow_above, 130, world.tools.open_fetcher))
+        receipt = await world.sync("data")
+        assert (receipt.status, receipt.counters.created) == (RunStatus.COMPLETED, 600)
+        assert int(portal.asked[0].params["rows"]) == 125
+
+
+@asynccontextmanager
+async def slow_above(rows: int, real: OpenFetcher, options: FetcherOptions) -> AsyncIterator[Fetcher]:
+    class Slow:
+        async def fetch(self, request: Request) -> Response:
+            if int(parse_qs(urlsplit(request.url).query)["rows"][0]) > rows:
+                raise FetchTimeout(f"`{request.url}`: no answer in 30 s")
+            return await fetcher.fetch(request)
+
+    async with real(options) as fetcher:
+        yield Slow()
+
+
 async def test_page_sizes_grow_back_after_a_bad_moment(tmp_path: Path) -> None:
     async with a_portal(tmp_path, datasets(600), page_size=40) as (world, portal):
         portal.quirks.fail_times = 4
@@ -486,6 +525,23 @@ async def test_an_outage_ends_the_run_and_keeps_everything(tmp_path: Path) -> No
         assert receipt.status is RunStatus.FAILED
         assert len(await visible(world)) == 50
         assert portal.count() < 40
+
+
+async def test_an_embedding_provider_that_is_down_for_a_while_costs_no_second_fetch(tmp_path: Path) -> None:
+    async with a_portal(tmp_path, datasets(900)) as (world, portal):
+        portal.quirks.rows_max = 100
+
+        def away_in_the_middle(search: int) -> None:
+            world.embedder.down = 4 <= search <= 6
+
+        portal.before_search = away_in_the_middle
+        counters = (await world.sync("data")).counters
+        assert 0 < counters.skipped < 900
+        assert counters.created + counters.skipped == 900
+        assert [len(await world.found(f"Dataset {number}")) > 0 for number in (0, 450, 899)] == [True] * 3
+        receipt = await world.sync("data")
+        assert (receipt.counters.embeddings_computed, portal.count()) == (counters.skipped, 1)
+        assert len(world.embedder.embedded) == len(set(world.embedder.embedded)) == 900
 
 
 # shapes

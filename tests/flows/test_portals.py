@@ -33,6 +33,8 @@ class ApiServer(Site):
         self.items: dict[str, dict[str, Any]] = {}
         self.answer: Callable[[ApiServer, str, Params], tuple[int, Any]] | None = None
         self.before: Callable[[int], None] | None = None
+        self.hidden: set[str] = set()
+        """Not listed, though they are there."""
         self.asked: list[tuple[str, Params]] = []
 
     def clear_log(self) -> None:
@@ -154,7 +156,7 @@ async def test_socrata_loses_nothing_when_datasets_go_between_pages(tmp_path: Pa
 
 def opendatasoft(server: ApiServer, path: str, params: Params) -> tuple[int, Any]:
     base = "/api/explore/v2.1/catalog/datasets"
-    ids = sorted(server.items)
+    ids = sorted(set(server.items) - server.hidden)
 
     def one(reference: str) -> dict[str, Any]:
         return {
@@ -224,6 +226,14 @@ async def test_a_removal_between_pages_by_offset_is_made_good_and_deletes_nothin
         server.before = None
         await world.sync("data")
         assert await visible(world) == set(server.items)
+
+
+async def test_what_is_not_listed_and_still_there_is_kept(tmp_path: Path) -> None:
+    async with a_portal(tmp_path, "opendatasoft", answer=opendatasoft, number=30) as (world, server):
+        await world.sync("data")
+        server.hidden = {"op00-0000"}
+        receipt = await world.sync("data")
+        assert (receipt.counters.deleted, len(await visible(world))) == (0, 30)
 
 
 async def test_beyond_the_window_nothing_is_believed_to_be_gone(

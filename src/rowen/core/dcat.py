@@ -8,11 +8,13 @@ ask for instead. Links to a next page (hydra) come out as `next`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
-from xml.etree import ElementTree
+from typing import TYPE_CHECKING, Any
 
 from rowen.core import urls
 from rowen.errors import Unparseable
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
 
 _RDF = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}"
 _LANG = "{http://www.w3.org/XML/1998/namespace}lang"
@@ -93,6 +95,8 @@ def _plain(value: Any, depth: int) -> Any:
 
 
 def _from_xml(body: bytes, shown: str) -> list[Node]:
+    from xml.etree import ElementTree
+
     if b"<!DOCTYPE" in body[:10_000] or b"<!ENTITY" in body[:10_000]:
         raise Unparseable(f"`{shown}`: XML with declarations of its own, which are not read", url=shown)
     try:
@@ -104,7 +108,7 @@ def _from_xml(body: bytes, shown: str) -> list[Node]:
     return [_node(element, root.get(_LANG, ""), 0) for element in root]
 
 
-def _node(element: ElementTree.Element, language: str, depth: int) -> Node:
+def _node(element: Element, language: str, depth: int) -> Node:
     language = element.get(_LANG, language)
     node: Node = {"@type": [] if element.tag == f"{_RDF}Description" else [_local(element.tag)]}
     name = element.get(f"{_RDF}about") or element.get(f"{_RDF}ID")
@@ -123,7 +127,7 @@ def _node(element: ElementTree.Element, language: str, depth: int) -> Node:
     return node
 
 
-def _values(element: ElementTree.Element, language: str, depth: int) -> list[Any]:
+def _values(element: Element, language: str, depth: int) -> list[Any]:
     language = element.get(_LANG, language)
     to = element.get(f"{_RDF}resource")
     if to is not None:

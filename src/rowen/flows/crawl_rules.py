@@ -7,13 +7,14 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from rowen.core.document import Converted
-from rowen.core.params import Param, number, one_of, optional, switch, whole, words
+from rowen.core.params import Param, one_of, optional, switch, whole
 from rowen.core.robots import Robots
 from rowen.core.source import Source
 from rowen.core.visits import Visit
 from rowen.flows import credentials
 from rowen.flows.client import Client
 from rowen.flows.intake import Intake
+from rowen.flows.settings import CONCURRENCY, DELAY_S, EXCLUDE, INCLUDE, MAX_DELETED_SHARE
 from rowen.flows.tools import Tools
 from rowen.ports.fetcher import FetcherOptions, Response
 
@@ -42,20 +43,8 @@ def crawl_params(*, scope: str, max_depth: int | None) -> tuple[Param, ...]:
             identity=True,
             help="How many pages a generation may have",
         ),
-        Param(
-            name="include",
-            default=[],
-            parse=words,
-            identity=True,
-            help="Only paths that match one of these globs",
-        ),
-        Param(
-            name="exclude",
-            default=[],
-            parse=words,
-            identity=True,
-            help="No paths that match one of these globs",
-        ),
+        INCLUDE,
+        EXCLUDE,
         Param(
             name="robots",
             default=True,
@@ -70,27 +59,9 @@ def crawl_params(*, scope: str, max_depth: int | None) -> tuple[Param, ...]:
             identity=False,
             help="What happens to a page that nothing links to any more",
         ),
-        Param(
-            name="concurrency",
-            default=3,
-            parse=whole(1, 64),
-            identity=False,
-            help="Requests at a time per host",
-        ),
-        Param(
-            name="delay_s",
-            default=0.0,
-            parse=number(0, 3600),
-            identity=False,
-            help="Seconds between requests to a host",
-        ),
-        Param(
-            name="max_deleted_share",
-            default=0.3,
-            parse=number(0, 1),
-            identity=False,
-            help="A generation that would remove more than this share is held for approval",
-        ),
+        CONCURRENCY,
+        DELAY_S,
+        MAX_DELETED_SHARE,
     )
 
 

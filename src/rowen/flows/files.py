@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rowen.core.document import Validators
-from rowen.core.params import Param, number, switch, words
+from rowen.core.params import Param, switch
 from rowen.core.run import StopReason
 from rowen.core.scope import PathFilter, is_binary_name
 from rowen.core.source import Source
@@ -18,22 +18,15 @@ from rowen.errors import BadLocation, PermanentError, Unfetchable
 from rowen.flows.harvest import Harvested, Prepared
 from rowen.flows.intake import Intake
 from rowen.flows.listed import Fetched, Item, take_in
+from rowen.flows.settings import EXCLUDE, HIDDEN, INCLUDE, MAX_DELETED_SHARE
 from rowen.flows.textfiles import TextFiles
 from rowen.flows.tools import Tools
 from rowen.ports.folders import Entry, ScanOptions
 
 PARAMS = (
-    Param(
-        name="include",
-        default=[],
-        parse=words,
-        identity=True,
-        help="Only paths that match one of these globs",
-    ),
-    Param(
-        name="exclude", default=[], parse=words, identity=True, help="No paths that match one of these globs"
-    ),
-    Param(name="hidden", default=False, parse=switch, identity=True, help="Also names that begin with a dot"),
+    INCLUDE,
+    EXCLUDE,
+    HIDDEN,
     Param(
         name="ignore_files",
         default=True,
@@ -41,13 +34,7 @@ PARAMS = (
         identity=True,
         help="Keep to the rules of .gitignore files",
     ),
-    Param(
-        name="max_deleted_share",
-        default=0.3,
-        parse=number(0, 1),
-        identity=False,
-        help="A generation that would remove more than this share is held for approval",
-    ),
+    MAX_DELETED_SHARE,
 )
 
 SETTLE_NS = 20_000_000

@@ -18,7 +18,7 @@ from rowen.core import github, urls
 from rowen.core.document import Validators
 from rowen.core.git import File, blob_id
 from rowen.core.github import Address
-from rowen.core.params import Param, whole
+from rowen.core.params import Param
 from rowen.core.run import Counters, StopReason
 from rowen.core.secrets import Credentials, Secret, fill, reference
 from rowen.core.source import Source
@@ -29,6 +29,7 @@ from rowen.flows.github_api import Api, NotThere
 from rowen.flows.github_tree import TreeListing
 from rowen.flows.harvest import Harvested, Prepared
 from rowen.flows.intake import Intake
+from rowen.flows.settings import CONCURRENCY
 from rowen.flows.tools import Tools
 from rowen.ports.fetcher import FetcherOptions, Request, Response
 
@@ -68,7 +69,7 @@ PARAMS = (
         secret=True,
         help="A token for the API, by reference; without it the variable GITHUB_TOKEN, if it is set",
     ),
-    Param(name="concurrency", default=3, parse=whole(1, 32), identity=False, help="Requests at a time"),
+    CONCURRENCY,
 )
 
 

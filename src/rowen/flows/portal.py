@@ -15,7 +15,7 @@ from typing import Any
 from rowen.core import urls
 from rowen.core.dataset import template
 from rowen.core.document import Validators
-from rowen.core.params import Param, number, optional, whole
+from rowen.core.params import Param, number, optional
 from rowen.core.run import Counters
 from rowen.core.source import Source
 from rowen.errors import (
@@ -30,6 +30,7 @@ from rowen.errors import (
 )
 from rowen.flows import credentials
 from rowen.flows.client import Client
+from rowen.flows.settings import CONCURRENCY, DELAY_S, MAX_DELETED_SHARE
 from rowen.flows.tools import Tools
 from rowen.ports.fetcher import FetcherOptions, Request, Response
 
@@ -79,17 +80,9 @@ PARAMS = (
         identity=False,
         help="The page of a dataset for people, with `{id}` or `{name}`; found out when left away",
     ),
-    Param(
-        name="max_deleted_share",
-        default=0.3,
-        parse=number(0, 1),
-        identity=False,
-        help="A generation that would remove more than this share is held for approval",
-    ),
-    Param(name="concurrency", default=3, parse=whole(1, 32), identity=False, help="Requests at a time"),
-    Param(
-        name="delay_s", default=0.0, parse=number(0, 3600), identity=False, help="Seconds between requests"
-    ),
+    MAX_DELETED_SHARE,
+    CONCURRENCY,
+    DELAY_S,
     Param(
         name="timeout_s",
         default=None,

@@ -11,33 +11,19 @@ from typing import Any
 
 from rowen.core.document import Validators
 from rowen.core.git import File
-from rowen.core.params import Param, number, switch, words
 from rowen.errors import TransientError
 from rowen.flows.intake import Intake
 from rowen.flows.listed import Fetched, Item, take_in
+from rowen.flows.settings import EXCLUDE, HIDDEN, INCLUDE, MAX_DELETED_SHARE
 from rowen.flows.textfiles import TOO_LARGE, TextFiles
 from rowen.flows.tools import Tools
 from rowen.ports.store import Listing
 
 PARAMS = (
-    Param(
-        name="include",
-        default=[],
-        parse=words,
-        identity=True,
-        help="Only paths that match one of these globs",
-    ),
-    Param(
-        name="exclude", default=[], parse=words, identity=True, help="No paths that match one of these globs"
-    ),
-    Param(name="hidden", default=False, parse=switch, identity=True, help="Also names that begin with a dot"),
-    Param(
-        name="max_deleted_share",
-        default=0.3,
-        parse=number(0, 1),
-        identity=False,
-        help="A generation that would remove more than this share is held for approval",
-    ),
+    INCLUDE,
+    EXCLUDE,
+    HIDDEN,
+    MAX_DELETED_SHARE,
 )
 
 
