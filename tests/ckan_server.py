@@ -47,6 +47,7 @@ class Quirks:
     """Takes it and finds nothing, as with a field of another type."""
     ignores_sort: bool = False
     ignores_fl: bool = False
+    refuses_fl: int = 0
     refuses_search: int = 0
     refusal_body: str | bytes | None = None
     search_empty: bool = False
@@ -66,8 +67,10 @@ class Quirks:
     prefix: str = ""
     """Lives below this path."""
     redirect_to: str = ""
+    redirects_always: bool = False
     rate_limits: int = 0
-    """429 with `Retry-After: 2`, this many times."""
+    """429, this many times."""
+    retry_after: str = "2"
     token: str = ""
     """Wanted in the header `Authorization`."""
 
@@ -146,13 +149,13 @@ class CkanServer(Site):
         self, request: web.BaseRequest, path: str, action: str, params: dict[str, str]
     ) -> tuple[int, bytes, dict[str, str]]:
         quirks = self.quirks
-        if quirks.redirect_to and not path.startswith(quirks.redirect_to):
+        if quirks.redirect_to and (quirks.redirects_always or not path.startswith(quirks.redirect_to)):
             return 301, b"", {"Location": quirks.redirect_to + request.raw_path}
         if not path.startswith(f"{quirks.prefix}{quirks.redirect_to}/api/3/action/"):
             return 404, HTML_ERROR.encode(), {}
         if quirks.rate_limits:
             quirks.rate_limits -= 1
-            return 429, b'"Too many requests"', {"Retry-After": "2"}
+            return 429, b'"Too many requests"', {"Retry-After": quirks.retry_after}
         if quirks.token and request.headers.get("Authorization") != quirks.token:
             return *refusal(403, "Authorization Error", "Access denied"), {}
         answer = {
@@ -178,6 +181,8 @@ class CkanServer(Site):
             return self._failed()
         if quirks.fails_above_rows is not None and rows > quirks.fails_above_rows:
             return self._failed()
+        if "fl" in params and quirks.refuses_fl:
+            return self._refused(quirks.refuses_fl)
         filters = params.get("fq", "")
         if "metadata_modified:" in filters and quirks.rejects_changes_filter:
             return self._refused(quirks.rejects_changes_filter)

@@ -34,6 +34,7 @@ EVERYWHERE = {"--db", "--json", "-v", "--verbose", "--no-color"}
 
 OPTIONS = {
     "add": {"LOCATION", "--name", "--kind", "--version", "--set", "--from", "--check"},
+    "apply": {"FILE", "--prune", "--dry-run"},
     "plan": {"NAME"},
     "sync": {"NAMES", "--full-sync", "--progress"},
     "serve": {"--once"},

@@ -13,11 +13,12 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from rowen.core import params as parameters
 from rowen.core.document import Outcome
 from rowen.core.hit import Filters
 from rowen.core.run import Mode, RunStatus, StopReason
 from rowen.errors import BadLocation, FetchTimeout
-from rowen.flows import history, sources
+from rowen.flows import ckan, history, sources
 from rowen.ports.fetcher import Fetcher, FetcherOptions, OpenFetcher, Request, Response
 from tests.ckan_server import CkanServer, a_dataset, datasets, stamp
 from tests.world import World, a_world
@@ -224,6 +225,19 @@ async def test_a_portal_that_stops_taking_the_filter_by_id_half_way_is_read_on_b
         assert (receipt.status, receipt.counters.created) == (RunStatus.COMPLETED, 1000)
 
 
+async def test_a_portal_that_stops_sorting_half_way_is_read_to_its_end(tmp_path: Path) -> None:
+    async with a_portal(tmp_path, datasets(1000)) as (world, portal):
+        portal.quirks.rows_max = 100
+        portal.quirks.ignores_id_filter = True
+
+        def half_way(search: int) -> None:
+            portal.quirks.ignores_sort = search > 4
+
+        portal.before_search = half_way
+        receipt = await world.sync("data")
+        assert (receipt.status, receipt.counters.created) == (RunStatus.COMPLETED, 1000)
+
+
 # what changed
 
 
@@ -401,6 +415,25 @@ async def test_a_portal_that_ignores_which_fields_are_wanted_is_listed_all_the_s
         assert (await world.sync("data")).counters.deleted == 1
 
 
+async def test_a_portal_that_lists_no_ids_deletes_nothing_and_is_read_all_the_same(tmp_path: Path) -> None:
+    async with a_portal(tmp_path, datasets(60), full_sync_every="0s") as (world, portal):
+        await world.sync("data")
+        portal.quirks.refuses_fl = 409
+        portal.remove("id-000005")
+        receipt = await world.sync("data")
+        assert (receipt.status, receipt.counters.deleted) == (RunStatus.COMPLETED, 0)
+
+
+async def test_an_absent_dataset_of_which_nothing_can_be_said_is_kept(tmp_path: Path) -> None:
+    async with a_portal(tmp_path, datasets(60)) as (world, portal):
+        await world.sync("data")
+        portal.remove("id-000005")
+        portal.quirks.refuses_show = 409
+        receipt = await world.sync("data", full=True)
+        assert (receipt.counters.deleted, receipt.counters.failed) == (0, 1)
+        assert "id-000005" in await visible(world)
+
+
 async def test_a_listing_that_breaks_off_deletes_nothing(tmp_path: Path) -> None:
     async with a_portal(tmp_path, datasets(60)) as (world, portal):
         portal.quirks.rows_max = 20
@@ -508,6 +541,55 @@ async def test_a_portal_that_refuses_everything_says_so(tmp_path: Path) -> None:
         assert "bearer" in (receipt.hint or "") or receipt.hint is None
 
 
+async def test_names_that_cannot_be_asked_for_are_no_portal(tmp_path: Path) -> None:
+    async with a_portal(tmp_path, datasets(5)) as (world, portal):
+        portal.quirks.refuses_search = portal.quirks.refuses_show = 403
+        receipt = await world.sync("data")
+        assert receipt.status is RunStatus.FAILED
+        assert "none of its 5 datasets can be asked for" in (receipt.error or "")
+
+
+async def test_an_empty_list_of_names_wipes_nothing_and_a_broken_one_fails_alone(tmp_path: Path) -> None:
+    async with a_portal(tmp_path, datasets(30)) as (world, portal):
+        portal.quirks.refuses_search = 404
+        portal.quirks.breaks_on = {"id-000003"}
+        receipt = await world.sync("data")
+        assert (receipt.status, receipt.counters.created, receipt.counters.failed) == (
+            RunStatus.PARTIAL,
+            29,
+            1,
+        )
+        for reference in portal.ids():
+            portal.remove(reference)
+        receipt = await world.sync("data")
+        assert (receipt.status, receipt.counters.deleted) == (RunStatus.FAILED, 0)
+        assert len(await visible(world)) == 29
+
+
+async def test_a_dataset_nested_too_deeply_fails_alone(tmp_path: Path) -> None:
+    async with a_portal(tmp_path, datasets(30)) as (world, portal):
+        deep = b"[" * 900 + b"]" * 900
+        portal._json["id-000003"] = b'{"id":"id-000003","title":' + deep + b"}"
+        receipt = await world.sync("data")
+        assert (receipt.counters.created, receipt.counters.failed) == (29, 1)
+
+
+async def test_a_long_rate_limit_ends_the_run(tmp_path: Path) -> None:
+    async with a_portal(tmp_path, datasets(30)) as (world, portal):
+        portal.quirks.rate_limits = 1
+        portal.quirks.retry_after = "3600"
+        receipt = await world.sync("data")
+        assert (receipt.stop_reason, portal.count()) == (StopReason.RATE_LIMITED, 1)
+
+
+async def test_redirects_without_end_are_an_error(tmp_path: Path) -> None:
+    async with a_portal(tmp_path, datasets(30)) as (world, portal):
+        portal.quirks.redirect_to = "/en"
+        portal.quirks.redirects_always = True
+        receipt = await world.sync("data")
+        assert "more than 5 redirects" in (receipt.error or "")
+
+
 async def test_a_short_rate_limit_is_waited_out(tmp_path: Path) -> None:
     async with a_portal(tmp_path, datasets(50)) as (world, portal):
         portal.quirks.rate_limits = 3
@@ -537,10 +619,10 @@ async def test_an_embedding_provider_that_is_down_for_a_while_costs_no_second_fe
         portal.before_search = away_in_the_middle
         counters = (await world.sync("data")).counters
         assert 0 < counters.skipped < 900
-        assert counters.created + counters.skipped == 900
+        assert (counters.created + counters.skipped, portal.count()) == (900, 9)
         assert [len(await world.found(f"Dataset {number}")) > 0 for number in (0, 450, 899)] == [True] * 3
-        receipt = await world.sync("data")
-        assert (receipt.counters.embeddings_computed, portal.count()) == (counters.skipped, 1)
+        await world.sync("data")
+        assert portal.count() == 1
         assert len(world.embedder.embedded) == len(set(world.embedder.embedded)) == 900
 
 
@@ -640,6 +722,21 @@ async def test_adding_asks_the_portal_how_much_it_has(tmp_path: Path) -> None:
         )
         by_address = await sources.add(world.tools, portal.url + "/api/3/action/package_search", name="third")
         assert by_address.source.kind == "ckan"
+
+
+async def test_a_portal_can_be_counted_without_being_read(tmp_path: Path) -> None:
+    async with a_portal(tmp_path, datasets(7)) as (world, portal):
+        source = await world.source("data")
+        settings = parameters.complete(ckan.PARAMS, source.params)
+        assert (await ckan.count(world.tools, source, settings), portal.count()) == (7, 1)
+
+
+async def test_adding_a_portal_that_lets_nobody_in_says_how_to_get_in(tmp_path: Path) -> None:
+    async with a_portal(tmp_path, datasets(7)) as (world, portal):
+        portal.quirks.token = "secret"
+        with pytest.raises(BadLocation, match="Access denied") as caught:
+            await sources.add(world.tools, portal.url, name="x", kind="ckan")
+        assert "header.NAME" in (caught.value.hint or "")
 
 
 async def test_adding_what_is_no_portal_is_refused(tmp_path: Path) -> None:

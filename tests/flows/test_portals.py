@@ -13,10 +13,11 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import pytest
 from aiohttp import web
 
+from rowen.core import params as parameters
 from rowen.core.paged import Offset
 from rowen.core.run import Mode, RunStatus
-from rowen.errors import BadLocation
-from rowen.flows import history, paged, sources
+from rowen.errors import BadLocation, UserError
+from rowen.flows import history, paged, portal, sources
 from tests.site import Site
 from tests.world import World, a_world
 
@@ -526,3 +527,89 @@ async def test_pages_become_smaller_when_the_api_has_trouble(tmp_path: Path) -> 
     async with a_portal(tmp_path, "opendatasoft", answer=slow, number=90) as (world, _):
         receipt = await world.sync("data")
         assert (receipt.status, receipt.counters.created) == (RunStatus.COMPLETED, 90)
+
+
+# trouble
+
+
+async def test_an_outage_keeps_everything(tmp_path: Path) -> None:
+    async with a_portal(tmp_path, "arcgis", answer=arcgis, number=30) as (world, server):
+        await world.sync("data")
+        server.answer = lambda server, path, params: (503, {})
+        receipt = await world.sync("data")
+        assert (receipt.status, len(await visible(world))) == (RunStatus.FAILED, 30)
+
+
+async def test_a_web_page_where_json_was_expected_is_an_error(tmp_path: Path) -> None:
+    async with a_portal(tmp_path, "arcgis") as (world, server):
+        server.set("/api/search/v1/collections/dataset/items", "<html><body>Sorry</body></html>")
+        receipt = await world.sync("data")
+        assert "answers with a web page" in (receipt.error or "")
+
+
+async def test_pages_that_lead_in_a_circle_end(tmp_path: Path) -> None:
+    def circle(server: ApiServer, path: str, params: Params) -> tuple[int, Any]:
+        status, answer = arcgis(server, path, {"limit": "10", "startindex": "1"})
+        return status, answer
+
+    async with a_portal(tmp_path, "arcgis", answer=circle, number=30) as (world, server):
+        receipt = await world.sync("data")
+        assert (receipt.counters.created, receipt.counters.deleted) == (10, 0)
+        assert "10 of 30" in (receipt.hint or "")
+        assert len(server.asked) <= 6
+
+
+async def test_a_server_that_ignores_where_to_go_on_proves_nothing(tmp_path: Path) -> None:
+    def ignorant(server: ApiServer, path: str, params: Params) -> tuple[int, Any]:
+        return socrata(server, path, {key: value for key, value in params.items() if key != "scroll_id"})
+
+    async with a_portal(tmp_path, "socrata", answer=ignorant, number=1200) as (world, _):
+        receipt = await world.sync("data")
+        assert (receipt.counters.created, "1000 of 1200" in (receipt.hint or "")) == (1000, True)
+
+
+async def test_a_catalogue_can_be_counted(tmp_path: Path) -> None:
+    async with a_portal(tmp_path, "socrata", answer=socrata, number=1200) as (world, server):
+        source = await world.source("data")
+        settings = parameters.complete(paged.PARAMS, source.params)
+        assert (await paged.SOCRATA.count(world.tools, source, settings), len(server.asked)) == (1200, 1)
+
+
+# settings
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("7d", 604_800), ("12h", 43_200), ("90m", 5_400), ("30s", 30), ("2", 172_800)]
+)
+def test_times_are_typed_with_their_unit(text: str, seconds: float) -> None:
+    assert portal.duration_s(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["", "d", "-1d", "soon", "nan", "inf"])
+def test_what_is_no_time_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="expected a time"):
+        portal.duration_s(text)
+
+
+async def test_wrong_settings_and_addresses_are_refused_before_anybody_is_asked(tmp_path: Path) -> None:
+    async with a_portal(tmp_path, "socrata", answer=socrata) as (world, server):
+        for location, settings, said in [
+            (server.url, {"language": "d e"}, "expected a language"),
+            (server.url, {"url_template": "https://x.org"}, "expected an address"),
+            ("http://", {}, "not an http or https address"),
+        ]:
+            with pytest.raises(UserError, match=said):
+                await sources.add(world.tools, location, name="x", kind="socrata", settings=settings)
+        assert server.asked == []
+
+
+async def test_addresses_are_completed(tmp_path: Path) -> None:
+    async with a_portal(tmp_path, "socrata") as (world, _):
+        for kind, typed, location in [
+            ("dcat", "data.example.org", "https://data.example.org/data.json"),
+            ("dcat", "https://data.example.org/catalog?page=1", "https://data.example.org/catalog?page=1"),
+            ("socrata", "https://data.example.org/api/catalog/v1?q=x", "https://data.example.org"),
+            ("arcgis", "https://hub.example.org/", "https://hub.example.org"),
+        ]:
+            added = await sources.add(world.tools, typed, name=f"x{len(typed)}{kind}", kind=kind, check=False)
+            assert added.source.location == location

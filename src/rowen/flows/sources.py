@@ -90,6 +90,24 @@ async def add(
     check: bool = True,
 ) -> Added:
     """Find out what is there and remember it; without `check`, nobody is asked."""
+    new, findings = await describe(
+        tools, location, name=name, kind=kind, version=version, settings=settings or {}, check=check
+    )
+    source = await tools.store.add_source(new, now=tools.clock.now())
+    return Added(source=source, findings=findings)
+
+
+async def describe(
+    tools: Tools,
+    location: str,
+    *,
+    name: str,
+    kind: str | None,
+    version: str,
+    settings: Mapping[str, str],
+    check: bool,
+) -> tuple[NewSource, tuple[str, ...]]:
+    """The source that these words mean, and what was found out about it. Nothing is written."""
     if not NAME.fullmatch(name):
         raise UserError(
             f"name `{name}`: expected up to 64 letters, digits, dots, dashes or underscores", name=name
@@ -101,13 +119,13 @@ async def add(
         )
     chosen = kind_named(kind) if kind else kind_of(tools, location)
     # Before anybody is asked: a misspelt setting should not cost a request.
-    values = parameters.read(chosen.params, settings or {})
+    values = parameters.read(chosen.params, settings)
     prepare = chosen.prepare if kind else chosen.guess or chosen.prepare
     prepared = await prepare(
         tools, location, settings=parameters.complete(chosen.params, values), check=check
     )
     chosen = kind_named(prepared.kind)
-    values = parameters.read(chosen.params, settings or {})
+    values = parameters.read(chosen.params, settings)
     new = NewSource(
         kind=chosen.name,
         name=name,
@@ -116,8 +134,7 @@ async def add(
         params=values,
         key=_key(chosen, name=name, version=version, location=prepared.location, values=values),
     )
-    source = await tools.store.add_source(new, now=tools.clock.now())
-    return Added(source=source, findings=prepared.findings)
+    return new, prepared.findings
 
 
 async def remove(tools: Tools, source: Source) -> None:

@@ -19,6 +19,7 @@ from rowen.doors.cli.output import close_quietly
 COMMANDS: dict[str, dict[str, str]] = {
     "Sources": {
         "add": "Add a source: a documentation site, by its address.",
+        "apply": "Make the sources match a list, `rowen.toml`.",
         "plan": "Estimate what a sync would cost in embeddings.",
         "sync": "Bring the copy of a source in step with it.",
         "serve": "Look after every source: sync what is due, for ever.",

@@ -1,0 +1,57 @@
+"""`rowen apply`: make the store match a list of sources."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from rowen.doors.cli.call import Call
+from rowen.doors.cli.call import command as rowen_command
+from rowen.errors import ConfigError
+
+if TYPE_CHECKING:
+    from rowen.flows.tools import Tools
+
+MARKS = {"add": "+", "replace": "!", "reschedule": "~", "keep": "=", "remove": "-"}
+
+
+@rowen_command("apply", short_help="Make the sources match a list, `rowen.toml`.")
+@click.argument("file", default="rowen.toml")
+@click.option(
+    "--prune", is_flag=True, help="Also remove what the list does not name, and replace what it changes."
+)
+@click.option("--dry-run", is_flag=True, help="Show the plan and do nothing.")
+def command(call: Call, file: str, prune: bool, dry_run: bool) -> int:
+    """Add, reschedule and, with --prune, replace and remove sources until they are those of FILE."""
+    from pathlib import Path
+
+    from rowen.core import registry
+    from rowen.doors.cli import session
+
+    try:
+        entries = registry.read(Path(file).read_text("utf-8"), file=file)
+    except OSError as exc:
+        raise ConfigError(f"registry `{file}`: cannot be read: {exc.strerror}") from exc
+
+    async def work(tools: Tools) -> None:
+        from rowen.flows import registry as flow
+
+        steps = await flow.plan(tools, entries)
+        if not call.out.json:
+            for step in steps:
+                waits = " (needs --prune)" if step.action in flow.NEEDS_PRUNE and not prune else ""
+                call.out.line(f"{MARKS[step.action]} {step.label}  {step.action}: {step.reason}{waits}")
+        done = [] if dry_run else await flow.apply(tools, steps, prune=prune)
+        if call.out.json:
+            made = {step.label for step in done}
+            plan = [
+                {"action": s.action, "source": s.label, "reason": s.reason, "done": s.label in made}
+                for s in steps
+            ]
+            call.out.emit({"file": file, "steps": plan})
+        elif not dry_run:
+            call.out.line(f"{len(done)} of {len(steps)} steps done" if done else "nothing to do")
+
+    session.run(call, work)
+    return 0
