@@ -42,7 +42,7 @@ OPTIONS = {
     "pause": {"NAME"},
     "resume": {"NAME"},
     "remove": {"NAME", "-y", "--yes"},
-    "search": {"QUERY", "--source", "--kind", "--limit", "--mode"},
+    "search": {"QUERY", "--source", "--kind", "--where", "--limit", "--mode"},
     "diff": {"NAME", "--from", "--to"},
     "runs": {"NAME", "--limit", "--items", "--run"},
     "rollback": {"NAME", "--to"},

@@ -84,7 +84,11 @@ def _places(db: apsw.Connection, passage_ids: list[int], filters: Filters) -> It
         statement += " AND d.fetched_at >= :since"
         values["since"] = time_out(filters.since)
     for number, (key, value) in enumerate(sorted(filters.metadata.items())):
-        statement += f" AND json_extract(d.metadata, :key{number}) = :value{number}"
+        # One value, or one of a list of them.
+        statement += (
+            f" AND EXISTS (SELECT 1 FROM json_each(d.metadata, :key{number})"
+            f" WHERE CAST(value AS TEXT) = :value{number})"
+        )
         values[f"key{number}"] = '$."' + key.replace('"', "") + '"'
         values[f"value{number}"] = value
     return db.execute(statement, values)

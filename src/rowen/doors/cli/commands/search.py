@@ -9,6 +9,7 @@ import click
 from rowen.doors.cli.call import Call
 from rowen.doors.cli.call import command as rowen_command
 from rowen.doors.cli.output import Output, clean
+from rowen.errors import UserError
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -27,6 +28,12 @@ if TYPE_CHECKING:
     help="Only in this source: `name`, `name@3` or `name@3.12`; repeatable.",
 )
 @click.option("--kind", "kinds", multiple=True, help="Only in sources of this kind; repeatable.")
+@click.option(
+    "--where",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Only documents with this metadata, for example `tags=water`; repeatable.",
+)
 @click.option("--limit", default=10, show_default=True, help="At most so many hits.")
 @click.option(
     "--mode",
@@ -36,13 +43,21 @@ if TYPE_CHECKING:
     help="By words, by meaning, or by both.",
 )
 def command(
-    call: Call, query: str, sources: tuple[str, ...], kinds: tuple[str, ...], limit: int, mode: str
+    call: Call,
+    query: str,
+    sources: tuple[str, ...],
+    kinds: tuple[str, ...],
+    where: tuple[str, ...],
+    limit: int,
+    mode: str,
 ) -> int:
     """Search for QUERY in the visible generation of every source."""
     from rowen.doors.cli import session
 
     async def work(tools: Tools) -> None:
-        await perform(tools, call.out, query, sources=sources, kinds=kinds, limit=limit, mode=mode)
+        await perform(
+            tools, call.out, query, sources=sources, kinds=kinds, where=where, limit=limit, mode=mode
+        )
 
     session.run(call, work)
     return 0
@@ -55,6 +70,7 @@ async def perform(
     *,
     sources: tuple[str, ...] = (),
     kinds: tuple[str, ...] = (),
+    where: tuple[str, ...] = (),
     limit: int = 10,
     mode: str = "hybrid",
 ) -> Answer:
@@ -69,6 +85,7 @@ async def perform(
     filters = Filters(
         source_ids=frozenset(source.id for source in wanted),
         kinds=frozenset(kind_named(kind).name for kind in kinds),
+        metadata=dict(_pair(one) for one in where),
     )
     # A search by words alone never loads the model.
     embedder = await for_search(tools) if mode != "keyword" else None
@@ -131,3 +148,10 @@ async def _nothing(tools: Tools, out: Output, query: str, *, narrowed: bool) -> 
         out.note("hint: try without `--source` and `--kind`, or with other words")
     else:
         out.note("hint: try fewer or other words, or `--mode vector` to search by meaning")
+
+
+def _pair(text: str) -> tuple[str, str]:
+    key, separator, value = text.partition("=")
+    if not separator or not key:
+        raise UserError(f"condition `{text}`: expected `key=value`")
+    return key, value

@@ -1,0 +1,82 @@
+"""What the store promises about search: visible places only, and filters that keep what fits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from rowen.core.hit import Filters
+from rowen.ports.store import SearchRequest, Store
+from tests.contract.helpers import LATER, MODEL, NOW, a_draft, a_generation, a_run, a_source, an_end, ingest
+
+pytestmark = pytest.mark.anyio
+
+A, B = "https://docs.example/a", "https://docs.example/b"
+
+
+def asking(*terms: str, vector: bytes | None = None, **filters: object) -> SearchRequest:
+    return SearchRequest(
+        terms=terms,
+        vector=vector,
+        model=MODEL if vector else None,
+        filters=Filters(**filters),  # type: ignore[arg-type]
+    )
+
+
+async def found(store: Store, request: SearchRequest) -> list[str]:
+    return sorted({place.reference for place in (await store.search_snapshot(request)).places})
+
+
+async def test_words_are_found_in_what_is_visible_only(store: Store) -> None:
+    source = await a_source(store)
+    first = await a_generation(store, source, {A: "# A\n\nbarley", B: "# B\n\noats"})
+    await a_generation(store, source, {A: "# A\n\nrye"})
+    assert await found(store, asking("barley")) == []
+    assert await found(store, asking("rye")) == [A]
+    await store.activate(source.id, first.generation, now=LATER)
+    assert await found(store, asking("barley")) == [A]
+    assert await found(store, asking("rye")) == []
+
+
+async def test_nothing_of_a_staged_generation_is_found(store: Store) -> None:
+    source = await a_source(store)
+    lease, run = await a_run(store, source)
+    await ingest(store, lease, run, await store.stage(lease, run, [a_draft(A, "barley")], now=NOW))
+    assert await found(store, asking("barley")) == []
+    assert await found(store, asking(vector=bytes([1, 1, 2, 3]))) == []
+
+
+async def test_a_filter_reads_deeper_until_enough_fits(store: Store) -> None:
+    crowd, rare = await a_source(store, "crowd"), await a_source(store, "rare")
+    await a_generation(store, crowd, {f"https://crowd.example/{n}": f"barley barley {n}" for n in range(300)})
+    await a_generation(store, rare, {A: "a long text that mentions barley once among many other words"})
+    request = replace(asking("barley", source_ids=frozenset({rare.id})), depth=5)
+    assert await found(store, request) == [A]
+    request = replace(asking(vector=bytes([1, 1, 2, 3]), source_ids=frozenset({rare.id})), depth=5)
+    assert await found(store, request) == [A]
+
+
+async def test_metadata_filters_match_single_values_and_members_of_lists(store: Store) -> None:
+    source = await a_source(store)
+    lease, run = await a_run(store, source)
+    drafts = [
+        replace(a_draft(A, "barley one"), metadata={"organization": "city", "tags": ["water", "air"]}),
+        replace(a_draft(B, "barley two"), metadata={"organization": "state", "tags": ["air"], "year": 2024}),
+    ]
+    await ingest(store, lease, run, await store.stage(lease, run, drafts, now=NOW))
+    await store.finish_run(lease, run, an_end(run), now=LATER)
+    assert await found(store, asking("barley", metadata={"tags": "water"})) == [A]
+    assert await found(store, asking("barley", metadata={"tags": "air"})) == [A, B]
+    assert await found(store, asking("barley", metadata={"organization": "state", "tags": "air"})) == [B]
+    assert await found(store, asking("barley", metadata={"year": "2024"})) == [B]
+    assert await found(store, asking("barley", metadata={'x") or 1=1 --': "y"})) == []
+
+
+async def test_kinds_and_times_filter(store: Store) -> None:
+    source = await a_source(store)
+    await a_generation(store, source, {A: "barley"})
+    assert await found(store, asking("barley", kinds=frozenset({"web"}))) == [A]
+    assert await found(store, asking("barley", kinds=frozenset({"files"}))) == []
+    assert await found(store, asking("barley", since=NOW)) == [A]
+    assert await found(store, asking("barley", since=LATER)) == []
