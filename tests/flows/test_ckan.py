@@ -390,7 +390,7 @@ async def test_deletions_are_found_by_listing_ids_once_a_week(tmp_path: Path) ->
             "package_search",
             "package_show",
         ]
-        assert portal.asked[1].params["fl"] == "id"
+        assert portal.asked[1].params["fl"] == "id,metadata_modified"
         world.clock.advance(86_400)
         assert ((await world.sync("data")).status, portal.count()) == (RunStatus.COMPLETED, 1)
 
@@ -769,3 +769,39 @@ async def test_fifty_thousand_datasets_come_complete_and_a_refresh_costs_three_r
         assert receipt.counters.updated == 50
         assert portal.count() <= 3
         assert receipt.counters.embeddings_computed == 10
+
+
+async def test_what_the_portal_lists_and_does_not_show_is_not_gone(tmp_path: Path) -> None:
+    async with a_portal(tmp_path, datasets(20)) as (world, portal):
+        portal.quirks.refuses_search = 403
+        await world.sync("data")
+        assert len(await world.pages("data")) == 20
+        shown = portal._show
+        hidden = {"dataset-3", "dataset-4", "id-000003", "id-000004"}
+
+        def show(params: dict[str, str]) -> tuple[int, bytes]:
+            return portal._refused(403) if params.get("id") in hidden else shown(params)
+
+        portal._show = show  # type: ignore[method-assign, assignment]
+        receipt = await world.sync("data")
+        assert (receipt.counters.deleted, receipt.counters.failed) == (0, 2)
+        assert len(await world.pages("data")) == 20
+
+
+async def test_a_broken_dataset_alone_on_its_page_fails_alone(tmp_path: Path) -> None:
+    async with a_portal(tmp_path, datasets(31)) as (world, portal):
+        portal.quirks.rows_max = 10
+        portal.quirks.breaks_on = {"id-000030"}
+        receipt = await world.sync("data")
+        assert (receipt.counters.failed, receipt.error) == (1, None)
+        assert len(await world.pages("data")) == 30
+
+
+async def test_a_change_with_an_old_date_is_found_by_the_weekly_listing(tmp_path: Path) -> None:
+    async with a_portal(tmp_path, datasets(30)) as (world, portal):
+        await world.sync("data")
+        portal.edit("id-000007", modified=datetime(2020, 1, 1, tzinfo=UTC), title="Quite another title")
+        world.clock.advance(86_400)
+        assert (await world.sync("data")).counters.updated == 0
+        world.clock.advance(8 * 86_400)
+        assert (await world.sync("data")).counters.updated == 1

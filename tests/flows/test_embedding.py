@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -170,3 +171,94 @@ async def test_text_that_arrives_during_a_switch_is_embedded_with_the_new_model(
     await sync(tools, await world.source())
     assert any("quite new" in text for text in newer.embedded)
     assert (await embedding.for_search(tools)).model.name == "fake"
+
+
+async def test_a_provider_that_refuses_everything_is_failing_and_no_text_is_given_up(world: World) -> None:
+    flaky = Flaky(world, fails=range(2, 1000), kind="rejected")
+    receipt = await world.sync()
+    assert receipt.counters.skipped > 0
+    assert flaky.calls < 20
+    gap = await world.store.embedding_gap(world.embedder.model)
+    assert gap.missing == receipt.counters.skipped
+    assert (await embedding.breaker_of(world.tools, world.embedder.model)).state is BreakerState.OPEN
+
+
+async def test_a_crash_during_an_outage_is_made_good_by_the_next_run(world: World) -> None:
+    class Crash(BaseException):
+        """Stands for the end of the process."""
+
+    Flaky(world, fails=range(3, 5))
+    finish = type(world.store).finish_run
+
+    async def die(*args: object, **kwargs: object) -> None:
+        raise Crash
+
+    type(world.store).finish_run = die  # type: ignore[method-assign, assignment]
+    try:
+        with pytest.raises(Crash):
+            await world.sync()
+    finally:
+        type(world.store).finish_run = finish  # type: ignore[method-assign]
+    await world.sync()
+    assert (await world.store.embedding_gap(world.embedder.model)).missing == 0
+    assert len(world.embedder.embedded) == len(set(world.embedder.embedded))
+
+
+async def test_an_interruption_costs_the_call_in_flight_and_nothing_more(world: World) -> None:
+    real, calls, hanging = FakeEmbedder.embed, 0, asyncio.Event()
+
+    async def embed(texts: Sequence[str]) -> list[bytes]:
+        nonlocal calls
+        calls += 1
+        if calls == 6:
+            hanging.set()
+            await asyncio.Event().wait()
+        return await real(world.embedder, texts)
+
+    world.embedder.embed = embed  # type: ignore[method-assign]
+    running = asyncio.create_task(world.sync())
+    await asyncio.wait_for(hanging.wait(), 5)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    world.embedder.embed = real.__get__(world.embedder)  # type: ignore[method-assign]
+    await world.sync()
+    assert len(world.embedder.embedded) == len(set(world.embedder.embedded)), "nothing was paid for twice"
+
+
+async def test_a_sync_never_moves_a_store_to_another_model(world: World) -> None:
+    await world.sync()
+    newer = FakeEmbedder(name="newer")
+    newer.down = True
+    tools = replace(world.tools, embedder=lambda: newer)
+    world.site.set("/p1.html", html("Page", "something quite new"))
+    await sync(tools, await world.source())
+    newer.down = False
+    world.clock.advance(31)
+    await sync(tools, await world.source())
+    assert newer.embedded == [], "that is for `rowen embed`, which somebody asks for"
+    assert (await embedding.for_search(tools)).model.name == "fake"
+
+
+async def test_going_back_to_the_old_model_fills_what_it_missed(world: World) -> None:
+    await world.sync()
+    newer = FakeEmbedder(name="newer")
+    tools = replace(world.tools, embedder=lambda: newer)
+    world.site.set("/p1.html", html("Page", "zebra crossings"))
+    await sync(tools, await world.source())
+    assert await world.store.note(embedding.PENDING)
+    await world.sync()
+    assert (await world.store.embedding_gap(world.embedder.model)).missing == 0
+    assert not await world.store.note(embedding.PENDING)
+
+
+async def test_a_search_does_not_wait_for_a_provider_whose_circuit_is_open(world: World) -> None:
+    Flaky(world, fails=range(1, 1000))
+    await world.sync()
+    queries = len(world.embedder.queries)
+    answer = await searching.search(
+        world.store, await embedding.for_search(world.tools), "harvest", mode=SearchMode.HYBRID
+    )
+    assert answer.hits
+    assert "not asked after" in (answer.degraded or "")
+    assert len(world.embedder.queries) == queries

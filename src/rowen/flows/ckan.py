@@ -190,17 +190,28 @@ class _Harvester:
     async def _ids(self) -> dict[str, Any]:
         """Ids only: what is gone, and what no change told us of."""
         listing = self._listing(ids_only=True)
+        changed: set[str] = set()
         try:
             async with aclosing(ahead(listing.pages())) as pages:
-                async for _ in pages:
-                    pass
+                async for rows in pages:
+                    changed |= await self._stamped_otherwise(rows)
         except Refused as exc:
             if listing.seen or exc.status not in REFUSALS:
                 raise
             return {}
-        unknown = await self._settle(listing) - self._taking.taken
-        await self._fetch(sorted(unknown))
+        unknown = await self._settle(listing)
+        await self._fetch(sorted((unknown | changed) - self._taking.taken))
         return self._listed(listing)
+
+    async def _stamped_otherwise(self, rows: list[Any]) -> set[str]:
+        """Datasets whose date is not the one we know: a portal with a wrong clock hides them from us."""
+        stamps = {
+            reference: stamp
+            for row in rows
+            if (reference := ckan.id_of(row)) and (stamp := ckan.validator_of(row))
+        }
+        known = await self._tools.store.known(self._intake.run.source_id, list(stamps))
+        return {one for one, page in known.items() if page.validators.etag != stamps[one]}
 
     async def _settle(self, listing: Listing) -> set[str]:
         if not listing.seen:
@@ -234,7 +245,7 @@ class _Harvester:
             names = await self._api.names()
         except (Refused, Unparseable) as exc:
             hint = credentials.hint(self._params) if refusal.status in ckan.NOT_ALLOWED else None
-            raise Unfetchable(f"{refusal.message}; {exc.message}", hint=hint) from exc
+            raise Unfetchable(f"{refusal.message}; {exc.message}", hint=hint, status=refusal.status) from exc
         if not names:
             self._refuse_emptiness()
             return {}
@@ -243,8 +254,12 @@ class _Harvester:
         for start in range(0, len(waiting), NAMES_AT_ONCE):
             self._intake.queued = len(waiting) - start
             await self._fetch(waiting[start : start + NAMES_AT_ONCE])
-        if not self._taking.taken:
-            raise Unfetchable(f"{refusal.message}; none of its {len(waiting)} datasets can be asked for")
+        if self._taking.failed >= len(self._taking.taken):
+            raise Unfetchable(
+                f"{refusal.message}; none of its {len(waiting)} datasets can be asked for",
+                hint=credentials.hint(self._params) if refusal.status in ckan.NOT_ALLOWED else None,
+                status=refusal.status,
+            )
         if self._taking.failed:
             return {}
         await self._absences().settle(set(self._taking.taken))
@@ -257,7 +272,7 @@ class _Harvester:
 
         async def one(reference: str) -> None:
             try:
-                item = await self._check(reference)
+                item = await self._check(reference, listed=True)
             except STOPS:
                 raise
             except (TransientError, PermanentError) as exc:
@@ -269,12 +284,13 @@ class _Harvester:
         await each(references, one, self._params["concurrency"])
         await self._taking.take(found)
 
-    async def _check(self, reference: str) -> Unseen | None:
+    async def _check(self, reference: str, *, listed: bool = False) -> Unseen | None:
         try:
             row = await self._api.show(reference)
         except Refused as exc:
-            if exc.status in ckan.NOT_THERE or exc.status in ckan.NOT_ALLOWED:
-                # What has become private is gone for everybody else.
+            # What is not listed and has become private is gone for everybody else. What the portal itself
+            # lists and does not show is no proof of anything: it may be us who are not let in.
+            if exc.status in ckan.NOT_THERE or (exc.status in ckan.NOT_ALLOWED and not listed):
                 return None
             raise
         return None if ckan.is_deleted(row) else self._unseen(row)

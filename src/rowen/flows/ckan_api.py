@@ -21,6 +21,8 @@ from rowen.flows.client import STOPS
 from rowen.flows.datasets import Broken
 from rowen.flows.portal import TOO_MUCH, Asker
 
+MOST_BROKEN = 3
+"""So many datasets of a page may all be broken; more of them, and it is the portal that is."""
 SLACK = 20
 SLACK_SHARE = 0.01
 """What a portal may lose between two pages before its counts are doubted."""
@@ -169,7 +171,7 @@ class Listing:
         if where := " AND ".join(one for one in filters if one):
             params["fq"] = where
         if self._ids_only:
-            params["fl"] = "id"
+            params["fl"] = "id,metadata_modified"
         while True:
             try:
                 page = await self._api.search(rows=self._size.current, **params)
@@ -199,7 +201,7 @@ class Listing:
                 raise
             except (TransientError, PermanentError) as exc:
                 rows.append(Broken(reference, exc))
-        if not rows or all(isinstance(row, Broken) for row in rows):
+        if not rows or (len(rows) > MOST_BROKEN and all(isinstance(row, Broken) for row in rows)):
             raise problem
         return Page(rows, page.count)
 

@@ -22,6 +22,9 @@ SEARCH_MODEL = "search_model"
 PENDING = "vectors_pending"
 """Notes of the store: the model that search uses; whether some visible text may lack its vector."""
 CIRCUIT_OPEN = "circuit_open"
+REJECTED = "rejected"
+PROBE = "rowen"
+"""A text every model takes."""
 FILL_BATCH = 512
 
 
@@ -37,20 +40,29 @@ def breaker_note(model: Model) -> str:
 
 
 async def embed(tools: Tools, passages: Sequence[Passage]) -> Embedded:
-    """Vectors for these passages, as far as the provider can be had."""
+    """Vectors for these passages, as far as the provider can be had.
+
+    Each call's answer is stored at once, so that an interruption costs the call in flight and nothing more.
+    """
     result = Embedded()
-    if passages:
-        caller = _Caller(tools, tools.embedder())
-        await caller.load()
-        size = max(1, caller.embedder.batch_size)
-        for start in range(0, len(passages), size):
-            try:
-                await caller.embed(passages[start : start + size], result.vectors)
-            except EmbedderUnavailable as exc:
-                # A call that fails costs its own texts their vectors; the breaker says when to stop.
-                result.error = exc
-                if exc.facts.get("kind") == CIRCUIT_OPEN:
-                    break
+    if not passages:
+        return result
+    caller = _Caller(tools, tools.embedder())
+    await caller.load()
+    size = max(1, caller.embedder.batch_size)
+    for start in range(0, len(passages), size):
+        batch = passages[start : start + size]
+        try:
+            vectors = await caller.embed(batch)
+        except EmbedderUnavailable as exc:
+            # A call that fails costs its own texts their vectors; the breaker says when to stop.
+            result.error = exc
+            if exc.facts.get("kind") == CIRCUIT_OPEN:
+                break
+            continue
+        result.vectors |= vectors
+        if len(passages) > size:
+            await tools.store.save_passages(batch, vectors, caller.embedder.model)
     return result
 
 
@@ -76,10 +88,18 @@ async def fill(tools: Tools) -> Filled:
 
 
 async def fill_if_pending(tools: Tools) -> int:
-    """The same after a run that had to leave vectors out; a provider that is still away is no error here."""
-    if not await tools.store.note(PENDING):
+    """The same after a run that had to leave vectors out; a provider that is still away is no error here.
+
+    Moving a whole store to another model is not a sync's business: that costs, and `rowen embed` does it.
+    """
+    if not await tools.store.note(PENDING) or not await is_search_model(tools, tools.embedder().model):
         return 0
     return (await fill(tools)).texts
+
+
+async def is_search_model(tools: Tools, model: Model) -> bool:
+    note = await tools.store.note(SEARCH_MODEL)
+    return note is None or (note["name"], note["digest"]) == (model.name, model.digest)
 
 
 async def left_out(tools: Tools) -> None:
@@ -94,12 +114,44 @@ async def begin(tools: Tools) -> None:
 
 
 async def for_search(tools: Tools) -> Embedder:
-    """The embedder whose vectors are complete: the target, or the one before it."""
+    """The embedder whose vectors are complete: the target, or the one before it.
+
+    While its circuit is open it answers at once that it cannot be had: a reader does not wait for the dead.
+    """
     note = await tools.store.note(SEARCH_MODEL)
-    target = tools.embedder()
-    if note is None or note["spec"] == dict(target.spec):
-        return target
-    return tools.embedder_from(note["spec"])
+    embedder = tools.embedder()
+    if note is not None and note["spec"] != dict(embedder.spec):
+        embedder = tools.embedder_from(note["spec"])
+    breaker = breakers.before_call(await breaker_of(tools, embedder.model), tools.clock.now())
+    return embedder if breakers.allows(breaker) else _Silent(embedder, breaker)
+
+
+class _Silent:
+    """An embedder whose circuit is open."""
+
+    def __init__(self, embedder: Embedder, breaker: Breaker) -> None:
+        self.model = embedder.model
+        self.batch_size = embedder.batch_size
+        self.spec = embedder.spec
+        self._breaker = breaker
+
+    async def embed(self, texts: Sequence[str]) -> list[bytes]:
+        raise _not_asked(self.model, self._breaker)
+
+    async def embed_query(self, text: str) -> bytes:
+        raise _not_asked(self.model, self._breaker)
+
+    async def close(self) -> None:
+        return None
+
+
+def _not_asked(model: Model, breaker: Breaker) -> EmbedderUnavailable:
+    again = f"{breaker.opens_again_at:%H:%M:%S} UTC" if breaker.opens_again_at else "a while"
+    return EmbedderUnavailable(
+        f"model `{model.name}`: not asked after {breaker.failures} failures in a row: {breaker.last_error}",
+        hint=f"it is tried again after {again}; `rowen embed` fills the gaps",
+        kind=CIRCUIT_OPEN,
+    )
 
 
 async def breaker_of(tools: Tools, model: Model) -> Breaker:
@@ -118,42 +170,47 @@ class _Caller:
     async def load(self) -> None:
         self._breaker = await breaker_of(self._tools, self.embedder.model)
 
-    async def embed(self, passages: Sequence[Passage], vectors: dict[bytes, bytes]) -> None:
+    async def embed(self, passages: Sequence[Passage]) -> dict[bytes, bytes]:
         try:
             answers = await self._call([passage.embeddable for passage in passages])
         except EmbedderUnavailable as exc:
-            if exc.facts.get("kind") != "rejected":
+            if exc.facts.get("kind") != REJECTED:
                 raise
-            await self._in_halves(passages, vectors)
-            return
-        vectors.update({p.hash: vector for p, vector in zip(passages, answers, strict=True)})
+            # Is it a text, or are we refused altogether? A harmless one tells.
+            await self._call([PROBE], proving=True)
+            return await self._in_halves(passages)
+        return {passage.hash: vector for passage, vector in zip(passages, answers, strict=True)}
 
-    async def _in_halves(self, passages: Sequence[Passage], vectors: dict[bytes, bytes]) -> None:
-        """The provider refuses something in this batch: find it, and let the rest through."""
+    async def _in_halves(self, passages: Sequence[Passage]) -> dict[bytes, bytes]:
+        """The provider refuses something among these: find it, and let the rest through."""
         if len(passages) == 1:
             # A text the model will never take: a vector of nothing, so that it is not paid for again.
-            vectors[passages[0].hash] = bytes(self.embedder.model.dimensions)
-            return
+            return {passages[0].hash: bytes(self.embedder.model.dimensions)}
         middle = len(passages) // 2
-        await self.embed(passages[:middle], vectors)
-        await self.embed(passages[middle:], vectors)
+        vectors: dict[bytes, bytes] = {}
+        for half in (passages[:middle], passages[middle:]):
+            try:
+                answers = await self._call([passage.embeddable for passage in half])
+            except EmbedderUnavailable as exc:
+                if exc.facts.get("kind") != REJECTED:
+                    raise
+                vectors |= await self._in_halves(half)
+            else:
+                vectors |= {p.hash: vector for p, vector in zip(half, answers, strict=True)}
+        return vectors
 
-    async def _call(self, texts: Sequence[str]) -> list[bytes]:
+    async def _call(self, texts: Sequence[str], *, proving: bool = False) -> list[bytes]:
         settings, clock = self._tools.breaker, self._tools.clock
         await self._become(breakers.before_call(self._breaker, clock.now()))
         if not breakers.allows(self._breaker):
-            name, failures = self.embedder.model.name, self._breaker.failures
-            raise EmbedderUnavailable(
-                f"model `{name}`: not asked after {failures} failures in a row: {self._breaker.last_error}",
-                hint=f"it is tried again after {self._breaker.opens_again_at:%H:%M:%S} UTC; "
-                "`rowen embed` fills the gaps",
-                kind=CIRCUIT_OPEN,
-            )
+            raise _not_asked(self.embedder.model, self._breaker)
         try:
             answers = await self.embedder.embed(texts)
         except EmbedderUnavailable as exc:
-            if exc.facts.get("kind") != "rejected":
+            if proving or exc.facts.get("kind") != REJECTED:
                 await self._become(self._after_failure(exc, settings))
+            if proving:
+                raise EmbedderUnavailable(exc.message, hint=exc.hint, kind="server") from exc
             raise
         await self._become(breakers.after_success(self._breaker, settings))
         return answers

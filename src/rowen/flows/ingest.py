@@ -95,6 +95,9 @@ class Ingestion:
             passage for digest, passage in found.items() if not (digest in states and states[digest].embedded)
         ]
         embedded = await embedding.embed(self._tools, wanted)
+        if embedded.error is not None or not await embedding.is_search_model(self._tools, model):
+            # Written down before the text is: whoever comes after a crash knows that vectors are missing.
+            await embedding.left_out(self._tools)
         counters = self._counters
         counters.passages_reused += len(states)
         counters.passages_new += len(found) - len(states)

@@ -77,7 +77,11 @@ async def serve(
             now = tools.clock.now()
             passed: set[int] = set()
             for source in due(await tools.store.sources(), now, default_every_s=default_every_s):
-                turn = await _turn(tools, source, on_event)
+                # Somebody may have paused it, or synced it, while the others ran.
+                current = next((s for s in await tools.store.sources() if s.id == source.id), None)
+                if current is None or current.paused:
+                    continue
+                turn = await _turn(tools, current, on_event)
                 if isinstance(turn, Passed):
                     passed.add(source.id)
                 yield turn

@@ -147,9 +147,13 @@ class Walk:
         """Of the whole catalogue, when it came as one answer and is known."""
         self.answered = Validators()
         self.not_modified = False
+        self.single = True
+        """Everything came as one answer: its validators speak for the whole catalogue."""
+        self._nameless = 0
         self.seen: set[str] = set()
         self.announced: int | None = None
         self.complete = False
+        self._again = False
         self._moved = False
         """Something came or went while this pass was under way."""
         self._cut_off = False
@@ -158,7 +162,7 @@ class Walk:
     async def pages(self) -> AsyncGenerator[list[Any], None]:
         paging = self.api.paging
         for again in (False, True):
-            self._begin()
+            self._begin(again=again)
             match paging:
                 case After():
                     one_pass = self._after(paging)
@@ -170,16 +174,18 @@ class Walk:
                     one_pass = self._by_links(NextLink(path=""))
             async for items in one_pass:
                 yield items
-            enough = self.announced is None or len(self.seen) >= self.announced
+            enough = self.announced is None or len(self.seen) + self._nameless >= self.announced
             if not isinstance(paging, After) and (self._moved or not enough):
                 # By offset a removal makes others slip through; a second pass meets them.
                 self.complete = False
             if self.complete or again or self.not_modified or self._cut_off:
                 return
 
-    def _begin(self) -> None:
+    def _begin(self, *, again: bool) -> None:
         self.announced = None
         self._moved = False
+        self._again = again
+        self._nameless = 0
 
     async def _after(self, paging: After) -> AsyncGenerator[list[Any], None]:
         last = ""
@@ -225,7 +231,7 @@ class Walk:
             if url in visited:
                 return
             visited.add(url)
-            self.answered = Validators()
+            self.single = False
             answer, items = await self._ask(url)
 
     def _fresh(self, items: list[Any]) -> list[Any]:
@@ -234,9 +240,14 @@ class Walk:
             reference = paged.id_of(item, self.api)
             if reference in self.seen:
                 continue
-            fresh.append(item)
             if reference:
                 self.seen.add(reference)
+            else:
+                # Without a name it cannot be told from itself: it is reported in the first pass only.
+                self._nameless += 1
+                if self._again:
+                    continue
+            fresh.append(item)
         return fresh
 
     async def _sized(
@@ -271,7 +282,9 @@ class Walk:
         shown = urls.without_credentials(url)
         if response.status != 200:
             hint = credentials.hint(self._params) if response.status in (401, 403) else None
-            raise Unfetchable(f"`{shown}`: {response.status} from the portal", hint=hint, url=shown)
+            raise Unfetchable(
+                f"`{shown}`: {response.status} from the portal", hint=hint, url=shown, status=response.status
+            )
         return self._read(response, shown)
 
     async def check(self, reference: str) -> Unseen | None:
@@ -330,15 +343,16 @@ class _Harvester:
             )
         hint = None
         learnt: dict[str, Any] = {VALIDATORS: None}
-        if walk.complete and not self._taking.failed:
-            check = walk.check if walk.api.item else None
+        check = walk.check if walk.api.item else None
+        # An item that could not be read may be the one that seems absent, unless it can be asked for.
+        if walk.complete and (check is not None or not self._taking.failed):
             absences = Absences(
                 self._tools, intake, self._taking, check, concurrency=self._params["concurrency"]
             )
             await absences.settle(walk.seen)
             learnt = {
                 LISTED_AT: intake.run.started_at.isoformat(),
-                VALIDATORS: [walk.answered.etag, walk.answered.last_modified] if not walk.api.path else None,
+                VALIDATORS: [walk.answered.etag, walk.answered.last_modified] if self._is_one() else None,
             }
         elif not walk.complete:
             hint = (
@@ -347,6 +361,9 @@ class _Harvester:
                 else "the listing did not come to an end: nothing was deleted"
             )
         return Harvested(stop_reason=StopReason.EXHAUSTED, mode=Mode.FULL, metadata=learnt, hint=hint)
+
+    def _is_one(self) -> bool:
+        return self._walk.single and not self._walk.api.path and not self._taking.failed
 
     def _remembered(self) -> Validators:
         source = self._source

@@ -117,9 +117,12 @@ class _Execution:
         heartbeat = asyncio.create_task(self._keep_lease())
         try:
             async with asyncio.TaskGroup() as group:
-                group.create_task(intake.work())
+                working = group.create_task(intake.work())
                 harvesting = group.create_task(kind.harvest(self._tools, self._source, settings, intake))
                 group.create_task(self._close_after(harvesting, intake, heartbeat))
+            if working.cancelled() or harvesting.cancelled():
+                # A group does not tell of a task that cancelled itself; half a run must not look like one.
+                raise AssertionError("a part of the run was cancelled from inside")
             await intake.write_rest()
             return harvesting.result()
         except BaseExceptionGroup as group_error:
@@ -184,7 +187,7 @@ class _Execution:
             source_status=Status.SUCCESS if harvested.error is None else Status.ERROR,
             # invariant: the watermark is the start of the last run without failures, never past them.
             watermark=self._run.started_at if clean else None,
-            metadata=self._metadata({FATAL: False, **(harvested.metadata if clean else {})}),
+            metadata=self._metadata({FATAL: False, **_kept(harvested.metadata, clean=clean)}),
         )
 
     def _why_nothing(self, intake: Intake) -> str:
@@ -252,11 +255,9 @@ class _Execution:
             await self._tools.store.vacuum({self._source.id: floor}, everything=False)
 
     async def _about_vectors(self, counters: Counters) -> None:
-        if counters.skipped:
-            await embedding.left_out(self._tools)
-        counters.embeddings_computed += await embedding.fill_if_pending(self._tools)
-        if counters.embeddings_computed:
+        if counters.embeddings_computed or counters.skipped:
             await embedding.begin(self._tools)
+        counters.embeddings_computed += await embedding.fill_if_pending(self._tools)
 
     def _metadata(self, learnt: Mapping[str, Any]) -> dict[str, Any] | None:
         metadata = {**self._source.metadata, **learnt}
@@ -272,6 +273,11 @@ class _Execution:
         if self._intake is None:
             raise AssertionError("decided before harvesting")
         return self._intake
+
+
+def _kept(learnt: Mapping[str, Any], *, clean: bool) -> dict[str, Any]:
+    """What a source learnt is kept after a clean run; what it wants forgotten is forgotten after any."""
+    return {key: value for key, value in learnt.items() if clean or value is None}
 
 
 def classify(exc: RowenError | None) -> Failure:

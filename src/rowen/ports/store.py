@@ -292,6 +292,12 @@ class Store(Protocol):
         """Visible passages that have no vector under this model."""
         ...
 
+    async def save_passages(
+        self, passages: Sequence[Passage], vectors: Mapping[bytes, bytes], model: Model
+    ) -> None:
+        """Passages and their vectors ahead of the documents that will use them."""
+        ...
+
     async def save_vectors(self, vectors: Mapping[bytes, bytes], model: Model) -> None: ...
 
     # schedules and pauses

@@ -187,6 +187,12 @@ def unembedded(db: apsw.Connection, model: Model, limit: int) -> list[Passage]:
     return [Passage(hash=row[0], heading_path=row[1], text=row[2]) for row in rows]
 
 
+def save_passages(
+    db: apsw.Connection, passages: Sequence[Passage], vectors: Mapping[bytes, bytes], model: Model
+) -> None:
+    _save_vectors(db, vectors, {passage.hash: _passage_id(db, passage) for passage in passages}, model)
+
+
 def save_vectors(db: apsw.Connection, vectors: Mapping[bytes, bytes], model: Model) -> None:
     states = passage_states(db, list(vectors), model)
     _save_vectors(db, vectors, {digest: state.passage_id for digest, state in states.items()}, model)

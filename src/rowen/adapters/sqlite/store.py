@@ -193,6 +193,11 @@ class SqliteStore:
     async def unembedded(self, model: Model, *, limit: int) -> list[Passage]:
         return await self._db.read(harvest.unembedded, model, limit)
 
+    async def save_passages(
+        self, passages: Sequence[Passage], vectors: Mapping[bytes, bytes], model: Model
+    ) -> None:
+        await self._db.write(harvest.save_passages, passages, vectors, model)
+
     async def save_vectors(self, vectors: Mapping[bytes, bytes], model: Model) -> None:
         await self._db.write(harvest.save_vectors, vectors, model)
 

@@ -47,6 +47,10 @@ def command(call: Call, once: bool) -> int:
                 call.out.emit(views.receipt(turn))
             else:
                 call.out.print(receipts.render(turn))
+            if turn.error:
+                call.out.warn(turn.error)
+                if turn.hint:
+                    call.out.note(f"hint: {turn.hint}")
         return 0 if good else 1
 
     return session.run(call, work, interrupted=INTERRUPTED)

@@ -100,6 +100,8 @@ def state(one: SourceStatus) -> tuple[str, str]:
     source = one.source
     if one.running:
         return "running", "cyan"
+    if source.paused:
+        return "paused", "yellow"
     if source.held_generation is not None:
         return "held", "yellow"
     match source.status.value:

@@ -76,7 +76,7 @@ async def perform_all(
             out.line("")
         try:
             receipt = await perform(tools, out, source, full=full, progress=progress())
-            codes.add(failure.GOOD if receipt.good else failure.FAILED)
+            codes.add(failure.GOOD if receipt.good and receipt.failure is None else failure.FAILED)
             receipts.append(receipt)
         except Exception as exc:
             codes.add(_could_not(out, source, exc, full=full, verbose=verbose))
