@@ -613,3 +613,53 @@ async def test_addresses_are_completed(tmp_path: Path) -> None:
         ]:
             added = await sources.add(world.tools, typed, name=f"x{len(typed)}{kind}", kind=kind, check=False)
             assert added.source.location == location
+
+
+def a_catalogue(*datasets: tuple[str, str], following: str | None = None) -> str:
+    graph: list[dict[str, Any]] = [
+        {
+            "@id": f"https://data.example/{name}",
+            "@type": "dcat:Dataset",
+            "dct:identifier": name,
+            "dct:title": title,
+        }
+        for name, title in datasets
+    ]
+    if following:
+        graph.append({"@id": "x", "@type": "hydra:PagedCollection", "hydra:next": {"@id": following}})
+    return json.dumps({"@graph": graph})
+
+
+async def test_validators_of_one_page_do_not_speak_for_the_others(tmp_path: Path) -> None:
+    with Site() as site:
+        first = a_catalogue(("one", "First"), following=f"{site.url}/catalog?page=2")
+        kind = {"content_type": "application/ld+json"}
+        site.set("/catalog", first, last_modified="Thu, 01 Jan 2026 00:00:00 GMT", etag=False, **kind)
+        site.set("/catalog?page=2", a_catalogue(("two", "Second")), etag=False, **kind)
+        async with a_world(tmp_path, site) as world:
+            await sources.add(world.tools, f"{site.url}/catalog", name="data", kind="dcat")
+            await world.sync("data")
+            assert len(await world.pages("data")) == 2
+            site.set("/catalog?page=2", a_catalogue(("two", "Quite another")), etag=False, **kind)
+            assert (await world.sync("data")).counters.updated == 1
+
+
+async def test_a_catalogue_that_goes_back_after_a_partial_run_is_read_again(tmp_path: Path) -> None:
+    def listed(*items: dict[str, Any]) -> str:
+        return json.dumps({"conformsTo": "https://project-open-data.cio.gov/v1.1/schema", "dataset": items})
+
+    good = listed({"identifier": "1", "title": "One A"}, {"identifier": "2", "title": "Two"})
+    bad = listed(
+        {"identifier": "1", "title": "One B"}, {"title": "No name"}, {"identifier": "2", "title": "Two"}
+    )
+    with Site() as site:
+        site.set("/data.json", good, content_type="application/json", etag='"A"')
+        async with a_world(tmp_path, site) as world:
+            await sources.add(world.tools, f"{site.url}/data.json", name="data", kind="dcat")
+            await world.sync("data")
+            site.set("/data.json", bad, content_type="application/json", etag='"B"')
+            assert (await world.sync("data")).status is RunStatus.PARTIAL
+            site.set("/data.json", good, content_type="application/json", etag='"A"')
+            await world.sync("data")
+            hits = (await world.search("One")).hits
+            assert [hit.title for hit in hits] == ["One A"]
