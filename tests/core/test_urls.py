@@ -11,6 +11,7 @@ from rowen.core.urls import (
     is_variant_of_same_page,
     normalise,
     origin_of,
+    secret_parameter,
     without_credentials,
 )
 
@@ -186,3 +187,17 @@ def test_spellings_of_one_page_are_variants(a: str, b: str) -> None:
 )
 def test_different_pages_are_not_variants(a: str, b: str) -> None:
     assert not is_variant_of_same_page(a, b)
+
+
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [
+        ("https://d.example/data.json?api_key=SEKRIT", "api_key"),
+        ("https://d.example/x?a=1&X-Access-Token=abc", "X-Access-Token"),
+        ("https://d.example/x?token=", None),
+        ("https://d.example/x?tokenizer=porter&page=2", None),
+        ("https://d.example/#token=1", None),
+    ],
+)
+def test_a_key_in_a_query_is_noticed(url: str, name: str | None) -> None:
+    assert secret_parameter(url) == name

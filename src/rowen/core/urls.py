@@ -40,6 +40,10 @@ _ESCAPES = {
 _ESCAPES["%"] = "%25"
 
 _SCHEME_ENDS = {"http:": 7, "https": 8}
+_SECRET_NAME = re.compile(
+    r"(?:.*[_-])?(?:api[_-]?key|apikey|access[_-]?token|auth[_-]?token|token|secret|password|passwd|sig|signature)",
+    re.IGNORECASE,
+)
 _BROKEN_CREDENTIALS = re.compile(r"^(\s*(?:[A-Za-z][A-Za-z0-9+.-]*:)?[/\\]{2,})?.*@", re.DOTALL)
 _INDEX_NAMES = frozenset(("index", "index.html", "index.htm", "default.html", "default.htm"))
 
@@ -85,6 +89,15 @@ def origin_of(url: str) -> str:
     """`scheme://host[:port]`; empty when this is not an http(s) address."""
     scheme, netloc, _ = _split(url)
     return scheme + netloc
+
+
+def secret_parameter(url: str) -> str | None:
+    """The name of a query parameter that looks like a key, if there is one with a value."""
+    for pair in url.partition("#")[0].partition("?")[2].split("&"):
+        name, _, value = pair.partition("=")
+        if value and _SECRET_NAME.fullmatch(name):
+            return name
+    return None
 
 
 def without_credentials(url: str) -> str:

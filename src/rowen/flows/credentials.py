@@ -14,7 +14,7 @@ from typing import Any
 from rowen.core import urls
 from rowen.core.params import Param
 from rowen.core.secrets import Credentials, Secret, fill, header_name, reference
-from rowen.errors import ConfigError
+from rowen.errors import BadLocation, ConfigError
 from rowen.flows.tools import Tools
 
 PARAMS = (
@@ -93,3 +93,22 @@ def _basic(pair: str) -> str:
     if ":" not in pair:
         raise ConfigError("setting `basic`: expected a user name and a password with a colon between them")
     return "Basic " + b64encode(pair.encode()).decode("ascii")
+
+
+def refuse_in_address(location: str) -> None:
+    """A location is stored and shown: no password in it, no key in its query. Raises `BadLocation`."""
+    shown = urls.without_credentials(location)
+    if shown != location:
+        raise BadLocation(
+            f"location `{shown}`: holds a user name or password, which would be stored in clear",
+            hint="leave it out, and give it by reference: `--set basic='${USER}:${PASSWORD}'`",
+            location=shown,
+        )
+    name = urls.secret_parameter(location)
+    if name is not None:
+        bare = location.partition("?")[0]
+        raise BadLocation(
+            f"location `{bare}?...`: `{name}` looks like a key, which would be stored in clear",
+            hint=f"leave it out, and give it by reference: `--set header.X-Api-Key='${{{name.upper()}}}'`",
+            location=bare,
+        )

@@ -96,17 +96,11 @@ PARAMS = (
 
 def address(location: str) -> str:
     """The address of a portal as it is remembered. Raises `BadLocation`."""
-    shown = urls.without_credentials(location)
-    if shown != location:
-        raise BadLocation(
-            f"location `{shown}`: holds a user name or password, which would be stored in clear",
-            hint="give them by reference: `--set basic='${USER}:${PASSWORD}'`",
-            location=shown,
-        )
+    credentials.refuse_in_address(location)
     text = location.strip()
     normal = urls.normalise(text if "://" in text else f"https://{text}")
     if normal is None or not urls.host_of(normal):
-        raise BadLocation(f"location `{shown}`: not an http or https address", location=shown)
+        raise BadLocation(f"location `{location}`: not an http or https address", location=location)
     return normal
 
 

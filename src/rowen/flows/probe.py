@@ -280,18 +280,13 @@ class _Probe:
 
 
 def _address(location: str) -> str:
-    shown = urls.without_credentials(location)
-    if shown != location:
-        raise BadLocation(
-            f"location `{shown}`: holds a user name or password, which would be stored in clear",
-            hint="leave it out, and give it by reference: `--set basic='${USER}:${PASSWORD}'`",
-        )
+    credentials.refuse_in_address(location)
     normal = urls.normalise(location.strip())
     if normal is not None and urls.host_of(normal):
         return normal
     guess = urls.normalise(f"https://{location.strip()}") if "://" not in location else None
     hint = f"did you mean `{guess}`?" if guess and "." in urls.host_of(guess) else None
-    raise BadLocation(f"location `{shown}`: not an http or https address", hint=hint, location=shown)
+    raise BadLocation(f"location `{location}`: not an http or https address", hint=hint, location=location)
 
 
 def _folder(address: str) -> str:
