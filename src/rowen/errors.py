@@ -7,7 +7,7 @@ RowenError
 │    FetchTimeout · ConnectionFailed · HostUnknown · RateLimited · ServerFailed · StoreBusy · StoreFull
 │    EmbedderUnavailable
 ├─ PermanentError   this item will not work         recorded; the run goes on
-│    Unfetchable · AddressRefused · BodyTooLarge · Unparseable
+│    Unfetchable · Vanished · AddressRefused · BodyTooLarge · Unparseable
 └─ LeaseLost        another owner has the source    the run stops at once, writes nothing more
 
 Anything else is a bug: its traceback is kept and shown. Every error carries its facts as attributes
@@ -107,6 +107,12 @@ class PermanentError(RowenError):
 
 class Unfetchable(PermanentError):
     reason = "unfetchable"
+
+
+class Vanished(PermanentError):
+    """It was listed a moment ago and is not there any more."""
+
+    reason = "vanished"
 
 
 class AddressRefused(PermanentError):

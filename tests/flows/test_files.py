@@ -181,7 +181,7 @@ async def test_links_that_leave_the_folder_are_not_followed_and_loops_end(
     assert "out.md" not in await world.pages()
     assert "same.md" in await world.pages()
     assert receipt.counters.ignored["link_leaves_folder"] == 1
-    assert receipt.counters.ignored["link_loop"] == 1
+    assert receipt.counters.ignored["already_listed"] == 1
     with pytest.raises(Unfetchable, match="leaves the folder"):
         await world.tools.folders.read(str(folder), "out.md", max_bytes=1000)
 
@@ -201,10 +201,17 @@ async def test_binary_files_are_passed_over_with_a_reason_and_opened_at_most_onc
     assert (await world.sync()).counters.created == 1
 
 
-async def test_a_file_over_the_limit_fails_alone(world: World, folder: Path) -> None:
+async def test_a_file_over_the_limit_is_not_opened_and_a_known_one_keeps_its_old_version(
+    world: World, folder: Path
+) -> None:
     write(folder / "big.md", b"x" * 10_000_001)
     receipt = await world.sync()
-    assert (receipt.counters.created, receipt.counters.failed) == (3, 1)
+    assert (receipt.counters.created, receipt.counters.reads) == (3, 3)
+    assert (receipt.status, receipt.counters.ignored["too_large"]) == (RunStatus.COMPLETED, 1)
+    write(folder / "index.md", b"x" * 10_000_001)
+    receipt = await world.sync()
+    assert (receipt.counters.failed, receipt.counters.deleted) == (1, 0)
+    assert len(await world.found("barley")) == 1
     with pytest.raises(BodyTooLarge):
         await world.tools.folders.read(str(folder), "big.md", max_bytes=10_000_000)
 
@@ -254,3 +261,86 @@ async def test_an_interrupted_first_harvest_does_not_open_its_files_again(world:
         type(world.store).finish_run = finish  # type: ignore[method-assign]
     receipt = await world.sync()
     assert (receipt.counters.created, receipt.counters.reads) == (3, 0)
+
+
+async def test_pipes_and_links_to_pipes_are_passed_over(world: World, folder: Path) -> None:
+    os.mkfifo(folder / "pipe.md")
+    (folder / "link.md").symlink_to("pipe.md")
+    os.mkfifo(folder / "guide" / ".gitignore")
+    receipt = await world.sync()
+    assert (receipt.counters.created, receipt.counters.ignored["special"]) == (3, 2)
+    with pytest.raises(Unfetchable, match="not a regular file"):
+        await world.tools.folders.read(str(folder), "pipe.md", max_bytes=1000)
+
+
+async def test_a_name_that_is_no_utf_8_is_read_like_any_other(world: World, folder: Path) -> None:
+    odd = os.fsdecode(os.fsencode(folder) + b"/caf\xe9.md")
+    Path(odd).write_bytes(b"# Coffee\n\nAbout sorghum.\n")
+    await world.sync()
+    assert "caf\\xe9.md" in await world.pages()
+    assert len(await world.found("sorghum")) == 1
+
+
+async def test_a_link_to_itself_spoils_nothing(world: World, folder: Path) -> None:
+    (folder / "self").symlink_to("self")
+    receipt = await world.sync()
+    assert receipt.counters.created == 3
+
+
+async def test_a_bad_rule_in_an_ignore_file_matches_nothing(world: World, folder: Path) -> None:
+    write(folder / ".gitignore", "[z-a].md\nguide/rye.txt\n")
+    await world.sync()
+    assert await world.pages() == {"index.md", "guide/oats.md"}
+
+
+async def test_what_a_rule_takes_back_inside_a_folder_is_read(world: World, folder: Path) -> None:
+    write(folder / ".gitignore", "guide/**\n!guide/oats.md\n")
+    await world.sync()
+    assert await world.pages() == {"index.md", "guide/oats.md"}
+
+
+async def test_a_folder_is_listed_under_its_own_name_whatever_links_lead_to_it(
+    world: World, folder: Path
+) -> None:
+    (folder / "a-link").symlink_to("guide")
+    await world.sync()
+    assert await world.pages() == {"index.md", "guide/oats.md", "guide/rye.txt"}
+
+
+async def test_a_root_that_is_a_link_is_followed_where_it_leads_now(
+    world: World, folder: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "v2").mkdir()
+    write(tmp_path / "v2" / "index.md", "# Home\n\nNow about teff.\n")
+    current = tmp_path / "current"
+    current.symlink_to(folder)
+    await sources.add(world.tools, str(current), name="linked")
+    await world.sync("linked")
+    current.unlink()
+    current.symlink_to(tmp_path / "v2")
+    await world.sync("linked")
+    source = await world.source("linked")
+    assert source.location == str(current)
+    assert len(await world.found("teff", source_ids=frozenset({source.id}))) == 1 or source.held_generation
+
+
+async def test_names_may_hold_what_means_something_in_an_address(world: World, folder: Path) -> None:
+    write(folder / "C# guide?.md", "# Sharp\n\nAbout fonio.\n")
+    await world.sync()
+    (hit,) = (await world.search("fonio")).hits
+    assert hit.url.endswith("/C%23%20guide%3F.md#sharp") or hit.url.endswith("/C%23%20guide%3F.md")
+
+
+async def test_a_file_that_goes_between_listing_and_reading_is_no_failure(
+    world: World, monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> None:
+    write(folder / "brief.md", "# Brief\n")
+    real = type(world.tools.folders).read
+
+    async def read(self: object, root: str, path: str, *, max_bytes: int) -> bytes:
+        (folder / "brief.md").unlink(missing_ok=True)
+        return await real(self, root, path, max_bytes=max_bytes)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(type(world.tools.folders), "read", read)
+    receipt = await world.sync()
+    assert (receipt.counters.failed, receipt.counters.ignored["vanished"]) == (0, 1)

@@ -276,3 +276,19 @@ async def test_a_private_list_that_lets_nobody_in_says_which_settings_there_are(
     with pytest.raises(BadLocation, match=r"llms\.txt`: 401 from the server") as caught:
         await add(world, kind="llms")
     assert "bearer" in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize(("settings", "name", "value"), WAYS)
+async def test_a_page_that_shows_its_visitor_the_key_does_not_bring_it_into_the_store(
+    tmp_path: Path, settings: dict[str, str], name: str, value: str
+) -> None:
+    shown = {"/": html("Home", f"Your header was {value} and your key is {SECRET}; barley.")}
+    with PrivateSite(shown, name, value) as site:
+        async with a_world(tmp_path, site) as world:
+            world.secrets |= {"DOCS_KEY": SECRET, "DOCS_USER": "me"}
+            await sources.add(world.tools, site.url, name="docs", settings=settings)
+            await world.sync()
+            assert await world.found("barley") == ["/"]
+    stored = b"".join(path.read_bytes() for path in tmp_path.glob("rowen.db*"))
+    assert SECRET.encode() not in stored
+    assert ENCODED.encode() not in stored

@@ -6,6 +6,8 @@ sent and cannot be printed. Where the values come from is somebody else's busine
 
 from __future__ import annotations
 
+import base64
+import contextlib
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -24,6 +26,9 @@ _RESERVED_HEADERS = frozenset((
 ))  # fmt: skip
 
 Lookup = Callable[[str], str | None]
+
+SHORTEST = 8
+"""Shorter values are too likely to be a part of ordinary text to be taken out of it."""
 
 
 class Secret:
@@ -54,6 +59,24 @@ class Credentials:
     def headers_for(self, url: str) -> Mapping[str, Secret]:
         # invariant: the whole origin counts; another port, another scheme or a sub-domain is somebody else.
         return self.headers if urls.origin_of(url) == self.origin else {}
+
+    def scrubbed(self, body: bytes) -> bytes:
+        """A body without the values we sent: pages that show a visitor's own key exist, and are not its home."""
+        for part in self._parts():
+            if part in body:
+                body = body.replace(part, b"***")
+        return body
+
+    def _parts(self) -> list[bytes]:
+        """The words of each value that are long enough to be a secret, and the password behind `Basic`."""
+        parts: list[bytes] = []
+        for secret in self.headers.values():
+            scheme, _, rest = secret.reveal().partition(" ")
+            if scheme.lower() == "basic":
+                with contextlib.suppress(ValueError):
+                    parts += base64.b64decode(rest, validate=True).split(b":", 1)[1:]
+            parts += [word.encode() for word in secret.reveal().replace("=", " ").replace(";", " ").split()]
+        return [part for part in parts if len(part) >= SHORTEST]
 
 
 def reference(text: str) -> str:

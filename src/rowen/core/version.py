@@ -49,11 +49,21 @@ def best(wanted: str, versions: Iterable[str]) -> str | None:
         return wanted
     key = sort_key(wanted)
     start = key[:-1]
+    if not any(piece[0] == 1 and not piece[2] for piece in start):
+        # A name that nobody has is not older or newer than anything.
+        return None
     numbered = [version for version in ordered if sort_key(version)[0][0] != 9]
     inside = [version for version in numbered if sort_key(version)[: len(start)] == start]
     before = [version for version in numbered if sort_key(version) <= key]
-    chosen = inside or before
-    return chosen[-1] if chosen else None
+    for chosen in (inside, before):
+        released = [version for version in chosen if not _is_before_release(version)]
+        if chosen:
+            return (released or chosen)[-1]
+    return None
+
+
+def _is_before_release(version: str) -> bool:
+    return any(piece[0] == -1 for piece in sort_key(version))
 
 
 def _piece(text: str) -> tuple[int, int, str]:

@@ -19,7 +19,7 @@ from rowen.flows.harvest import Harvested, Prepared
 from rowen.flows.intake import Intake
 from rowen.flows.listed import Fetched, Item, take_in
 from rowen.flows.settings import EXCLUDE, HIDDEN, INCLUDE, MAX_DELETED_SHARE
-from rowen.flows.textfiles import TextFiles
+from rowen.flows.textfiles import TOO_LARGE, TextFiles
 from rowen.flows.tools import Tools
 from rowen.ports.folders import Entry, ScanOptions
 
@@ -101,7 +101,10 @@ class _Reading:
         self._text.load(await tools.store.listings(intake.run.source_id))
         items = []
         for entry in scan.entries:
-            if self._text.wants(entry.path, entry.validator):
+            if entry.size > tools.fetch.max_body_bytes and entry.path not in intake.known:
+                # Its size says so: it need not be opened.
+                intake.counters.ignored[TOO_LARGE] += 1
+            elif self._text.wants(entry.path, entry.validator):
                 self._entries[entry.path] = entry
                 items.append(self._item(entry, started_ns))
         await take_in(tools, intake, items, self._fetch, complete=not scan.unreadable)
@@ -116,10 +119,9 @@ class _Reading:
         )
 
     async def _fetch(self, item: Item) -> Fetched | None:
-        body = await self._tools.folders.read(
-            self._root, item.reference, max_bytes=self._tools.fetch.max_body_bytes
-        )
-        url = self._tools.folders.uri(self._root, item.reference)
+        path = self._entries[item.reference].on_disk or item.reference
+        body = await self._tools.folders.read(self._root, path, max_bytes=self._tools.fetch.max_body_bytes)
+        url = self._tools.folders.uri(self._root, path)
         self._intake.counters.reads += 1
         self._intake.counters.bytes_received += len(body)
         return self._text.content(item.reference, self._entries[item.reference].validator, body, url=url)

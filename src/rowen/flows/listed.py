@@ -13,7 +13,7 @@ from typing import Any
 
 from rowen.core import hashing
 from rowen.core.document import Validators
-from rowen.errors import PermanentError, TransientError
+from rowen.errors import PermanentError, TransientError, Vanished
 from rowen.flows.client import STOPS
 from rowen.flows.intake import Intake
 from rowen.flows.tools import Tools
@@ -99,6 +99,9 @@ async def _fetch_all(
             except STOPS as exc:
                 intake.failed(item.reference, exc)
                 stopped.append(exc)
+            except Vanished:
+                # It went between listing and reading; the next listing will say so, or show it again.
+                intake.counters.ignored["vanished"] += 1
             except (TransientError, PermanentError) as exc:
                 intake.failed(item.reference, exc)
             if stopped:

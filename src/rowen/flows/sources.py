@@ -72,7 +72,7 @@ async def choose(tools: Tools, wanted: str) -> Source:
         return versions[best]
     if versions:
         raise NotFound(
-            f"source `{wanted}`: every version of `{name}` is newer",
+            f"source `{wanted}`: no version of `{name}` fits",
             hint=f"there are {', '.join(f'`{source.label}`' for source in versions.values())}",
             name=wanted,
         )

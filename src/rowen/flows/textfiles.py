@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from typing import Any
+from urllib.parse import quote
 
 from rowen.core.document import Validators
 from rowen.core.scope import PathFilter, is_binary_name
@@ -54,7 +55,8 @@ class TextFiles:
             self._no_text[path] = tag + _LARGE
             self._intake.counters.ignored[TOO_LARGE] += 1
             return None
-        if self._tools.converter.handles("", path):
+        # A path is no address: `#` and `?` are letters of a name here.
+        if self._tools.converter.handles("", quote(path)):
             return Fetched(body, url=url)
         if b"\0" in body[:SNIFFED_BYTES]:
             self._no_text[path] = tag

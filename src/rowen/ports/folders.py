@@ -13,9 +13,11 @@ from typing import Protocol
 @dataclass(frozen=True, slots=True)
 class Entry:
     path: str
-    """Relative to the root, with forward slashes."""
+    """Relative to the root, with forward slashes; bytes that are no UTF-8 are written as `\\xNN`."""
     size: int
     mtime_ns: int
+    on_disk: str = ""
+    """The path to read it by, when that differs."""
 
     @property
     def validator(self) -> str:
@@ -52,5 +54,5 @@ class Folders(Protocol):
         ...
 
     async def read(self, root: str, path: str, *, max_bytes: int) -> bytes:
-        """Raises `Unfetchable`, or `BodyTooLarge`."""
+        """Raises `Unfetchable`, `Vanished` or `BodyTooLarge`."""
         ...

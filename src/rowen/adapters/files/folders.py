@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import os
+import stat
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 from rowen.adapters.files.ignore import IgnoreRules
-from rowen.errors import BodyTooLarge, Unfetchable
+from rowen.errors import BodyTooLarge, Unfetchable, Vanished
 from rowen.ports.folders import Entry, Scan, ScanOptions
 
 
@@ -27,7 +28,8 @@ class LocalFolders:
             return None
         path = Path(location).expanduser()
         try:
-            return str(path.resolve()) if location and path.exists() else None
+            # Not resolved: a link that is turned to another folder is followed there.
+            return os.path.abspath(path) if location and path.exists() else None  # noqa: PTH100
         except OSError:
             return None
 
@@ -52,10 +54,16 @@ def _read(folder: Path, path: str, max_bytes: int) -> bytes:
         # A link may have been turned elsewhere since the folder was listed.
         if not file.resolve().is_relative_to(folder.resolve()):
             raise Unfetchable(f"file `{path}`: a link that leaves the folder", path=path)
-        with file.open("rb") as opened:
+        # Without blocking: what was a file may be a pipe by now, and nobody may ever write to it.
+        with os.fdopen(os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as opened:
+            if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
+                raise Unfetchable(f"file `{path}`: not a regular file", path=path)
             body = opened.read(max_bytes + 1)
-    except OSError as exc:
-        raise Unfetchable(f"file `{path}`: cannot be read: {exc.strerror}", path=path) from exc
+    except FileNotFoundError as exc:
+        raise Vanished(f"file `{path}`: gone since the folder was listed", path=path) from exc
+    except (OSError, RuntimeError) as exc:
+        cause = exc.strerror if isinstance(exc, OSError) else exc
+        raise Unfetchable(f"file `{path}`: cannot be read: {cause}", path=path) from exc
     if len(body) > max_bytes:
         raise BodyTooLarge(f"file `{path}`: larger than {max_bytes} bytes", path=path)
     return body
@@ -73,7 +81,7 @@ class _Scanner:
         try:
             status = self._root.stat()
             if self._root.is_file():
-                entries = [Entry(self._root.name, status.st_size, status.st_mtime_ns)]
+                entries = [_found(self._root.name, status)]
             else:
                 # The root must be readable; below it, one closed folder does not stop the rest.
                 os.scandir(self._root).close()
@@ -97,26 +105,33 @@ class _Scanner:
             return
         if self._options.ignore_files and any(entry.name == ".gitignore" for entry in found):
             rules = rules.and_file(folder / ".gitignore", prefix)
+        # In a fixed order, and links last: a folder is listed under its own name whatever links lead to it.
+        found.sort(key=lambda entry: (entry.is_symlink(), entry.name))
         for entry in found:
-            path = prefix + entry.name
-            if entry.name.startswith(".") and not self._options.hidden:
-                self._passed_over["hidden"] += 1
-            elif entry.name == ".git" or rules.ignore(path, folder=entry.is_dir()):
-                self._passed_over["ignored"] += 1
-            elif entry.is_symlink():
-                yield from self._linked(entry, path, rules)
-            elif entry.is_dir(follow_symlinks=False):
-                yield from self._inside(Path(entry.path), path, rules)
-            elif entry.is_file(follow_symlinks=False):
-                status = entry.stat(follow_symlinks=False)
-                yield Entry(path, status.st_size, status.st_mtime_ns)
-            else:
-                self._passed_over["special"] += 1
+            try:
+                yield from self._entry(entry, prefix + entry.name, folder, rules)
+            except (OSError, RuntimeError):
+                # It went away while we looked, or its links lead in a circle.
+                self._passed_over["unreadable"] += 1
+
+    def _entry(self, entry: os.DirEntry[str], path: str, folder: Path, rules: IgnoreRules) -> Iterator[Entry]:
+        if entry.name.startswith(".") and not self._options.hidden:
+            self._passed_over["hidden"] += 1
+        elif entry.name == ".git" or rules.ignore(path, folder=entry.is_dir(follow_symlinks=False)):
+            self._passed_over["ignored"] += 1
+        elif entry.is_symlink():
+            yield from self._linked(entry, path, rules)
+        elif entry.is_dir(follow_symlinks=False):
+            yield from self._inside(Path(entry.path), path, rules)
+        elif entry.is_file(follow_symlinks=False):
+            yield _found(path, entry.stat(follow_symlinks=False))
+        else:
+            self._passed_over["special"] += 1
 
     def _inside(self, folder: Path, path: str, rules: IgnoreRules) -> Iterator[Entry]:
         status = folder.stat()
         if (status.st_dev, status.st_ino) in self._entered:
-            self._passed_over["link_loop"] += 1
+            self._passed_over["already_listed"] += 1
             return
         self._entered.add((status.st_dev, status.st_ino))
         yield from self._below(folder, f"{path}/", rules)
@@ -129,6 +144,13 @@ class _Scanner:
             self._passed_over["broken_link"] += 1
         elif target.is_dir():
             yield from self._inside(Path(entry.path), path, rules)
+        elif target.is_file():
+            yield _found(path, target.stat())
         else:
-            status = target.stat()
-            yield Entry(path, status.st_size, status.st_mtime_ns)
+            self._passed_over["special"] += 1
+
+
+def _found(path: str, status: os.stat_result) -> Entry:
+    # A name need not be UTF-8; what is stored and shown is.
+    shown = path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    return Entry(shown, status.st_size, status.st_mtime_ns, path if shown != path else "")

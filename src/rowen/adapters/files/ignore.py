@@ -8,26 +8,58 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
+class _Layer:
+    prefix: str
+    """The folder the rules stand in, with a slash; empty for the root."""
+    for_files: Any
+    for_folders: Any
+    """Without the rules that end in `/**`: those are about what is inside a folder, not about the folder."""
+
+
+@dataclass(frozen=True, slots=True)
 class IgnoreRules:
-    layers: tuple[tuple[str, Any], ...]
-    """(folder prefix, its rules), the deepest last."""
+    layers: tuple[_Layer, ...]
+    """The deepest last."""
 
     @classmethod
     def none(cls) -> IgnoreRules:
         return cls(())
 
     def and_file(self, file: Path, prefix: str) -> IgnoreRules:
-        from pathspec import GitIgnoreSpec  # most folders have no such file
-
         try:
-            lines = file.read_text("utf-8", errors="replace").splitlines()
+            if not file.is_file():
+                return self
+            text = file.read_text("utf-8", errors="replace")
         except OSError:
             return self
-        return IgnoreRules((*self.layers, (prefix, GitIgnoreSpec.from_lines(lines))))
+        lines = [line for line in text.splitlines() if _compiles(line)]
+        from pathspec import GitIgnoreSpec  # most folders have no such file
+
+        inside = [line for line in lines if not line.rstrip().endswith("/**")]
+        layer = _Layer(prefix, GitIgnoreSpec.from_lines(lines), GitIgnoreSpec.from_lines(inside))
+        return IgnoreRules((*self.layers, layer))
 
     def ignore(self, path: str, *, folder: bool) -> bool:
-        for prefix, rules in reversed(self.layers):
-            opinion = rules.check_file(path[len(prefix) :] + ("/" if folder else "")).include
+        for layer in reversed(self.layers):
+            below = path[len(layer.prefix) :]
+            rules = layer.for_folders if folder else layer.for_files
+            opinion = rules.check_file(below + ("/" if folder else "")).include
             if opinion is not None:
                 return bool(opinion)
         return False
+
+
+def _compiles(line: str) -> bool:
+    """A rule that git cannot read matches nothing there, and nothing here."""
+    from pathspec import GitIgnoreSpec
+
+    try:
+        GitIgnoreSpec.from_lines([line])
+    except ValueError:
+        return False
+    except Exception as exc:
+        # The patterns become regular expressions, and their errors come through as they are.
+        if type(exc).__module__ in ("re", "re._constants", "sre_constants"):
+            return False
+        raise
+    return True

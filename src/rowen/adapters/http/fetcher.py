@@ -148,9 +148,10 @@ class HttpFetcher:
             raw = await self._read(answer, url)
         # The connection is free again while the body is unpacked.
         encodings = received.get("content-encoding")
-        return Response(
-            status, url, received, self._decode(raw, encodings, url) if encodings else raw, len(raw)
-        )
+        body = self._decode(raw, encodings, url) if encodings else raw
+        if self._options.credentials is not None:
+            body = self._options.credentials.scrubbed(body)
+        return Response(status, url, received, body, len(raw))
 
     def _secrets_for(self, url: str) -> Mapping[str, Secret]:
         credentials = self._options.credentials
