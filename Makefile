@@ -27,6 +27,8 @@ golden: $(STAMP)        ## rewrite golden files; read the diff before you commit
 
 bench: $(STAMP)         ## the figures in docs/benchmarks.md
 	$(BIN)/python benchmarks/refresh.py
+	$(BIN)/python benchmarks/folder.py
+	$(BIN)/python benchmarks/portal.py
 	$(BIN)/python benchmarks/startup.py
 
 clean:

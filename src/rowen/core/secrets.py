@@ -61,7 +61,7 @@ class Credentials:
         return self.headers if urls.origin_of(url) == self.origin else {}
 
     def scrubbed(self, body: bytes) -> bytes:
-        """A body without the values we sent: pages that show a visitor's own key exist, and are not its home."""
+        """A body without the values we sent: there are pages that show a visitor's own key."""
         for part in self._parts():
             if part in body:
                 body = body.replace(part, b"***")
