@@ -1,7 +1,7 @@
 """A server that behaves like GitHub's REST API, for as much of it as we ask: written from its documentation.
 
     with GitHubApi() as api:
-        docs = api.repository("farm/docs", {"README.md": "# Docs"})
+        docs = api.repository("acre/docs", {"README.md": "# Docs"})
         ...
         docs.write("README.md", "# New")
         assert api.requests[-1].status == 304

@@ -160,7 +160,9 @@ async def test_half_an_answer_is_not_taken_for_the_next_one(
     async with repositories.open(address, await repositories.head(address, None)) as repository:
         ids = {entry.path: entry.id for entry in await repository.entries()}
         reading = asyncio.create_task(repository.read(ids["large.md"], max_bytes=9_000_000))
-        await asyncio.sleep(0.02)
+        for _ in range(3):
+            # The question is on its way, and an answer of this size takes more turns than these.
+            await asyncio.sleep(0)
         reading.cancel()
         with pytest.raises(asyncio.CancelledError):
             await reading
@@ -173,9 +175,9 @@ async def test_a_server_of_plain_files_gives_its_whole_history(
     copy.commit({"README.md": "# Second\n"})
     copy.git("update-server-info")
     root = copy.folder / ".git"
-    files = {f"/farm.git/{path.relative_to(root)}": path for path in root.rglob("*") if path.is_file()}
+    files = {f"/acre.git/{path.relative_to(root)}": path for path in root.rglob("*") if path.is_file()}
     with Site({path: file.read_bytes() for path, file in files.items()}) as site:
-        address = f"git+{site.url}/farm.git"
+        address = f"git+{site.url}/acre.git"
         async with repositories.open(address, await repositories.head(address, None)) as repository:
             ids = {entry.path: entry.id for entry in await repository.entries()}
             assert await repository.bring(list(ids.values())) == 0
@@ -185,7 +187,7 @@ async def test_a_server_of_plain_files_gives_its_whole_history(
         latest = copy.commit({"README.md": "# Third\n"})
         copy.git("update-server-info")
         for file in (path for path in root.rglob("*") if path.is_file()):
-            site.set(f"/farm.git/{file.relative_to(root)}", file.read_bytes())
+            site.set(f"/acre.git/{file.relative_to(root)}", file.read_bytes())
         site.clear_log()
         async with repositories.open(address, Head("HEAD", latest)) as repository:
             assert len(await repository.entries()) == 2
@@ -284,9 +286,9 @@ async def test_a_server_that_does_not_answer_well_is_an_error(
     repositories: GitRepositories, answer: dict[str, object], kind: type[RowenError], hint: str
 ) -> None:
     with Site() as site:
-        site.set("/farm.git/info/refs", "", **answer)
+        site.set("/acre.git/info/refs", "", **answer)
         with pytest.raises(kind) as caught:
-            await repositories.head(f"git+{site.url}/farm.git", None)
+            await repositories.head(f"git+{site.url}/acre.git", None)
         assert hint in str(caught.value.hint)
 
 

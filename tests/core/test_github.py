@@ -19,25 +19,25 @@ NOW = datetime(2024, 1, 1, tzinfo=UTC)
 
 
 def address(**parts: str) -> Address:
-    return Address(**{"site": "https://github.com", "owner": "farm", "name": "docs", **parts})  # type: ignore[arg-type]
+    return Address(**{"site": "https://github.com", "owner": "acre", "name": "docs", **parts})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
     ("location", "read"),
     [
-        ("https://github.com/farm/docs", address()),
-        ("https://github.com/farm/docs/", address()),
-        ("https://github.com/farm/docs.git", address()),
-        ("http://www.github.com/farm/docs?tab=readme#top", address()),
-        ("github.com/farm/docs", address()),
-        ("git@github.com:farm/docs.git", address()),
-        ("ssh://git@github.com/farm/docs.git", address()),
-        ("ssh://git@github.com:22/farm/docs", address()),
-        ("https://github.com/farm/docs/tree/v1.2", address(branch="v1.2")),
-        ("https://github.com/farm/docs/tree/main/a/b%20c", address(branch="main", path="a/b c")),
-        ("https://github.com/farm/docs/tree/feature%2Fx/a", address(branch="feature/x", path="a")),
-        ("https://github.com/farm/docs/blob/main/a.md", address(branch="main", path="a.md")),
-        ("https://ghe.example.com:8443/farm/docs", address(site="https://ghe.example.com:8443")),
+        ("https://github.com/acre/docs", address()),
+        ("https://github.com/acre/docs/", address()),
+        ("https://github.com/acre/docs.git", address()),
+        ("http://www.github.com/acre/docs?tab=readme#top", address()),
+        ("github.com/acre/docs", address()),
+        ("git@github.com:acre/docs.git", address()),
+        ("ssh://git@github.com/acre/docs.git", address()),
+        ("ssh://git@github.com:22/acre/docs", address()),
+        ("https://github.com/acre/docs/tree/v1.2", address(branch="v1.2")),
+        ("https://github.com/acre/docs/tree/main/a/b%20c", address(branch="main", path="a/b c")),
+        ("https://github.com/acre/docs/tree/feature%2Fx/a", address(branch="feature/x", path="a")),
+        ("https://github.com/acre/docs/blob/main/a.md", address(branch="main", path="a.md")),
+        ("https://ghe.example.com:8443/acre/docs", address(site="https://ghe.example.com:8443")),
     ],
 )
 def test_every_spelling_of_an_address_is_read(location: str, read: Address) -> None:
@@ -48,16 +48,16 @@ def test_every_spelling_of_an_address_is_read(location: str, read: Address) -> N
     "location",
     [
         "https://github.com/",
-        "https://github.com/farm",
-        "https://github.com/farm/docs/wiki",
-        "https://github.com/farm/docs/issues/3",
-        "https://github.com/farm/docs/tree",
+        "https://github.com/acre",
+        "https://github.com/acre/docs/wiki",
+        "https://github.com/acre/docs/issues/3",
+        "https://github.com/acre/docs/tree",
         "https://github.com/features/actions",
-        "https://github.com/farm/.git",
-        "https://user:secret@github.com/farm/docs",
-        "git+https://github.com/farm/docs",
-        "ftp://github.com/farm/docs",
-        "/home/farm/docs",
+        "https://github.com/acre/.git",
+        "https://user:secret@github.com/acre/docs",
+        "git+https://github.com/acre/docs",
+        "ftp://github.com/acre/docs",
+        "/home/acre/docs",
         "",
     ],
 )
@@ -84,8 +84,8 @@ def test_a_branch_may_end_at_any_slash() -> None:
 
 
 def test_pages_are_quoted_and_follow_the_default_branch() -> None:
-    assert address().page_of("a b/c#d?.md") == "https://github.com/farm/docs/blob/HEAD/a%20b/c%23d%3F.md"
-    assert address(branch="f/x").page_of("a.md") == "https://github.com/farm/docs/blob/f/x/a.md"
+    assert address().page_of("a b/c#d?.md") == "https://github.com/acre/docs/blob/HEAD/a%20b/c%23d%3F.md"
+    assert address(branch="f/x").page_of("a.md") == "https://github.com/acre/docs/blob/f/x/a.md"
 
 
 @pytest.mark.parametrize(
@@ -139,16 +139,16 @@ def test_an_answer_that_is_no_tree_is_an_error_and_not_an_empty_one(body: bytes)
 
 def test_facts_about_a_repository_are_read_and_missed() -> None:
     facts = github.parse_facts(
-        b'{"full_name": "farm/docs", "default_branch": "main", "description": null, "has_wiki": true}'
+        b'{"full_name": "acre/docs", "default_branch": "main", "description": null, "has_wiki": true}'
     )
     assert (facts.repository, facts.description, facts.has_wiki, facts.private) == (
-        "farm/docs",
+        "acre/docs",
         "",
         True,
         False,
     )
     with pytest.raises(Unparseable, match="default_branch"):
-        github.parse_facts(b'{"full_name": "farm/docs"}')
+        github.parse_facts(b'{"full_name": "acre/docs"}')
 
 
 # git itself
@@ -204,10 +204,10 @@ def test_the_id_of_no_bytes_is_the_one_everybody_knows() -> None:
 @pytest.mark.parametrize(
     ("location", "address"),
     [
-        ("git+https://Git.Example.org/farm/docs.git/", "git+https://git.example.org/farm/docs.git"),
-        ("https://git.example.org/farm/docs.git", "git+https://git.example.org/farm/docs.git"),
-        ("git@git.example.org:farm/docs.git", "git+ssh://git@git.example.org/farm/docs.git"),
-        ("git+ssh://git@git.example.org:2222/farm/docs", "git+ssh://git@git.example.org:2222/farm/docs"),
+        ("git+https://Git.Example.org/acre/docs.git/", "git+https://git.example.org/acre/docs.git"),
+        ("https://git.example.org/acre/docs.git", "git+https://git.example.org/acre/docs.git"),
+        ("git@git.example.org:acre/docs.git", "git+ssh://git@git.example.org/acre/docs.git"),
+        ("git+ssh://git@git.example.org:2222/acre/docs", "git+ssh://git@git.example.org:2222/acre/docs"),
         ("git+file:///srv/git/docs.git", "git+file:///srv/git/docs.git"),
         ("git://git.example.org/docs", "git+git://git.example.org/docs"),
         ("git+ext::sh -c id", None),
@@ -242,8 +242,8 @@ def test_what_git_lists_is_read() -> None:
 
 
 def test_pages_are_where_forges_have_them_or_where_the_source_says() -> None:
-    page = git.page_of("git+https://git.example.org/farm/docs.git", None, "a b.md")
-    assert page == "https://git.example.org/farm/docs/blob/HEAD/a%20b.md"
+    page = git.page_of("git+https://git.example.org/acre/docs.git", None, "a b.md")
+    assert page == "https://git.example.org/acre/docs/blob/HEAD/a%20b.md"
     assert git.page_of("git+ssh://git@h/d.git", "x", "a.md") == "ssh://git@h/d.git/a.md"
     link = "https://code.example.org/{branch}/{path}"
     assert git.page_of("git+ssh://git@h/d.git", "x", "a.md", link=link) == "https://code.example.org/x/a.md"

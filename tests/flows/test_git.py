@@ -23,7 +23,7 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture
 def copy(tmp_path: Path) -> WorkingCopy:
-    made = WorkingCopy(tmp_path / "farm")
+    made = WorkingCopy(tmp_path / "acre")
     made.commit(
         {
             "README.md": "# Farm\n\nWelcome to barley.\n",
@@ -57,11 +57,11 @@ async def test_a_folder_with_a_repository_is_found_and_described(world: World, c
 @pytest.mark.parametrize(
     ("location", "kind"),
     [
-        ("git+https://git.example.org/farm/docs", "git"),
-        ("https://git.example.org/farm/docs.git", "git"),
-        ("git@git.example.org:farm/docs.git", "git"),
-        ("git+https://github.com/farm/docs", "git"),
-        ("https://git.example.org/farm/docs", "web"),
+        ("git+https://git.example.org/acre/docs", "git"),
+        ("https://git.example.org/acre/docs.git", "git"),
+        ("git@git.example.org:acre/docs.git", "git"),
+        ("git+https://github.com/acre/docs", "git"),
+        ("https://git.example.org/acre/docs", "web"),
     ],
 )
 async def test_addresses_that_only_git_understands_are_recognised(
@@ -79,7 +79,7 @@ async def test_a_branch_that_looks_like_an_option_is_refused(world: World, copy:
 
 async def test_a_password_in_an_address_is_refused(world: World) -> None:
     with pytest.raises(BadLocation) as caught:
-        await add(world, "git+https://me:hunter2@git.example.org/farm/docs.git")
+        await add(world, "git+https://me:hunter2@git.example.org/acre/docs.git")
     assert "hunter2" not in str(caught.value)
 
 

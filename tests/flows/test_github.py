@@ -22,7 +22,7 @@ from tests.world import World, a_world
 
 pytestmark = pytest.mark.anyio
 
-LOCATION = "https://github.com/farm/docs"
+LOCATION = "https://github.com/acre/docs"
 TOKEN = "ghp_onlyForTheApi0123456789"
 
 
@@ -30,7 +30,7 @@ TOKEN = "ghp_onlyForTheApi0123456789"
 def api() -> GitHubApi:
     api = GitHubApi()
     api.repository(
-        "farm/docs",
+        "acre/docs",
         {
             "README.md": "# Farm\n\nWelcome to barley.\n",
             "docs/oats.md": "# Oats\n\nAbout oats.\n",
@@ -43,7 +43,7 @@ def api() -> GitHubApi:
 
 @pytest.fixture
 def repository(api: GitHubApi) -> FakeRepository:
-    return api.repositories["farm/docs"]
+    return api.repositories["acre/docs"]
 
 
 @pytest.fixture
@@ -72,18 +72,18 @@ async def test_adding_asks_the_api_and_says_what_it_found(world: World, reposito
     added = await add(world)
     assert (added.source.kind, added.source.location) == ("github", LOCATION)
     said = "\n".join(added.findings)
-    assert "`farm/docs`, default branch `main`" in said
+    assert "`acre/docs`, default branch `main`" in said
     assert "All about grain" in said
     assert "archived" in said
-    assert "rowen add https://github.com/farm/docs/wiki" in said
+    assert "rowen add https://github.com/acre/docs/wiki" in said
 
 
 async def test_an_address_at_github_is_a_repository_and_its_wiki_a_web_site(world: World) -> None:
     for location, kind in [
-        ("https://github.com/farm/docs", "github"),
-        ("git@github.com:farm/handbook.git", "github"),
-        ("https://github.com/farm/docs/tree/main/guide", "github"),
-        ("https://github.com/farm/docs/wiki", "web"),
+        ("https://github.com/acre/docs", "github"),
+        ("git@github.com:acre/handbook.git", "github"),
+        ("https://github.com/acre/docs/tree/main/guide", "github"),
+        ("https://github.com/acre/docs/wiki", "web"),
     ]:
         added = await sources.add(
             world.tools, location, name=location.rpartition("/")[2].rpartition(":")[2], check=False
@@ -101,10 +101,10 @@ async def test_a_repository_nobody_may_see_is_refused_with_a_word_about_tokens(
 
 
 async def test_a_renamed_repository_is_added_under_its_new_name(world: World, api: GitHubApi) -> None:
-    api.rename("farm/docs", "farm/handbook")
+    api.rename("acre/docs", "acre/handbook")
     added = await add(world)
-    assert added.source.location == "https://github.com/farm/handbook"
-    assert "`farm/docs` is called `farm/handbook` now" in added.findings
+    assert added.source.location == "https://github.com/acre/handbook"
+    assert "`acre/docs` is called `acre/handbook` now" in added.findings
 
 
 async def test_the_api_tells_where_a_branch_ends_and_a_path_begins(
@@ -120,8 +120,8 @@ async def test_the_api_tells_where_a_branch_ends_and_a_path_begins(
 
 
 async def test_an_enterprise_server_has_its_api_beside_it(world: World) -> None:
-    with pytest.raises(BadLocation, match=f"404 from `{world.site.url}/api/v3/repos/farm/docs`"):
-        await sources.add(world.tools, f"{world.site.url}/farm/docs", name="x", kind="github")
+    with pytest.raises(BadLocation, match=f"404 from `{world.site.url}/api/v3/repos/acre/docs`"):
+        await sources.add(world.tools, f"{world.site.url}/acre/docs", name="x", kind="github")
 
 
 async def test_an_api_that_is_no_address_is_refused(world: World) -> None:
@@ -131,7 +131,7 @@ async def test_an_api_that_is_no_address_is_refused(world: World) -> None:
 
 
 async def test_what_is_no_repository_is_refused_before_anybody_is_asked(world: World) -> None:
-    for location in ("https://github.com/farm", "https://github.com/farm/docs/issues/7", "nonsense"):
+    for location in ("https://github.com/acre", "https://github.com/acre/docs/issues/7", "nonsense"):
         with pytest.raises(BadLocation, match="not the address of a repository"):
             await add(world, location)
     assert not world.site.requests
@@ -475,7 +475,7 @@ async def test_a_branch_that_was_typed_and_is_gone_is_an_error_that_deletes_noth
     repository.rename_branch("trunk")
     receipt = await world.sync()
     assert (receipt.status, receipt.stop_reason) == (RunStatus.FAILED, StopReason.ERROR)
-    assert "branch `main` of `farm/docs`" in str(receipt.error)
+    assert "branch `main` of `acre/docs`" in str(receipt.error)
     assert len(await world.pages()) == 3
 
 
@@ -488,7 +488,7 @@ async def test_a_path_that_is_gone_is_an_error_that_deletes_nothing(
     repository.delete("docs/rye.md")
     receipt = await world.sync()
     assert receipt.status is RunStatus.FAILED
-    assert "path `docs` of `farm/docs`" in str(receipt.error)
+    assert "path `docs` of `acre/docs`" in str(receipt.error)
     assert len(await world.pages()) == 2
 
 
@@ -497,7 +497,7 @@ async def test_a_repository_renamed_later_is_followed_with_one_redirect(
 ) -> None:
     await add(world)
     await world.sync()
-    api.rename("farm/docs", "farm/handbook")
+    api.rename("acre/docs", "acre/handbook")
     repository.write("README.md", "# Handbook\n")
     repository.write("docs/rye.md", "# Rye again\n")
     receipt = await world.sync()
@@ -508,11 +508,11 @@ async def test_a_repository_renamed_later_is_followed_with_one_redirect(
 async def test_a_repository_that_is_gone_or_emptied_loses_nothing(world: World, api: GitHubApi) -> None:
     await add(world)
     await world.sync()
-    kept = api.repositories.pop("farm/docs")
+    kept = api.repositories.pop("acre/docs")
     receipt = await world.sync()
     assert (receipt.status, receipt.stop_reason) == (RunStatus.FAILED, StopReason.ERROR)
     kept.files.clear()
-    api.repositories["farm/docs"] = kept
+    api.repositories["acre/docs"] = kept
     receipt = await world.sync()
     assert "409, it is empty" in str(receipt.error)
     assert len(await world.pages()) == 3
@@ -520,7 +520,7 @@ async def test_a_repository_that_is_gone_or_emptied_loses_nothing(world: World, 
 
 async def test_redirects_without_end_are_an_error(world: World, api: GitHubApi) -> None:
     await add(world)
-    api.redirect_away = f"{world.site.url}/repos/farm/docs/git/trees/HEAD?recursive=1"
+    api.redirect_away = f"{world.site.url}/repos/acre/docs/git/trees/HEAD?recursive=1"
     receipt = await world.sync()
     assert "more than 3 redirects" in str(receipt.error)
 
@@ -564,7 +564,7 @@ async def test_without_a_token_files_come_from_the_raw_host_and_the_api_tells_th
     receipt = await world.sync()
     assert receipt.counters.created == 3
     assert [asked.path for asked in api.requests if "/raw/" not in asked.path] == [
-        "/repos/farm/docs/git/trees/HEAD?recursive=1"
+        "/repos/acre/docs/git/trees/HEAD?recursive=1"
     ]
 
 
@@ -621,8 +621,8 @@ async def test_the_token_follows_no_redirect_to_another_host(world: World, api: 
     await add(world)
     world.tools = replace(world.tools, secrets={"GITHUB_TOKEN": TOKEN}.get)
     with GitHubApi() as stranger:
-        stranger.repository("farm/docs", {"README.md": "# Trap\n"})
-        api.redirect_away = f"{stranger.url}/repos/farm/docs/git/trees/HEAD?recursive=1"
+        stranger.repository("acre/docs", {"README.md": "# Trap\n"})
+        api.redirect_away = f"{stranger.url}/repos/acre/docs/git/trees/HEAD?recursive=1"
         receipt = await world.sync()
         assert receipt.status is RunStatus.FAILED
         assert "redirects away from the API" in str(receipt.error)
@@ -630,7 +630,7 @@ async def test_the_token_follows_no_redirect_to_another_host(world: World, api: 
 
 
 async def test_a_source_can_have_a_token_of_its_own(world: World, api: GitHubApi) -> None:
-    api.repositories["farm/docs"].private_token = "mine"
+    api.repositories["acre/docs"].private_token = "mine"
     world.tools = replace(world.tools, secrets={"GITHUB_TOKEN": TOKEN, "FARM": "mine"}.get)
     added = await add(world, token="${FARM}")
     assert added.source.params["token"] == "${FARM}"
