@@ -93,7 +93,7 @@ def test_a_refresh_without_news_says_so(rowen: Rowen, orchard: Site) -> None:
     ended = rowen("sync")
     assert "generation 1, as before  completed" in ended.out
     assert "4 unchanged" in ended.out
-    assert "4 pages not modified (304): no body downloaded" in ended.out
+    assert "4 items not modified: nothing downloaded or opened" in ended.out
 
 
 def test_a_receipt_tells_what_was_done_and_what_was_avoided(rowen: Rowen, orchard: Site) -> None:

@@ -111,7 +111,10 @@ def tiers(counters: Counters) -> list[tuple[str, str]]:
         rows.append(("network", asked))
     if counters.not_modified:
         rows.append(
-            ("validators", f"{count(counters.not_modified, 'page')} not modified (304): no body downloaded")
+            (
+                "validators",
+                f"{count(counters.not_modified, 'item')} not modified: nothing downloaded or opened",
+            )
         )
     if counters.same_body:
         rows.append(("body hash", f"{count(counters.same_body, 'page')} byte for byte the same: not parsed"))
