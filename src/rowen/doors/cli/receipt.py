@@ -91,7 +91,7 @@ def outcomes(counters: Counters) -> Text:
     line = Text(" · ", style="dim").join(
         Text(f"{number:,} {word}", style=style) for number, word, style in parts if number
     )
-    return line if line.plain else Text("nothing was found", style="dim")
+    return line if line.plain else Text("nothing new", style="dim")
 
 
 def tiers(counters: Counters) -> list[tuple[str, str]]:
