@@ -13,7 +13,7 @@ import pytest
 from rowen.core.handoff import HandoffStatus, Reason
 from rowen.core.hit import SearchMode
 from rowen.core.lease import source_lease_name
-from rowen.core.run import RunStatus
+from rowen.core.run import Mode, RunStatus
 from rowen.core.source import Status
 from rowen.errors import Conflict, LeaseLost, NotFound
 from rowen.flows import history
@@ -244,3 +244,12 @@ async def test_events_tell_the_whole_run_in_one_stream(world: World) -> None:
     assert kinds.count("item") == 30
     assert world.events[-1].counters is not None
     assert world.events[-1].counters.created == 30
+
+
+async def test_a_run_begins_from_what_the_store_says_now_not_from_what_was_read_before(world: World) -> None:
+    before = await world.source()
+    await world.sync()
+    world.site.set("/p1.html", a_page("/p1.html", "millet"))
+    receipt = await sync(world.tools, before)
+    assert (receipt.mode, receipt.generation, receipt.counters.updated) == (Mode.INCREMENTAL, 2, 1)
+    assert await history.rollback(world.tools, before) == 1

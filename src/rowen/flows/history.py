@@ -5,7 +5,7 @@ from __future__ import annotations
 from rowen.core.generation import Diff, Generation, oldest_kept
 from rowen.core.source import Source
 from rowen.errors import NotFound, UserError
-from rowen.flows.leases import run_lease
+from rowen.flows.leases import reloaded, run_lease
 from rowen.flows.tools import Tools
 from rowen.ports.store import Vacuumed
 
@@ -30,6 +30,7 @@ async def diff(
 async def rollback(tools: Tools, source: Source, *, to_generation: int | None = None) -> int:
     """Show an older generation again; the next sync builds on it."""
     async with run_lease(tools, source):
+        source = await reloaded(tools, source)
         generations = await tools.store.generations(source.id)
         if to_generation is None:
             older = [g.number for g in generations if g.number < source.active_generation and g.activated_at]
@@ -53,6 +54,7 @@ async def rollback(tools: Tools, source: Source, *, to_generation: int | None = 
 async def approve(tools: Tools, source: Source) -> int:
     """Show the generation that the deletion guard held."""
     async with run_lease(tools, source):
+        source = await reloaded(tools, source)
         if source.held_generation is None:
             raise NotFound(f"source `{source.label}`: nothing is held", source=source.label)
         await tools.store.activate(source.id, source.held_generation, now=tools.clock.now())

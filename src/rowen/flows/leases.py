@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 from rowen.core.lease import HEARTBEAT_S, LEASE_TTL_S, Lease, source_lease_name
 from rowen.core.source import Source
-from rowen.errors import Conflict
+from rowen.errors import Conflict, NotFound
 from rowen.flows.tools import Tools
 
 ORCHESTRATOR = "orchestrator"
@@ -75,6 +75,14 @@ async def _kept(tools: Tools, lease: Lease) -> AsyncIterator[None]:
     finally:
         heartbeat.cancel()
         await asyncio.shield(tools.store.release_lease(lease))
+
+
+async def reloaded(tools: Tools, source: Source) -> Source:
+    """The source as it is now that nobody else works on it; it may have been read long before."""
+    for one in await tools.store.sources():
+        if one.id == source.id:
+            return one
+    raise NotFound(f"source `{source.label}`: removed meanwhile", name=source.label)
 
 
 async def acquire(tools: Tools, name: str) -> Lease | None:

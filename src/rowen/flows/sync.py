@@ -23,7 +23,7 @@ from rowen.flows import embedding
 from rowen.flows.harvest import Harvested
 from rowen.flows.intake import Intake, OnEvent
 from rowen.flows.kinds import kind_named
-from rowen.flows.leases import run_lease, run_slot
+from rowen.flows.leases import reloaded, run_lease, run_slot
 from rowen.flows.tools import Tools
 from rowen.ports.store import RunEnd
 
@@ -59,6 +59,7 @@ async def sync(
 ) -> Receipt:
     """Bring the copy of one source in step with it."""
     async with run_slot(tools), run_lease(tools, source) as lease:
+        source = await reloaded(tools, source)
         mode = Mode.FULL if full or not source.active_generation else Mode.INCREMENTAL
         run = await tools.store.begin_run(lease, source.id, mode=mode, now=tools.clock.now())
         on_event(Event(source.label, "started"))
@@ -224,7 +225,9 @@ class _Execution:
         await tools.store.finish_run(self._lease, self._run, end, now=tools.clock.now())
         if end.activate is not None:
             await self._forget()
-        await self._about_vectors(end.counters)
+        if end.status.is_good:
+            # Not after an interruption: whoever presses Ctrl-C does not want a provider to be asked.
+            await self._about_vectors(end.counters)
         generation = end.activate if end.activate is not None else self._source.active_generation
         hint = exc.hint if exc else hint
         if end.hold is not None:
