@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from rowen.core import hashing
-from rowen.core.document import Draft, Validators
+from rowen.core.document import Draft, Outcome, Validators
 from rowen.core.lease import Lease
-from rowen.core.run import Counters, Mode, Run, RunStatus
+from rowen.core.run import Counters, Mode, Run, RunItem, RunStatus
 from rowen.core.source import NewSource, Source, Status
 from rowen.core.split import passages, split
 from rowen.ports.embedder import Model
@@ -70,14 +70,14 @@ async def ingest(store: Store, lease: Lease, run: Run, staged: Sequence[Staged])
     await store.ingest(lease, run, items, list(found.values()), vectors, MODEL, now=NOW)
 
 
-def an_end(run: Run, *, activate: bool = True, documents: int = 0) -> RunEnd:
+def an_end(run: Run, *, activate: bool = True, documents: int = 0, items: Sequence[RunItem] = ()) -> RunEnd:
     return RunEnd(
         status=RunStatus.COMPLETED,
         mode=run.mode,
         stop_reason="exhausted",
         counters=Counters(),
         error=None,
-        items=(),
+        items=items,
         activate=run.generation if activate else None,
         documents=documents,
         source_status=Status.SUCCESS,
@@ -96,7 +96,11 @@ async def a_generation(
     known = await store.known(source.id)
     if gone:
         await store.retire(lease, run, [known[reference].reference_id for reference in gone])
-    await store.finish_run(lease, run, an_end(run), now=LATER)
+    items = [
+        RunItem(page, Outcome.UPDATED if page in known else Outcome.CREATED, "content") for page in pages
+    ]
+    items += [RunItem(reference, Outcome.DELETED, "absent") for reference in gone]
+    await store.finish_run(lease, run, an_end(run, items=items), now=LATER)
     await store.release_lease(lease)
     return run
 

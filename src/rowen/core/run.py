@@ -56,7 +56,11 @@ class Counters:
     failed: int = 0
     skipped: int = 0
     """Stored and keyword-searchable, vectors still to come."""
+    pages: int = 0
+    """Of a listing that comes in pages."""
     requests: int = 0
+    rate_limited: int = 0
+    """Answers that said: asked too often."""
     not_modified: int = 0
     bytes_received: int = 0
     """Of bodies that were asked for, as they came over the wire; the few bytes of a 404 page do not count."""
@@ -81,6 +85,10 @@ class Counters:
     def add(self, outcome: Outcome) -> None:
         setattr(self, outcome.value, getattr(self, outcome.value) + 1)
 
+    def join(self, other: Counters) -> None:
+        for one in fields(self):
+            setattr(self, one.name, getattr(self, one.name) + getattr(other, one.name))
+
     def as_dict(self) -> dict[str, Any]:
         values: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self)}
         values["ignored"] = dict(self.ignored)
@@ -101,6 +109,8 @@ class Run:
     counters: dict[str, Any]
     error: str | None
     owner: str
+    window: dict[str, Any] | None = None
+    """The stretch of time it asked for: `since`, `until`, `seeding`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,11 +30,11 @@ from rowen.doors.views import SourceStatus
 from rowen.errors import UserError
 from rowen.flows import history, sources
 from rowen.flows import search as searching
-from rowen.flows import sync as syncing
 from rowen.flows.embedding import for_search
 from rowen.flows.sources import Added, choose
 from rowen.flows.sync import Receipt
 from rowen.flows.tools import Tools
+from rowen.flows.turns import sync_all_parts
 
 OnEvent = Callable[[Event], None]
 T = TypeVar("T")
@@ -85,7 +85,7 @@ class AsyncRowen:
     async def sync(self, name: str, *, full: bool = False, on_event: OnEvent = _ignore) -> Receipt:
         """Bring a source in step. A run that failed or was held says so in its receipt; it does not raise."""
         source = await sources.find(self._tools, name)
-        return await syncing.sync(self._tools, source, full=full, on_event=on_event)
+        return await sync_all_parts(self._tools, source, full=full, on_event=on_event)
 
     async def search(
         self,

@@ -113,6 +113,7 @@ class Client:
         url = urls.without_credentials(request.url)
         wait = retry_after_s(response.headers, now) if limited_s is None else limited_s
         if response.status == 429 or limited_s is not None:
+            self._counters.rate_limited += 1
             until = f"; it may be asked again at {_minute(now, wait)}" if wait else ""
             return RateLimited(
                 f"`{url}`: {response.status}, asked too often{until}", retry_after_s=wait, url=url

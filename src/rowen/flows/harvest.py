@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rowen.core.run import Mode, StopReason
+from rowen.core.window import Window
 from rowen.errors import RowenError
 
 
@@ -33,6 +34,12 @@ class Harvested:
     """What kind of run it turned out to be, when the source knows better than the call."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
     """What the source wants to remember (when it last listed everything); kept when the run succeeds."""
+    window: Window | None = None
+    """The stretch of time that was asked for, by a source that is read in windows."""
+    complete: bool = True
+    """Everything that was asked for came; if a cap cut it short, watermark and history stay where they are."""
+    more: bool = False
+    """There is more to take in right now: history that one run does not reach."""
 
     @classmethod
     def stopped(cls, reason: StopReason, error: RowenError, *, root_answered: bool) -> Harvested:

@@ -37,6 +37,18 @@ class _Arrival:
         return self.what.reference if isinstance(self.what, Draft) else self.what
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Wish:
+    """What the caller of a run wants of its source."""
+
+    full: bool = False
+    """Every body is wanted, whatever the validators would say."""
+    only: tuple[str, ...] | None = None
+    """These references are said to have changed; None for everything."""
+    part: int = 0
+    """0 for the newest, more for each stretch of history after it."""
+
+
 class Intake:
     def __init__(
         self,
@@ -45,11 +57,15 @@ class Intake:
         run: Run,
         *,
         source: str,
-        unconditional: bool,
+        wish: Wish,
         on_event: OnEvent,
     ) -> None:
-        self.unconditional = unconditional
+        self.unconditional = wish.full
         """A full sync was asked for: every body is wanted, whatever the validators would say."""
+        self.only = wish.only
+        """The references that are said to have changed; None for everything."""
+        self.part = wish.part
+        """0 for the newest, more for each stretch of history after it."""
         self.counters = Counters()
         self.run = run
         self.lease = lease

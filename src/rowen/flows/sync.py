@@ -7,8 +7,8 @@ the one UPDATE that shows the new one.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rowen.core import params as parameters
@@ -18,10 +18,12 @@ from rowen.core.lease import HEARTBEAT_S, LEASE_TTL_S, Lease
 from rowen.core.run import Counters, Event, Mode, Run, RunStatus, StopReason
 from rowen.core.schedule import Failure
 from rowen.core.source import FATAL, Source, Status
+from rowen.core.state import Step, after
+from rowen.core.window import Window, reached_by
 from rowen.errors import LeaseLost, RateLimited, RowenError, TransientError, UserError
 from rowen.flows import embedding
 from rowen.flows.harvest import Harvested
-from rowen.flows.intake import Intake, OnEvent
+from rowen.flows.intake import Intake, OnEvent, Wish
 from rowen.flows.kinds import kind_named
 from rowen.flows.leases import reloaded, run_lease, run_slot
 from rowen.flows.tools import Tools
@@ -48,6 +50,10 @@ class Receipt:
     """What kind of failure stopped it, if one did."""
     retry_after_s: float | None
     """When the client said it may be asked again."""
+    window: Window | None = None
+    """The stretch of time it asked for, where the source is asked by date."""
+    more: bool = False
+    """There is more to take in right now: history that one run does not reach."""
 
     @property
     def good(self) -> bool:
@@ -55,24 +61,35 @@ class Receipt:
 
 
 async def sync(
-    tools: Tools, source: Source, *, full: bool = False, on_event: OnEvent = lambda event: None
+    tools: Tools,
+    source: Source,
+    *,
+    full: bool = False,
+    only: Sequence[str] | None = None,
+    part: int = 0,
+    on_event: OnEvent = lambda event: None,
 ) -> Receipt:
-    """Bring the copy of one source in step with it."""
+    """One run: bring the copy of one source in step with it.
+
+    `only` names the references that are said to have changed; a kind that cannot ask for them alone asks for
+    everything. `part` is 0 for the newest, more for each stretch of history after it.
+    """
     async with run_slot(tools), run_lease(tools, source) as lease:
         source = await reloaded(tools, source)
         mode = Mode.FULL if full or not source.active_generation else Mode.INCREMENTAL
         run = await tools.store.begin_run(lease, source.id, mode=mode, now=tools.clock.now())
         on_event(Event(source.label, "started"))
-        receipt = await _Execution(tools, source, lease, run, full, on_event).execute()
+        wish = Wish(full=full, only=None if only is None else tuple(only), part=part)
+        receipt = await _Execution(tools, source, lease, run, wish, on_event).execute()
         on_event(Event(source.label, "finished", counters=receipt.counters, detail=receipt.status))
         return receipt
 
 
 class _Execution:
     def __init__(
-        self, tools: Tools, source: Source, lease: Lease, run: Run, full: bool, on_event: OnEvent
+        self, tools: Tools, source: Source, lease: Lease, run: Run, wish: Wish, on_event: OnEvent
     ) -> None:
-        self._full = full
+        self._wish = wish
         self._tools = tools
         self._source = source
         self._lease = lease
@@ -98,7 +115,8 @@ class _Execution:
             problem = f"{type(exc).__name__}: {exc}"
             await self._finish(self._broken(RunStatus.FAILED, StopReason.ERROR, None, problem))
             raise
-        return await self._finish(self._decide(harvested), harvested.error, hint=harvested.hint)
+        receipt = await self._finish(self._decide(harvested), harvested.error, hint=harvested.hint)
+        return replace(receipt, window=harvested.window, more=harvested.more and receipt.good)
 
     async def _harvest(self) -> Harvested:
         kind = kind_named(self._source.kind)
@@ -109,7 +127,7 @@ class _Execution:
             self._lease,
             self._run,
             source=self._source.label,
-            unconditional=self._full,
+            wish=self._wish,
             on_event=self._on_event,
         )
         if kind.preload:
@@ -145,6 +163,8 @@ class _Execution:
             self._lease = await self._tools.store.renew_lease(
                 self._lease, now=self._tools.clock.now(), ttl_s=LEASE_TTL_S
             )
+            if self._intake is not None:
+                await self._tools.store.save_progress(self._lease, self._run, self._intake.counters)
 
     def _decide(self, harvested: Harvested) -> RunEnd:
         intake = self._require_intake()
@@ -173,9 +193,12 @@ class _Execution:
                 hold=self._run.generation,
                 hold_reason=hold,
                 documents=documents,
-                source_status=Status.ERROR,
+                source_status=after(Status.RUNNING, Step.FAIL),
+                window=harvested.window,
             )
         clean = not counters.failed and harvested.error is None
+        whole = clean and harvested.complete
+        window = harvested.window
         return RunEnd(
             status=RunStatus.COMPLETED if clean else RunStatus.PARTIAL,
             mode=harvested.mode or self._run.mode,
@@ -185,9 +208,14 @@ class _Execution:
             items=intake.items,
             activate=self._run.generation if intake.staged else None,
             documents=documents,
-            source_status=Status.SUCCESS if harvested.error is None else Status.ERROR,
-            # invariant: the watermark is the start of the last run without failures, never past them.
-            watermark=self._run.started_at if clean else None,
+            source_status=after(Status.RUNNING, Step.SUCCEED if harvested.error is None else Step.FAIL),
+            # invariant: the watermark is the start of the last run that took in all of its window without
+            # failures, never past them.
+            watermark=self._run.started_at if whole and not (window and window.seeding) else None,
+            last_processed_date=reached_by(window, before=self._source.last_processed_date)
+            if whole and window
+            else None,
+            window=window,
             metadata=self._metadata({FATAL: False, **_kept(harvested.metadata, clean=clean)}),
         )
 
@@ -204,7 +232,9 @@ class _Execution:
         exc: RowenError | None,
         problem: str | None = None,
     ) -> RunEnd:
-        cancelled = status is RunStatus.CANCELLED
+        step = Step.FAIL
+        if status is RunStatus.CANCELLED:
+            step = Step.CANCEL_SHOWN if self._source.active_generation else Step.CANCEL_NEW
         return RunEnd(
             status=status,
             mode=self._run.mode,
@@ -212,9 +242,7 @@ class _Execution:
             counters=self._intake.counters if self._intake else Counters(),
             error=problem or (exc.message if exc else None),
             items=self._intake.items if self._intake else (),
-            source_status=(Status.SUCCESS if self._source.active_generation else Status.IDLE)
-            if cancelled
-            else Status.ERROR,
+            source_status=after(Status.RUNNING, step),
             metadata=self._metadata({FATAL: exc is not None and classify(exc) is Failure.FATAL}),
         )
 
@@ -276,6 +304,25 @@ class _Execution:
         if self._intake is None:
             raise AssertionError("decided before harvesting")
         return self._intake
+
+
+def joined(first: Receipt, last: Receipt) -> Receipt:
+    """Two runs of one turn as one receipt: what both did, and how the last one ended."""
+    counters = Counters()
+    for one in (first.counters, last.counters):
+        counters.join(one)
+    window = last.window
+    if first.window and last.window:
+        window = replace(last.window, until=max(first.window.until, last.window.until))
+    return replace(
+        last,
+        mode=Mode.FULL if Mode.FULL in (first.mode, last.mode) else last.mode,
+        status=RunStatus.PARTIAL if first.status is RunStatus.PARTIAL and last.good else last.status,
+        counters=counters,
+        hint=last.hint or first.hint,
+        duration_s=first.duration_s + last.duration_s,
+        window=window,
+    )
 
 
 def _kept(learnt: Mapping[str, Any], *, clean: bool) -> dict[str, Any]:

@@ -41,6 +41,8 @@ class Request:
     """May hold a credential, so they are not shown."""
     wanted: Callable[[int, Mapping[str, str]], bool] | None = None
     """Given status and headers, is the body worth reading?"""
+    method: str = "GET"
+    body: bytes | None = field(default=None, repr=False)
 
 
 class Fetcher(Protocol):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, Protocol
 
 from rowen.core.document import Draft, Known, Validators
@@ -19,7 +19,10 @@ from rowen.core.lease import Lease
 from rowen.core.run import Counters, Mode, Run, RunItem, RunStatus
 from rowen.core.section import Passage, Section
 from rowen.core.source import NewSource, Source, Status
+from rowen.core.window import Window
+from rowen.ports.access import Access
 from rowen.ports.embedder import Model
+from rowen.ports.feed import Feed
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -85,6 +88,10 @@ class RunEnd:
     source_status: Status
     watermark: datetime | None = None
     """None leaves it where it is."""
+    last_processed_date: date | None = None
+    """None leaves it where it is."""
+    window: Window | None = None
+    """The stretch of time the run asked for, where a source is asked by date."""
     metadata: Mapping[str, Any] | None = None
 
 
@@ -137,7 +144,7 @@ class References:
     """Addresses that turned out to be other names of a reference (canonical links)."""
 
 
-class Store(Protocol):
+class Store(Feed, Access, Protocol):
     """One database. Readers never wait for writers."""
 
     async def close(self) -> None: ...
@@ -188,7 +195,17 @@ class Store(Protocol):
         """What became of these items. A long run writes them down as it goes."""
         ...
 
+    async def save_progress(self, lease: Lease, run: Run, counters: Counters) -> None:
+        """How far a run has come, for those who watch it from elsewhere."""
+        ...
+
+    async def close_lost_run(self, lease: Lease, source_id: int, *, now: datetime) -> bool:
+        """A source left RUNNING by a process that is gone is in ERROR. False when it was not."""
+        ...
+
     async def runs(self, source_id: int, *, limit: int) -> list[Run]: ...
+
+    async def run(self, run_id: int) -> Run | None: ...
 
     async def run_items(self, run_id: int) -> list[RunItem]:
         """The items a run wrote down: all but those answered "not modified"."""

@@ -133,8 +133,8 @@ class HttpFetcher:
             headers["If-Modified-Since"] = validators.last_modified
         for name, secret in self._secrets_for(request.url).items():
             headers[name] = secret.reveal()
-        async with self._session.get(
-            _wire_url(request.url), headers=headers, allow_redirects=False
+        async with self._session.request(
+            request.method, _wire_url(request.url), headers=headers, data=request.body, allow_redirects=False
         ) as answer:
             status = answer.status
             received = _plain_headers(answer.headers)

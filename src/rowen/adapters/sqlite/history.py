@@ -30,6 +30,10 @@ def generations(db: apsw.Connection, source_id: int) -> list[Generation]:
 
 def activate(db: apsw.Connection, source_id: int, generation: int, now: datetime) -> None:
     values = {"source": source_id, "generation": generation, "now": time_out(now)}
+    run_id = db.execute(sql("run_of_generation"), values).get
+    shown_before = db.execute(sql("generation_shown"), values).get
+    # Going forward it is the news of the run that was held; going back it undoes the runs between.
+    db.execute(sql("activation_insert"), {**values, "run": None if shown_before else run_id})
     db.execute(sql("activate"), values)
     db.execute(sql("generation_activated"), values)
 

@@ -93,15 +93,19 @@ INSERT INTO runs (source_id, mode, status, generation, started_at, owner)
 SELECT id, :mode, 'running', last_generation + 1, :now, :owner FROM sources WHERE id = :source
 RETURNING id, generation;
 
+-- name: source_status
+-- The state a source is in.
+SELECT status FROM sources WHERE id = :source;
+
 -- name: source_running
 -- A run began; what an earlier run held is discarded with it.
-UPDATE sources SET status = 'RUNNING', last_run_at = :now, held_generation = NULL, held_reason = NULL
+UPDATE sources SET status = :status, last_run_at = :now, held_generation = NULL, held_reason = NULL
 WHERE id = :source;
 
 -- name: run_finish
 -- How a run ended. An activated or held generation keeps its number, any other run reports what readers see.
 UPDATE runs SET status = :status, mode = :mode, stop_reason = :stop_reason, finished_at = :now, counters = :counters,
-       error = :error,
+       error = :error, window = :window,
        generation = coalesce(:generation, (SELECT active_generation FROM sources WHERE id = :source))
 WHERE id = :run;
 
@@ -123,6 +127,7 @@ UPDATE sources SET
   consecutive_failures = CASE :status WHEN 'SUCCESS' THEN 0 WHEN 'ERROR' THEN consecutive_failures + 1
                          ELSE consecutive_failures END,
   watermark = coalesce(:watermark, watermark),
+  last_processed_date = coalesce(:processed, last_processed_date),
   metadata = coalesce(:metadata, metadata)
 WHERE id = :source;
 
@@ -133,12 +138,12 @@ VALUES (:source, :number, :run, :activated_at, :documents);
 
 -- name: runs_by_source
 -- The newest runs first.
-SELECT id, source_id, mode, status, generation, stop_reason, started_at, finished_at, counters, error, owner
+SELECT id, source_id, mode, status, generation, stop_reason, started_at, finished_at, counters, error, owner, window
 FROM runs WHERE source_id = ? ORDER BY id DESC LIMIT ?;
 
 -- name: run_items_by_run
 -- The items a run wrote down.
-SELECT reference, outcome, reason, detail FROM run_items WHERE run_id = ? ORDER BY rowid;
+SELECT reference, outcome, reason, detail FROM run_items WHERE run_id = ? ORDER BY id;
 
 -- name: known
 -- The visible versions of a source, as a run needs them.
@@ -501,3 +506,161 @@ FROM documents_active d
 JOIN refs r ON r.id = d.ref_id
 JOIN sections s ON s.content_id = d.content_id
 WHERE d.id = ? ORDER BY s.position;
+
+-- name: documents_page
+-- What readers see of a source, a page at a time in the order of references.
+SELECT d.id, d.source_id, d.source, d.version, d.kind, r.reference, d.url, d.title, d.metadata, d.content_type, c.hash,
+       d.generation, d.born, d.fetched_at, CASE WHEN :text THEN c.text END
+FROM refs r
+JOIN documents_active d ON d.ref_id = r.id
+JOIN contents c ON c.id = d.content_id
+WHERE r.source_id = :source AND r.reference > :after
+ORDER BY r.reference LIMIT :limit;
+
+-- name: documents_among
+-- What readers see of these references.
+SELECT d.id, d.source_id, d.source, d.version, d.kind, r.reference, d.url, d.title, d.metadata, d.content_type, c.hash,
+       d.generation, d.born, d.fetched_at, CASE WHEN :text THEN c.text END
+FROM refs r
+JOIN documents_active d ON d.ref_id = r.id
+JOIN contents c ON c.id = d.content_id
+WHERE r.source_id = :source AND r.reference IN carray(:references)
+ORDER BY r.reference;
+
+-- name: document_by_id
+-- One document that readers see.
+SELECT d.id, d.source_id, d.source, d.version, d.kind, r.reference, d.url, d.title, d.metadata, d.content_type, c.hash,
+       d.generation, d.born, d.fetched_at, CASE WHEN :text THEN c.text END
+FROM documents_active d
+JOIN refs r ON r.id = d.ref_id
+JOIN contents c ON c.id = d.content_id
+WHERE d.id = :document;
+
+-- name: activation_insert
+-- A generation was shown, in place of the one before; a rollback has no run.
+INSERT INTO activations (source_id, generation, previous, run_id, at)
+SELECT id, :generation, active_generation, :run, :now FROM sources WHERE id = :source;
+
+-- name: activation_next
+-- The first activation from a number on.
+SELECT a.id, a.source_id, CASE WHEN s.version = '' THEN s.name ELSE s.name || '@' || s.version END, s.kind,
+       a.generation, a.previous, a.run_id, a.at
+FROM activations a JOIN sources s ON s.id = a.source_id
+WHERE a.id >= :from AND (:everywhere OR a.source_id IN carray(:sources))
+ORDER BY a.id LIMIT 1;
+
+-- name: activation_newest
+-- The last activation there was.
+SELECT max(id) FROM activations;
+
+-- name: touched_by_run
+-- What a run changed for readers.
+SELECT id, reference, outcome FROM run_items
+WHERE run_id = :run AND id > :after AND outcome IN ('created', 'updated', 'deleted', 'skipped')
+ORDER BY id LIMIT :limit;
+
+-- name: touched_between
+-- What the runs between two generations had changed: a rollback changes it back.
+SELECT i.id, i.reference, 'updated' FROM run_items i JOIN runs r ON r.id = i.run_id
+WHERE r.source_id = :source AND r.generation > :low AND r.generation <= :high
+  AND i.id > :after AND i.outcome IN ('created', 'updated', 'deleted', 'skipped')
+ORDER BY i.id LIMIT :limit;
+
+-- name: run_of_generation
+-- The run that made a generation.
+SELECT run_id FROM generations WHERE source_id = :source AND number = :generation;
+
+-- name: generation_shown
+-- Was a generation visible to readers before?
+SELECT 1 FROM generations WHERE source_id = :source AND number = :generation AND activated_at IS NOT NULL;
+
+-- name: sinks_all
+-- Every sink and how far it has come.
+SELECT name, kind, settings, activation, item, state, last_run_at, last_success_at, last_error, failures
+FROM sinks ORDER BY name;
+
+-- name: sink_save
+-- A sink; one that is known keeps its place, unless it became another kind of sink.
+INSERT INTO sinks (name, kind, settings, activation, item)
+VALUES (:name, :kind, :settings, :activation, :item)
+ON CONFLICT (name) DO UPDATE SET
+  settings = excluded.settings,
+  activation = CASE WHEN kind = excluded.kind THEN activation ELSE excluded.activation END,
+  item = CASE WHEN kind = excluded.kind THEN item ELSE excluded.item END,
+  state = CASE WHEN kind = excluded.kind THEN state ELSE '{}' END,
+  kind = excluded.kind;
+
+-- name: sink_delete
+-- Nothing is sent there any more.
+DELETE FROM sinks WHERE name = ?;
+
+-- name: sink_move
+-- How an attempt to send went.
+UPDATE sinks SET
+  activation = coalesce(:activation, activation), item = coalesce(:item, item), state = coalesce(:state, state),
+  last_run_at = :now, last_error = :error,
+  last_success_at = CASE WHEN :error IS NULL THEN :now ELSE last_success_at END,
+  failures = CASE WHEN :error IS NULL THEN 0 ELSE failures + 1 END
+WHERE name = :name;
+
+-- name: token_insert
+-- A new token: its hash, never itself.
+INSERT INTO tokens (name, digest, scope, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING
+RETURNING id, name, scope, created_at, last_used_at;
+
+-- name: tokens_all
+-- Every token.
+SELECT id, name, scope, created_at, last_used_at FROM tokens ORDER BY name;
+
+-- name: token_find
+-- The token with this hash.
+SELECT id, name, scope, created_at, last_used_at FROM tokens WHERE digest = ?;
+
+-- name: token_used
+-- When a token was last used.
+UPDATE tokens SET last_used_at = ? WHERE id = ?;
+
+-- name: token_delete
+-- Whoever holds it may nothing any more.
+DELETE FROM tokens WHERE name = ?;
+
+-- name: request_find
+-- What a waiting wish asks for.
+SELECT number, only FROM sync_requests WHERE source_id = ?;
+
+-- name: request_save
+-- A wish, or what became of the waiting one when another joined; its place in the queue stays.
+INSERT INTO sync_requests (source_id, number, only, reason, requested_at) VALUES (:source, 1, :only, :reason, :now)
+ON CONFLICT (source_id) DO UPDATE SET number = number + 1, only = excluded.only, reason = excluded.reason
+RETURNING source_id, number, only, reason, requested_at;
+
+-- name: requests_all
+-- The longest waiting first.
+SELECT source_id, number, only, reason, requested_at FROM sync_requests ORDER BY requested_at, source_id;
+
+-- name: request_delete
+-- A wish that nothing joined since.
+DELETE FROM sync_requests WHERE source_id = ? AND number = ?;
+
+-- name: deliveries_forget
+-- Nobody delivers again after so long.
+DELETE FROM deliveries WHERE at < ?;
+
+-- name: delivery_insert
+-- A delivery, if it is met for the first time.
+INSERT INTO deliveries (hook, delivery, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING;
+
+-- name: run_by_id
+-- One run.
+SELECT id, source_id, mode, status, generation, stop_reason, started_at, finished_at, counters, error, owner, window
+FROM runs WHERE id = ?;
+
+-- name: run_progress
+-- How far a run has come.
+UPDATE runs SET counters = :counters WHERE id = :run AND status = 'running';
+
+-- name: source_lost
+-- The process that ran it is gone.
+UPDATE sources SET status = :status, last_error_at = :now, last_error = 'its process ended before it did',
+       consecutive_failures = consecutive_failures + 1
+WHERE id = :source AND status = 'RUNNING';

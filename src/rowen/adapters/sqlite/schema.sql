@@ -5,12 +5,28 @@ CREATE VIEW documents_active AS
   FROM documents d JOIN sources s ON s.id = d.source_id
   WHERE d.born <= s.active_generation AND (d.died IS NULL OR d.died > s.active_generation);
 
+CREATE TABLE activations (
+  id         INTEGER PRIMARY KEY AUTOINCREMENT,
+  source_id  INTEGER NOT NULL REFERENCES sources (id) ON DELETE CASCADE,
+  generation INTEGER NOT NULL,
+  previous   INTEGER NOT NULL,
+  run_id     INTEGER,
+  at         TEXT NOT NULL
+);
+
 CREATE TABLE contents (
   id        INTEGER PRIMARY KEY,
   hash      BLOB NOT NULL UNIQUE,
   text      TEXT NOT NULL,
   sectioned INTEGER NOT NULL DEFAULT 0
 );
+
+CREATE TABLE deliveries (
+  hook     TEXT NOT NULL,
+  delivery TEXT NOT NULL,
+  at       TEXT NOT NULL,
+  PRIMARY KEY (hook, delivery)
+) WITHOUT ROWID;
 
 CREATE TABLE documents (
   id            INTEGER PRIMARY KEY,
@@ -123,6 +139,7 @@ CREATE TABLE refs (
 );
 
 CREATE TABLE run_items (
+  id        INTEGER PRIMARY KEY AUTOINCREMENT,
   run_id    INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
   reference TEXT NOT NULL,
   outcome   TEXT NOT NULL,
@@ -142,7 +159,7 @@ CREATE TABLE runs (
   counters    TEXT NOT NULL DEFAULT '{}',
   error       TEXT,
   owner       TEXT NOT NULL
-);
+, window TEXT);
 
 CREATE TABLE sections (
   content_id INTEGER NOT NULL REFERENCES contents (id) ON DELETE CASCADE,
@@ -155,6 +172,19 @@ CREATE TABLE sections (
   end_at     INTEGER NOT NULL,
   passage_id INTEGER NOT NULL REFERENCES passages (id),
   PRIMARY KEY (content_id, position)
+) WITHOUT ROWID;
+
+CREATE TABLE sinks (
+  name            TEXT PRIMARY KEY,
+  kind            TEXT NOT NULL,
+  settings        TEXT NOT NULL,
+  activation      INTEGER NOT NULL,
+  item            INTEGER NOT NULL,
+  state           TEXT NOT NULL DEFAULT '{}',
+  last_run_at     TEXT,
+  last_success_at TEXT,
+  last_error      TEXT,
+  failures        INTEGER NOT NULL DEFAULT 0
 ) WITHOUT ROWID;
 
 CREATE TABLE sources (
@@ -182,6 +212,23 @@ CREATE TABLE sources (
   UNIQUE (name, version)
 );
 
+CREATE TABLE sync_requests (
+  source_id    INTEGER PRIMARY KEY REFERENCES sources (id) ON DELETE CASCADE,
+  number       INTEGER NOT NULL,
+  only         TEXT,
+  reason       TEXT NOT NULL,
+  requested_at TEXT NOT NULL
+);
+
+CREATE TABLE tokens (
+  id           INTEGER PRIMARY KEY,
+  name         TEXT NOT NULL UNIQUE,
+  digest       BLOB NOT NULL UNIQUE,
+  scope        TEXT NOT NULL CHECK (scope IN ('read', 'sync', 'admin')),
+  created_at   TEXT NOT NULL,
+  last_used_at TEXT
+);
+
 CREATE TABLE vectors (
   id         INTEGER PRIMARY KEY AUTOINCREMENT,
   passage_id INTEGER NOT NULL REFERENCES passages (id) ON DELETE CASCADE,
@@ -189,6 +236,8 @@ CREATE TABLE vectors (
   vector     BLOB NOT NULL,
   UNIQUE (passage_id, model_id)
 );
+
+CREATE INDEX deliveries_by_time ON deliveries (at);
 
 CREATE INDEX documents_by_birth ON documents (source_id, born, died);
 
@@ -208,7 +257,7 @@ CREATE INDEX handoffs_by_status ON handoffs (source_id, status);
 
 CREATE INDEX refs_aliases ON refs (alias_of) WHERE alias_of IS NOT NULL;
 
-CREATE INDEX run_items_by_run ON run_items (run_id);
+CREATE INDEX run_items_by_run ON run_items (run_id, id);
 
 CREATE INDEX runs_by_source ON runs (source_id, id);
 

@@ -12,8 +12,9 @@ from rowen.adapters.sqlite.queries import sql
 from rowen.adapters.sqlite.rows import date_in, json_in, json_out, time_in, time_out
 from rowen.core.document import Outcome
 from rowen.core.lease import Lease
-from rowen.core.run import Mode, Run, RunItem, RunStatus
+from rowen.core.run import Counters, Mode, Run, RunItem, RunStatus
 from rowen.core.source import NewSource, Source, Status
+from rowen.core.state import Step, after
 from rowen.errors import Conflict, LeaseLost
 from rowen.ports.store import Pause, RunEnd, SourceStats
 
@@ -99,11 +100,12 @@ def begin_run(db: apsw.Connection, held: Lease, source_id: int, mode: Mode, now:
     db.execute(sql("discard_births"), source)
     db.execute(sql("discard_deaths"), source)
     db.execute(sql("discard_generations"), source)
-    db.execute(sql("runs_close_lost"), {**source, "now": at})
+    close_lost_run(db, held, source_id, now)
     run_id, generation = db.execute(
         sql("run_insert"), {**source, "mode": mode.value, "now": at, "owner": held.owner}
     ).get
-    db.execute(sql("source_running"), {**source, "now": at})
+    status = Status(db.execute(sql("source_status"), source).get)
+    db.execute(sql("source_running"), {**source, "status": after(status, Step.START).value, "now": at})
     return Run(
         id=run_id,
         source_id=source_id,
@@ -135,6 +137,11 @@ def finish_run(db: apsw.Connection, held: Lease, run: Run, end: RunEnd, now: dat
             },
         )
         db.execute(sql("handoffs_supersede"), {"source": run.source_id, "run": run.id, "now": at})
+    if end.activate is not None:
+        db.execute(
+            sql("activation_insert"),
+            {"source": run.source_id, "generation": end.activate, "run": run.id, "now": at},
+        )
     db.execute(
         sql("source_finish"),
         {
@@ -145,6 +152,7 @@ def finish_run(db: apsw.Connection, held: Lease, run: Run, end: RunEnd, now: dat
             "hold_reason": end.hold_reason,
             "error": end.error,
             "watermark": time_out(end.watermark) if end.watermark else None,
+            "processed": end.last_processed_date.isoformat() if end.last_processed_date else None,
             "metadata": json_out(end.metadata) if end.metadata is not None else None,
             "now": at,
         },
@@ -159,6 +167,7 @@ def finish_run(db: apsw.Connection, held: Lease, run: Run, end: RunEnd, now: dat
             "stop_reason": end.stop_reason,
             "counters": json_out(end.counters.as_dict()),
             "error": end.error,
+            "window": json_out(end.window.as_dict()) if end.window else None,
             "generation": shown,
             "now": at,
         },
@@ -210,6 +219,28 @@ def notes_like(db: apsw.Connection, start: str) -> dict[str, Any]:
 
 def save_note(db: apsw.Connection, name: str, value: Any) -> None:
     db.execute(sql("note_save"), (name, json_out(value)))
+
+
+def save_progress(db: apsw.Connection, held: Lease, run: Run, counters: Counters) -> None:
+    fence(db, held)
+    db.execute(sql("run_progress"), {"run": run.id, "counters": json_out(counters.as_dict())})
+
+
+def close_lost_run(db: apsw.Connection, held: Lease, source_id: int, now: datetime) -> bool:
+    fence(db, held)
+    at = time_out(now)
+    db.execute(
+        sql("source_lost"),
+        {"source": source_id, "status": after(Status.RUNNING, Step.LOSE).value, "now": at},
+    )
+    closed = bool(db.changes())
+    db.execute(sql("runs_close_lost"), {"source": source_id, "now": at})
+    return closed
+
+
+def run_by_id(db: apsw.Connection, run_id: int) -> Run | None:
+    row = db.execute(sql("run_by_id"), (run_id,)).get
+    return None if row is None else _run(row)
 
 
 def runs(db: apsw.Connection, source_id: int, limit: int) -> list[Run]:
@@ -270,4 +301,5 @@ def _run(row: tuple[Any, ...]) -> Run:
         counters=json_in(row[8]),
         error=row[9],
         owner=row[10],
+        window=json_in(row[11]) if row[11] else None,
     )

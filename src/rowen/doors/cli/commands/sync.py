@@ -94,7 +94,7 @@ async def perform(
 ) -> Receipt:
     from rowen.doors import views
     from rowen.doors.cli import receipt as receipts
-    from rowen.flows import sync as flow
+    from rowen.flows.turns import sync_all_parts
 
     failures = receipts.Failures()
 
@@ -103,7 +103,7 @@ async def perform(
         failures(event)
 
     with progress:
-        receipt = await flow.sync(tools, source, full=full, on_event=on_event)
+        receipt = await sync_all_parts(tools, source, full=full, on_event=on_event)
     if out.json:
         out.emit(views.receipt(receipt))
     else:

@@ -1,0 +1,33 @@
+"""A wish that a source be synced soon: by a web hook, an API call or a person.
+
+There is at most one for a source; another wish joins it. What arrives while a run is under way is left for
+the next one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+MAX_ONLY = 1000
+"""More references than this, and the whole source is asked."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SyncRequest:
+    source_id: int
+    number: int
+    """Grows with each wish that joins, so that a run removes only what it knew of."""
+    only: tuple[str, ...] | None
+    """These references; None for everything."""
+    reason: str
+    requested_at: datetime
+
+
+def joined(one: Sequence[str] | None, other: Sequence[str] | None) -> tuple[str, ...] | None:
+    """What two wishes ask for together."""
+    if one is None or other is None:
+        return None
+    together = tuple(dict.fromkeys((*one, *other)))
+    return together if len(together) <= MAX_ONLY else None

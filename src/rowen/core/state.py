@@ -1,0 +1,55 @@
+"""The four states of a source, and the only ways between them.
+
+    IDLE, SUCCESS or ERROR ── a run starts ──▶ RUNNING ──▶ SUCCESS, ERROR, or where it was before
+
+A transition that is not in the table does not exist: asking for it is a bug and raises. A source whose run
+died is still RUNNING in the store; `LOST` is the way out of that, and nothing else is.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from rowen.core.source import Status
+
+
+class Step(StrEnum):
+    START = "start"
+    SUCCEED = "succeed"
+    FAIL = "fail"
+    CANCEL_SHOWN = "cancel_shown"
+    """Somebody stopped the run of a source that readers see."""
+    CANCEL_NEW = "cancel_new"
+    """Somebody stopped the first run."""
+    LOSE = "lose"
+    """The process that ran it is gone."""
+    APPROVE = "approve"
+    """A person let a held generation through."""
+
+
+_NEXT = {
+    (Status.IDLE, Step.START): Status.RUNNING,
+    (Status.SUCCESS, Step.START): Status.RUNNING,
+    (Status.ERROR, Step.START): Status.RUNNING,
+    (Status.RUNNING, Step.SUCCEED): Status.SUCCESS,
+    (Status.RUNNING, Step.FAIL): Status.ERROR,
+    (Status.RUNNING, Step.CANCEL_SHOWN): Status.SUCCESS,
+    (Status.RUNNING, Step.CANCEL_NEW): Status.IDLE,
+    (Status.RUNNING, Step.LOSE): Status.ERROR,
+    (Status.ERROR, Step.APPROVE): Status.SUCCESS,
+}
+
+
+class IllegalTransition(AssertionError):
+    """A bug: nobody can cause it from outside."""
+
+
+def after(status: Status, step: Step) -> Status:
+    try:
+        return _NEXT[status, step]
+    except KeyError:
+        raise IllegalTransition(f"a source that is {status} cannot {step}") from None
+
+
+def steps_from(status: Status) -> frozenset[Step]:
+    return frozenset(step for known, step in _NEXT if known is status)
