@@ -2,8 +2,8 @@
 
 A source that can be asked by date is read in windows. The newest one comes first, from the watermark (with
 some overlap, for items that turn up late) to now; then, while history is wanted, one day after the other
-going back. How far back seeding has come is the source's `last_processed_date`: every day from there on is in.
-Pure: times come in, windows go out.
+going back. How far back seeding has come is the source's `last_processed_date`: every day from there on is
+in. Pure: times come in, windows go out.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One source's turn: a run, more runs while there is history to take in, and other attempts for what may pass.
+"""One source's turn: a run, more runs while there is history to take in, other attempts for what may pass.
 
 A client that is paused is not asked; one that limits us is paused here. What the turn means to others (sinks,
 alarms, the next in line) is not decided here.

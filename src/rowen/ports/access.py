@@ -1,4 +1,4 @@
-"""What a service asks of the store: tokens, wishes for a sync, and which web hook deliveries were met before."""
+"""What a service asks of the store: tokens, wishes for a sync, and which deliveries were met before."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What readers and sinks ask of the store: visible documents, the change feed, and how far each sink has come."""
+"""What readers and sinks ask of the store: visible documents, the change feed, how far a sink has come."""
 
 from __future__ import annotations
 
