@@ -1,0 +1,69 @@
+"""`rowen company`: one company, what is known about it, and its offers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from rowen.doors.cli.call import Call
+from rowen.doors.cli.call import command as rowen_command
+from rowen.doors.cli.output import Output, clean
+
+if TYPE_CHECKING:
+    from rowen.core.company import Company
+    from rowen.core.offer import Offer
+    from rowen.flows.tools import Tools
+
+
+@rowen_command("company", short_help="Show one company with its offers.")
+@click.argument("name_or_id")
+def command(call: Call, name_or_id: str) -> int:
+    """Show the company NAME_OR_ID with its offers, open ones first.
+
+    The id of a company that turned out to be another one leads to that one.
+    """
+    from rowen.doors.cli import session
+
+    async def work(tools: Tools) -> None:
+        from rowen.doors import views
+        from rowen.flows import companies
+
+        found = await companies.find(tools, name_or_id)
+        offers = await tools.store.offers_of(found.id)
+        if call.out.json:
+            call.out.emit({"company": views.company(found), "offers": [views.offer(one) for one in offers]})
+        else:
+            _show(tools, call.out, found, offers)
+
+    session.run(call, work)
+    return 0
+
+
+def _show(tools: Tools, out: Output, company: Company, offers: list[Offer]) -> None:
+    from rich.text import Text
+
+    from rowen.doors.cli.words import ago, count
+
+    now = tools.clock.now()
+    head = Text(clean(company.name), style="bold").append(f"  company {company.id}", "default")
+    out.line(head.append(f"  {clean(company.website)}" if company.website else "", "dim"))
+    out.line(
+        f"{count(company.open_offers, 'open offer')}, {company.offers:,} ever, "
+        f"{count(company.reposts, 'repost')}, {company.posting_rate:g} new ones a month"
+    )
+    out.line(f"first seen {ago(company.first_seen_at, now)}, last news {ago(company.last_seen_at, now)}")
+    if company.places:
+        out.line(clean(f"places: {', '.join(company.places)}"))
+    if company.resolution:
+        out.line(clean(f"resolution: {company.resolution}"))
+    if offers:
+        out.line("")
+    for offer in offers:
+        state = ("open  ", "green") if offer.is_open else ("closed", "dim")
+        line = Text(state[0], style=state[1]).append(f"  {offer.id}  {clean(offer.title)}", "default")
+        line.append(f"  {clean(offer.place)}" if offer.place else "", "default")
+        line.append(f"  {offer.appeared_at:%Y-%m-%d}", "dim")
+        line.append(f"  repost of {offer.repost_of}" if offer.repost_of else "", "yellow")
+        line.append(f"  {clean(', '.join(offer.sources))}  {clean(offer.url)}", "dim")
+        out.line(line)
