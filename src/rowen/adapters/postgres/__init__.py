@@ -1,0 +1,1 @@
+"""The Store port on PostgreSQL with pgvector: for more than one machine."""

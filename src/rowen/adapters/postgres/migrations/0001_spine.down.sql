@@ -1,0 +1,18 @@
+DROP TABLE vectors;
+DROP TABLE models;
+DROP TABLE sections;
+DROP TABLE passages;
+DROP TEXT SEARCH CONFIGURATION rowen;
+DROP TEXT SEARCH DICTIONARY rowen_stem;
+DROP VIEW documents_active;
+DROP TABLE documents;
+DROP TABLE contents;
+DROP TABLE refs;
+DROP TABLE pauses;
+DROP TABLE notes;
+DROP TABLE listings;
+DROP TABLE generations;
+DROP TABLE run_items;
+DROP TABLE runs;
+DROP TABLE leases;
+DROP TABLE sources;

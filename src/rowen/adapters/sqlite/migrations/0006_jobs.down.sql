@@ -1,0 +1,2 @@
+DROP TABLE run_shares;
+DROP TABLE jobs;

@@ -1,0 +1,99 @@
+"""What a worker does: ingest for runs that other processes own, and run sources whose turn it is.
+
+Every ticket may come twice, and late. Ingestion is fenced by the run's lease and skips what is done; a source
+runs under its own lease, and under the one of its client, so that a host has one visitor at a time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import datetime
+from typing import Any
+
+from rowen.core.lease import Lease
+from rowen.core.run import Counters, RunStatus
+from rowen.errors import Conflict, LeaseLost, NotFound
+from rowen.flows import alarms
+from rowen.flows.announce import announce
+from rowen.flows.ingest import Ingestion
+from rowen.flows.leases import acquire, client_lease, kept
+from rowen.flows.tools import Tools
+from rowen.flows.turns import Passed, client_of, run_source
+from rowen.flows.workforce import worker_lease_name
+from rowen.ports.dispatcher import INGEST, Answer, Done, Later, Ticket
+
+SYNC = "sync"
+"""The task of a ticket that names a source whose turn it is."""
+BUSY_S = 5.0
+LOST_RUNS = 3
+
+
+def sync_payload(source_id: int) -> dict[str, Any]:
+    return {"source": source_id}
+
+
+async def work(tools: Tools, *, concurrency: int, stop: asyncio.Event) -> None:
+    """Handle tickets until told to stop; what is under way then ends."""
+    lease = await acquire(tools, worker_lease_name(tools.owner))
+    if lease is None:
+        raise Conflict(f"worker `{tools.owner}`: works already")
+    worker = _Worker(tools)
+    async with kept(tools, lease):
+        await tools.dispatcher().run(
+            {INGEST: worker.ingest, SYNC: worker.sync}, concurrency=concurrency, stop=stop
+        )
+
+
+class _Worker:
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+
+    async def ingest(self, ticket: Ticket) -> Answer:
+        store = self._tools.store
+        run = await store.run(ticket.payload["run"])
+        if run is None or run.status is not RunStatus.RUNNING:
+            return Done()
+        lease = Lease(
+            name=ticket.payload["lease"],
+            owner=ticket.payload["owner"],
+            token=ticket.payload["token"],
+            expires_at=datetime.max,  # noqa: DTZ901 - the token decides, not the time
+        )
+        counters = Counters()
+        try:
+            waiting = await store.staged(run, ticket.payload["handoffs"])
+            await Ingestion(self._tools, lease, run, counters).work_off(waiting)
+        except LeaseLost:
+            # Its run is over; whoever runs the source now has handed off anew.
+            return Done()
+        if waiting:
+            await store.save_share(run.id, counters)
+        return Done()
+
+    async def sync(self, ticket: Ticket) -> Answer:
+        tools = self._tools
+        source = next((s for s in await tools.store.sources() if s.id == ticket.payload["source"]), None)
+        if source is None or source.paused:
+            return Done()
+        if await self._kills(source.id):
+            # Its runs have taken their workers down each time: it waits for its next turn.
+            return Done()
+        request = next((r for r in await tools.store.sync_requests() if r.source_id == source.id), None)
+        try:
+            async with client_lease(tools, client_of(source)):
+                turn = await run_source(tools, source, only=request.only if request else None)
+        except (Conflict, LeaseLost) as exc:
+            return Later(BUSY_S, exc.message)
+        except NotFound:
+            return Done()
+        if isinstance(turn, Passed):
+            return Done()
+        if request is not None:
+            await tools.store.finish_request(request)
+        await alarms.after_turn(tools, source, turn)
+        await announce(tools)
+        return Done()
+
+    async def _kills(self, source_id: int) -> bool:
+        last = await self._tools.store.runs(source_id, limit=LOST_RUNS)
+        return len(last) == LOST_RUNS and all(run.status is RunStatus.LOST for run in last)

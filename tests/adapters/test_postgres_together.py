@@ -1,0 +1,291 @@
+"""Several processes on one PostgreSQL: who may write, who waits for whom, and what readers see meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Awaitable
+from datetime import timedelta
+
+import pytest
+
+from rowen.adapters.postgres import handoffs, history
+from rowen.adapters.postgres.store import PostgresStore
+from rowen.adapters.postgres.transaction import Transaction
+from rowen.core.feed import START
+from rowen.core.run import Mode
+from rowen.errors import LeaseLost, StoreUnusable
+from tests.contract.helpers import (
+    LATER,
+    NOW,
+    a_draft,
+    a_generation,
+    a_lease,
+    a_run,
+    a_source,
+    an_end,
+    ingest,
+    visible,
+)
+from tests.postgres import Server
+
+pytestmark = pytest.mark.anyio
+
+A, B = "https://docs.example/a", "https://docs.example/b"
+
+
+@pytest.fixture
+async def stores(postgres: Server) -> AsyncIterator[tuple[PostgresStore, PostgresStore]]:
+    """Two processes, as far as the database can tell."""
+    with postgres.schema() as schema:
+        url = f"{postgres.url}&application_name={schema}"
+        one, other = (PostgresStore(url, schema=schema) for _ in range(2))
+        yield one, other
+        await one.close()
+        await other.close()
+
+
+async def until_it_waits(server: Server, store: PostgresStore) -> None:
+    """One of the two waits for a lock."""
+    waiting = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = %s"
+    async with asyncio.timeout(5):
+        with server.connect() as db:
+            # The server tells nobody who begins to wait: it must be asked.
+            while not db.execute(waiting, (store.database.schema,)).fetchone():  # noqa: ASYNC110
+                await asyncio.sleep(0)
+
+
+async def begun(work: Awaitable[object]) -> asyncio.Future[object]:
+    return asyncio.ensure_future(work)
+
+
+async def test_of_many_who_want_a_lease_one_gets_it(stores: tuple[PostgresStore, PostgresStore]) -> None:
+    for turn in range(5):
+        now = NOW + timedelta(hours=turn)
+        asked = [
+            store.acquire_lease("source:1", f"{turn}-{n}", now=now, ttl_s=60)
+            for n in range(6)
+            for store in stores
+        ]
+        got = [lease for lease in await asyncio.gather(*asked) if lease]
+        assert len(got) == 1
+        assert got[0].token == turn + 1
+
+
+async def test_a_takeover_waits_for_the_write_that_is_under_way(
+    stores: tuple[PostgresStore, PostgresStore], postgres: Server
+) -> None:
+    store, other = stores
+    source = await a_source(store)
+    lease, run = await a_run(store, source)
+    reached, go_on = threading.Event(), threading.Event()
+
+    def slow_write(db: Transaction) -> None:
+        db.value("lease_check", name=lease.name, token=lease.token)
+        reached.set()
+        assert go_on.wait(5)
+        db.write("run_progress", run=run.id, counters='{"pages": 7}')
+
+    writing = await begun(store.database.write(slow_write))
+    await asyncio.to_thread(reached.wait, 5)
+    # The heartbeat goes through: it does not change who holds the lease.
+    lease = await other.renew_lease(lease, now=NOW, ttl_s=60)
+    late = NOW + timedelta(hours=1)
+    taking = await begun(other.acquire_lease(lease.name, "other", now=late, ttl_s=60))
+    await until_it_waits(postgres, store)
+    assert not taking.done()
+    go_on.set()
+    await asyncio.gather(writing, taking)
+    stored = await other.run(run.id)
+    assert stored is not None
+    assert stored.counters == {"pages": 7}, "the write came before the takeover"
+    with pytest.raises(LeaseLost):
+        await store.stage(lease, run, [a_draft(A, "late")], now=NOW)
+
+
+async def test_a_unit_of_work_that_has_begun_ends_though_nobody_waits(
+    stores: tuple[PostgresStore, PostgresStore],
+) -> None:
+    store, _ = stores
+    reached, go_on = threading.Event(), threading.Event()
+
+    def slow_write(db: Transaction) -> None:
+        db.write("note_save", name="slow", value="1")
+        reached.set()
+        assert go_on.wait(5)
+
+    writing = await begun(store.database.write(slow_write))
+    await asyncio.to_thread(reached.wait, 5)
+    writing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await writing
+    go_on.set()
+    await store.close()
+    reopened = stores[1]
+    assert await reopened.note("slow") == 1
+
+
+async def test_two_who_meet_the_same_texts_at_once_share_them(
+    stores: tuple[PostgresStore, PostgresStore],
+) -> None:
+    pages = {f"https://docs.example/{n}": f"# Page {n}\n\nthe same text {n}" for n in range(40)}
+    backwards = dict(reversed(pages.items()))
+    sources = [await a_source(stores[0], name) for name in ("one", "other", "third", "fourth")]
+    await asyncio.gather(
+        *(
+            a_generation(stores[number % 2], source, backwards if number % 2 else pages)
+            for number, source in enumerate(sources)
+        )
+    )
+    seen = [await visible(stores[0], source) for source in sources]
+    assert seen[0] == seen[1] == seen[2] == seen[3]
+    assert len(seen[0]) == 40
+
+
+async def test_workers_of_one_run_may_bring_the_same_page_twice(
+    stores: tuple[PostgresStore, PostgresStore],
+) -> None:
+    source = await a_source(stores[0])
+    lease, run = await a_run(stores[0], source)
+    drafts = [a_draft(f"https://docs.example/{n}", f"text {n}") for n in range(30)]
+    staged = await stores[0].stage(lease, run, drafts, now=NOW)
+    await asyncio.gather(*(ingest(store, lease, run, staged) for store in stores for _ in range(2)))
+    await stores[0].finish_run(lease, run, an_end(run), now=LATER)
+    assert len(await visible(stores[0], source)) == 30
+    assert len(await stores[0].documents(source.id)) == 30
+
+
+async def test_two_first_wishes_at_once_become_one_that_has_both(
+    stores: tuple[PostgresStore, PostgresStore],
+) -> None:
+    source = await a_source(stores[0])
+    wishes = [
+        store.request_sync(source.id, only=[f"{n}"], reason="push", now=NOW)
+        for n, store in enumerate([*stores, *stores])
+    ]
+    await asyncio.gather(*wishes)
+    (wish,) = await stores[0].sync_requests()
+    assert wish.only is not None
+    assert sorted(wish.only) == ["0", "1", "2", "3"]
+
+
+async def test_news_becomes_visible_in_the_order_of_its_numbers(
+    stores: tuple[PostgresStore, PostgresStore], postgres: Server
+) -> None:
+    store, other = stores
+    first, second = await a_source(store, "first"), await a_source(store, "second")
+    lease, run = await a_run(other, second)
+    await ingest(other, lease, run, await other.stage(lease, run, [a_draft(A, "a")], now=NOW))
+    reached, go_on = threading.Event(), threading.Event()
+
+    def slow_activation(db: Transaction) -> None:
+        history.activate(db, first.id, 0, NOW)
+        reached.set()
+        assert go_on.wait(5)
+
+    slow = await begun(store.database.write(slow_activation))
+    await asyncio.to_thread(reached.wait, 5)
+    finishing = await begun(other.finish_run(lease, run, an_end(run), now=LATER))
+    await until_it_waits(postgres, store)
+    assert (await store.feed_end()) == START, "nobody may see the later one before the earlier one"
+    go_on.set()
+    await asyncio.gather(slow, finishing)
+    assert (await store.feed_end()).activation == 2
+
+
+async def test_forgetting_waits_for_those_who_are_about_to_use_a_text(
+    stores: tuple[PostgresStore, PostgresStore], postgres: Server
+) -> None:
+    store, other = stores
+    source = await a_source(store)
+    await a_generation(store, source, {A: "once used"})
+    await store.remove_source(source.id)
+    source = await a_source(store)
+    lease, run = await a_run(store, source)
+    reached, go_on = threading.Event(), threading.Event()
+
+    def slow_stage(db: Transaction) -> object:
+        staged = handoffs.stage(db, lease, run, [a_draft(B, "once used")], NOW, False)
+        reached.set()
+        assert go_on.wait(5)
+        return staged
+
+    staging = await begun(store.database.write(slow_stage))
+    await asyncio.to_thread(reached.wait, 5)
+    vacuuming = await begun(other.vacuum({}, everything=True))
+    await until_it_waits(postgres, store)
+    go_on.set()
+    await asyncio.gather(staging, vacuuming)
+    (handoff,) = await store.handoffs()
+    (kept,) = await store.staged(run, [handoff.id])
+    assert kept.draft.text == "once used"
+
+
+async def test_a_reader_sees_one_state_however_long_it_reads(
+    stores: tuple[PostgresStore, PostgresStore],
+) -> None:
+    store, other = stores
+    source = await a_source(store)
+    await a_generation(store, source, {A: "old"})
+    reached, go_on = threading.Event(), threading.Event()
+
+    def slow_read(db: Transaction) -> tuple[int, int]:
+        before = len(db.rows("known", source=source.id))
+        reached.set()
+        assert go_on.wait(5)
+        return before, len(db.rows("known", source=source.id))
+
+    reading = asyncio.ensure_future(store.database.read(slow_read))
+    await asyncio.to_thread(reached.wait, 5)
+    await a_generation(other, source, {A: "new", B: "b"})
+    go_on.set()
+    assert await reading == (1, 1)
+    assert len(await visible(store, source)) == 2
+
+
+async def test_a_reader_can_write_nothing(stores: tuple[PostgresStore, PostgresStore]) -> None:
+    with pytest.raises(StoreUnusable, match="read-only"):
+        await stores[0].database.read(lambda db: db.write("note_save", name="n", value="1"))
+
+
+async def test_a_row_that_was_rolled_back_was_not_written(
+    stores: tuple[PostgresStore, PostgresStore],
+) -> None:
+    store, _ = stores
+    before = store.rows_written()
+
+    def fails(db: Transaction) -> None:
+        db.write("note_save", name="n", value="1")
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await store.database.write(fails)
+    assert store.rows_written() == before
+    assert await store.note("n") is None
+    await store.save_note("n", 1)
+    assert store.rows_written() == before + 1
+
+
+async def test_a_run_taken_over_in_the_middle_leaves_one_history(
+    stores: tuple[PostgresStore, PostgresStore],
+) -> None:
+    zombie, heir = stores
+    source = await a_source(zombie)
+    lease, run = await a_run(zombie, source)
+    staged = await zombie.stage(lease, run, [a_draft(A, "a")], now=NOW)
+    await heir.release_lease(lease)
+    mine = await a_lease(heir, source, "heir")
+    await heir.begin_run(mine, source.id, mode=Mode.FULL, now=LATER)
+    with pytest.raises(LeaseLost):
+        await ingest(zombie, lease, run, staged)
+    assert [one.status.value for one in await heir.runs(source.id, limit=5)] == ["running", "lost"]
+
+
+async def test_a_process_asleep_in_a_transaction_does_not_hold_others_for_ever(postgres: Server) -> None:
+    with postgres.schema() as schema:
+        store = PostgresStore(postgres.url, schema=schema)
+        limit = await store.database.read(
+            lambda db: db.query("SELECT current_setting('idle_in_transaction_session_timeout')", {})
+        )
+        assert limit == [("1min",)]
+        await store.close()
