@@ -1,0 +1,38 @@
+"""`rowen mcp`: the store for an assistant, over standard input and output."""
+
+from __future__ import annotations
+
+import click
+
+from rowen.doors.cli.call import Call
+from rowen.doors.cli.call import command as rowen_command
+from rowen.errors import ConfigError
+
+INTERRUPTED = "stopped"
+
+
+@rowen_command("mcp", short_help="Serve assistants: the Model Context Protocol on standard input.")
+@click.option("--read-only", is_flag=True, help="Refuse to sync: only search and read.")
+def command(call: Call, read_only: bool) -> int:
+    """Let an assistant search, read and refresh sources (Model Context Protocol).
+
+    An assistant starts this itself and speaks to it on standard input and output. It ends with its input.
+    """
+    from rowen import config as settings
+    from rowen.doors.cli import session
+
+    config, _ = settings.load(db=call.db)
+    try:
+        from rowen.doors.mcp.stdio import serve
+    except ModuleNotFoundError as exc:
+        if exc.name not in ("mcp", "mcp_types", "anyio"):
+            raise
+        raise ConfigError(
+            "the package `mcp` is not installed", hint="install it with `pip install 'rowen[mcp]'`"
+        ) from exc
+
+    async def work() -> None:
+        await serve(config, read_only=read_only)
+
+    session.run_async(work, interrupted=INTERRUPTED)
+    return 0

@@ -1,0 +1,235 @@
+"""What tools answer: a compact text for the model, the same as values for programs.
+
+Whatever a page says (titles, headings, addresses, text) stands inside the quoted part; what stands outside is
+Rowen's own word.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from rowen.core.feed import Document
+from rowen.core.hit import Answer as Found
+from rowen.core.run import Run
+from rowen.core.source import Source
+from rowen.core.urls import without_credentials
+from rowen.doors import views
+from rowen.doors.mcp.quoting import NOTICE, clean, one_line, quoted
+from rowen.flows.reading import Changes, Excerpt, Heading, Touched
+from rowen.flows.sync import Receipt
+
+HEADINGS_LISTED = 6
+OUTCOMES = ("created", "updated", "deleted", "unchanged", "failed")
+MARKS = {"added": "+", "changed": "~", "removed": "-"}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    text: str
+    values: dict[str, Any]
+    failed: bool = False
+
+
+def search(found: Found, verified: Mapping[str, datetime | None], *, hint: str) -> Answer:
+    hits = []
+    lines = []
+    for number, hit in enumerate(found.hits, 1):
+        label = f"{hit.source}@{hit.version}" if hit.version else hit.source
+        checked = verified.get(label)
+        sections = [{"heading_path": one.heading_path, "url": one.url} for one in hit.sections]
+        hits.append({**views.hit(hit), "verified_at": _iso(checked), "sections": sections})
+        lines += [
+            f"{number}. {one_line(hit.heading_path or hit.title)}",
+            f"   {one_line(hit.url, 2000)}",
+            f"   {label}, generation {hit.generation}, "
+            f"fetched {_when(hit.fetched_at)}, verified {_when(checked)}",
+            f"   {one_line(hit.snippet, 600)}",
+        ]
+        if hit.sections:
+            also = " | ".join(one_line(one.heading_path, 80) for one in hit.sections)
+            lines.append(f"   also: {also}")
+    values = {"query": found.query, "mode": found.mode.value, "degraded": found.degraded, "hits": hits}
+    degraded = f" Degraded: {one_line(found.degraded)}." if found.degraded else ""
+    if not hits:
+        return Answer(f"Nothing found.{degraded} {hint}", values)
+    head = f"{_count(len(hits), 'hit')}, best first.{degraded}"
+    body = quoted("\n".join(lines), whence="quoted from the pages at the addresses in it")
+    return Answer(f"{head}\n{body}", {"quoted": f"titles, headings and snippets are {NOTICE}", **values})
+
+
+def sources(found: Sequence[Source], documents: Mapping[int, int]) -> Answer:
+    rows = [
+        {
+            "source": one.label,
+            "version": one.version,
+            "kind": one.kind,
+            "location": without_credentials(one.location),
+            "documents": documents[one.id],
+            "generation": one.active_generation,
+            "status": one.status.value,
+            "verified_at": _iso(one.last_success_at),
+        }
+        for one in found
+    ]
+    if not rows:
+        return Answer("There are no sources yet; a person adds them with `rowen add`.", {"sources": []})
+    lines = [
+        f"{one.label}: {one.kind}, {_count(documents[one.id], 'document')}, {one.status.value}, "
+        f"verified {_when(one.last_success_at)}, {one_line(without_credentials(one.location), 200)}"
+        for one in found
+    ]
+    return Answer("\n".join(lines), {"sources": rows})
+
+
+def version(chosen: Source, wanted: str, others: Sequence[Source]) -> Answer:
+    exact = chosen.version == wanted
+    versions = [one.version for one in others]
+    fit = "that very version" if exact else f"the best match for `{wanted}`"
+    stored = ", ".join(f"`{one}`" if one else "(no version)" for one in versions)
+    return Answer(
+        f"`{chosen.label}` is {fit}. Stored, newest first: {stored}.",
+        {"source": chosen.label, "version": chosen.version, "exact": exact, "versions": versions},
+    )
+
+
+def document(
+    one: Document, part: Excerpt, verified: datetime | None, *, headings: int = HEADINGS_LISTED
+) -> Answer:
+    """`headings` of what was left out are named, on each side."""
+    left_out = [f"{low} to {high}" if low < high else f"{low}" for low, high in _gaps(part)]
+    about = (
+        f"document {one.id} of `{one.source}`, generation {one.generation}, fetched {_when(one.fetched_at)}, "
+        f"verified {_when(verified)}"
+    )
+    if part.sections:
+        head = f"{_sections(part)} of {about}; all of it is about {part.tokens:,} tokens."
+    else:
+        head = f"There is no text in {about}."
+    if part.cut:
+        head += " Only the beginning of that section fits: ask with a larger `budget_tokens`."
+    if left_out:
+        head += (
+            f" Left out: sections {' and '.join(left_out)}; ask with `section` (a number or a heading) "
+            "or a larger `budget_tokens`."
+        )
+    outside = [f"Title: {one_line(one.title)}", f"URL: {one_line(one.url, 2000)}"]
+    outside += [
+        f"Left out {where}: {_outline(outline, headings)}"
+        for where, outline in (("before", part.before), ("after", part.after))
+        if outline
+    ]
+    text = quoted("\n".join([*outside, "", part.text.strip("\n")]), whence="quoted from the document")
+    values = {
+        "source": one.source,
+        "url": one.url,
+        "title": one.title,
+        "document_id": one.id,
+        "generation": one.generation,
+        "fetched_at": _iso(one.fetched_at),
+        "verified_at": _iso(verified),
+        "sections": [part.first, part.last],
+        "sections_total": part.sections,
+        "tokens_total": part.tokens,
+        "cut": part.cut,
+        "left_out": [list(gap) for gap in _gaps(part)],
+        "text": text,
+    }
+    return Answer(f"{head}\n{text}", values)
+
+
+def changes(found: Changes) -> Answer:
+    counts = Counter(item.change for item in found.items)
+    said = ", ".join(f"{counts[kind]} {kind}" for kind in MARKS if counts[kind]) or "nothing changed"
+    go_on = (
+        f"there is more: ask with since={found.cursor}" if found.more else f"next time: since={found.cursor}"
+    )
+    values = {
+        "quoted": f"titles, headings and addresses are {NOTICE}",
+        "changes": [_change(item) for item in found.items],
+        "cursor": str(found.cursor),
+        "more": found.more,
+    }
+    head = f"{said[:1].upper()}{said[1:]}; {go_on}."
+    if not found.items:
+        return Answer(head, values)
+    body = quoted("\n".join(map(_change_line, found.items)), whence="quoted from the documents")
+    return Answer(f"{head}\n{body}", values)
+
+
+def refreshed(source: Source, ended: Receipt | Run) -> Answer:
+    if isinstance(ended, Receipt):
+        values = views.receipt(ended)
+    else:
+        values = {"source": source.label, **views.run(ended)}
+    said = (
+        f"`{source.label}`: {ended.status.value}, generation {ended.generation}: "
+        + ", ".join(f"{values.get(name, 0)} {name}" for name in OUTCOMES)
+        + "."
+    )
+    for word in (ended.error, values.get("hint") and f"hint: {values['hint']}"):
+        if word:
+            # An error names what a server said.
+            said += f"\n{one_line(word, 600)}"
+    return Answer(said, values, failed=not ended.status.is_good)
+
+
+def _change(item: Touched) -> dict[str, Any]:
+    return {
+        "change": item.change,
+        "source": item.source,
+        "url": item.url,
+        "title": item.title,
+        "document_id": item.document_id,
+        "at": _iso(item.at),
+        "headings": list(item.headings),
+    }
+
+
+def _change_line(item: Touched) -> str:
+    name = one_line(item.title or item.reference)
+    number = f", document {item.document_id}" if item.document_id else ""
+    line = (
+        f"{MARKS[item.change]} {name} ({one_line(item.url, 2000)}; {item.source}, {_when(item.at)}{number})"
+    )
+    if item.headings:
+        line += "\n    " + " | ".join(one_line(heading, 80) for heading in item.headings)
+    return line
+
+
+def _sections(part: Excerpt) -> str:
+    if part.first == part.last:
+        return f"Section {part.first} of {part.sections}"
+    return f"Sections {part.first} to {part.last} of {part.sections}"
+
+
+def _gaps(part: Excerpt) -> list[tuple[int, int]]:
+    around = [(1, part.first - 1), (part.last + 1, part.sections)]
+    return [(low, high) for low, high in around if low <= high]
+
+
+def _outline(outline: Sequence[Heading], most: int) -> str:
+    listed = [f"{one.number} {one_line(one.path, 80)}" for one in outline[:most]]
+    rest = len(outline) - len(listed)
+    return " | ".join(listed) + (f" | and {rest} more" if rest else "")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def _when(moment: datetime | None) -> str:
+    return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%MZ}" if moment else "never"
+
+
+def _iso(moment: datetime | None) -> str | None:
+    return moment.isoformat() if moment else None
+
+
+def problem(message: str, hint: str | None) -> str:
+    """An error in words, on few lines whatever it quotes."""
+    said = clean(message)
+    return f"{said}\nhint: {clean(hint)}" if hint else said

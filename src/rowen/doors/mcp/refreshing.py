@@ -1,0 +1,145 @@
+"""A sync on behalf of a client: told of as it goes, and ended in good order when the client goes away.
+
+The run has a task of its own. A client's cancellation reaches a handler again and again until it gives in;
+a run wants to be told once, and then be left to write down how far it came.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import anyio
+
+from rowen.core.run import Event, Run
+from rowen.core.source import Source
+from rowen.errors import RowenError
+from rowen.flows.intake import OnEvent
+from rowen.flows.tools import Tools
+from rowen.flows.turns import Turn, run_source
+
+if TYPE_CHECKING:  # a server that was started by its client has none
+    from rowen.flows.desk import Desk
+
+TELL_EVERY_S = 0.25
+T = TypeVar("T")
+
+Ended = Turn | Run
+"""A run of another process has a record, and no receipt."""
+
+log = logging.getLogger("rowen.mcp")
+
+Report = Callable[[float, float | None, str], Awaitable[None]]
+"""How far, of how much, in words."""
+
+
+class Sync(Protocol):
+    """Runs a source: `alone`, or the desk that looks after all runs of this process."""
+
+    def __call__(self, tools: Tools, source: Source, *, on_event: OnEvent) -> Coroutine[Any, Any, Ended]: ...
+
+
+async def alone(tools: Tools, source: Source, *, on_event: OnEvent) -> Ended:
+    """A run in this process that nobody else looks after; what it showed to readers goes to the sinks."""
+    from rowen.flows.announce import announce
+
+    turn = await run_source(tools, source, on_event=on_event)
+    try:
+        for one in await announce(tools):
+            if one.error is not None:
+                log.warning("sink %s: %s", one.sink, one.error.message)
+    except RowenError as exc:
+        # The run is done, and what a sink did not get is sent with the next one.
+        log.warning("sinks were not told: %s", exc.message)
+    return turn
+
+
+def through(desk: Desk) -> Sync:
+    """The desk's way: a run that is under way is joined, and goes on when the client goes away."""
+
+    async def sync(tools: Tools, source: Source, *, on_event: OnEvent) -> Ended:
+        watching: list[asyncio.Task[None]] = []
+
+        def on_run(run_id: int) -> None:
+            watching.append(asyncio.create_task(_watch(desk, run_id, on_event)))
+
+        try:
+            return (await desk.sync(source, on_run=on_run)).ended
+        finally:
+            for task in watching:
+                task.cancel()
+
+    return sync
+
+
+async def _watch(desk: Desk, run_id: int, on_event: OnEvent) -> None:
+    with desk.watch(run_id) as watch:
+        while watch is not None and not watch.over:
+            await watch.news()
+            for event in watch.take():
+                on_event(event)
+
+
+async def refresh(tools: Tools, source: Source, sync: Sync, report: Report) -> Ended:
+    progress = _Progress()
+    telling = asyncio.create_task(progress.tell(tools, report))
+    try:
+        turn = await _in_good_order(sync(tools, source, on_event=progress.take))
+    finally:
+        telling.cancel()
+    await progress.tell_last(report)
+    return turn
+
+
+async def _in_good_order(work: Coroutine[Any, Any, T]) -> T:
+    task = asyncio.create_task(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        task.cancel()
+        with anyio.CancelScope(shield=True):
+            # Its own ending is nobody's business any more, but it must not be lost without a look.
+            await asyncio.gather(task, return_exceptions=True)
+        raise
+
+
+class _Progress:
+    """Counts what happened; tells now and then, however fast things happen."""
+
+    def __init__(self) -> None:
+        self._done = 0
+        self._told = -1
+        self._latest: Event | None = None
+        self._news = asyncio.Event()
+
+    def take(self, event: Event) -> None:
+        if event.kind == "item":
+            self._done += 1
+        self._latest = event
+        self._news.set()
+
+    async def tell(self, tools: Tools, report: Report) -> None:
+        while True:
+            await self._news.wait()
+            self._news.clear()
+            await self.tell_last(report)
+            await tools.clock.sleep(TELL_EVERY_S)
+
+    async def tell_last(self, report: Report) -> None:
+        event = self._latest
+        # The protocol wants each figure higher than the one before.
+        if event is None or self._done <= self._told:
+            return
+        self._told = self._done
+        total = self._done + event.queued if event.queued else None
+        await report(self._done, total, _words(event, self._done))
+
+
+def _words(event: Event, done: int) -> str:
+    counters = event.counters
+    if counters is None:
+        return f"{event.source}: {event.detail or event.kind}"
+    changed = counters.created + counters.updated + counters.deleted + counters.skipped
+    return f"{event.source}: {done:,} items, {changed:,} changed, {counters.failed:,} failed"

@@ -1,0 +1,234 @@
+"""The tools: what each is called, what it takes, what it answers.
+
+The list is sent to a model with every conversation, so it is short; `tests/doors/test_mcp.py` holds it to a
+size. No tool adds or removes anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from rowen.core.estimate import CHARACTERS_PER_TOKEN
+from rowen.core.hit import Filters
+from rowen.core.version import sort_key
+from rowen.doors.mcp import answers
+from rowen.doors.mcp.answers import Answer
+from rowen.doors.mcp.arguments import Arguments
+from rowen.doors.mcp.refreshing import Report, Sync, refresh
+from rowen.errors import Conflict, UserError
+from rowen.flows import reading
+from rowen.flows import search as searching
+from rowen.flows.embedding import for_search
+from rowen.flows.sources import choose, find, find_all
+from rowen.flows.tools import Tools
+from rowen.flows.turns import Passed
+
+HITS = 5
+BUDGET_TOKENS = 2_000
+LEAST_TOKENS, MOST_TOKENS = 200, 20_000
+"""An answer holds its text twice, and clients take no event of more than a megabyte."""
+MAX_ID = 2**62
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Caller:
+    """What belongs to one call: how to tell its client how far it is, and whether it may sync."""
+
+    report: Report
+    sync: Sync
+    refused: str | None = None
+    """Why a sync is not for this client."""
+
+
+Call = Callable[[Tools, Arguments, Caller], Awaitable[Answer]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Tool:
+    name: str
+    description: str
+    call: Call
+    takes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    required: tuple[str, ...] = ()
+    answers: Mapping[str, str]
+    """The fields of the answer that are always there, with their types."""
+    read_only: bool = True
+
+
+async def _search_docs(tools: Tools, arguments: Arguments, caller: Caller) -> Answer:
+    query, source, version = (arguments.text(name) for name in ("query", "source", "version"))
+    limit = arguments.number("limit", low=1, high=searching.MAX_LIMIT, default=HITS) or HITS
+    if version and not source:
+        raise UserError("argument `version`: a version of which source?", hint="give `source` with it")
+    if not query:
+        raise UserError("argument `query`: the query is empty", hint="say what to look for")
+    chosen = [await choose(tools, _label(source, version))] if source else []
+    found = await searching.search(
+        tools.store,
+        await for_search(tools),
+        query,
+        filters=Filters(source_ids=frozenset(one.id for one in chosen)),
+        limit=limit,
+    )
+    every = await tools.store.sources()
+    hint = "Try other words" + (", or without `source`." if source else ".")
+    if not any(one.active_generation for one in every):
+        hint = "Nothing was harvested yet: a person runs `rowen sync`."
+    return answers.search(found, {one.label: one.last_success_at for one in every}, hint=hint)
+
+
+async def _list_sources(tools: Tools, arguments: Arguments, caller: Caller) -> Answer:
+    found = await tools.store.sources()
+    documents = {}
+    for one in found:
+        generations = await tools.store.generations(one.id)
+        documents[one.id] = next((shown.documents for shown in generations if shown.active), 0)
+    return answers.sources(found, documents)
+
+
+async def _find_version(tools: Tools, arguments: Arguments, caller: Caller) -> Answer:
+    name, _, in_name = arguments.required("source").partition("@")
+    wanted = arguments.text("version") or in_name
+    chosen = await choose(tools, _label(name, wanted))
+    every = [one for one in await tools.store.sources() if one.name == chosen.name]
+    every.sort(key=lambda one: sort_key(one.version), reverse=True)
+    return answers.version(chosen, wanted, every)
+
+
+async def _read_document(tools: Tools, arguments: Arguments, caller: Caller) -> Answer:
+    url, section = arguments.text("url"), arguments.text("section")
+    document_id = arguments.number("document_id", low=1, high=MAX_ID)
+    budget = arguments.number("budget_tokens", low=LEAST_TOKENS, high=MOST_TOKENS, default=BUDGET_TOKENS)
+    if bool(url) == (document_id is not None):
+        raise UserError("which document?", hint="give either `url` or `document_id`")
+    if document_id is not None:
+        document = await reading.by_id(tools, document_id)
+    else:
+        document = await reading.by_url(tools, url)
+        anchor = url.partition("#")[2]
+        # An address that leads to a section means that section; a stale anchor is no error.
+        if not section and anchor and reading.has_section(document, anchor):
+            section = anchor
+    sources = await tools.store.sources()
+    verified = next((one.last_success_at for one in sources if one.id == document.source_id), None)
+    chars = (budget or BUDGET_TOKENS) * CHARACTERS_PER_TOKEN
+    # With little room, few headings: the text comes first.
+    headings = min(answers.HEADINGS_LISTED, chars // 800)
+    room = chars
+    while True:
+        part = reading.excerpt(document, section=section, chars=room)
+        answer = answers.document(document, part, verified, headings=headings)
+        over = len(answer.text) - chars
+        # The words around the text count too; what they need is known once they are written.
+        if over <= 0 or room <= 0:
+            return answer
+        room -= over
+
+
+async def _what_changed(tools: Tools, arguments: Arguments, caller: Caller) -> Answer:
+    source = arguments.text("source")
+    found = await find_all(tools, [source]) if source else []
+    return answers.changes(await reading.what_changed(tools, found, since=arguments.text("since")))
+
+
+async def _refresh_source(tools: Tools, arguments: Arguments, caller: Caller) -> Answer:
+    source = await find(tools, arguments.required("source"))
+    if caller.refused:
+        raise UserError(f"source `{source.label}`: not refreshed: {caller.refused}")
+    ended = await refresh(tools, source, caller.sync, caller.report)
+    if isinstance(ended, Passed):
+        until = f" until {ended.until:%Y-%m-%d %H:%M} UTC" if ended.until else ""
+        raise Conflict(
+            f"source `{source.label}`: not run, {ended.reason}{until}", hint="what is stored can be searched"
+        )
+    return answers.refreshed(source, ended)
+
+
+def _label(source: str, version: str) -> str:
+    return f"{source.partition('@')[0]}@{version}" if version else source
+
+
+_TEXT = {"type": "string"}
+_NUMBER = {"type": "integer"}
+
+TOOLS = (
+    Tool(
+        name="search_docs",
+        description=(
+            "Search local copies of documentation and other sources. "
+            "Hits carry what to cite: source, version, URL with anchor, when fetched and verified."
+        ),
+        takes={
+            "query": _TEXT,
+            "source": {**_TEXT, "description": "name or name@version; all if left out"},
+            "version": {**_TEXT, "description": "the best stored match is searched"},
+            "limit": {**_NUMBER, "description": f"{HITS} if left out"},
+        },
+        required=("query",),
+        answers={"query": "string", "mode": "string", "hits": "array"},
+        call=_search_docs,
+    ),
+    Tool(
+        name="list_sources",
+        description="The sources that can be searched, with version, size, state and when last verified.",
+        answers={"sources": "array"},
+        call=_list_sources,
+    ),
+    Tool(
+        name="find_version",
+        description="The stored version of a source that best fits the wanted one.",
+        takes={"source": _TEXT, "version": _TEXT},
+        required=("source", "version"),
+        answers={"source": "string", "version": "string", "exact": "boolean", "versions": "array"},
+        call=_find_version,
+    ),
+    Tool(
+        name="read_document",
+        description=(
+            "Read a document by `url` (of a hit, anchor included) or `document_id`: the section and its "
+            "neighbours, within a budget. Says what was left out."
+        ),
+        takes={
+            "url": _TEXT,
+            "document_id": _NUMBER,
+            "section": {**_TEXT, "description": "number, heading or anchor; the beginning if left out"},
+            "budget_tokens": {**_NUMBER, "description": f"{BUDGET_TOKENS} if left out"},
+        },
+        answers={"url": "string", "document_id": "integer", "text": "string", "left_out": "array"},
+        call=_read_document,
+    ),
+    Tool(
+        name="what_changed",
+        description="Documents added, changed and removed, with headings, and the cursor for next time.",
+        takes={
+            "source": {**_TEXT, "description": "all if left out"},
+            "since": {**_TEXT, "description": "a cursor or an ISO date; the last change if left out"},
+        },
+        answers={"changes": "array", "cursor": "string", "more": "boolean"},
+        call=_what_changed,
+    ),
+    Tool(
+        name="refresh_source",
+        description="Bring the copy of a source in step with it now. May take minutes.",
+        takes={"source": _TEXT},
+        required=("source",),
+        answers={"source": "string", "status": "string", "generation": "integer"},
+        call=_refresh_source,
+        read_only=False,
+    ),
+)
+
+
+def input_schema(tool: Tool) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": "object", "properties": {k: dict(v) for k, v in tool.takes.items()}}
+    return {**schema, "required": list(tool.required)} if tool.required else schema
+
+
+def output_schema(tool: Tool) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": {name: {"type": kind} for name, kind in tool.answers.items()},
+        "required": list(tool.answers),
+    }
