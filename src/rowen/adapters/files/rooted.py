@@ -1,0 +1,54 @@
+"""Folders for somebody who may look below a few roots only. Links are followed before they are judged."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+from rowen.errors import AddressRefused
+from rowen.ports.folders import Folders, Scan, ScanOptions
+
+
+class RootedFolders:
+    def __init__(self, folders: Folders, roots: Sequence[str]) -> None:
+        self._folders = folders
+        self._roots = tuple(roots)
+
+    def within(self, roots: Sequence[str]) -> Folders:
+        return RootedFolders(self, roots)
+
+    def locate(self, location: str) -> str | None:
+        # The same answer for what is not there and what is not theirs: the disk is none of their business.
+        path = self._folders.locate(location)
+        return path if path is not None and lies_below(path, self._roots) else None
+
+    def uri(self, root: str, path: str) -> str:
+        return self._folders.uri(root, path)
+
+    async def scan(self, root: str, options: ScanOptions) -> Scan:
+        await self._check(root)
+        return await self._folders.scan(root, options)
+
+    async def read(self, root: str, path: str, *, max_bytes: int) -> bytes:
+        await self._check(root)
+        return await self._folders.read(root, path, max_bytes=max_bytes)
+
+    async def _check(self, root: str) -> None:
+        # Each time: a link may have been turned elsewhere since the folder was added.
+        if not await asyncio.to_thread(lies_below, root, self._roots):
+            raise AddressRefused(
+                f"folder `{root}`: not below a folder that sources added by API may read",
+                hint="the operator allows folders with `service.allowed_roots`",
+                path=root,
+            )
+
+
+def lies_below(path: str, roots: Sequence[str]) -> bool:
+    """Is this one of the roots or below one, once all links are followed?"""
+    try:
+        real = Path(path).resolve()
+        return any(real.is_relative_to(Path(root).expanduser().resolve()) for root in roots)
+    except (OSError, RuntimeError):
+        # Links that lead in a circle lead nowhere.
+        return False
