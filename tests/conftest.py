@@ -2,9 +2,38 @@
 
 from __future__ import annotations
 
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator
+
 import pytest
+
+from tests.postgres import Server, shared_server
 
 
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """One PostgreSQL for the whole session, started when the first test asks for it."""
+    folder = tmp_path_factory.getbasetemp()
+    with shared_server(folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) as server:
+        yield server
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """On which databases the contract suite ran: nobody should have to guess."""
+    passed = Counter(
+        part
+        for report in terminalreporter.stats.get("passed", [])
+        if report.nodeid.startswith("tests/contract/")
+        for part in re.split(r"[\[\]-]", report.nodeid.rpartition("::")[2])
+        if part in ("postgres", "sqlite")
+    )
+    if passed:
+        counts = (f"{count} passed on {name}" for name, count in sorted(passed.items()))
+        terminalreporter.write_line(f"contract suite: {', '.join(counts)}")

@@ -37,13 +37,20 @@ OPTIONS = {
     "apply": {"FILE", "--prune", "--dry-run"},
     "plan": {"NAME"},
     "sync": {"NAMES", "--full-sync", "--progress"},
-    "serve": {"--once"},
+    "serve": {"--once", "--standby", "--listen", "--log"},
+    "worker": {"--concurrency"},
     "status": set(),
     "pause": {"NAME"},
     "resume": {"NAME"},
     "remove": {"NAME", "-y", "--yes"},
     "search": {"QUERY", "--source", "--kind", "--where", "--limit", "--mode"},
     "diff": {"NAME", "--from", "--to"},
+    "mcp": {"--read-only"},
+    "companies": {"QUERY", "--source", "--min-open", "--limit"},
+    "company": {"NAME_OR_ID"},
+    "export": {"NAMES", "--format", "--out", "--text"},
+    "sinks": set(),
+    "announce": {"NAMES", "--now"},
     "runs": {"NAME", "--limit", "--items", "--run"},
     "rollback": {"NAME", "--to"},
     "approve": {"NAME"},
@@ -52,6 +59,8 @@ OPTIONS = {
     "vacuum": {"--keep"},
     "doctor": set(),
     "config": set(),
+    "token": set(),
+    "db": set(),
     "demo": set(),
 }
 
@@ -100,6 +109,17 @@ def test_config_has_one_command() -> None:
     assert options(command.commands["show"]) == EVERYWHERE
 
 
+def test_db_has_four_commands() -> None:
+    command = loaded("db")
+    assert isinstance(command, click.Group)
+    assert {name: options(one) - EVERYWHERE for name, one in command.commands.items()} == {
+        "version": set(),
+        "upgrade": set(),
+        "downgrade": {"--to", "-y", "--yes"},
+        "copy": {"SOURCE", "TARGET", "--progress"},
+    }
+
+
 def test_the_help_tells_of_each_command_what_the_command_tells_of_itself() -> None:
     for group in COMMANDS.values():
         for name, line in group.items():
@@ -108,3 +128,10 @@ def test_the_help_tells_of_each_command_what_the_command_tells_of_itself() -> No
             assert command.help
             for param in command.params:
                 assert isinstance(param, click.Argument) or getattr(param, "help", None), (name, param)
+
+
+def test_tokens_have_three_commands() -> None:
+    command = loaded("token")
+    assert isinstance(command, click.Group)
+    found = {name: options(made) - EVERYWHERE for name, made in command.commands.items()}
+    assert found == {"create": {"NAME", "--scope"}, "list": set(), "remove": {"NAME"}}

@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from rowen.adapters.alarms import Deliveries
 from rowen.adapters.convert.kinds import kind_of
 from rowen.adapters.convert.worker import convert
 from rowen.adapters.files import LocalFolders
 from rowen.adapters.git import GitRepositories
 from rowen.adapters.http import open_fetcher
 from rowen.adapters.render import open_renderer
+from rowen.adapters.sheets import open_spreadsheet
 from rowen.adapters.sqlite.store import SqliteStore
 from rowen.core.document import Converted
 from rowen.core.hit import Answer, Filters, SearchMode
@@ -83,8 +86,10 @@ class World:
 
 
 @asynccontextmanager
-async def a_world(folder: Path, site: Site, *, converter: Converter | None = None) -> AsyncIterator[World]:
-    clock, embedder = FakeClock(), FakeEmbedder()
+async def a_world(
+    folder: Path, site: Site, *, converter: Converter | None = None, clock: FakeClock | None = None
+) -> AsyncIterator[World]:
+    clock, embedder = clock or FakeClock(), FakeEmbedder()
     secrets: dict[str, str] = {}
     store = SqliteStore(folder / "rowen.db")
     tools = Tools(
@@ -99,6 +104,8 @@ async def a_world(folder: Path, site: Site, *, converter: Converter | None = Non
         owner="test",
         is_dead=lambda owner: False,
         open_renderer=open_renderer,
+        open_spreadsheet=partial(open_spreadsheet, open_fetcher=open_fetcher, clock=clock),
+        deliver_alarm=Deliveries(open_fetcher, dict(os.environ), user_agent="rowen"),
         secrets=secrets.get,
     )
     try:

@@ -33,7 +33,8 @@ class FetchConfig:
     timeout_s: float = setting(30.0, help="Seconds for one exchange", low=0.1, high=3600)
     max_body_bytes: int = setting(10_000_000, help="Larger bodies are refused", low=1_000, high=1_000_000_000)
     allow_private: bool = setting(
-        False, help="Let links and redirects lead to private addresses; the typed address always may be one"
+        False,
+        help="Let links, redirects and what was added by API lead to private addresses; what was typed may",
     )
     retries: int = setting(
         3, help="Attempts after the first, on 5xx, 429, time-outs and resets", low=0, high=20
@@ -91,9 +92,41 @@ class RunsConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
+class WorkersConfig:
+    concurrency: int = setting(2, help="Tickets that one `rowen worker` works on at a time", low=1, high=64)
+    held_s: float = setting(
+        30.0, help="A ticket whose worker gave no sign of life for so long goes to another", low=1, high=3600
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class HistoryConfig:
     keep_generations: int = setting(
         3, help="Generations that can be shown again, the active one included", low=1, high=1000
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServiceConfig:
+    host: str = setting("127.0.0.1", help="Where `rowen serve --listen` listens; elsewhere needs tokens")
+    port: int = setting(8340, help="The port it listens on; 0 for any that is free", low=0, high=65_535)
+    rate_limit_per_minute: int = setting(
+        6000, help="Requests a caller may make in a minute; 0 for no limit", low=0, high=10_000_000
+    )
+    max_body_bytes: int = setting(
+        1_000_000, help="Larger request bodies are refused", low=1_000, high=1_000_000_000
+    )
+    allowed_roots: str = setting(
+        "", help="Folders whose files and repositories may be added by API, separated by commas"
+    )
+    allowed_variables: str = setting(
+        "", help="Variables that sources added by API may refer to, separated by commas"
+    )
+    otel: bool = setting(
+        False, help="Spans around requests and runs, for an OpenTelemetry SDK if this process has one"
+    )
+    trusted_proxies: str = setting(
+        "", help="Addresses of proxies whose X-Forwarded-For is believed, separated by commas"
     )
 
 
@@ -107,6 +140,8 @@ class Config:
     breaker: BreakerConfig = field(default_factory=BreakerConfig)
     history: HistoryConfig = field(default_factory=HistoryConfig)
     runs: RunsConfig = field(default_factory=RunsConfig)
+    service: ServiceConfig = field(default_factory=ServiceConfig)
+    workers: WorkersConfig = field(default_factory=WorkersConfig)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,6 +164,8 @@ SECTIONS: dict[str, type] = {
     "breaker": BreakerConfig,
     "history": HistoryConfig,
     "runs": RunsConfig,
+    "service": ServiceConfig,
+    "workers": WorkersConfig,
 }
 SHORT_VARIABLES = {
     "ROWEN_DB": "store.url",

@@ -15,19 +15,39 @@ from typing import TYPE_CHECKING, Any
 from rowen.adapters.system import SystemClock, is_dead, owner
 from rowen.config import Config, default_store_path, environment, variable
 from rowen.core.breaker import BreakerSettings
+from rowen.core.params import words
 from rowen.core.retry import RetryPolicy
-from rowen.errors import ConfigError
+from rowen.core.urls import without_credentials
+from rowen.core.whole import COPY, check_whole
+from rowen.errors import ConfigError, NotFound
 from rowen.flows.tools import FetchSettings, Tools
-from rowen.ports.embedder import Embedder
-from rowen.ports.fetcher import Fetcher, FetcherOptions
-from rowen.ports.renderer import OpenRenderer, Renderer, RendererOptions
-from rowen.ports.store import Store
 
 if TYPE_CHECKING:
     from rowen.adapters.embedders import EmbedderSpec
+    from rowen.core.alarm import Alarm
+    from rowen.flows.copy import CopyTools, Side
+    from rowen.ports.alarms import DeliverAlarm, Route
+    from rowen.ports.dispatcher import Dispatcher
+    from rowen.ports.embedder import Embedder
+    from rowen.ports.exports import Exports
+    from rowen.ports.fetcher import Fetcher, FetcherOptions
+    from rowen.ports.renderer import OpenRenderer, Renderer, RendererOptions
+    from rowen.ports.schema import Schema
+    from rowen.ports.sheets import Spreadsheet, SpreadsheetOptions
+    from rowen.ports.store import Store
+
+
+def is_postgres(config: Config) -> bool:
+    return config.store.url.startswith(("postgresql://", "postgres://"))
+
+
+def store_name(config: Config) -> str:
+    """The store as it may be shown: never with a password."""
+    return without_credentials(config.store.url) if is_postgres(config) else str(store_path(config))
 
 
 def store_path(config: Config) -> Path:
+    """The file of a store on SQLite."""
     url = config.store.url
     if not url:
         return default_store_path()
@@ -38,15 +58,83 @@ def store_path(config: Config) -> Path:
         # The rest of such an address may hold a password.
         raise ConfigError(
             f"store `{url.partition('://')[0]}://...`: not a store this version knows",
-            hint="use `sqlite:///path/to/rowen.db`",
+            hint="use `sqlite:///path/to/rowen.db` or `postgresql://user@host/database`",
         )
     raise ConfigError(f"store `{url}`: not an address of a store", hint=f"did you mean `sqlite:///{url}`?")
 
 
 def open_store(config: Config) -> Store:
+    if is_postgres(config):
+        from rowen.adapters.postgres.store import PostgresStore
+
+        return PostgresStore(config.store.url, busy_timeout_s=config.store.busy_timeout_s)
     from rowen.adapters.sqlite.store import SqliteStore
 
     return SqliteStore(store_path(config), busy_timeout_s=config.store.busy_timeout_s)
+
+
+@asynccontextmanager
+async def open_schema(config: Config) -> AsyncIterator[Schema]:
+    """The schema of a store that exists, as it is: unlike `open_store` this upgrades nothing."""
+    busy_timeout_s, now = config.store.busy_timeout_s, SystemClock().now
+    schema: SqliteSchema | PostgresSchema
+    if is_postgres(config):
+        from rowen.adapters.postgres.schema import PostgresSchema
+
+        schema = PostgresSchema(config.store.url, busy_timeout_s=busy_timeout_s, now=now, is_dead=is_dead)
+    else:
+        from rowen.adapters.sqlite.schema import SqliteSchema
+
+        path = store_path(config)
+        if not path.exists():
+            hint = "any other command makes it, with its schema"
+            raise NotFound(f"store `{path}`: not there yet", hint=hint)
+        schema = SqliteSchema(path, busy_timeout_s=busy_timeout_s, now=now, is_dead=is_dead)
+    try:
+        yield schema
+    finally:
+        await schema.close()
+
+
+@asynccontextmanager
+async def open_copy(source: Config, target: Config) -> AsyncIterator[CopyTools]:
+    """Two stores, the first of which must exist. Unlike `open_tools` this opens a half-copied one too."""
+    if not is_postgres(source) and not store_path(source).exists():
+        raise NotFound(f"store `{store_path(source)}`: not there", hint="check the path of the store")
+    from rowen.flows.copy import CopyTools
+
+    async with _open_side(source) as from_side, _open_side(target) as to_side:
+        yield CopyTools(source=from_side, target=to_side, clock=SystemClock(), owner=owner(), is_dead=is_dead)
+
+
+@asynccontextmanager
+async def _open_side(config: Config) -> AsyncIterator[Side]:
+    store = open_store(config)
+    try:
+        yield _side(config, store)
+    finally:
+        await store.close()
+
+
+def _side(config: Config, store: Store) -> Side:
+    from rowen.flows.copy import Side
+
+    if is_postgres(config):
+        from rowen.adapters.postgres.address import read_address
+        from rowen.adapters.postgres.copying import PostgresCopying
+        from rowen.adapters.postgres.store import PostgresStore
+
+        if not isinstance(store, PostgresStore):
+            raise AssertionError("a store of another kind than its address says")
+        address = read_address(config.store.url)
+        name = f"{address.shown}?schema={address.schema}"
+        return Side(name=name, store=store, copying=PostgresCopying(store.database))
+    from rowen.adapters.sqlite.copying import SqliteCopying
+    from rowen.adapters.sqlite.store import SqliteStore
+
+    if not isinstance(store, SqliteStore):
+        raise AssertionError("a store of another kind than its address says")
+    return Side(name=store_name(config), store=store, copying=SqliteCopying(store.database))
 
 
 @asynccontextmanager
@@ -59,6 +147,7 @@ async def open_tools(config: Config) -> AsyncIterator[Tools]:
     converter = PoolConverter(workers=config.convert.workers, timeout_s=config.convert.timeout_s)
     embedders = _Embedders(config)
     try:
+        check_whole(await store.note(COPY), store_name(config))
         yield Tools(
             store=store,
             clock=SystemClock(),
@@ -76,6 +165,8 @@ async def open_tools(config: Config) -> AsyncIterator[Tools]:
                 timeout_s=config.fetch.timeout_s,
                 max_body_bytes=config.fetch.max_body_bytes,
                 allow_private=config.fetch.allow_private,
+                allowed_roots=tuple(words(config.service.allowed_roots)),
+                allowed_variables=tuple(words(config.service.allowed_variables)),
                 retry=RetryPolicy(
                     retries=config.fetch.retries,
                     base_s=config.fetch.retry_base_s,
@@ -83,6 +174,10 @@ async def open_tools(config: Config) -> AsyncIterator[Tools]:
                 ),
             ),
             open_renderer=_renderers(config),
+            open_spreadsheet=_spreadsheets,
+            exports=_exports,
+            deliver_alarm=_alarms(config),
+            dispatcher=lambda: _dispatcher(config, store),
             secrets=variable,
             keep_generations=config.history.keep_generations,
             max_parallel_runs=config.runs.max_parallel,
@@ -133,9 +228,22 @@ class _Embedders:
             await embedder.close()
 
 
+def _dispatcher(config: Config, store: Store) -> Dispatcher:
+    if is_postgres(config):
+        from rowen.adapters.postgres.dispatcher import PgQueuerDispatcher
+
+        return PgQueuerDispatcher(config.store.url, SystemClock(), held_s=config.workers.held_s)
+    from rowen.adapters.sqlite.jobs import SqliteDispatcher
+    from rowen.adapters.sqlite.store import SqliteStore
+
+    if not isinstance(store, SqliteStore):
+        raise AssertionError("a store of another kind than its address says")
+    return SqliteDispatcher(store.database, SystemClock(), owner=owner(), held_s=config.workers.held_s)
+
+
 def _clones(config: Config) -> Path:
     """Clones lie beside the store: whoever deletes the store finds what belonged to it."""
-    store = store_path(config)
+    store = default_store_path() if is_postgres(config) else store_path(config)
     return store.with_name(f"{store.name}.clones")
 
 
@@ -143,6 +251,33 @@ def _open_fetcher(options: FetcherOptions) -> AbstractAsyncContextManager[Fetche
     from rowen.adapters.http import open_fetcher  # half of the start-up time, and most commands fetch nothing
 
     return open_fetcher(options)
+
+
+def _spreadsheets(options: SpreadsheetOptions) -> AbstractAsyncContextManager[Spreadsheet]:
+    try:
+        from rowen.adapters.sheets import open_spreadsheet
+    except ImportError as exc:
+        raise ConfigError(
+            "Google Sheets needs the package `cryptography`, which is not installed",
+            hint="`pip install 'rowen[sheets]'`",
+        ) from exc
+    return open_spreadsheet(options, open_fetcher=_open_fetcher, clock=SystemClock())
+
+
+def _exports() -> Exports:
+    from rowen.adapters.exports import LocalExports
+
+    return LocalExports()
+
+
+def _alarms(config: Config) -> DeliverAlarm:
+    async def deliver(route: Route, alarm: Alarm) -> None:
+        from rowen.adapters.alarms import Deliveries
+
+        deliveries = Deliveries(_open_fetcher, environment(), user_agent=config.fetch.user_agent)
+        await deliveries(route, alarm)
+
+    return deliver
 
 
 def _renderers(config: Config) -> OpenRenderer:

@@ -2,21 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from rowen.adapters.postgres.store import PostgresStore
 from rowen.adapters.sqlite.store import SqliteStore
 from rowen.ports.store import Store
+from tests.postgres import Server
 
-STORES: dict[str, Callable[[Path], Store]] = {
-    "sqlite": lambda folder: SqliteStore(folder / "rowen.db"),
-}
+Opened = Callable[[pytest.FixtureRequest], Iterator[Store]]
+
+
+def _sqlite(request: pytest.FixtureRequest) -> Iterator[Store]:
+    folder: Path = request.getfixturevalue("tmp_path")
+    yield SqliteStore(folder / "rowen.db")
+
+
+def _postgres(request: pytest.FixtureRequest) -> Iterator[Store]:
+    server: Server = request.getfixturevalue("postgres")
+    with server.schema() as schema:
+        yield PostgresStore(server.url, schema=schema)
+
+
+STORES: dict[str, Opened] = {"postgres": _postgres, "sqlite": _sqlite}
 
 
 @pytest.fixture(params=sorted(STORES))
-async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
-    opened = STORES[request.param](tmp_path)
-    yield opened
-    await opened.close()
+async def store(request: pytest.FixtureRequest) -> AsyncIterator[Store]:
+    with contextmanager(STORES[request.param])(request) as opened:
+        yield opened
+        await opened.close()
+
+
+Engine = Callable[[pytest.FixtureRequest], Iterator[str]]
+
+
+def _table(request: pytest.FixtureRequest) -> Iterator[str]:
+    folder: Path = request.getfixturevalue("tmp_path")
+    yield f"sqlite:///{folder / 'rowen.db'}"
+
+
+def _pgqueuer(request: pytest.FixtureRequest) -> Iterator[str]:
+    server: Server = request.getfixturevalue("postgres")
+    with server.schema() as schema:
+        yield f"{server.url}&schema={schema}"
+
+
+ENGINES: dict[str, Engine] = {"postgres": _pgqueuer, "sqlite": _table}
+"""What carries tickets, by the address of a store that has it."""
+
+
+@pytest.fixture(params=sorted(ENGINES))
+def engine(request: pytest.FixtureRequest) -> Iterator[str]:
+    with contextmanager(ENGINES[request.param])(request) as url:
+        yield url

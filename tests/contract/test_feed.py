@@ -39,6 +39,12 @@ async def test_the_feed_tells_what_readers_saw_change_in_its_order(store: Store)
     assert await changes(store, await store.feed_end()) == []
 
 
+async def test_the_end_of_the_feed_can_be_written_down(store: Store) -> None:
+    await a_generation(store, await a_source(store), {A: "a"})
+    end = await store.feed_end()
+    assert Cursor.parse(str(end)) == end
+
+
 async def test_the_feed_says_nothing_of_a_generation_nobody_saw(store: Store) -> None:
     source = await a_source(store)
     lease, run = await a_run(store, source)

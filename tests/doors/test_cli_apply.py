@@ -100,3 +100,20 @@ def test_a_missing_list_is_said(rowen: Rowen, tmp_path: Path) -> None:
     ended = rowen("apply", str(tmp_path / "none.toml"))
     assert ended.code == 2
     assert "cannot be read" in ended.err
+
+
+def test_tables_in_set_are_given_as_their_settings() -> None:
+    text = """
+        [[sources]]
+        name = "jobs"
+        location = "https://api.example/"
+        kind = "rest"
+        set = { path = "/jobs", param = { q = "c++", page = "{page}", full = true }, meta.place = "city" }
+        """
+    assert registry.read(text, file="rowen.toml").sources[0].settings == {
+        "path": "/jobs",
+        "param.q": "c++",
+        "param.page": "{page}",
+        "param.full": "true",
+        "meta.place": "city",
+    }

@@ -90,16 +90,20 @@ def test_status_of_an_empty_store_says_how_to_begin(rowen: Rowen, db: str) -> No
     assert "rowen add" in ended.err
     empty = {"search_model": None, "vectors_pending": False, "breakers": {}}
     status = rowen("status", "--json").json
-    assert status == {"db": db.removeprefix("sqlite:///"), "sources": [], "embedding": empty}
+    assert status == {
+        "db": db.removeprefix("sqlite:///"),
+        "sources": [],
+        "embedding": empty,
+        "workforce": {"workers": [], "waiting": 0, "running": 0, "oldest_at": None},
+    }
 
 
 def test_status_shows_each_source(rowen: Rowen, orchard: Site) -> None:
     rowen("add", orchard.url + "/", "--name", "later", "--version", "9")
     lines = rowen("status").out.splitlines()
     states = {line.split()[0]: line for line in lines}
-    assert (
-        " ".join(states["source"].split()) == "source kind generation documents sections last success state"
-    )
+    heading = "source kind generation documents sections last run last success state"
+    assert " ".join(states["source"].split()) == heading
     assert states["orchard"].split()[:5] == ["orchard", "web", "1", "4", "7"]
     assert states["orchard"].endswith("ok")
     assert states["later@9"].endswith("never synced")

@@ -181,12 +181,12 @@ def test_a_held_generation_ends_with_1_and_can_be_approved(rowen: Rowen) -> None
 def test_a_bug_keeps_its_traceback_and_asks_for_a_report(
     rowen: Rowen, orchard: Site, monkeypatch: object
 ) -> None:
-    from rowen.flows import sync
+    from rowen.flows import turns
 
     async def broken(*args: object, **options: object) -> None:
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr(sync, "sync", broken)  # type: ignore[attr-defined]
+    monkeypatch.setattr(turns, "sync", broken)  # type: ignore[attr-defined]
     ended = rowen("sync", "orchard")
     assert ended.code == 1
     assert "Traceback" in ended.err

@@ -15,8 +15,9 @@ from rowen.core.source import Status
 from rowen.errors import Conflict
 from rowen.flows import sources
 from rowen.flows.leases import orchestrator_lease, run_slot
-from rowen.flows.orchestrate import Passed, Turn, run_source, serve
+from rowen.flows.orchestrate import serve
 from rowen.flows.sync import Receipt, sync
+from rowen.flows.turns import Passed, Turn, run_source
 from tests.fakes import FakeClock
 from tests.site import Site, html
 from tests.world import World, a_page, a_world

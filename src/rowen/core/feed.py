@@ -33,6 +33,8 @@ class Cursor:
 
 
 START = Cursor()
+LAST_ITEM = 10**17
+"""Beyond every item: in the cursor of an activation that was read to its end."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

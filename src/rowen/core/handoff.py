@@ -34,6 +34,8 @@ class Reason(StrEnum):
     REOPENED_AFTER_REVERT = "reopened_after_revert"
     REOPENED_AFTER_FAILURE = "reopened_after_failure"
     REOPENED_AFTER_DISCARD = "reopened_after_discard"
+    CANCELLED = "cancelled"
+    """By a person, before it was ingested."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -67,6 +67,8 @@ class Hit:
     fetched_at: datetime
     sections: tuple[SectionHit, ...] = ()
     """The other sections of the document that matched."""
+    document_id: int = 0
+    """To read the whole of it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,4 +1,4 @@
-"""The registry: a list of sources somebody keeps in a file, and what it takes to make a store match it.
+"""The registry: sources, sinks and alarms somebody keeps in a file, and what makes a store match it.
 
     [defaults]
     every = "6h"
@@ -9,6 +9,11 @@
     version = "3.12"
     every = "1d"
     set = { max_pages = 5000, exclude = ["/3/whatsnew/**"] }
+
+    [[sinks]]
+    name = "index"
+    kind = "webhook"
+    url = "https://index.example.org/rowen"
 
 Pure: text in, a plan out. Nothing is added or removed here.
 """
@@ -21,7 +26,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from rowen.core import alarm_channels, sinks
+from rowen.core.alarm import Channel
 from rowen.core.schedule import seconds
+from rowen.core.sinks import SinkEntry
 from rowen.core.source import Source
 from rowen.errors import ConfigError
 
@@ -48,22 +56,34 @@ class Step:
     """One thing to do, with the reason for it."""
 
     action: str
-    """`add`, `replace`, `reschedule`, `keep` or `remove`."""
+    """`add`, `replace`, `reschedule`, `change`, `keep` or `remove`."""
     label: str
     reason: str
     entry: Entry | None = None
     source: Source | None = None
+    what: str = "source"
+    """`source`, `sink` or `alarms`."""
+    sink: SinkEntry | None = None
 
 
-def read(text: str, *, file: str) -> list[Entry]:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Registry:
+    sources: Sequence[Entry]
+    sinks: Sequence[SinkEntry] = ()
+    alarms: Sequence[Channel] | None = None
+    """None when the file does not speak of alarms."""
+
+
+def read(text: str, *, file: str) -> Registry:
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as exc:
         raise ConfigError(f"registry `{file}`: not TOML: {exc}") from exc
-    unknown = sorted(set(content) - {"defaults", "sources"})
+    unknown = sorted(set(content) - {"defaults", "sources", "sinks", "alarms"})
     if unknown:
         raise ConfigError(
-            f"registry `{file}`: unknown section `{unknown[0]}`", hint="known: defaults, sources"
+            f"registry `{file}`: unknown section `{unknown[0]}`",
+            hint="known: defaults, sources, sinks, alarms",
         )
     defaults = content.get("defaults", {})
     entries = [
@@ -74,7 +94,13 @@ def read(text: str, *, file: str) -> list[Entry]:
     for label in labels:
         if labels.count(label) > 1:
             raise ConfigError(f"registry `{file}`: source `{label}` stands there {labels.count(label)} times")
-    return entries
+    where = f"registry `{file}`"
+    told = content.get("alarms")
+    return Registry(
+        sources=entries,
+        sinks=sinks.read(content.get("sinks", []), where=where),
+        alarms=None if told is None else alarm_channels.read(told, where=where),
+    )
 
 
 def plan(entries: Sequence[Entry], sources: Sequence[Source], keys: Mapping[str, str]) -> list[Step]:
@@ -127,8 +153,19 @@ def _entry(values: Mapping[str, Any], where: str) -> Entry:
         kind=values.get("kind"),
         version=str(values.get("version", "")),
         every_s=seconds(str(values["every"])) if "every" in values else None,
-        settings={key: _text(value) for key, value in settings.items()},
+        settings=_flat(settings),
     )
+
+
+def _flat(settings: Mapping[str, Any], above: str = "") -> dict[str, str]:
+    """`{ param = { q = "x" } }` as `--set param.q=x` would be given."""
+    flat: dict[str, str] = {}
+    for key, value in settings.items():
+        if isinstance(value, dict):
+            flat |= _flat(value, f"{above}{key}.")
+        else:
+            flat[above + key] = _text(value)
+    return flat
 
 
 def _text(value: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from enum import StrEnum
@@ -89,6 +90,13 @@ class Counters:
         for one in fields(self):
             setattr(self, one.name, getattr(self, one.name) + getattr(other, one.name))
 
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Counters:
+        """What `as_dict` wrote down, by this version or another one."""
+        known = {one.name for one in fields(cls)}
+        found = {name: value for name, value in values.items() if name in known}
+        return cls(**{**found, "ignored": Counter(found.get("ignored", {}))})
+
     def as_dict(self) -> dict[str, Any]:
         values: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self)}
         values["ignored"] = dict(self.ignored)
@@ -138,3 +146,5 @@ class Event:
     queued: int = 0
     """Items known to be ahead, for a bar; grows while a crawl discovers."""
     detail: str | None = None
+    run_id: int | None = None
+    """Of `started` and `finished`; what happens in between belongs to the run that started last."""

@@ -47,11 +47,11 @@ def seconds(text: str) -> float:
 
 def due_at(source: Source, *, default_every_s: float) -> datetime:
     """When a source should run next; one that never ran is due since the beginning of time."""
-    if source.last_run_at is None:
+    if source.whole_run_at is None:
         return BEGINNING
     every_s = source.every_s or default_every_s
     share = int.from_bytes(hashing.of_text(source.key)[:4], "big") / 2**32
-    return source.last_run_at + timedelta(seconds=every_s * (1 + SPREAD * share))
+    return source.whole_run_at + timedelta(seconds=every_s * (1 + SPREAD * share))
 
 
 def due(sources: Iterable[Source], now: datetime, *, default_every_s: float) -> list[Source]:

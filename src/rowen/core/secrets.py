@@ -89,6 +89,11 @@ def reference(text: str) -> str:
     return text
 
 
+def names(text: str) -> list[str]:
+    """The variables that a text refers to."""
+    return _REFERENCE.findall(text)
+
+
 def header_name(text: str) -> str:
     if not _HEADER_NAME.fullmatch(text):
         raise ValueError("expected `header.NAME` with the name of a header")

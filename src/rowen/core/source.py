@@ -16,6 +16,12 @@ from rowen.core import hashing
 
 FATAL = "fatal"
 """In a source's metadata: its settings or credentials are wrong."""
+WHOLE_RUN_AT = "whole_run_at"
+"""In a source's metadata, while its latest runs asked for named references only: when all of it was asked."""
+ADDED_BY = "added_by"
+"""In a source's metadata: who added it, when it was not the operator of this machine."""
+API = "api"
+"""Added over the network: nobody typed its location here, so it may not lead to private addresses."""
 
 
 class Status(StrEnum):
@@ -35,6 +41,7 @@ class NewSource:
     location: str
     params: Mapping[str, Any] = field(default_factory=dict)
     key: str
+    metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -71,6 +78,17 @@ class Source:
     def is_broken(self) -> bool:
         """Its last run ended with an error that only a person can mend."""
         return self.status is Status.ERROR and bool(self.metadata.get(FATAL))
+
+    @property
+    def is_typed(self) -> bool:
+        """Did the operator of this machine write its location?"""
+        return ADDED_BY not in self.metadata
+
+    @property
+    def whole_run_at(self) -> datetime | None:
+        """When a run last asked for everything; those that were told what has changed do not count."""
+        said = self.metadata.get(WHOLE_RUN_AT)
+        return datetime.fromisoformat(said) if isinstance(said, str) else self.last_run_at
 
     @property
     def label(self) -> str:

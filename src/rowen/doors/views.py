@@ -5,7 +5,7 @@ The field names are promises (DESIGN, "What programs may rely on"). Nothing here
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
@@ -15,11 +15,17 @@ from rowen.core.run import Counters, Mode, RunStatus, StopReason
 from rowen.errors import RowenError
 
 if TYPE_CHECKING:  # a command that only looks must not load the flows that fetch
-    from rowen.core.generation import Change, Diff
-    from rowen.core.handoff import Handoff
-    from rowen.core.hit import Answer, Hit
+    from rowen.core.company import Company
+    from rowen.core.feed import Document, FeedItem
+    from rowen.core.generation import Change, Diff, Generation
+    from rowen.core.handoff import Handoff, HandoffStatus
+    from rowen.core.hit import Answer, Hit, Place
+    from rowen.core.offer import Offer
     from rowen.core.run import Event, Run, RunItem
     from rowen.core.source import Source
+    from rowen.flows.announce import Announced
+    from rowen.flows.sinks import SinkState
+    from rowen.flows.sources import Added
     from rowen.flows.sync import Receipt
     from rowen.flows.tools import Tools
 
@@ -38,18 +44,17 @@ class SourceStatus:
 
 
 async def statuses(tools: Tools) -> list[SourceStatus]:
-    found = []
-    for source in await tools.store.sources():
-        stats = await tools.store.stats(source.id)
-        found.append(
-            SourceStatus(
-                source=source,
-                documents=stats.documents,
-                sections=stats.sections,
-                running=await _is_running(tools, source),
-            )
-        )
-    return found
+    return [await status_of(tools, source) for source in await tools.store.sources()]
+
+
+async def status_of(tools: Tools, source: Source) -> SourceStatus:
+    stats = await tools.store.stats(source.id)
+    return SourceStatus(
+        source=source,
+        documents=stats.documents,
+        sections=stats.sections,
+        running=await _is_running(tools, source),
+    )
 
 
 async def _is_running(tools: Tools, source: Source) -> bool:
@@ -66,6 +71,19 @@ async def embedding_status(tools: Tools) -> dict[str, Any]:
         "search_model": model["name"] if model else None,
         "vectors_pending": bool(await notes.note("vectors_pending")),
         "breakers": {name.removeprefix("breaker:"): value for name, value in circuits.items()},
+    }
+
+
+async def workforce(tools: Tools) -> dict[str, Any]:
+    """Who works for this store, and how much waits for them."""
+    from rowen.flows.workforce import workers
+
+    backlog = await tools.dispatcher().backlog()
+    return {
+        "workers": [lease.owner for lease in await workers(tools)],
+        "waiting": backlog.waiting,
+        "running": backlog.running,
+        "oldest_at": _time(backlog.oldest_at),
     }
 
 
@@ -130,6 +148,37 @@ def failed_receipt(source: Source, exc: Exception, *, full: bool) -> dict[str, A
     }
 
 
+def receipt_of(source: Source, one: Run) -> dict[str, Any]:
+    """The same fields for a run that another process made: its record is all there is."""
+    return {
+        "source": source.label,
+        "run_id": one.id,
+        "mode": one.mode.value,
+        "status": one.status.value,
+        "generation": one.generation,
+        **Counters.from_dict(one.counters).as_dict(),
+        "stop_reason": one.stop_reason,
+        "held_generation": source.held_generation,
+        "error": one.error,
+        "hint": None,
+        "duration_s": _duration(one),
+    }
+
+
+def handoff_counts(counts: Mapping[tuple[HandoffStatus, str], int]) -> dict[str, int]:
+    """What became of the handoffs of a run, from how many there are by status and reason."""
+    done = {"completed": 0, "failed": 0, "skipped": 0}
+    for (status, reason), count in counts.items():
+        if status.value == "completed" and reason == "circuit_open":
+            done["skipped"] += count
+        elif status.value in done:
+            done[status.value] += count
+    return {
+        "handoff_queued_count": sum(counts.values()),
+        **{f"handoff_{name}_count": count for name, count in done.items()},
+    }
+
+
 def answer(one: Answer) -> dict[str, Any]:
     return {
         "query": one.query,
@@ -141,6 +190,7 @@ def answer(one: Answer) -> dict[str, Any]:
 
 def hit(one: Hit) -> dict[str, Any]:
     return {
+        "document_id": one.document_id,
         "source": one.source,
         "version": one.version,
         "url": one.url,
@@ -155,7 +205,6 @@ def hit(one: Hit) -> dict[str, Any]:
 
 
 def run(one: Run) -> dict[str, Any]:
-    finished = one.finished_at
     return {
         "run_id": one.id,
         "mode": one.mode.value,
@@ -163,12 +212,16 @@ def run(one: Run) -> dict[str, Any]:
         "generation": one.generation,
         "stop_reason": one.stop_reason,
         "started_at": _time(one.started_at),
-        "finished_at": _time(finished),
-        "duration_s": round((finished - one.started_at).total_seconds(), 3) if finished else None,
+        "finished_at": _time(one.finished_at),
+        "duration_s": _duration(one),
         **one.counters,
         "error": one.error,
         "owner": one.owner,
     }
+
+
+def run_of(source: Source, one: Run) -> dict[str, Any]:
+    return {"source": source.label, **run(one), "window": one.window}
 
 
 def item(one: RunItem) -> dict[str, Any]:
@@ -222,6 +275,71 @@ def handoff(one: Handoff) -> dict[str, Any]:
     }
 
 
+def sink(one: SinkState) -> dict[str, Any]:
+    stored = one.sink
+    return {
+        "name": stored.name,
+        "kind": stored.kind,
+        "sources": list(stored.settings.get("sources", ())),
+        "cursor": str(stored.cursor),
+        "waiting": one.waiting,
+        "more": one.more,
+        "until": _time(one.until),
+        "disabled": one.disabled,
+        "last_run_at": _time(stored.last_run_at),
+        "last_success_at": _time(stored.last_success_at),
+        "last_error": stored.last_error,
+        "failures": stored.failures,
+    }
+
+
+def announced(one: Announced) -> dict[str, Any]:
+    return {
+        "sink": one.sink,
+        "kind": one.kind,
+        "outcome": one.outcome.value,
+        "sent": one.sent,
+        "until": _time(one.until),
+        "error": one.error.message if one.error else None,
+        "hint": one.error.hint if one.error else None,
+    }
+
+
+def company(one: Company) -> dict[str, Any]:
+    return {
+        "company_id": one.id,
+        "name": one.name,
+        "website": one.website,
+        "open_offers": one.open_offers,
+        "offers": one.offers,
+        "reposts": one.reposts,
+        "posting_rate": one.posting_rate,
+        "places": list(one.places),
+        "first_seen_at": _time(one.first_seen_at),
+        "last_seen_at": _time(one.last_seen_at),
+        "resolution": one.resolution,
+    }
+
+
+def offer(one: Offer) -> dict[str, Any]:
+    return {
+        "offer_id": one.id,
+        "provider": one.provider,
+        "external_id": one.external_id,
+        "title": one.title,
+        "place": one.place,
+        "url": one.url,
+        "posted_at": _time(one.posted_at),
+        "updated_at": _time(one.updated_at),
+        "first_seen_at": _time(one.first_seen_at),
+        "last_seen_at": _time(one.last_seen_at),
+        "closed_at": _time(one.closed_at),
+        "open": one.is_open,
+        "repost_of": one.repost_of,
+        "sources": list(one.sources),
+    }
+
+
 def event(one: Event) -> dict[str, Any]:
     return {
         "source": one.source,
@@ -234,6 +352,76 @@ def event(one: Event) -> dict[str, Any]:
         "detail": one.detail,
         "counters": one.counters.as_dict() if one.counters and one.kind != "item" else None,
     }
+
+
+def added(one: Added) -> dict[str, Any]:
+    source = one.source
+    return {
+        "source": source.label,
+        "kind": source.kind,
+        "location": source.location,
+        "key": source.key,
+        "settings": dict(source.params),
+        "findings": list(one.findings),
+    }
+
+
+def generation(one: Generation) -> dict[str, Any]:
+    return {
+        "generation": one.number,
+        "run_id": one.run_id,
+        "activated_at": _time(one.activated_at),
+        "documents": one.documents,
+        "active": one.active,
+    }
+
+
+def document(one: Document) -> dict[str, Any]:
+    return {
+        "id": one.id,
+        "source": one.source,
+        "kind": one.kind,
+        "reference": one.reference,
+        "url": one.url,
+        "title": one.title,
+        "metadata": dict(one.metadata),
+        "content_type": one.content_type,
+        "content_hash": one.content_hash.hex(),
+        "generation": one.generation,
+        "born": one.born,
+        "fetched_at": _time(one.fetched_at),
+    }
+
+
+def whole_document(one: Document, places: Sequence[Place]) -> dict[str, Any]:
+    return {**document(one), "text": one.text or "", "sections": [section(place) for place in places]}
+
+
+def section(one: Place) -> dict[str, Any]:
+    return {
+        "position": one.position,
+        "heading_path": one.heading_path,
+        "anchor": one.anchor,
+        "url": f"{one.url}#{one.anchor}" if one.anchor else one.url,
+        "text": one.text,
+    }
+
+
+def touched(one: FeedItem) -> dict[str, Any]:
+    return {
+        "cursor": str(one.cursor),
+        "source": one.source,
+        "kind": one.kind,
+        "generation": one.generation,
+        "reference": one.reference,
+        "change": one.change,
+        "at": _time(one.at),
+        "document": document(one.document) if one.document else None,
+    }
+
+
+def _duration(one: Run) -> float | None:
+    return round((one.finished_at - one.started_at).total_seconds(), 3) if one.finished_at else None
 
 
 def _time(value: date | datetime | None) -> str | None:

@@ -2,32 +2,35 @@
 
 Says how to list (root, sitemaps, links), how to ask "changed?" (validators) and how to fetch. What differs
 between kinds is in their `Rules`. Comparing, ingesting and the life of the run are elsewhere; which page
-comes next is the frontier's decision.
+comes next is the frontier's decision. A run that names pages asks for those, and for new pages they link to.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rowen.core import hashing, urls
 from rowen.core.document import Converted, Validators
 from rowen.core.frontier import Frontier
+from rowen.core.named import NamedPages
 from rowen.core.robots import Robots
-from rowen.core.run import StopReason
+from rowen.core.run import Mode, StopReason
 from rowen.core.scope import Scope
 from rowen.core.source import Source
 from rowen.core.visits import Visit
 from rowen.errors import PermanentError, RowenError, TransientError, Unfetchable
 from rowen.flows import credentials
 from rowen.flows.client import STOPS, Client, stop_reason
+from rowen.flows.crawl_named import pages_in_scope, robots_at_hand
 from rowen.flows.crawl_rules import Rules
 from rowen.flows.harvest import Harvested
 from rowen.flows.intake import Intake
 from rowen.flows.listings import Listings
 from rowen.flows.tools import Tools
 from rowen.ports.fetcher import Request, Response
+from rowen.ports.store import References
 
 DELIVERED = frozenset({200, 203})
 GONE = frozenset({404, 410})
@@ -66,28 +69,61 @@ class Crawl:
         self._root = source.location
         self._root_answered = False
         self._robots: Robots | None = None
-        self._frontier: Frontier
+        self._frontier: Frontier | NamedPages
+        # Before the first harvest there is nothing that a few pages could be news of.
+        self._named = intake.only if source.active_generation else None
         self._urls: dict[int, str] = {}
 
     async def run(self) -> Harvested:
         store, source_id = self._tools.store, self._source.id
-        leftovers = await store.leftovers(source_id)
         references = await store.references(source_id)
         self._urls = {number: url for url, number in references.ids.items()}
         listings = Listings(self._tools.store, self._client, self._intake)
         await listings.load()
         try:
             if self._params["robots"]:
-                self._robots = await listings.robots(self._source.location)
+                at_hand = await robots_at_hand(store, self._source) if self._named is not None else None
+                self._robots = at_hand or await listings.robots(self._source.location)
                 delay_s = self._robots.crawl_delay_s(self._tools.fetch.user_agent)
                 if delay_s:
                     self._client.slow_down(delay_s)
             listed = []
-            if self._params.get("sitemap"):
+            if self._params.get("sitemap") and self._named is None:
                 listed = await listings.sitemaps(self._source.location, self._robots)
         except TransientError as exc:
             return Harvested.stopped(stop_reason(exc), exc, root_answered=False)
-        self._frontier = Frontier(
+        self._frontier = await self._begin(references, listed)
+        await self._visit_root()
+        async with asyncio.TaskGroup() as group:
+            for _ in range(self._params["concurrency"]):
+                group.create_task(self._visit_until_done())
+        self._aliases |= dict.fromkeys(self._frontier.released)
+        if self._aliases:
+            await store.save_aliases(self._intake.lease, source_id, self._aliases)
+        return self._settle(complete=listings.complete)
+
+    async def _begin(self, references: References, listed: Sequence[str]) -> Frontier | NamedPages:
+        leftovers = await self._tools.store.leftovers(self._source.id)
+        if self._named is not None:
+            self._root_answered = True
+            return NamedPages(
+                root=self._source.location,
+                named=pages_in_scope(
+                    self._named,
+                    base=self._source.location,
+                    aliases=references.aliases,
+                    why_not=self._why_not,
+                    ignored=self._intake.counters.ignored,
+                ),
+                known=self._intake.known,
+                leftovers=leftovers,
+                urls=self._urls,
+                aliases=references.aliases,
+                why_not=self._why_not,
+                max_depth=self._params["max_depth"],
+                max_pages=self._params["max_pages"],
+            )
+        return Frontier(
             root=self._source.location,
             listed=[url for url in listed if self._scope.why_not(url) is None],
             known=self._intake.known,
@@ -100,14 +136,6 @@ class Crawl:
             max_pages=self._params["max_pages"],
             strict_depth=self._intake.unconditional,
         )
-        await self._visit_root()
-        async with asyncio.TaskGroup() as group:
-            for _ in range(self._params["concurrency"]):
-                group.create_task(self._visit_until_done())
-        self._aliases |= dict.fromkeys(self._frontier.released)
-        if self._aliases:
-            await store.save_aliases(self._intake.lease, source_id, self._aliases)
-        return self._settle(complete=listings.complete)
 
     def _settle(self, *, complete: bool) -> Harvested:
         intake = self._intake
@@ -137,6 +165,9 @@ class Crawl:
             error=self._stop_error,
             root_answered=self._root_answered,
             hint=self._rules.hint,
+            # That nothing is new is an answer; that nothing answered is not.
+            mode=Mode.INCREMENTAL if self._named is not None and not intake.counters.failed else None,
+            complete=self._named is None,
         )
 
     async def _visit_root(self) -> None:

@@ -1,7 +1,8 @@
 """The `files` kind: a folder, or one file.
 
 The validator is the time of the last change in nanoseconds with the size; a file whose validator is the known
-one is not opened. Files that turned out to be no text are remembered too, and not opened again either.
+one is not opened. Files that turned out to be no text are remembered too, and not opened again either. A run
+that names paths looks at those alone; the folder is still listed, for its rules say what belongs to it.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 
 from rowen.core.document import Validators
 from rowen.core.params import Param, switch
-from rowen.core.run import StopReason
+from rowen.core.run import Mode, StopReason
 from rowen.core.scope import PathFilter, is_binary_name
 from rowen.core.source import Source
 from rowen.errors import BadLocation, PermanentError, Unfetchable
@@ -86,6 +87,9 @@ class _Reading:
         self._intake = intake
         self._text = TextFiles(tools, intake, params)
         self._entries: dict[str, Entry] = {}
+        self._named: frozenset[str] | None = None
+        if intake.only is not None and source.active_generation:
+            self._named = frozenset(path.removeprefix("./") for path in intake.only)
 
     async def run(self) -> Harvested:
         tools, intake = self._tools, self._intake
@@ -95,21 +99,31 @@ class _Reading:
             scan = await tools.folders.scan(self._root, options)
         except PermanentError as exc:
             return Harvested.stopped(StopReason.ERROR, exc, root_answered=False)
-        intake.counters.ignored.update(scan.passed_over)
+        if self._named is None:
+            intake.counters.ignored.update(scan.passed_over)
         for folder, cause in scan.unreadable:
             intake.failed(folder, Unfetchable(f"folder `{folder}`: cannot be read: {cause}", path=folder))
         self._text.load(await tools.store.listings(intake.run.source_id))
         items = []
         for entry in scan.entries:
+            if self._named is not None and entry.path not in self._named:
+                continue
             if entry.size > tools.fetch.max_body_bytes and entry.path not in intake.known:
                 # Its size says so: it need not be opened.
                 intake.counters.ignored[TOO_LARGE] += 1
             elif self._text.wants(entry.path, entry.validator):
                 self._entries[entry.path] = entry
                 items.append(self._item(entry, started_ns))
-        await take_in(tools, intake, items, self._fetch, complete=not scan.unreadable)
-        await self._text.save({entry.path for entry in scan.entries})
-        return Harvested(stop_reason=StopReason.EXHAUSTED)
+        present = {entry.path for entry in scan.entries}
+        whole = self._named is None
+        await take_in(tools, intake, items, self._fetch, complete=whole and not scan.unreadable)
+        if self._named is not None and not scan.unreadable:
+            for path in sorted(self._named - present):
+                intake.gone(path, "absent")
+        await self._text.save(present)
+        return Harvested(
+            stop_reason=StopReason.EXHAUSTED, mode=None if whole else Mode.INCREMENTAL, complete=whole
+        )
 
     def _item(self, entry: Entry, started_ns: int) -> Item:
         settled = started_ns - entry.mtime_ns > SETTLE_NS

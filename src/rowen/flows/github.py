@@ -23,15 +23,17 @@ from rowen.core.run import Counters, StopReason
 from rowen.core.secrets import Credentials, Secret, fill, reference
 from rowen.core.source import Source
 from rowen.errors import BadLocation, PermanentError, TransientError
-from rowen.flows import trees
+from rowen.flows import github_push, trees
 from rowen.flows.client import Client, stop_reason
 from rowen.flows.github_api import Api, NotThere
+from rowen.flows.github_push import NamedFiles
 from rowen.flows.github_tree import TreeListing
 from rowen.flows.harvest import Harvested, Prepared
 from rowen.flows.intake import Intake
 from rowen.flows.settings import CONCURRENCY
 from rowen.flows.tools import Tools
 from rowen.ports.fetcher import FetcherOptions, Request, Response
+from rowen.ports.store import Listing
 
 VARIABLE = "GITHUB_TOKEN"
 OWN_TOKEN = "${GITHUB_TOKEN}"
@@ -143,9 +145,9 @@ async def harvest(tools: Tools, source: Source, params: Mapping[str, Any], intak
     async with _open_api(tools, address, params, intake.counters) as api:
         raw_url = "" if api.has_token else _raw_url(address, params)
         if not raw_url:
-            return await _Reading(tools, address, params, intake, api, None, "").run()
+            return await _Reading(tools, address, params, intake, api, None, "").run(source)
         async with _open_client(tools, raw_url, params, intake.counters) as raw:
-            return await _Reading(tools, address, params, intake, api, raw, raw_url).run()
+            return await _Reading(tools, address, params, intake, api, raw, raw_url).run(source)
 
 
 def _raw_url(address: Address, params: Mapping[str, Any]) -> str:
@@ -221,10 +223,13 @@ class _Reading:
         self._raw_url = raw_url
         self._branch = ""
 
-    async def run(self) -> Harvested:
+    async def run(self, source: Source) -> Harvested:
         listings = await self._tools.store.listings(self._intake.run.source_id)
         listing = TreeListing(self._tools, self._intake, self._api, self._address, listings)
         try:
+            start = await github_push.begin(source, self._intake, self._api, listing.branch)
+            if start.paths is not None:
+                return await self._named(listings).run(start)
             files = await listing.files()
         except TransientError as exc:
             return Harvested.stopped(stop_reason(exc), exc, root_answered=False)
@@ -244,12 +249,23 @@ class _Reading:
         )
         if stopped is not None:
             return Harvested(stop_reason=stop_reason(stopped), error=stopped)
-        return Harvested(stop_reason=StopReason.EXHAUSTED)
+        return Harvested(stop_reason=StopReason.EXHAUSTED, metadata=start.learnt)
+
+    def _named(self, listings: Mapping[str, Listing]) -> NamedFiles:
+        return NamedFiles(
+            self._tools, self._intake, self._params, self._address, self._api, listings, self._read_raw
+        )
 
     async def _read(self, file: File) -> bytes:
-        if self._raw is not None:
-            name = f"{self._address.repository}/{self._branch}/{file.path}"
-            response = await self._raw.ask(Request(f"{self._raw_url}/{quote(name)}"))
-            if response.status == 200 and blob_id(response.body, like=file.id) == file.id:
-                return response.body
+        body = await self._read_raw(self._branch, file.path)
+        if body is not None and blob_id(body, like=file.id) == file.id:
+            return body
         return await self._api.blob(file.id)
+
+    async def _read_raw(self, name: str, path: str) -> bytes | None:
+        """A file by branch or commit; None when it cannot be had from the host for raw files."""
+        if self._raw is None:
+            return None
+        place = f"{self._raw_url}/{quote(f'{self._address.repository}/{name}/{path}')}"
+        response = await self._raw.ask(Request(place))
+        return response.body if response.status == 200 else None

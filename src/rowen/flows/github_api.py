@@ -1,4 +1,4 @@
-"""Asking GitHub's API about one repository: facts, trees and blobs.
+"""Asking GitHub's API about one repository: facts, commits, trees, files and blobs.
 
 Redirects are followed within the API's host only; a token is for that host and nobody else, which is the
 fetcher's law. Which requests are worth making is decided elsewhere.
@@ -6,18 +6,23 @@ fetcher's law. Which requests are worth making is decided elsewhere.
 
 from __future__ import annotations
 
+import base64
+import binascii
+import json
+from dataclasses import dataclass
 from urllib.parse import quote
 
 from rowen.core import github, urls
 from rowen.core.document import Validators
-from rowen.core.git import blob_id
+from rowen.core.git import SUBMODULE, SYMLINK, blob_id, is_commit
 from rowen.core.github import Address
-from rowen.errors import PermanentError, Unfetchable
+from rowen.errors import PermanentError, Unfetchable, Unparseable
 from rowen.flows.client import Client
 from rowen.ports.fetcher import Request, Response
 
 JSON = "application/vnd.github+json"
 RAW_BLOB = "application/vnd.github.raw+json"
+COMMIT_ID = "application/vnd.github.sha"
 API_VERSION = "2022-11-28"
 REDIRECTS = frozenset({301, 302, 307, 308})
 MAX_REDIRECTS = 3
@@ -27,6 +32,18 @@ class NotThere(PermanentError):
     """The API knows no such repository, branch or blob, or does not show it to us."""
 
     reason = "http_404"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Content:
+    """What stands at one path of a commit."""
+
+    id: str
+    size: int = 0
+    body: bytes | None = None
+    """None for a file too large to come along: its blob has to be asked for."""
+    why_not: str | None = None
+    """It is no file with text of its own."""
 
 
 class Api:
@@ -39,6 +56,22 @@ class Api:
 
     async def facts(self) -> github.Facts:
         return github.parse_facts((await self.get("")).body)
+
+    async def commit(self, name: str) -> str:
+        """The id of the commit that a branch, a tag or a commit stands for."""
+        answer = await self.get(f"/commits/{quote(name, safe='')}", accept=COMMIT_ID)
+        id_ = answer.body.decode("ascii", "replace").strip()
+        if not is_commit(id_):
+            raise Unparseable(f"`{answer.url}`: the answer is not the id of a commit")
+        return id_
+
+    async def content(self, path: str, commit: str) -> Content | None:
+        """What stands at a path; None for nothing. That the commit is there has to be known before."""
+        try:
+            response = await self.get(f"/contents/{quote(path)}?ref={commit}")
+        except NotThere:
+            return None
+        return _content(response)
 
     async def tree(self, name: str, *, recursive: bool, validators: Validators) -> Response:
         """A tree by the name of a branch or tag, or by its id; 200 or 304."""
@@ -105,3 +138,22 @@ class Api:
         elif status == 451:
             said = "451, blocked for legal reasons"
         return Unfetchable(f"{what}: {said}", hint=hint, status=status, url=url)
+
+
+def _content(response: Response) -> Content:
+    try:
+        answer = json.loads(response.body)
+        if isinstance(answer, list):
+            return Content(id="", why_not="folder")
+        kind, id_, size = answer["type"], str(answer["sha"]), int(answer.get("size") or 0)
+        if kind != "file":
+            return Content(id=id_, why_not=SUBMODULE if kind == "submodule" else SYMLINK)
+        if answer.get("encoding") != "base64":
+            return Content(id=id_, size=size)
+        body = base64.b64decode(answer["content"])
+    except (ValueError, KeyError, TypeError, AttributeError, binascii.Error) as exc:
+        raise Unparseable(f"`{response.url}`: the answer does not tell what is there") from exc
+    if blob_id(body, like=id_) != id_:
+        # The API looks through a link to a file of the same repository, and keeps the name of the link.
+        return Content(id=id_, why_not=SYMLINK)
+    return Content(id=id_, size=size, body=body)

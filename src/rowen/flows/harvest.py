@@ -37,7 +37,7 @@ class Harvested:
     window: Window | None = None
     """The stretch of time that was asked for, by a source that is read in windows."""
     complete: bool = True
-    """Everything that was asked for came; if a cap cut it short, watermark and history stay where they are."""
+    """Everything that was asked for came; if not, watermark and history stay where they are."""
     more: bool = False
     """There is more to take in right now: history that one run does not reach."""
 

@@ -23,7 +23,7 @@ BATCH = 64
 
 
 class Ingestion:
-    """Ingests the drafts of one run."""
+    """Ingests the drafts of one run, in this process."""
 
     def __init__(self, tools: Tools, lease: Lease, run: Run, counters: Counters) -> None:
         self._tools = tools
@@ -34,16 +34,20 @@ class Ingestion:
     async def take(self, drafts: Sequence[Draft]) -> dict[str, Reason]:
         """Hand off and ingest; answers why each reference ended as it did."""
         now = self._tools.clock.now()
-        return await self._work_off(await self._tools.store.stage(self._lease, self._run, drafts, now=now))
+        return await self.work_off(await self._tools.store.stage(self._lease, self._run, drafts, now=now))
 
     async def revive(self, references: Sequence[str]) -> dict[str, Reason]:
         """The same for texts an interrupted run has stored already."""
         now = self._tools.clock.now()
-        return await self._work_off(
+        return await self.work_off(
             await self._tools.store.revive(self._lease, self._run, references, now=now)
         )
 
-    async def _work_off(self, staged: Sequence[Staged]) -> dict[str, Reason]:
+    async def rest(self) -> dict[str, Reason]:
+        """What is not answered yet: nothing, here every call answers for itself."""
+        return {}
+
+    async def work_off(self, staged: Sequence[Staged]) -> dict[str, Reason]:
         reasons: dict[str, Reason] = {}
         healthy = [one for one in staged if not one.attempts]
         if healthy:

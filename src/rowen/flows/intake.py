@@ -18,23 +18,12 @@ from rowen.core.handoff import Reason
 from rowen.core.lease import Lease
 from rowen.core.run import Counters, Event, Run, RunItem
 from rowen.errors import RowenError
+from rowen.flows.dispatched import Dispatched
 from rowen.flows.ingest import BATCH, Ingestion
 from rowen.flows.tools import Tools
 from rowen.ports.store import Refreshed
 
 OnEvent = Callable[[Event], None]
-
-
-@dataclass(frozen=True, slots=True)
-class _Arrival:
-    """A new version on its way to ingestion, or the reference of one that an interrupted run has stored."""
-
-    what: Draft | str
-    was_known: bool
-
-    @property
-    def reference(self) -> str:
-        return self.what.reference if isinstance(self.what, Draft) else self.what
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,6 +36,8 @@ class Wish:
     """These references are said to have changed; None for everything."""
     part: int = 0
     """0 for the newest, more for each stretch of history after it."""
+    dispatch: bool = False
+    """There are workers: they ingest."""
 
 
 class Intake:
@@ -77,8 +68,10 @@ class Intake:
         self.known: Mapping[str, Known] = {}
         """What readers see of the source, by reference: all of it, or what was looked up last."""
         self._on_event = on_event
-        self._ingestion = Ingestion(tools, lease, run, self.counters)
-        self._arrivals: asyncio.Queue[_Arrival | None] = asyncio.Queue(BATCH * 2)
+        ways = Dispatched if wish.dispatch else Ingestion
+        self._ingestion: Ingestion | Dispatched = ways(tools, lease, run, self.counters)
+        self._arrivals: asyncio.Queue[Draft | str | None] = asyncio.Queue(BATCH * 2)
+        """New versions on their way to ingestion, and references of what an interrupted run has stored."""
         self._retired: list[int] = []
         self._refreshed: list[Refreshed] = []
         self.queued = 0
@@ -122,7 +115,9 @@ class Intake:
     async def revived(self, known: Known) -> None:
         """An interrupted run stored this version; the server says it still stands."""
         self.counters.not_modified += 1
-        await self._arrivals.put(_Arrival(known.reference, known.reference in self.known))
+        if known.reference in self.known:
+            self._updates[known.reference] = None
+        await self._arrivals.put(known.reference)
 
     async def convert(self, body: bytes, *, content_type: str, url: str) -> Converted:
         self.counters.parses += 1
@@ -163,7 +158,7 @@ class Intake:
         if known is None or draft.payload_hash != known.payload_hash:
             if known is not None:
                 self._updates[reference] = None
-            await self._arrivals.put(_Arrival(draft, known is not None))
+            await self._arrivals.put(draft)
             return
         self.counters.same_content += 1
         new_links = None if stored_links is not None and list(stored_links) == list(links) else links
@@ -220,14 +215,14 @@ class Intake:
             while len(batch) < BATCH and not self._arrivals.empty():
                 batch.append(self._arrivals.get_nowait())
             closed = None in batch
-            arrived = [one for one in batch if one is not None]
-            drafts = [one.what for one in arrived if isinstance(one.what, Draft)]
-            references = [one.what for one in arrived if isinstance(one.what, str)]
-            updates = {one.reference for one in arrived if one.was_known}
+            drafts = [one for one in batch if isinstance(one, Draft)]
+            references = [one for one in batch if isinstance(one, str)]
             if drafts:
-                self._ingested(await self._ingestion.take(drafts), updates)
+                self._ingested(await self._ingestion.take(drafts))
             if references:
-                self._ingested(await self._ingestion.revive(references), updates)
+                self._ingested(await self._ingestion.revive(references))
+            if closed:
+                self._ingested(await self._ingestion.rest())
             if len(self._refreshed) >= BATCH * 8:
                 await self._write_refreshed()
             if len(self.items) >= BATCH * 8:
@@ -253,17 +248,17 @@ class Intake:
         self.counters.validators_refreshed += 1
         self._refreshed.append(refreshed)
 
-    def _ingested(self, reasons: Mapping[str, Reason], updates: set[str]) -> None:
+    def _ingested(self, reasons: Mapping[str, Reason]) -> None:
         for reference, reason in reasons.items():
             if reference in self._taken_back:
                 continue
-            if reason is Reason.WORKER_LOST:
+            if reason not in (Reason.INGESTED, Reason.CIRCUIT_OPEN):
                 self._item(reference, Outcome.FAILED, reason.value)
                 continue
-            self.added += reference not in updates
+            self.added += reference not in self._updates
             if reason is Reason.CIRCUIT_OPEN:
                 self._item(reference, Outcome.SKIPPED, reason.value)
-            elif reference in updates:
+            elif reference in self._updates:
                 self._item(reference, Outcome.UPDATED, "content_changed")
             else:
                 self._item(reference, Outcome.CREATED, "new")

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from rowen.core.params import Param
 from rowen.core.source import Source
 from rowen.errors import ConfigError
-from rowen.flows import ckan, files, git, github, llms, paged, probe, web
+from rowen.flows import ckan, files, git, github, llms, paged, probe, rest, web
 from rowen.flows.harvest import Harvested, Prepared
 from rowen.flows.intake import Intake
+from rowen.flows.settings import WEBHOOK_SECRET
 from rowen.flows.tools import Tools
 
 
@@ -44,7 +45,7 @@ class Kind:
 
 
 KINDS = {
-    kind.name: kind
+    kind.name: replace(kind, params=(*kind.params, WEBHOOK_SECRET))
     for kind in (
         Kind(
             name="github",
@@ -95,6 +96,18 @@ KINDS = {
                 harvest=portal.harvest,
             )
             for portal in (paged.DCAT, paged.SOCRATA, paged.OPENDATASOFT, paged.ARCGIS)
+        ),
+        *(
+            Kind(
+                name=api.name,
+                params=api.params,
+                claims=api.claims,
+                prepare=api.prepare,
+                preload=False,
+                count=api.count,
+                harvest=api.harvest,
+            )
+            for api in (rest.REST, rest.INFOJOBS, rest.GREENHOUSE, rest.LEVER)
         ),
         Kind(
             name="web",

@@ -40,7 +40,7 @@ async def run_slot(tools: Tools) -> AsyncIterator[Lease]:
     for name in names:
         lease = await acquire(tools, name)
         if lease is not None:
-            async with _kept(tools, lease):
+            async with kept(tools, lease):
                 yield lease
             return
     owner = await _owner(tools, names[0])
@@ -52,9 +52,22 @@ async def run_slot(tools: Tools) -> AsyncIterator[Lease]:
 
 
 @asynccontextmanager
-async def orchestrator_lease(tools: Tools) -> AsyncIterator[Lease]:
-    """The right to look after a store, or `Conflict` that says who does."""
+async def client_lease(tools: Tools, client: str) -> AsyncIterator[Lease]:
+    """The right to ask a client: among many workers a host has one visitor at a time."""
+    lease = await acquire(tools, f"client:{client}")
+    if lease is None:
+        raise Conflict(f"client `{client}`: being asked by another process")
+    async with kept(tools, lease):
+        yield lease
+
+
+@asynccontextmanager
+async def orchestrator_lease(tools: Tools, *, wait_s: float | None = None) -> AsyncIterator[Lease]:
+    """The right to look after a store, or `Conflict` that says who does; with `wait_s` it is waited for."""
     lease = await acquire(tools, ORCHESTRATOR)
+    while lease is None and wait_s is not None:
+        await tools.clock.sleep(wait_s)
+        lease = await acquire(tools, ORCHESTRATOR)
     if lease is None:
         owner = await _owner(tools, ORCHESTRATOR)
         raise Conflict(
@@ -62,12 +75,12 @@ async def orchestrator_lease(tools: Tools) -> AsyncIterator[Lease]:
             hint="one is enough; it takes up what is due",
             owner=owner,
         )
-    async with _kept(tools, lease):
+    async with kept(tools, lease):
         yield lease
 
 
 @asynccontextmanager
-async def _kept(tools: Tools, lease: Lease) -> AsyncIterator[None]:
+async def kept(tools: Tools, lease: Lease) -> AsyncIterator[None]:
     """Held by a heartbeat, and let go at the end."""
     heartbeat = asyncio.create_task(_beat(tools, lease))
     try:

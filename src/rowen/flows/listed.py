@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from rowen.core import hashing
@@ -39,6 +40,9 @@ class Fetched:
 
 Fetch = Callable[[Item], Awaitable[Fetched | None]]
 """Answers None for an item that turns out to be no document; it has counted why."""
+
+Look = Callable[[str], Awaitable[tuple[Item, Fetched | None] | None]]
+"""What stands at a reference now; None for nothing, an item without a body for what is no document."""
 
 BREATHE_EVERY = 500
 
@@ -77,39 +81,63 @@ async def take_in(
             await asyncio.sleep(0)
     if announce is not None and waiting:
         await announce(waiting)
-    stopped = await _fetch_all(intake, waiting, fetch, concurrency)
+    work = [(item.reference, partial(_one, intake, item, fetch)) for item in waiting]
+    stopped = await _each(intake, work, concurrency)
     if complete and stopped is None:
         for reference in [one for one in intake.known if one not in listed]:
             intake.gone(reference, gone_reason)
     return stopped
 
 
-async def _fetch_all(
-    intake: Intake, items: list[Item], fetch: Fetch, concurrency: int
+async def take_in_named(
+    intake: Intake, references: Sequence[str], look: Look, *, concurrency: int = 3
 ) -> TransientError | None:
-    stopped: list[TransientError] = []
-    waiting = iter(items)
-    intake.queued = len(items)
+    """Go through what somebody says has changed, without a listing; answers like `take_in`.
 
-    async def work() -> None:
-        for item in waiting:
+    Only what `look` finds nothing of is gone.
+    """
+
+    async def one(reference: str) -> None:
+        found = await look(reference)
+        if found is None:
+            intake.gone(reference, "absent")
+        elif found[1] is None:
+            intake.gone(reference, "unsupported_type")
+        else:
+            await receive(intake, found[0], found[1])
+
+    return await _each(
+        intake, [(reference, partial(one, reference)) for reference in references], concurrency
+    )
+
+
+async def _each(
+    intake: Intake, work: Sequence[tuple[str, Callable[[], Awaitable[None]]]], concurrency: int
+) -> TransientError | None:
+    """Do the work of each reference; answers why the client made us stop, if it did."""
+    stopped: list[TransientError] = []
+    waiting = iter(work)
+    intake.queued = len(work)
+
+    async def go_on() -> None:
+        for reference, one in waiting:
             intake.queued -= 1
             try:
-                await _one(intake, item, fetch)
+                await one()
             except STOPS as exc:
-                intake.failed(item.reference, exc)
+                intake.failed(reference, exc)
                 stopped.append(exc)
             except Vanished:
                 # It went between listing and reading; the next listing will say so, or show it again.
                 intake.counters.ignored["vanished"] += 1
             except (TransientError, PermanentError) as exc:
-                intake.failed(item.reference, exc)
+                intake.failed(reference, exc)
             if stopped:
                 return
 
     async with asyncio.TaskGroup() as group:
         for _ in range(concurrency):
-            group.create_task(work())
+            group.create_task(go_on())
     return stopped[0] if stopped else None
 
 

@@ -2,66 +2,34 @@
 
 Sources run one after the other. A client that limits us is paused and the others go on; a failure that may
 pass is tried again; a source whose settings or credentials are wrong stops alone, until somebody resumes it.
+After each turn the sinks get what readers now see.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from datetime import datetime
 
-from rowen.core import urls
-from rowen.core.run import RunStatus
-from rowen.core.schedule import ATTEMPTS, PAUSE_S, Failure, due, due_at
-from rowen.core.source import Source
+from rowen.core.lease import source_lease_name
+from rowen.core.request import SyncRequest
+from rowen.core.schedule import due, due_at
+from rowen.core.source import Source, Status
 from rowen.errors import Conflict
+from rowen.flows import alarms
+from rowen.flows.announce import announce
 from rowen.flows.intake import OnEvent
-from rowen.flows.leases import orchestrator_lease
-from rowen.flows.sync import Receipt, sync
+from rowen.flows.leases import acquire, orchestrator_lease
+from rowen.flows.lookout import sleep_or
 from rowen.flows.tools import Tools
-from rowen.ports.store import Pause
+from rowen.flows.turns import Passed, RunSource, Turn, client_of, run_source
+from rowen.flows.work import SYNC, sync_payload
+from rowen.flows.workforce import workers
 
-RETRY_BASE_S = 5.0
+STANDBY_S = 10.0
+"""How often one that stands by looks whether it is needed."""
 LONGEST_NAP_S = 60.0
 """A source that somebody adds or resumes is noticed within this time."""
-
-
-@dataclass(frozen=True, slots=True)
-class Passed:
-    """A source that was due and did not run."""
-
-    source: Source
-    reason: str
-    until: datetime | None = None
-
-
-Turn = Receipt | Passed
-
-
-def client_of(source: Source) -> str:
-    """Who answers a source's requests: pauses belong to them, not to the source."""
-    return urls.host_of(source.location) or source.kind
-
-
-async def run_source(
-    tools: Tools, source: Source, *, full: bool = False, on_event: OnEvent = lambda event: None
-) -> Turn:
-    """One source's turn: up to three attempts for what may pass, none for a client that is paused."""
-    client = client_of(source)
-    pause = (await tools.store.pauses(now=tools.clock.now())).get(client)
-    if pause is not None:
-        return Passed(source, f"client `{client}` is paused: {pause.reason}", pause.until)
-    attempt = 1
-    while True:
-        receipt = await sync(tools, source, full=full, on_event=on_event)
-        if receipt.failure is Failure.RATE_LIMIT:
-            await _pause(tools, client, receipt)
-        passing = receipt.failure is Failure.TRANSIENT and receipt.status is RunStatus.FAILED
-        if not passing or attempt >= ATTEMPTS:
-            return receipt
-        await tools.clock.sleep(RETRY_BASE_S * 2 ** (attempt - 1))
-        attempt += 1
-        source = next(one for one in await tools.store.sources() if one.id == source.id)
 
 
 async def serve(
@@ -69,50 +37,127 @@ async def serve(
     *,
     default_every_s: float,
     once: bool = False,
+    standby: bool = False,
+    wake: asyncio.Event | None = None,
+    run: RunSource = run_source,
     on_event: OnEvent = lambda event: None,
-) -> AsyncIterator[Turn]:
-    """Run what is due, for ever or once through; cancelling it ends the current run in good order."""
-    async with orchestrator_lease(tools):
+) -> AsyncGenerator[Turn, None]:
+    """Run what is due, for ever or once through; cancelling it ends the current run in good order.
+
+    `wake` is set by whoever has left a wish for a sync and does not want to wait for the next look. With
+    `standby`, another process that looks after the store is waited for, and followed when it ends. Where
+    there are workers, they run what is due; this process only says whose turn it is. `run` makes the runs:
+    a process that has other callers too lets all of them go through one desk.
+    """
+    async with orchestrator_lease(tools, wait_s=STANDBY_S if standby else None):
+        await recover(tools)
+        await announce(tools)
         while True:
-            now = tools.clock.now()
+            if wake is not None:
+                wake.clear()
             passed: set[int] = set()
-            for source in due(await tools.store.sources(), now, default_every_s=default_every_s):
-                # Somebody may have paused it, or synced it, while the others ran.
-                current = next((s for s in await tools.store.sources() if s.id == source.id), None)
-                if current is None or current.paused:
+            waiting = await _waiting(tools, default_every_s)
+            if not once:
+                # A paused client is not news at every look; its sources come back when the pause ends.
+                pauses = await tools.store.pauses(now=tools.clock.now())
+                passed.update(source.id for source, _ in waiting if client_of(source) in pauses)
+                waiting = [one for one in waiting if one[0].id not in passed]
+            if not once and await workers(tools):
+                await _hand_out(tools, [source for source, _ in waiting])
+                passed.update(source.id for source, _ in waiting)
+                waiting = []
+            for source, request in waiting:
+                turn = await _turn(tools, source, request, run, on_event)
+                if turn is None:
                     continue
-                turn = await _turn(tools, current, on_event)
                 if isinstance(turn, Passed):
                     passed.add(source.id)
                 yield turn
+                if not isinstance(turn, Passed):
+                    await announce(tools)
             if once:
                 return
-            await tools.clock.sleep(await _nap_s(tools, passed, default_every_s))
+            # Sinks have times of their own: a night window opens whether or not a source is due.
+            announced = await announce(tools)
+            moments = [one.until for one in announced if one.until is not None]
+            await _nap(tools, await _nap_s(tools, passed, moments, default_every_s), wake)
 
 
-async def _turn(tools: Tools, source: Source, on_event: OnEvent) -> Turn:
+async def recover(tools: Tools) -> list[Source]:
+    """No source stays RUNNING when the process that ran it is gone; answers the ones that were."""
+    lost = []
+    for source in await tools.store.sources():
+        if source.status is not Status.RUNNING:
+            continue
+        lease = await acquire(tools, source_lease_name(source.id))
+        if lease is None:
+            continue
+        if await tools.store.close_lost_run(lease, source.id, now=tools.clock.now()):
+            lost.append(source)
+        await tools.store.release_lease(lease)
+    return lost
+
+
+async def _waiting(tools: Tools, default_every_s: float) -> Sequence[tuple[Source, SyncRequest | None]]:
+    """Wishes first, then what is due by its schedule."""
+    sources = await tools.store.sources()
+    by_id = {source.id: source for source in sources}
+    wishes = {request.source_id: request for request in await tools.store.sync_requests()}
+    wanted: list[tuple[Source, SyncRequest | None]] = [
+        (by_id[id_], request) for id_, request in wishes.items() if id_ in by_id and not by_id[id_].paused
+    ]
+    scheduled = due(sources, tools.clock.now(), default_every_s=default_every_s)
+    return wanted + [(source, None) for source in scheduled if source.id not in wishes]
+
+
+async def _hand_out(tools: Tools, sources: Sequence[Source]) -> None:
+    """A ticket for each source whose turn it is, unless it has one."""
+    dispatcher = tools.dispatcher()
+    out = {payload["source"] for payload in await dispatcher.outstanding(SYNC)}
+    turns = [sync_payload(source.id) for source in sources if source.id not in out]
+    if turns:
+        await dispatcher.submit(SYNC, turns)
+
+
+async def _turn(
+    tools: Tools, source: Source, request: SyncRequest | None, run: RunSource, on_event: OnEvent
+) -> Turn | None:
+    # Somebody may have paused it, or removed it, while the others ran.
+    current = next((s for s in await tools.store.sources() if s.id == source.id), None)
+    if current is None or current.paused:
+        return None
     try:
-        return await run_source(tools, source, on_event=on_event)
+        only = request.only if request else None
+        turn = await run(tools, current, only=only, on_event=on_event)
     except Conflict as exc:
         # Somebody syncs this one by hand.
         return Passed(source, exc.message)
+    if isinstance(turn, Passed):
+        return turn
+    if request is not None:
+        await tools.store.finish_request(request)
+    await alarms.after_turn(tools, current, turn)
+    return turn
 
 
-async def _pause(tools: Tools, client: str, receipt: Receipt) -> None:
-    wait_s = receipt.retry_after_s if receipt.retry_after_s is not None else PAUSE_S
-    until = tools.clock.now() + timedelta(seconds=wait_s)
-    await tools.store.pause_client(
-        Pause(client=client, until=until, reason=receipt.error or "it limits how often it may be asked")
-    )
-
-
-async def _nap_s(tools: Tools, passed: set[int], default_every_s: float) -> float:
-    """Until the next source is due, but never long: the list may change meanwhile."""
+async def _nap_s(
+    tools: Tools, passed: set[int], openings: Sequence[datetime], default_every_s: float
+) -> float:
+    """Until a source is due, a pause ends or a sink opens, but never long: the list may change meanwhile."""
     now = tools.clock.now()
-    moments = [
+    pauses = await tools.store.pauses(now=now)
+    moments = [*openings, *(pause.until for pause in pauses.values())]
+    moments += [
         due_at(source, default_every_s=default_every_s)
         for source in await tools.store.sources()
         if source.id not in passed and not source.paused and not source.is_broken
     ]
     wait_s = min(((moment - now).total_seconds() for moment in moments), default=LONGEST_NAP_S)
     return min(max(wait_s, 0.1), LONGEST_NAP_S)
+
+
+async def _nap(tools: Tools, seconds: float, wake: asyncio.Event | None) -> None:
+    if wake is None:
+        await tools.clock.sleep(seconds)
+    else:
+        await sleep_or(wake, tools.clock, seconds)

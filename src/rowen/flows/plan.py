@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from rowen.core import params as parameters
 from rowen.core.source import Source
+from rowen.flows import reach
 from rowen.flows.kinds import kind_named
 from rowen.flows.tools import Tools
 
@@ -37,7 +38,8 @@ class Plan:
 async def plan(tools: Tools, source: Source, *, price_per_million_tokens: float) -> Plan:
     kind = kind_named(source.kind)
     settings = parameters.complete(kind.params, source.params)
-    items = await kind.count(tools, source, settings) if kind.count else None
+    asking = reach.of_source(tools, source)
+    items = await kind.count(asking, source, settings) if kind.count else None
     stats = await tools.store.stats(source.id)
     embedder = tools.embedder()
     gap = await tools.store.embedding_gap(embedder.model, source.id)

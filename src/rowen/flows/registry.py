@@ -8,32 +8,51 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rowen.core import registry
-from rowen.core.registry import Entry, Step
+from rowen.core import alarm_channels, registry
+from rowen.core.alarm import Channel
+from rowen.core.registry import Entry, Registry, Step
 from rowen.core.source import NewSource
-from rowen.flows import sources
+from rowen.flows import alarms, sinks, sources
 from rowen.flows.tools import Tools
 
 NEEDS_PRUNE = frozenset({"replace", "remove"})
 
 
-async def plan(tools: Tools, entries: Sequence[Entry]) -> list[Step]:
-    keys = {entry.label: (await _described(tools, entry)).key for entry in entries}
-    return registry.plan(entries, await tools.store.sources(), keys)
+async def plan(tools: Tools, listed: Registry) -> list[Step]:
+    keys = {entry.label: (await _described(tools, entry)).key for entry in listed.sources}
+    steps = registry.plan(listed.sources, await tools.store.sources(), keys)
+    return [*steps, *await sinks.plan(tools, listed.sinks), *await _plan_alarms(tools, listed.alarms)]
 
 
-async def apply(tools: Tools, steps: Sequence[Step], *, prune: bool) -> list[Step]:
+async def apply(tools: Tools, listed: Registry, steps: Sequence[Step], *, prune: bool) -> list[Step]:
     """Carry out a plan; answers the steps that were done."""
     done: list[Step] = []
     for step in steps:
         if step.action == "keep" or (step.action in NEEDS_PRUNE and not prune):
             continue
+        if step.what == "sink":
+            await sinks.apply(tools, step)
+        elif step.what == "alarms":
+            await alarms.save_channels(tools, listed.alarms)
         if step.source is not None and step.action in NEEDS_PRUNE:
             await sources.remove(tools, step.source)
         if step.entry is not None:
             await _put(tools, step)
         done.append(step)
     return done
+
+
+async def _plan_alarms(tools: Tools, wanted: Sequence[Channel] | None) -> list[Step]:
+    stored = await tools.store.note(alarms.NOTE)
+    tables = None if wanted is None else [alarm_channels.as_table(channel) for channel in wanted]
+    if tables == stored:
+        return []
+    if tables is None:
+        action, reason = "remove", "not in the list: they would go to the log again"
+    else:
+        action = "add" if stored is None else "change"
+        reason = f"to {', '.join(channel.name for channel in wanted or ()) or 'nobody'}"
+    return [Step(action=action, label="alarms", reason=reason, what="alarms")]
 
 
 async def _put(tools: Tools, step: Step) -> None:

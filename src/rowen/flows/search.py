@@ -100,6 +100,7 @@ def _hit(found: rank.Group, terms: list[str]) -> Hit:
         score=found.best.score,
         generation=place.generation,
         fetched_at=place.fetched_at,
+        document_id=place.document_id,
         sections=tuple(
             SectionHit(
                 heading_path=other.place.heading_path,

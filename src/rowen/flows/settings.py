@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rowen.core.params import Param, number, switch, whole, words
+from rowen.core.secrets import reference
 
 INCLUDE = Param(
     name="include", default=[], parse=words, identity=True, help="Only paths that match one of these globs"
@@ -29,4 +30,12 @@ MAX_DELETED_SHARE = Param(
     parse=number(0, 1),
     identity=False,
     help="A generation that would remove more than this share is held for approval",
+)
+WEBHOOK_SECRET = Param(
+    name="webhook_secret",
+    default="",
+    parse=reference,
+    identity=False,
+    secret=True,
+    help="Signs web hooks for this source, by reference: '${DOCS_HOOK}'; else ROWEN_WEBHOOK_SECRET does",
 )

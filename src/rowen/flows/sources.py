@@ -8,12 +8,13 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rowen.core import params as parameters
-from rowen.core.source import NewSource, Source, source_key
+from rowen.core.source import ADDED_BY, NewSource, Source, source_key
 from rowen.core.version import best as newest_fitting
 from rowen.errors import NotFound, UserError
+from rowen.flows import companies, reach
 from rowen.flows.kinds import Kind, kind_named, kind_of
 from rowen.flows.leases import run_lease
 from rowen.flows.tools import Tools
@@ -88,11 +89,22 @@ async def add(
     version: str = "",
     settings: Mapping[str, str] | None = None,
     check: bool = True,
+    origin: str | None = None,
 ) -> Added:
-    """Find out what is there and remember it; without `check`, nobody is asked."""
+    """Find out what is there and remember it; without `check`, nobody is asked.
+
+    `origin` says who adds it when that is not the operator of this machine (`core.source.API`): such a
+    source reaches nothing private, now or later.
+    """
+    asking = tools
+    if origin is not None:
+        reach.check_variables(tools, settings or {})
+        asking = reach.limited(tools)
     new, findings = await describe(
-        tools, location, name=name, kind=kind, version=version, settings=settings or {}, check=check
+        asking, location, name=name, kind=kind, version=version, settings=settings or {}, check=check
     )
+    if origin is not None:
+        new = replace(new, metadata={ADDED_BY: origin})
     source = await tools.store.add_source(new, now=tools.clock.now())
     return Added(source=source, findings=findings)
 
@@ -140,6 +152,7 @@ async def describe(
 async def remove(tools: Tools, source: Source) -> None:
     async with run_lease(tools, source):
         await tools.store.remove_source(source.id)
+    await companies.project(tools)
     await tools.store.vacuum({}, everything=True)
 
 

@@ -17,16 +17,17 @@ from rowen.core.guard import reason_to_hold
 from rowen.core.lease import HEARTBEAT_S, LEASE_TTL_S, Lease
 from rowen.core.run import Counters, Event, Mode, Run, RunStatus, StopReason
 from rowen.core.schedule import Failure
-from rowen.core.source import FATAL, Source, Status
+from rowen.core.source import FATAL, WHOLE_RUN_AT, Source, Status
 from rowen.core.state import Step, after
 from rowen.core.window import Window, reached_by
 from rowen.errors import LeaseLost, RateLimited, RowenError, TransientError, UserError
-from rowen.flows import embedding
+from rowen.flows import embedding, reach
 from rowen.flows.harvest import Harvested
 from rowen.flows.intake import Intake, OnEvent, Wish
 from rowen.flows.kinds import kind_named
 from rowen.flows.leases import reloaded, run_lease, run_slot
 from rowen.flows.tools import Tools
+from rowen.flows.workforce import workers
 from rowen.ports.store import RunEnd
 
 
@@ -77,11 +78,25 @@ async def sync(
     async with run_slot(tools), run_lease(tools, source) as lease:
         source = await reloaded(tools, source)
         mode = Mode.FULL if full or not source.active_generation else Mode.INCREMENTAL
+        # Before the run begins: from there to its execution nothing may be waited for.
+        wish = Wish(
+            full=full,
+            only=None if only is None else tuple(only),
+            part=part,
+            dispatch=bool(await workers(tools)),
+        )
         run = await tools.store.begin_run(lease, source.id, mode=mode, now=tools.clock.now())
-        on_event(Event(source.label, "started"))
-        wish = Wish(full=full, only=None if only is None else tuple(only), part=part)
+        on_event(Event(source.label, "started", run_id=run.id))
         receipt = await _Execution(tools, source, lease, run, wish, on_event).execute()
-        on_event(Event(source.label, "finished", counters=receipt.counters, detail=receipt.status))
+        on_event(
+            Event(
+                source.label,
+                "finished",
+                counters=receipt.counters,
+                detail=receipt.status,
+                run_id=run.id,
+            )
+        )
         return receipt
 
 
@@ -133,11 +148,12 @@ class _Execution:
         if kind.preload:
             await intake.load_known()
         settings = parameters.complete(kind.params, self._source.params)
+        tools = reach.of_source(self._tools, self._source)
         heartbeat = asyncio.create_task(self._keep_lease())
         try:
             async with asyncio.TaskGroup() as group:
                 working = group.create_task(intake.work())
-                harvesting = group.create_task(kind.harvest(self._tools, self._source, settings, intake))
+                harvesting = group.create_task(kind.harvest(tools, self._source, settings, intake))
                 group.create_task(self._close_after(harvesting, intake, heartbeat))
             if working.cancelled() or harvesting.cancelled():
                 # A group does not tell of a task that cancelled itself; half a run must not look like one.
@@ -195,6 +211,7 @@ class _Execution:
                 documents=documents,
                 source_status=after(Status.RUNNING, Step.FAIL),
                 window=harvested.window,
+                metadata=self._metadata({}, whole=self._was_whole(harvested)),
             )
         clean = not counters.failed and harvested.error is None
         whole = clean and harvested.complete
@@ -216,7 +233,9 @@ class _Execution:
             if whole and window
             else None,
             window=window,
-            metadata=self._metadata({FATAL: False, **_kept(harvested.metadata, clean=clean)}),
+            metadata=self._metadata(
+                {FATAL: False, **_kept(harvested.metadata, clean=clean)}, whole=self._was_whole(harvested)
+            ),
         )
 
     def _why_nothing(self, intake: Intake) -> str:
@@ -243,7 +262,9 @@ class _Execution:
             error=problem or (exc.message if exc else None),
             items=self._intake.items if self._intake else (),
             source_status=after(Status.RUNNING, step),
-            metadata=self._metadata({FATAL: exc is not None and classify(exc) is Failure.FATAL}),
+            metadata=self._metadata(
+                {FATAL: exc is not None and classify(exc) is Failure.FATAL}, whole=self._wish.only is None
+            ),
         )
 
     async def _finish(
@@ -290,8 +311,18 @@ class _Execution:
             await embedding.begin(self._tools)
         counters.embeddings_computed += await embedding.fill_if_pending(self._tools)
 
-    def _metadata(self, learnt: Mapping[str, Any]) -> dict[str, Any] | None:
+    def _was_whole(self, harvested: Harvested) -> bool:
+        """Was everything asked for, also when the wish was for less?"""
+        return self._wish.only is None or harvested.complete
+
+    def _metadata(self, learnt: Mapping[str, Any], *, whole: bool) -> dict[str, Any] | None:
         metadata = {**self._source.metadata, **learnt}
+        before = self._source.whole_run_at
+        if whole:
+            metadata.pop(WHOLE_RUN_AT, None)
+        elif before is not None:
+            # A source that is told of changes all day is still asked for everything when that is due.
+            metadata[WHOLE_RUN_AT] = before.isoformat()
         if not metadata.get(FATAL):
             metadata.pop(FATAL, None)
         return metadata if metadata != self._source.metadata else None

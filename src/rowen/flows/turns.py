@@ -6,9 +6,10 @@ alarms, the next in line) is not decided here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any, Protocol
 
 from rowen.core import urls
 from rowen.core.run import RunStatus
@@ -85,6 +86,14 @@ async def run_source(
         await tools.clock.sleep(RETRY_BASE_S * 2 ** (attempt - 1))
         attempt += 1
         source = await reloaded(tools, source)
+
+
+class RunSource(Protocol):
+    """Who makes the runs: `run_source`, or a desk that others share."""
+
+    def __call__(
+        self, tools: Tools, source: Source, *, only: Sequence[str] | None, on_event: OnEvent
+    ) -> Coroutine[Any, Any, Turn]: ...
 
 
 async def _pause(tools: Tools, client: str, receipt: Receipt) -> None:

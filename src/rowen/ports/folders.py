@@ -41,6 +41,13 @@ class Scan:
 
 
 class Folders(Protocol):
+    def within(self, roots: Sequence[str]) -> Folders:
+        """The same for somebody who may look below these folders only, wherever links lead.
+
+        To them nothing else exists.
+        """
+        ...
+
     def locate(self, location: str) -> str | None:
         """The absolute path of what a user typed, or None when it does not look like a path that exists."""
         ...

@@ -6,7 +6,7 @@ empty tree. Raises `ConfigError` when there is no git.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
@@ -44,6 +44,15 @@ class Repository(Protocol):
 
 
 class Repositories(Protocol):
+    def public(self, *, may_read: Callable[[str], bool], allow_private: bool) -> Repositories:
+        """The same for addresses that somebody else than the operator has named.
+
+        By https from public addresses, with none of the operator's settings or credentials, or from a folder
+        that `may_read` allows; the rest raises `AddressRefused`. With `allow_private`, addresses may be
+        private, and asked by http.
+        """
+        ...
+
     async def head(self, address: str, branch: str | None) -> Head:
         """Where a branch or tag stands now; None for the default branch. One exchange.
 

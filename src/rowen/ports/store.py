@@ -23,6 +23,7 @@ from rowen.core.window import Window
 from rowen.ports.access import Access
 from rowen.ports.embedder import Model
 from rowen.ports.feed import Feed
+from rowen.ports.offers import Offers
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,6 +38,15 @@ class Staged:
     attempts: int
     """How often its ingestion was started before and did not end: more than 0 after a crash."""
     draft: Draft
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A handoff that ended, and why."""
+
+    handoff_id: int
+    reference: str
+    reason: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -144,7 +154,7 @@ class References:
     """Addresses that turned out to be other names of a reference (canonical links)."""
 
 
-class Store(Feed, Access, Protocol):
+class Store(Feed, Access, Offers, Protocol):
     """One database. Readers never wait for writers."""
 
     async def close(self) -> None: ...
@@ -172,6 +182,10 @@ class Store(Feed, Access, Protocol):
         ...
 
     async def lease(self, name: str) -> Lease | None: ...
+
+    async def leases_like(self, start: str) -> list[Lease]:
+        """The leases whose names begin so, expired ones included."""
+        ...
 
     async def renew_lease(self, lease: Lease, *, now: datetime, ttl_s: float) -> Lease:
         """Raises `LeaseLost`."""
@@ -239,14 +253,44 @@ class Store(Feed, Access, Protocol):
 
     async def save_listing(self, lease: Lease, source_id: int, listing: Listing) -> None: ...
 
-    async def stage(self, lease: Lease, run: Run, drafts: Sequence[Draft], *, now: datetime) -> list[Staged]:
-        """References, contents and handoffs in one transaction: the outbox."""
+    async def stage(
+        self, lease: Lease, run: Run, drafts: Sequence[Draft], *, now: datetime, dispatch: bool = False
+    ) -> list[Staged]:
+        """References, contents and handoffs in one transaction: the outbox.
+
+        With `dispatch` the transaction also submits a ticket `ingest` for workers, which names the lease,
+        the run and the handoffs.
+        """
         ...
 
     async def revive(
-        self, lease: Lease, run: Run, references: Sequence[str], *, now: datetime
+        self,
+        lease: Lease,
+        run: Run,
+        references: Sequence[str],
+        *,
+        now: datetime,
+        dispatch: bool = False,
     ) -> list[Staged]:
         """Queue the newest handoff of each reference again, its text and metadata as they were stored."""
+        ...
+
+    async def staged(
+        self, run: Run, handoff_ids: Sequence[int], *, begun: bool = True, limit: int = 1000
+    ) -> list[Staged]:
+        """Of these handoffs, the ones this run has yet to ingest; without `begun`, those nobody began."""
+        ...
+
+    async def settled(self, handoff_ids: Sequence[int]) -> list[Settled]:
+        """Of these handoffs, the ones that ended."""
+        ...
+
+    async def save_share(self, run_id: int, counters: Counters) -> None:
+        """What a worker did for a run."""
+        ...
+
+    async def shares(self, run_id: int) -> list[Mapping[str, Any]]:
+        """The counters that workers saved for a run."""
         ...
 
     async def passage_states(self, hashes: Sequence[bytes], model: Model) -> dict[bytes, PassageState]: ...
@@ -264,7 +308,8 @@ class Store(Feed, Access, Protocol):
     ) -> None:
         """Passages, vectors, sections, documents and completed handoffs in one transaction.
 
-        A reference's older document dies at the run's generation; the new one is born there.
+        A reference's older document dies at the run's generation; the new one is born there. A handoff that
+        another worker has completed is left as it is.
         """
         ...
 
@@ -300,6 +345,20 @@ class Store(Feed, Access, Protocol):
         limit: int = 100,
         offset: int = 0,
     ) -> list[Handoff]: ...
+
+    async def handoff(self, handoff_id: int) -> Handoff | None: ...
+
+    async def handoff_counts(self, *, run_id: int | None = None) -> dict[tuple[HandoffStatus, str], int]:
+        """How many there are by status and reason code, of one run or of all."""
+        ...
+
+    async def requeue_handoff(self, handoff_id: int, *, now: datetime) -> bool:
+        """`failed → queued`, its attempts forgotten. False when it had not failed."""
+        ...
+
+    async def cancel_handoff(self, lease: Lease, handoff_id: int, *, now: datetime) -> bool:
+        """`queued` or `running → failed`. False when it had ended."""
+        ...
 
     async def embedding_gap(self, model: Model, source_id: int | None = None) -> EmbeddingGap:
         """How much of what readers see has no vector under this model."""

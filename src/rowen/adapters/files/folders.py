@@ -10,15 +10,19 @@ import asyncio
 import os
 import stat
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rowen.adapters.files.ignore import IgnoreRules
+from rowen.adapters.files.rooted import RootedFolders
 from rowen.errors import BodyTooLarge, Unfetchable, Vanished
-from rowen.ports.folders import Entry, Scan, ScanOptions
+from rowen.ports.folders import Entry, Folders, Scan, ScanOptions
 
 
 class LocalFolders:
+    def within(self, roots: Sequence[str]) -> Folders:
+        return RootedFolders(self, roots)
+
     def locate(self, location: str) -> str | None:
         if location.startswith("file://"):
             from urllib.parse import unquote, urlsplit

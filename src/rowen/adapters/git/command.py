@@ -11,7 +11,7 @@ import contextlib
 import os
 import re
 import signal
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from rowen.errors import (
     ConfigError,
@@ -72,14 +72,24 @@ _HINTS = {
 
 
 class Git:
-    def __init__(self, environment: Mapping[str, str], *, program: str = "git", timeout_s: float) -> None:
+    def __init__(
+        self,
+        environment: Mapping[str, str],
+        *,
+        program: str = "git",
+        timeout_s: float,
+        protocols: str = PROTOCOLS,
+        settings: Sequence[str] = (),
+    ) -> None:
+        """`protocols` and `settings` are for callers who want less than everything."""
         kept = {name: value for name, value in environment.items() if name not in _NOT_OURS}
+        self._settings = (*_SETTINGS, *settings)
         self._environment = {
             "GIT_SSH_COMMAND": "ssh -oBatchMode=yes",
             **kept,
             "GIT_TERMINAL_PROMPT": "0",
             "GIT_ASKPASS": "",
-            "GIT_ALLOW_PROTOCOL": PROTOCOLS,
+            "GIT_ALLOW_PROTOCOL": protocols,
             "GIT_OPTIONAL_LOCKS": "0",
             "LC_ALL": "C",
         }
@@ -101,7 +111,7 @@ class Git:
         return out
 
     async def start(self, *arguments: str) -> asyncio.subprocess.Process:
-        settings = [part for setting in _SETTINGS for part in ("-c", setting)]
+        settings = [part for setting in self._settings for part in ("-c", setting)]
         try:
             return await asyncio.create_subprocess_exec(
                 self._program,

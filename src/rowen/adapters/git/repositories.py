@@ -10,11 +10,12 @@ import asyncio
 import hashlib
 import re
 import shutil
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from rowen.adapters.git.command import Git, end, failure
+from rowen.adapters.git.public import PublicWay
 from rowen.core.git import Entry, is_commit, parse_ls_remote, parse_ls_tree
 from rowen.errors import PermanentError, RowenError, TransientError, Unfetchable
 from rowen.ports.repositories import Head
@@ -33,32 +34,77 @@ class GitRepositories:
     ) -> None:
         """`folder` keeps the clones; `environment` is what git is started with."""
         self._folder = folder
+        self._environment = environment
+        self._program = program
+        self._timeout_s = timeout_s
         self._git = Git(environment, program=program, timeout_s=timeout_s)
 
+    def public(self, *, may_read: Callable[[str], bool], allow_private: bool) -> PublicRepositories:
+        way = PublicWay(
+            self._environment,
+            program=self._program,
+            timeout_s=self._timeout_s,
+            may_read=may_read,
+            allow_private=allow_private,
+        )
+        # Clones of their own: what the operator's credentials brought is not for everybody.
+        return PublicRepositories(self._folder / "public", way)
+
     async def head(self, address: str, branch: str | None) -> Head:
-        if branch is not None and is_commit(branch):
-            return Head(branch, branch)
-        names = ["HEAD"] if branch is None else [f"refs/heads/{branch}", f"refs/tags/{branch}"]
-        patterns = [*names, *(f"{name}^{{}}" for name in names[1:])]
-        what = f"repository `{address}`"
-        output = await self._git.run(what, "ls-remote", "--quiet", "--", _url(address), *patterns)
-        refs = parse_ls_remote(output.decode("utf-8", "replace"))
-        for name in names:
-            if name in refs:
-                return Head(name, refs[name])
-        if branch is None:
-            raise Unfetchable(f"{what}: it is empty")
-        raise Unfetchable(f"{what}: no branch or tag `{branch}`", branch=branch)
+        return await head(self._git, address, branch)
 
     @asynccontextmanager
     async def open(self, address: str, head: Head) -> AsyncIterator[GitRepository]:
-        clone = self._folder / f"{hashlib.sha256(address.encode()).hexdigest()[:24]}.git"
-        repository = GitRepository(self._git, clone, address, head)
-        try:
-            await repository.prepare()
+        async with open_clone(self._git, self._folder, address, head) as repository:
             yield repository
-        finally:
-            await repository.close()
+
+
+class PublicRepositories:
+    """Asks the way anew for each exchange, and takes that way and no other."""
+
+    def __init__(self, folder: Path, way: PublicWay) -> None:
+        self._folder = folder
+        self._way = way
+
+    def public(self, *, may_read: Callable[[str], bool], allow_private: bool) -> PublicRepositories:
+        return self
+
+    async def head(self, address: str, branch: str | None) -> Head:
+        return await head(await self._way.git_for(address), address, branch)
+
+    @asynccontextmanager
+    async def open(self, address: str, head: Head) -> AsyncIterator[GitRepository]:
+        git = await self._way.git_for(address)
+        async with open_clone(git, self._folder, address, head) as repository:
+            yield repository
+
+
+async def head(git: Git, address: str, branch: str | None) -> Head:
+    """Where a branch or tag stands now."""
+    if branch is not None and is_commit(branch):
+        return Head(branch, branch)
+    names = ["HEAD"] if branch is None else [f"refs/heads/{branch}", f"refs/tags/{branch}"]
+    patterns = [*names, *(f"{name}^{{}}" for name in names[1:])]
+    what = f"repository `{address}`"
+    output = await git.run(what, "ls-remote", "--quiet", "--", _url(address), *patterns)
+    refs = parse_ls_remote(output.decode("utf-8", "replace"))
+    for name in names:
+        if name in refs:
+            return Head(name, refs[name])
+    if branch is None:
+        raise Unfetchable(f"{what}: it is empty")
+    raise Unfetchable(f"{what}: no branch or tag `{branch}`", branch=branch)
+
+
+@asynccontextmanager
+async def open_clone(git: Git, folder: Path, address: str, head: Head) -> AsyncIterator[GitRepository]:
+    clone = folder / f"{hashlib.sha256(address.encode()).hexdigest()[:24]}.git"
+    repository = GitRepository(git, clone, address, head)
+    try:
+        await repository.prepare()
+        yield repository
+    finally:
+        await repository.close()
 
 
 class GitRepository:

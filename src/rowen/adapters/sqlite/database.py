@@ -61,9 +61,12 @@ class Database:
     def path(self) -> Path:
         return self._path
 
-    def open(self) -> None:
-        """Create or check the file and bring its schema up to date. Called once, before any work."""
-        self._writer.submit(self._open_writer).result()
+    def open(self, *, migrate: bool = True) -> None:
+        """Create or check the file and bring its schema up to date. Called once, before any work.
+
+        Without `migrate` the schema stays as it is, for whoever wants to look at it or take it back.
+        """
+        self._writer.submit(self._open_writer, migrate).result()
 
     async def write(
         self, work: Callable[Concatenate[apsw.Connection, P], T], *args: P.args, **kwargs: P.kwargs
@@ -88,9 +91,9 @@ class Database:
         self._closed = True
         await asyncio.get_running_loop().run_in_executor(None, self._close)
 
-    def migrate_to(self, number: int) -> None:
-        """Up or down to a numbered schema. The caller has made sure that nobody else works."""
-        self._writer.submit(lambda: _migrate(self._connection_for_writing(), number)).result()
+    def migrate_to(self, number: int, *, check: Callable[[apsw.Connection], None] = lambda db: None) -> None:
+        """Up or down to a numbered schema. `check` looks first, in the same transaction, and may raise."""
+        self._writer.submit(self._migrate_to, number, check).result()
 
     # below: runs in the threads
 
@@ -117,7 +120,11 @@ class Database:
         with self._translated():
             return work(self._connection_for_writing())
 
-    def _open_writer(self) -> None:
+    def _migrate_to(self, number: int, check: Callable[[apsw.Connection], None]) -> None:
+        with self._translated():
+            _migrate(self._connection_for_writing(), number, check)
+
+    def _open_writer(self, migrate: bool) -> None:
         existed = self._path.exists()
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -132,14 +139,14 @@ class Database:
                 self._check_ours(db)
             db.execute("PRAGMA journal_mode = WAL")
             latest = migrations()[-1].number
-            version = _user_version(db)
+            version = user_version(db)
             if version > latest:
                 raise StoreUnusable(
                     f"store `{self._path}`: made by a newer Rowen (schema {version}, known: {latest})",
                     hint="upgrade Rowen, or point `--db` at another file",
                     path=str(self._path),
                 )
-            if version < latest:
+            if migrate and version < latest:
                 _migrate(db, latest)
 
     def _check_ours(self, db: apsw.Connection) -> None:
@@ -243,15 +250,19 @@ def _transaction(db: apsw.Connection, kind: str) -> Iterator[None]:
         raise
 
 
-def _user_version(db: apsw.Connection) -> int:
+def user_version(db: apsw.Connection) -> int:
+    """The number of the schema a file has."""
     return int(db.execute("PRAGMA user_version").get)
 
 
-def _migrate(db: apsw.Connection, target: int) -> None:
+def _migrate(
+    db: apsw.Connection, target: int, check: Callable[[apsw.Connection], None] = lambda db: None
+) -> None:
     known = migrations()
     # The version is read again inside: two processes may open a fresh file at the same moment.
     with _transaction(db, "IMMEDIATE"):
-        version = _user_version(db)
+        check(db)
+        version = user_version(db)
         for migration in known:
             if version < migration.number <= target:
                 db.execute(migration.up)

@@ -11,12 +11,9 @@ import apsw
 from rowen.adapters.sqlite.queries import sql
 from rowen.adapters.sqlite.rows import ids_parameter, json_in, json_out, texts_parameter, time_in, time_out
 from rowen.adapters.sqlite.sources import fence
-from rowen.core.feed import Cursor, Document, FeedItem
+from rowen.core.feed import LAST_ITEM, Cursor, Document, FeedItem
 from rowen.core.lease import Lease
 from rowen.core.sink import Sink
-
-LAST = 2**62
-"""Beyond every item: the cursor of an activation that was read to its end."""
 
 
 def documents(
@@ -66,7 +63,7 @@ def feed(
 
 def feed_end(db: apsw.Connection) -> Cursor:
     newest = db.execute(sql("activation_newest")).get
-    return Cursor(newest or 0, LAST if newest else 0)
+    return Cursor(newest or 0, LAST_ITEM if newest else 0)
 
 
 def _touched(db: apsw.Connection, shown: tuple[Any, ...], after: int, limit: int) -> list[FeedItem]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import apsw
 
+from rowen.adapters.sqlite.jobs import submit
 from rowen.adapters.sqlite.queries import sql
 from rowen.adapters.sqlite.references import reference_ids
 from rowen.adapters.sqlite.rows import (
@@ -28,15 +29,21 @@ from rowen.core.document import Draft, Validators
 from rowen.core.handoff import Handoff, HandoffStatus, Reason, attempts_kept, reopen_reason
 from rowen.core.lease import Lease
 from rowen.core.run import Run
-from rowen.ports.store import Staged
+from rowen.ports.dispatcher import INGEST, ingest_payload
+from rowen.ports.store import Settled, Staged
 
 
-def stage(db: apsw.Connection, held: Lease, run: Run, drafts: Sequence[Draft], now: datetime) -> list[Staged]:
+def stage(
+    db: apsw.Connection, held: Lease, run: Run, drafts: Sequence[Draft], now: datetime, dispatch: bool
+) -> list[Staged]:
     fence(db, held)
     ids = reference_ids(
         db, run.source_id, [url for draft in drafts for url in (draft.reference, *draft.links)]
     )
-    return [_stage_one(db, run, draft, ids, time_out(now)) for draft in drafts]
+    found = [_stage_one(db, run, draft, ids, time_out(now)) for draft in drafts]
+    if dispatch:
+        _dispatch(db, held, run, found, now)
+    return found
 
 
 def _stage_one(db: apsw.Connection, run: Run, draft: Draft, ids: Mapping[str, int], now: str) -> Staged:
@@ -86,13 +93,33 @@ def _stage_one(db: apsw.Connection, run: Run, draft: Draft, ids: Mapping[str, in
 
 
 def revive(
-    db: apsw.Connection, held: Lease, run: Run, references: Sequence[str], now: datetime
+    db: apsw.Connection, held: Lease, run: Run, references: Sequence[str], now: datetime, dispatch: bool
 ) -> list[Staged]:
     fence(db, held)
     values = {"source": run.source_id, "references": texts_parameter(references)}
     rows = db.execute(sql("handoff_newest"), values).fetchall()
     urls = _urls(db, run.source_id)
-    return [_revive_one(db, run, row, urls, time_out(now)) for row in rows]
+    found = [_revive_one(db, run, row, urls, time_out(now)) for row in rows]
+    if dispatch:
+        _dispatch(db, held, run, found, now)
+    return found
+
+
+def staged(
+    db: apsw.Connection, run: Run, handoff_ids: Sequence[int], begun: bool, limit: int
+) -> list[Staged]:
+    values = {"ids": ids_parameter(handoff_ids), "run": run.id, "begun": begun, "limit": limit}
+    # The links are stored already; a worker has no use for their names.
+    return [_staged(row, (), row[6]) for row in db.execute(sql("handoffs_staged"), values)]
+
+
+def settled(db: apsw.Connection, handoff_ids: Sequence[int]) -> list[Settled]:
+    rows = db.execute(sql("handoffs_settled"), {"ids": ids_parameter(handoff_ids)})
+    return [Settled(*row) for row in rows]
+
+
+def _dispatch(db: apsw.Connection, held: Lease, run: Run, found: Sequence[Staged], now: datetime) -> None:
+    submit(db, INGEST, [ingest_payload(held, run, [one.handoff_id for one in found])], now, 0)
 
 
 def _revive_one(
@@ -111,6 +138,10 @@ def _revive_one(
             "now": now,
         },
     )
+    return _staged(row, tuple(urls[link] for link in links_in(row[16])), attempts)
+
+
+def _staged(row: tuple[Any, ...], links: tuple[str, ...], attempts: int) -> Staged:
     draft = Draft(
         reference=row[2],
         url=row[7],
@@ -121,7 +152,7 @@ def _revive_one(
         validators=Validators(row[12], row[13]),
         content_type=row[14],
         depth=row[15],
-        links=tuple(urls[link] for link in links_in(row[16])),
+        links=links,
         metadata=json_in(row[17]),
     )
     return Staged(
@@ -168,6 +199,33 @@ def handoffs(
         "offset": offset,
     }
     return [_handoff(row) for row in db.execute(sql("handoffs_list"), values)]
+
+
+def handoff(db: apsw.Connection, handoff_id: int) -> Handoff | None:
+    row = db.execute(sql("handoff_by_id"), (handoff_id,)).get
+    return None if row is None else _handoff(row)
+
+
+def handoff_counts(db: apsw.Connection, run_id: int | None) -> dict[tuple[HandoffStatus, str], int]:
+    rows = (
+        db.execute(sql("handoffs_count"))
+        if run_id is None
+        else db.execute(sql("handoffs_count_run"), {"run": run_id})
+    )
+    return {(HandoffStatus(status), reason): count for status, reason, count in rows}
+
+
+def requeue_handoff(db: apsw.Connection, handoff_id: int, now: datetime) -> bool:
+    values = {"handoff": handoff_id, "reason": Reason.RETRY_SCHEDULED.value, "now": time_out(now)}
+    db.execute(sql("handoff_requeue"), values)
+    return bool(db.changes())
+
+
+def cancel_handoff(db: apsw.Connection, held: Lease, handoff_id: int, now: datetime) -> bool:
+    fence(db, held)
+    values = {"handoff": handoff_id, "reason": Reason.CANCELLED.value, "now": time_out(now)}
+    db.execute(sql("handoff_cancel"), values)
+    return bool(db.changes())
 
 
 def settle(

@@ -122,6 +122,8 @@ def ingest(
     passage_ids = {passage.hash: _passage_id(db, passage) for passage in passages}
     _save_vectors(db, vectors, passage_ids, model)
     for item in ingested:
+        if db.execute(sql("handoff_is_done"), (item.staged.handoff_id,)).get:
+            continue
         content_id = item.staged.content_id
         if item.sections and not db.execute(sql("content_find"), (item.staged.draft.content_hash,)).get[1]:
             db.executemany(

@@ -1,7 +1,7 @@
 -- name: source_insert
 -- A new source, idle, with nothing visible yet.
-INSERT INTO sources (key, kind, name, version, location, params, created_at)
-VALUES (:key, :kind, :name, :version, :location, :params, :now)
+INSERT INTO sources (key, kind, name, version, location, params, metadata, created_at)
+VALUES (:key, :kind, :name, :version, :location, :params, :metadata, :now)
 RETURNING id;
 
 -- name: source_clash
@@ -47,6 +47,10 @@ DELETE FROM sources WHERE id = ?;
 -- name: lease_get
 -- Who holds a lease.
 SELECT name, owner, token, expires_at FROM leases WHERE name = ?;
+
+-- name: leases_like
+-- Who holds the leases whose names begin so.
+SELECT name, owner, token, expires_at FROM leases WHERE substr(name, 1, length(?)) = ? ORDER BY name;
 
 -- name: lease_take
 -- Take a lease that is free, released or expired; the token grows with each owner.
@@ -318,6 +322,33 @@ WHERE (:source IS NULL OR h.source_id = :source)
   AND (:status IS NULL OR h.status = :status)
   AND (:run IS NULL OR h.run_id = :run)
 ORDER BY h.updated_at DESC, h.id DESC LIMIT :limit OFFSET :offset;
+
+-- name: handoff_by_id
+-- One handoff.
+SELECT h.id, s.name, r.reference, h.payload_hash, h.run_id, h.generation, h.status, h.reason_code, h.attempts,
+       h.last_error, h.created_at, h.updated_at
+FROM handoffs h JOIN refs r ON r.id = h.ref_id JOIN sources s ON s.id = h.source_id
+WHERE h.id = ?;
+
+-- name: handoffs_count
+-- How many handoffs there are in each state, and why.
+SELECT status, reason_code, count(*) FROM handoffs GROUP BY status, reason_code;
+
+-- name: handoffs_count_run
+-- The same of one run; its source narrows the search.
+SELECT status, reason_code, count(*) FROM handoffs
+WHERE source_id = (SELECT source_id FROM runs WHERE id = :run) AND run_id = :run
+GROUP BY status, reason_code;
+
+-- name: handoff_requeue
+-- A failed handoff gets another life.
+UPDATE handoffs SET status = 'queued', reason_code = :reason, attempts = 0, last_error = NULL, updated_at = :now
+WHERE id = :handoff AND status = 'failed';
+
+-- name: handoff_cancel
+-- A handoff that has not ended ends here.
+UPDATE handoffs SET status = 'failed', reason_code = :reason, updated_at = :now
+WHERE id = :handoff AND status IN ('queued', 'running');
 
 -- name: passage_states
 -- Which passages exist, and which of them have a vector under a model.
@@ -664,3 +695,236 @@ UPDATE runs SET counters = :counters WHERE id = :run AND status = 'running';
 UPDATE sources SET status = :status, last_error_at = :now, last_error = 'its process ended before it did',
        consecutive_failures = consecutive_failures + 1
 WHERE id = :source AND status = 'RUNNING';
+
+-- name: job_insert
+-- A ticket.
+INSERT INTO jobs (task, payload, priority, due_at) VALUES (?, ?, ?, ?);
+
+-- name: jobs_claim
+-- The next tickets that are due and that nobody holds, or whose holder is gone.
+UPDATE jobs SET owner = :owner, expires_at = :expires
+WHERE id IN (
+  SELECT id FROM jobs
+  WHERE due_at <= :now AND (owner IS NULL OR expires_at <= :now) AND task IN carray(:tasks)
+  ORDER BY priority DESC, id LIMIT :limit
+)
+RETURNING id, task, payload;
+
+-- name: jobs_renew
+-- The heartbeat of whoever holds tickets.
+UPDATE jobs SET expires_at = :expires WHERE owner = :owner AND expires_at > :now AND id IN carray(:ids);
+
+-- name: job_done
+-- A ticket that is done goes.
+DELETE FROM jobs WHERE id = :job AND owner = :owner;
+
+-- name: job_later
+-- A ticket that comes back.
+UPDATE jobs SET owner = NULL, expires_at = NULL, due_at = :due WHERE id = :job AND owner = :owner;
+
+-- name: jobs_backlog
+-- How many wait, how many are held, and since when the oldest waits.
+SELECT count(*) FILTER (WHERE owner IS NULL OR expires_at <= :now),
+       count(*) FILTER (WHERE owner IS NOT NULL AND expires_at > :now),
+       min(due_at) FILTER (WHERE owner IS NULL OR expires_at <= :now)
+FROM jobs;
+
+-- name: jobs_outstanding
+-- What the tickets of a task are about.
+SELECT payload FROM jobs WHERE task = ? ORDER BY id;
+
+-- name: run_share_insert
+-- What a worker did for a run.
+INSERT INTO run_shares (run_id, counters) VALUES (?, ?);
+
+-- name: run_shares
+-- What workers did for a run.
+SELECT counters FROM run_shares WHERE run_id = ?;
+
+-- name: handoffs_staged
+-- Handoffs that wait for ingestion or whose ingestion did not end, with their texts.
+SELECT h.id, h.ref_id, r.reference, h.content_id, c.sectioned, h.status, h.attempts, h.url, h.title, c.text, c.hash,
+       h.body_hash, h.etag, h.last_modified, h.content_type, h.depth, h.links, h.metadata
+FROM handoffs h
+JOIN refs r ON r.id = h.ref_id
+JOIN contents c ON c.id = h.content_id
+WHERE h.id IN carray(:ids) AND h.run_id = :run
+  AND (h.status = 'queued' OR (:begun AND h.status = 'running'))
+ORDER BY h.id LIMIT :limit;
+
+-- name: handoffs_settled
+-- Of these handoffs, the ones that ended, and why.
+SELECT h.id, r.reference, h.reason_code FROM handoffs h JOIN refs r ON r.id = h.ref_id
+WHERE h.id IN carray(:ids) AND h.status IN ('completed', 'failed');
+
+-- name: handoff_is_done
+-- Did another worker end this one?
+SELECT 1 FROM handoffs WHERE id = ? AND status = 'completed';
+
+-- name: projection_get
+-- How far the projection has come, and the highest ids it gave.
+SELECT activation, item, last_offer_id, last_company_id FROM projections WHERE name = 'companies';
+
+-- name: projection_save
+-- How far the projection has come; its cursor may stay where it is.
+INSERT INTO projections (name, activation, item, last_offer_id, last_company_id)
+VALUES ('companies', coalesce(:activation, 0), coalesce(:item, 0), :last_offer_id, :last_company_id)
+ON CONFLICT (name) DO UPDATE SET
+  activation = coalesce(:activation, activation),
+  item = coalesce(:item, item),
+  last_offer_id = excluded.last_offer_id,
+  last_company_id = excluded.last_company_id;
+
+-- name: sources_of_kinds
+-- The sources of these kinds.
+SELECT id FROM sources WHERE kind IN carray(?);
+
+-- name: sightings_orphaned
+-- Sightings whose source was removed.
+SELECT id, offer_id FROM offer_sightings WHERE source_id IS NULL ORDER BY offer_id LIMIT ?;
+
+-- name: offers_at
+-- The offers at these references of a source.
+SELECT offer_id FROM offer_sightings WHERE source_id = ? AND reference IN carray(?);
+
+-- name: offers_named
+-- Offers by what their board calls them.
+SELECT id FROM offers WHERE provider = ? AND external_id IN carray(?);
+
+-- name: offers_by_id
+-- Offers.
+SELECT id, provider, external_id, company_id, title, place, url, posted_at, updated_at, content_hash, fingerprint,
+       first_seen_at, last_seen_at, closed_at, repost_of
+FROM offers WHERE id IN carray(?);
+
+-- name: offers_alike
+-- Offers with one of these fingerprints, or the fingerprint of an offer of these companies.
+SELECT id, provider, external_id, company_id, title, place, url, posted_at, updated_at, content_hash, fingerprint,
+       first_seen_at, last_seen_at, closed_at, repost_of
+FROM offers
+WHERE fingerprint IN carray(:fingerprints)
+   OR fingerprint IN (SELECT o.fingerprint FROM offers o WHERE o.company_id IN carray(:companies));
+
+-- name: offers_of_companies
+-- All offers of these companies.
+SELECT id, provider, external_id, company_id, title, place, url, posted_at, updated_at, content_hash, fingerprint,
+       first_seen_at, last_seen_at, closed_at, repost_of
+FROM offers WHERE company_id IN carray(?);
+
+-- name: sightings_of
+-- Where these offers are seen, or were.
+SELECT offer_id, source_id, reference, gone_at FROM offer_sightings
+WHERE offer_id IN carray(?) AND source_id IS NOT NULL;
+
+-- name: companies_with_keys
+-- The companies that are known by one of these keys.
+SELECT DISTINCT company_id FROM company_keys WHERE key IN carray(?);
+
+-- name: companies_by_id
+-- Companies as they are recognised, and what people say about them.
+SELECT id, name, website, resolution FROM companies WHERE id IN carray(?) ORDER BY id;
+
+-- name: company_keys_of
+-- The keys of these companies.
+SELECT company_id, key FROM company_keys WHERE company_id IN carray(?);
+
+-- name: company_save
+-- A company; what people say about it stays.
+INSERT INTO companies (id, name, website) VALUES (:id, :name, :website)
+ON CONFLICT (id) DO UPDATE SET name = excluded.name, website = excluded.website;
+
+-- name: company_key_save
+-- One more key of a company.
+INSERT INTO company_keys (key, company_id) VALUES (?, ?) ON CONFLICT DO NOTHING;
+
+-- name: company_move_offers
+-- The offers of a company that turned out to be another.
+UPDATE offers SET company_id = :into WHERE company_id = :gone;
+
+-- name: company_move_ids
+-- The ids under which it was known before.
+UPDATE companies_merged SET company_id = :into WHERE company_id = :gone;
+
+-- name: company_merged
+-- Its own id goes on to mean the other.
+INSERT INTO companies_merged (id, company_id) VALUES (:gone, :into);
+
+-- name: company_delete
+-- A company that turned out to be another.
+DELETE FROM companies WHERE id = ?;
+
+-- name: companies_forget
+-- Those of these companies that have no offer and of which people say nothing.
+DELETE FROM companies WHERE id IN carray(?) AND resolution = ''
+  AND NOT EXISTS (SELECT 1 FROM offers o WHERE o.company_id = companies.id);
+
+-- name: resolution_save
+-- What people say about a company.
+UPDATE companies SET resolution = :text, resolution_at = :now WHERE id = :id AND resolution <> :text;
+
+-- name: resolution_move
+-- What people said about two companies that are one, with the time when they last did.
+UPDATE companies SET resolution = :text,
+       resolution_at = (SELECT max(t.resolution_at) FROM companies t WHERE t.id IN (:gone, :into))
+WHERE id = :into;
+
+-- name: company_current
+-- The id under which a company goes on.
+SELECT id FROM companies WHERE id = :id UNION ALL SELECT company_id FROM companies_merged WHERE id = :id;
+
+-- name: offer_save
+-- An offer as it is now; whose repost it is comes after all of them.
+INSERT INTO offers (id, provider, external_id, company_id, title, place, url, posted_at, updated_at, content_hash,
+                    fingerprint, first_seen_at, last_seen_at, closed_at)
+VALUES (:id, :provider, :external_id, :company_id, :title, :place, :url, :posted_at, :updated_at, :content_hash,
+        :fingerprint, :first_seen_at, :last_seen_at, :closed_at)
+ON CONFLICT (id) DO UPDATE SET
+  company_id = excluded.company_id, title = excluded.title, place = excluded.place, url = excluded.url,
+  posted_at = excluded.posted_at, updated_at = excluded.updated_at, content_hash = excluded.content_hash,
+  fingerprint = excluded.fingerprint, first_seen_at = excluded.first_seen_at, last_seen_at = excluded.last_seen_at,
+  closed_at = excluded.closed_at;
+
+-- name: offer_repost
+-- The offer that this one repeats.
+UPDATE offers SET repost_of = ? WHERE id = ?;
+
+-- name: offers_delete
+-- Offers of which no source is left.
+DELETE FROM offers WHERE id IN carray(?);
+
+-- name: sighting_save
+-- An offer in a source; a source that was removed meanwhile leaves an orphan.
+INSERT INTO offer_sightings (offer_id, source_id, reference, gone_at)
+VALUES (:offer, (SELECT id FROM sources WHERE id = :source), :reference, :gone_at)
+ON CONFLICT (source_id, reference, offer_id) DO UPDATE SET gone_at = excluded.gone_at;
+
+-- name: sightings_delete
+-- Sightings whose source was removed.
+DELETE FROM offer_sightings WHERE id IN carray(?);
+
+-- name: companies_page
+-- Companies by parts of their names and domains, by their open offers, and by the sources that saw one.
+SELECT c.id FROM companies c
+WHERE c.id > :after
+  AND (:everyone OR c.id IN carray(:ids)
+       OR c.id IN (SELECT m.company_id FROM companies_merged m WHERE m.id IN carray(:ids)))
+  AND (:query IS NULL OR instr(lower(c.name), lower(:query))
+       OR EXISTS (SELECT 1 FROM company_keys k WHERE k.company_id = c.id
+                  AND ((k.key LIKE 'name:%' AND :name <> '' AND instr(substr(k.key, 6), :name))
+                       OR (k.key LIKE 'domain:%' AND instr(substr(k.key, 8), lower(:query))))))
+  AND (:min_open = 0
+       OR (SELECT count(*) FROM offers o WHERE o.company_id = c.id AND o.closed_at IS NULL) >= :min_open)
+  AND (:everywhere OR EXISTS (SELECT 1 FROM offers o JOIN offer_sightings g ON g.offer_id = o.id
+                              WHERE o.company_id = c.id AND g.source_id IN carray(:sources)))
+ORDER BY c.id LIMIT :limit;
+
+-- name: offers_looked_at
+-- When a source with offers was last read without an error.
+SELECT max(s.last_success_at) FROM sources s
+WHERE EXISTS (SELECT 1 FROM offer_sightings g WHERE g.source_id = s.id);
+
+-- name: offer_sources
+-- The sources that see these offers, or saw them last.
+SELECT g.offer_id, CASE WHEN s.version = '' THEN s.name ELSE s.name || '@' || s.version END, g.gone_at
+FROM offer_sightings g JOIN sources s ON s.id = g.source_id
+WHERE g.offer_id IN carray(?) ORDER BY s.name, s.version;

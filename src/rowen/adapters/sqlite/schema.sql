@@ -14,6 +14,25 @@ CREATE TABLE activations (
   at         TEXT NOT NULL
 );
 
+CREATE TABLE companies (
+  id            INTEGER PRIMARY KEY,
+  name          TEXT NOT NULL,
+  website       TEXT,
+  resolution    TEXT NOT NULL DEFAULT '',
+  resolution_at TEXT
+);
+
+CREATE TABLE companies_merged (
+  id         INTEGER PRIMARY KEY,
+  company_id INTEGER NOT NULL REFERENCES companies (id) ON DELETE CASCADE
+);
+
+CREATE TABLE company_keys (
+  key        TEXT NOT NULL,
+  company_id INTEGER NOT NULL REFERENCES companies (id) ON DELETE CASCADE,
+  PRIMARY KEY (key, company_id)
+) WITHOUT ROWID;
+
 CREATE TABLE contents (
   id        INTEGER PRIMARY KEY,
   hash      BLOB NOT NULL UNIQUE,
@@ -83,6 +102,16 @@ CREATE TABLE handoffs (
   UNIQUE (ref_id, payload_hash)
 );
 
+CREATE TABLE jobs (
+  id         INTEGER PRIMARY KEY AUTOINCREMENT,
+  task       TEXT NOT NULL,
+  payload    TEXT NOT NULL,
+  priority   INTEGER NOT NULL DEFAULT 0,
+  due_at     TEXT NOT NULL,
+  owner      TEXT,
+  expires_at TEXT
+);
+
 CREATE TABLE leases (
   name       TEXT PRIMARY KEY,
   owner      TEXT NOT NULL,
@@ -113,6 +142,34 @@ CREATE TABLE notes (
   value TEXT NOT NULL
 ) WITHOUT ROWID;
 
+CREATE TABLE offer_sightings (
+  id        INTEGER PRIMARY KEY,
+  offer_id  INTEGER NOT NULL REFERENCES offers (id) ON DELETE CASCADE,
+  source_id INTEGER REFERENCES sources (id) ON DELETE SET NULL,
+  reference TEXT NOT NULL,
+  gone_at   TEXT,
+  UNIQUE (source_id, reference, offer_id)
+);
+
+CREATE TABLE offers (
+  id            INTEGER PRIMARY KEY,
+  provider      TEXT NOT NULL,
+  external_id   TEXT NOT NULL,
+  company_id    INTEGER REFERENCES companies (id),
+  title         TEXT NOT NULL,
+  place         TEXT NOT NULL,
+  url           TEXT NOT NULL,
+  posted_at     TEXT,
+  updated_at    TEXT,
+  content_hash  BLOB NOT NULL,
+  fingerprint   BLOB NOT NULL,
+  first_seen_at TEXT NOT NULL,
+  last_seen_at  TEXT NOT NULL,
+  closed_at     TEXT,
+  repost_of     INTEGER REFERENCES offers (id) ON DELETE SET NULL,
+  UNIQUE (provider, external_id)
+);
+
 CREATE TABLE passages (
   id           INTEGER PRIMARY KEY,
   hash         BLOB NOT NULL UNIQUE,
@@ -130,6 +187,14 @@ CREATE TABLE pauses (
   reason TEXT NOT NULL
 ) WITHOUT ROWID;
 
+CREATE TABLE projections (
+  name            TEXT PRIMARY KEY,
+  activation      INTEGER NOT NULL,
+  item            INTEGER NOT NULL,
+  last_offer_id   INTEGER NOT NULL,
+  last_company_id INTEGER NOT NULL
+) WITHOUT ROWID;
+
 CREATE TABLE refs (
   id        INTEGER PRIMARY KEY,
   source_id INTEGER NOT NULL REFERENCES sources (id) ON DELETE CASCADE,
@@ -145,6 +210,11 @@ CREATE TABLE run_items (
   outcome   TEXT NOT NULL,
   reason    TEXT NOT NULL,
   detail    TEXT
+);
+
+CREATE TABLE run_shares (
+  run_id   INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+  counters TEXT NOT NULL
 );
 
 CREATE TABLE runs (
@@ -237,6 +307,10 @@ CREATE TABLE vectors (
   UNIQUE (passage_id, model_id)
 );
 
+CREATE INDEX companies_merged_by_company ON companies_merged (company_id);
+
+CREATE INDEX company_keys_by_company ON company_keys (company_id);
+
 CREATE INDEX deliveries_by_time ON deliveries (at);
 
 CREATE INDEX documents_by_birth ON documents (source_id, born, died);
@@ -255,9 +329,23 @@ CREATE INDEX handoffs_by_generation ON handoffs (source_id, generation);
 
 CREATE INDEX handoffs_by_status ON handoffs (source_id, status);
 
+CREATE INDEX jobs_by_turn ON jobs (priority DESC, id);
+
+CREATE INDEX offer_sightings_by_offer ON offer_sightings (offer_id);
+
+CREATE INDEX offer_sightings_orphaned ON offer_sightings (offer_id) WHERE source_id IS NULL;
+
+CREATE INDEX offers_by_company ON offers (company_id, closed_at);
+
+CREATE INDEX offers_by_fingerprint ON offers (fingerprint);
+
+CREATE INDEX offers_reposted ON offers (repost_of) WHERE repost_of IS NOT NULL;
+
 CREATE INDEX refs_aliases ON refs (alias_of) WHERE alias_of IS NOT NULL;
 
 CREATE INDEX run_items_by_run ON run_items (run_id, id);
+
+CREATE INDEX run_shares_by_run ON run_shares (run_id);
 
 CREATE INDEX runs_by_source ON runs (source_id, id);
 

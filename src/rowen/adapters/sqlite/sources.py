@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -37,6 +37,7 @@ def add(db: apsw.Connection, new: NewSource, now: datetime) -> Source:
             "version": new.version,
             "location": new.location,
             "params": json_out(new.params),
+            "metadata": json_out(new.metadata),
             "now": time_out(now),
         },
     ).get
@@ -65,10 +66,18 @@ def acquire_lease(db: apsw.Connection, name: str, owner: str, now: datetime, ttl
 
 def lease(db: apsw.Connection, name: str) -> Lease | None:
     row = db.execute(sql("lease_get"), (name,)).get
-    expires = time_in(row[3]) if row else None
-    if row is None or expires is None:
-        return None
-    return Lease(name=row[0], owner=row[1], token=row[2], expires_at=expires)
+    return None if row is None else _lease(row)
+
+
+def leases_like(db: apsw.Connection, start: str) -> list[Lease]:
+    found = (_lease(row) for row in db.execute(sql("leases_like"), (start, start)))
+    return [one for one in found if one is not None]
+
+
+def _lease(row: tuple[Any, ...]) -> Lease | None:
+    """None for one that was let go."""
+    expires = time_in(row[3])
+    return Lease(name=row[0], owner=row[1], token=row[2], expires_at=expires) if expires else None
 
 
 def renew_lease(db: apsw.Connection, held: Lease, now: datetime, ttl_s: float) -> Lease:
@@ -236,6 +245,14 @@ def close_lost_run(db: apsw.Connection, held: Lease, source_id: int, now: dateti
     closed = bool(db.changes())
     db.execute(sql("runs_close_lost"), {"source": source_id, "now": at})
     return closed
+
+
+def save_share(db: apsw.Connection, run_id: int, counters: Counters) -> None:
+    db.execute(sql("run_share_insert"), (run_id, json_out(counters.as_dict())))
+
+
+def shares(db: apsw.Connection, run_id: int) -> list[Mapping[str, Any]]:
+    return [json_in(row[0]) for row in db.execute(sql("run_shares"), (run_id,))]
 
 
 def run_by_id(db: apsw.Connection, run_id: int) -> Run | None:

@@ -16,6 +16,7 @@ import apsw
 
 from rowen.adapters.sqlite import access, feed, handoffs, harvest, history, search, sources
 from rowen.adapters.sqlite.database import Database
+from rowen.adapters.sqlite.offer_store import SqliteOffers
 from rowen.core.access import Scope, Token
 from rowen.core.document import Draft, Known
 from rowen.core.feed import Cursor, Document, FeedItem
@@ -40,13 +41,14 @@ from rowen.ports.store import (
     RunEnd,
     SearchRequest,
     SearchResult,
+    Settled,
     SourceStats,
     Staged,
     Vacuumed,
 )
 
 
-class SqliteStore:
+class SqliteStore(SqliteOffers):
     def __init__(self, path: Path, *, busy_timeout_s: float = 5.0) -> None:
         self._db = Database(path, busy_timeout_s=busy_timeout_s)
         self._matrices: search.Matrices = {}
@@ -85,6 +87,9 @@ class SqliteStore:
 
     async def lease(self, name: str) -> Lease | None:
         return await self._db.read(sources.lease, name)
+
+    async def leases_like(self, start: str) -> list[Lease]:
+        return await self._db.read(sources.leases_like, start)
 
     async def renew_lease(self, lease: Lease, *, now: datetime, ttl_s: float) -> Lease:
         return await self._db.write(sources.renew_lease, lease, now, ttl_s)
@@ -144,13 +149,35 @@ class SqliteStore:
     async def save_listing(self, lease: Lease, source_id: int, listing: Listing) -> None:
         await self._db.write(harvest.save_listing, lease, source_id, listing)
 
-    async def stage(self, lease: Lease, run: Run, drafts: Sequence[Draft], *, now: datetime) -> list[Staged]:
-        return await self._db.write(handoffs.stage, lease, run, drafts, now)
+    async def stage(
+        self, lease: Lease, run: Run, drafts: Sequence[Draft], *, now: datetime, dispatch: bool = False
+    ) -> list[Staged]:
+        return await self._db.write(handoffs.stage, lease, run, drafts, now, dispatch)
 
     async def revive(
-        self, lease: Lease, run: Run, references: Sequence[str], *, now: datetime
+        self,
+        lease: Lease,
+        run: Run,
+        references: Sequence[str],
+        *,
+        now: datetime,
+        dispatch: bool = False,
     ) -> list[Staged]:
-        return await self._db.write(handoffs.revive, lease, run, references, now)
+        return await self._db.write(handoffs.revive, lease, run, references, now, dispatch)
+
+    async def staged(
+        self, run: Run, handoff_ids: Sequence[int], *, begun: bool = True, limit: int = 1000
+    ) -> list[Staged]:
+        return await self._db.read(handoffs.staged, run, handoff_ids, begun, limit)
+
+    async def settled(self, handoff_ids: Sequence[int]) -> list[Settled]:
+        return await self._db.read(handoffs.settled, handoff_ids)
+
+    async def save_share(self, run_id: int, counters: Counters) -> None:
+        await self._db.write(sources.save_share, run_id, counters)
+
+    async def shares(self, run_id: int) -> list[Mapping[str, Any]]:
+        return await self._db.read(sources.shares, run_id)
 
     async def passage_states(self, hashes: Sequence[bytes], model: Model) -> dict[bytes, PassageState]:
         return await self._db.read(harvest.passage_states, hashes, model)
@@ -199,6 +226,18 @@ class SqliteStore:
         offset: int = 0,
     ) -> list[Handoff]:
         return await self._db.read(handoffs.handoffs, source_id, status, run_id, limit, offset)
+
+    async def handoff(self, handoff_id: int) -> Handoff | None:
+        return await self._db.read(handoffs.handoff, handoff_id)
+
+    async def handoff_counts(self, *, run_id: int | None = None) -> dict[tuple[HandoffStatus, str], int]:
+        return await self._db.read(handoffs.handoff_counts, run_id)
+
+    async def requeue_handoff(self, handoff_id: int, *, now: datetime) -> bool:
+        return await self._db.write(handoffs.requeue_handoff, handoff_id, now)
+
+    async def cancel_handoff(self, lease: Lease, handoff_id: int, *, now: datetime) -> bool:
+        return await self._db.write(handoffs.cancel_handoff, lease, handoff_id, now)
 
     async def embedding_gap(self, model: Model, source_id: int | None = None) -> EmbeddingGap:
         return await self._db.read(harvest.embedding_gap, model, source_id)

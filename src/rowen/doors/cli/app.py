@@ -23,6 +23,7 @@ COMMANDS: dict[str, dict[str, str]] = {
         "plan": "Estimate what a sync would cost in embeddings.",
         "sync": "Bring the copy of a source in step with it.",
         "serve": "Look after every source: sync what is due, for ever.",
+        "worker": "Do the work that `rowen serve` hands out, on any machine.",
         "status": "Show the sources and the state they are in.",
         "pause": "Let `rowen serve` leave a source alone.",
         "resume": "Let `rowen serve` look after a source again.",
@@ -31,6 +32,14 @@ COMMANDS: dict[str, dict[str, str]] = {
     "Reading": {
         "search": "Search what is visible.",
         "diff": "Show what changed between two generations.",
+        "mcp": "Serve assistants: the Model Context Protocol on standard input.",
+        "companies": "Show the companies behind the offers of job boards.",
+        "company": "Show one company with its offers.",
+    },
+    "Telling others": {
+        "export": "Write what is visible into a file.",
+        "sinks": "Show where changes are sent, and how far each place has come.",
+        "announce": "Send what waits to the sinks, now.",
     },
     "History": {
         "runs": "Show what runs did, and what they avoided.",
@@ -43,6 +52,8 @@ COMMANDS: dict[str, dict[str, str]] = {
     "This installation": {
         "doctor": "Check that everything Rowen needs is there and works.",
         "config": "Show the settings and where each came from.",
+        "token": "Make, list and remove tokens for the API.",
+        "db": "Show the store's schema, upgrade it, take it back.",
         "demo": "Harvest a small bundled site twice, search it, show the diff.",
     },
 }

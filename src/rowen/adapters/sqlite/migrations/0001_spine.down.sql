@@ -1,4 +1,3 @@
-DROP TABLE handoffs;
 DROP TABLE vectors;
 DROP TABLE models;
 DROP TABLE passages_fts;

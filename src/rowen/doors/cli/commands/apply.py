@@ -1,4 +1,4 @@
-"""`rowen apply`: make the store match a list of sources."""
+"""`rowen apply`: make the store match a list of sources, sinks and alarms."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rowen.errors import ConfigError
 if TYPE_CHECKING:
     from rowen.flows.tools import Tools
 
-MARKS = {"add": "+", "replace": "!", "reschedule": "~", "keep": "=", "remove": "-"}
+MARKS = {"add": "+", "replace": "!", "reschedule": "~", "change": "~", "keep": "=", "remove": "-"}
 
 
 @rowen_command("apply", short_help="Make the sources match a list, `rowen.toml`.")
@@ -23,31 +23,33 @@ MARKS = {"add": "+", "replace": "!", "reschedule": "~", "keep": "=", "remove": "
 )
 @click.option("--dry-run", is_flag=True, help="Show the plan and do nothing.")
 def command(call: Call, file: str, prune: bool, dry_run: bool) -> int:
-    """Add, reschedule and, with --prune, replace and remove sources until they are those of FILE."""
+    """Add, reschedule and, with --prune, replace and remove sources until they are those of FILE.
+
+    Sinks and alarms of FILE are taken over too; sinks that it does not name go with --prune.
+    """
     from pathlib import Path
 
     from rowen.core import registry
     from rowen.doors.cli import session
 
     try:
-        entries = registry.read(Path(file).read_text("utf-8"), file=file)
+        listed = registry.read(Path(file).read_text("utf-8"), file=file)
     except OSError as exc:
         raise ConfigError(f"registry `{file}`: cannot be read: {exc.strerror}") from exc
 
     async def work(tools: Tools) -> None:
         from rowen.flows import registry as flow
 
-        steps = await flow.plan(tools, entries)
+        steps = await flow.plan(tools, listed)
         if not call.out.json:
             for step in steps:
                 waits = " (needs --prune)" if step.action in flow.NEEDS_PRUNE and not prune else ""
-                call.out.line(f"{MARKS[step.action]} {step.label}  {step.action}: {step.reason}{waits}")
-        done = [] if dry_run else await flow.apply(tools, steps, prune=prune)
+                label = step.label if step.what != "sink" else f"sink {step.label}"
+                call.out.line(f"{MARKS[step.action]} {label}  {step.action}: {step.reason}{waits}")
+        done = [] if dry_run else await flow.apply(tools, listed, steps, prune=prune)
         if call.out.json:
-            made = {step.label for step in done}
             plan = [
-                {"action": s.action, "source": s.label, "reason": s.reason, "done": s.label in made}
-                for s in steps
+                {"action": s.action, s.what: s.label, "reason": s.reason, "done": s in done} for s in steps
             ]
             call.out.emit({"file": file, "steps": plan})
         elif not dry_run:

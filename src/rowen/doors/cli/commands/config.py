@@ -21,7 +21,7 @@ def show(call: Call) -> int:
     from rowen.core.urls import without_credentials
 
     config, shown = settings.load(db=call.db)
-    path = str(wiring.store_path(config))
+    path = wiring.store_name(config)
     values = [
         (one, without_credentials(one.value) if isinstance(one.value, str) else one.value) for one in shown
     ]

@@ -67,13 +67,13 @@ async def _checks(config: Config) -> AsyncIterator[Check]:
     for check in _sqlite():
         yield check
     yield _decoders()
-    path = wiring.store_path(config)
-    for check in _folder(path):
+    name = wiring.store_name(config)
+    for check in () if wiring.is_postgres(config) else _folder(wiring.store_path(config)):
         yield check
     try:
         async with wiring.open_tools(config) as tools:
             found = await tools.store.sources()
-            yield Check("store", True, f"`{path}`: opens, schema up to date, {count(len(found), 'source')}")
+            yield Check("store", True, f"`{name}`: opens, schema up to date, {count(len(found), 'source')}")
             try:
                 vector = await tools.embedder().embed_query("hello")
                 model = tools.embedder().model

@@ -23,11 +23,13 @@ def command(call: Call, name: str, to_generation: int | None) -> int:
     from rowen.doors.cli import session
 
     async def work(tools: Tools) -> None:
+        from rowen.doors.cli.commands.announce import after_a_change
         from rowen.flows import history
         from rowen.flows.sources import find
 
         source = await find(tools, name)
         shown = await history.rollback(tools, source, to_generation=to_generation)
+        await after_a_change(tools, call.out)
         if call.out.json:
             call.out.emit({"source": source.label, "generation": shown, "before": source.active_generation})
         elif shown == source.active_generation:

@@ -1,4 +1,4 @@
-"""`rowen serve`: look after every source, day and night."""
+"""`rowen serve`: look after every source, day and night, and answer those who call."""
 
 from __future__ import annotations
 
@@ -8,20 +8,46 @@ import click
 
 from rowen.doors.cli.call import Call
 from rowen.doors.cli.call import command as rowen_command
+from rowen.errors import ConfigError, UserError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from starlette.types import ASGIApp
+
+    from rowen.config import Config
+    from rowen.flows.desk import Desk
     from rowen.flows.tools import Tools
+    from rowen.flows.turns import Turn
 
 INTERRUPTED = "stopped; what was visible stays, and what is due runs with the next `rowen serve`"
 
 
 @rowen_command("serve", short_help="Look after every source: sync what is due, for ever.")
 @click.option("--once", is_flag=True, help="Sync what is due now, then end.")
-def command(call: Call, once: bool) -> int:
+@click.option("--standby", is_flag=True, help="Wait while another process looks after the store.")
+@click.option(
+    "--listen",
+    is_flag=False,
+    flag_value="",
+    metavar="[HOST:]PORT",
+    help="Also answer the REST API; without a value, where the settings say.",
+)
+@click.option(
+    "--log",
+    type=click.Choice(["human", "json"]),
+    default="human",
+    show_default=True,
+    help="How events of the API are logged on standard error.",
+)
+def command(call: Call, once: bool, standby: bool, listen: str | None, log: str) -> int:
     """Sync every source when it is due, one after the other, until stopped.
 
     A client that limits us is left alone for as long as it says, or six hours; others go on. One process
     looks after a store: a second one says who does.
+
+    With --listen it answers the REST API (see /docs there) in the same process. Without tokens it listens on
+    this machine only; `rowen token create` makes one.
     """
     from rowen import config as settings
     from rowen.core.schedule import seconds
@@ -29,28 +55,85 @@ def command(call: Call, once: bool) -> int:
 
     config, _ = settings.load(db=call.db)
     every_s = seconds(config.runs.every)
+    if listen is not None:
+        if once:
+            raise UserError("--once and --listen: one ends, the other does not", hint="leave one away")
+        return _listen(call, config, listen, every_s=every_s, standby=standby, log=log)
 
     async def work(tools: Tools) -> int:
-        from rowen.doors import views
-        from rowen.doors.cli import receipt as receipts
-        from rowen.flows.orchestrate import Passed, serve
+        from rowen.flows.orchestrate import serve
 
         good = True
-        async for turn in serve(tools, default_every_s=every_s, once=once):
-            if isinstance(turn, Passed):
-                good = False
-                until = f" until {turn.until:%Y-%m-%d %H:%M} UTC" if turn.until else ""
-                call.out.warn(f"{turn.source.label}: not run, {turn.reason}{until}")
-                continue
-            good = good and turn.good
-            if call.out.json:
-                call.out.emit(views.receipt(turn))
-            else:
-                call.out.print(receipts.render(turn))
-            if turn.error:
-                call.out.warn(turn.error)
-                if turn.hint:
-                    call.out.note(f"hint: {turn.hint}")
+        async for turn in serve(tools, default_every_s=every_s, once=once, standby=standby):
+            good = _show(call, turn) and good
         return 0 if good else 1
 
     return session.run(call, work, interrupted=INTERRUPTED)
+
+
+def _listen(call: Call, config: Config, listen: str, *, every_s: float, standby: bool, log: str) -> int:
+    from rowen.doors.cli import session
+
+    try:
+        from rowen.doors.rest import logs, server
+    except ModuleNotFoundError as exc:
+        if exc.name not in ("fastapi", "starlette", "uvicorn", "prometheus_client", "pydantic"):
+            raise
+        raise ConfigError(
+            f"the API needs the package `{exc.name}`, which is not installed",
+            hint="install it with `pip install 'rowen[service]'`",
+        ) from exc
+
+    def on_start(url: str, is_open: bool) -> None:
+        who = "anybody on this machine may call: there are no tokens" if is_open else "callers need a token"
+        call.out.note(f"listening on {url}, {who}; try {url}/docs")
+
+    async def work(tools: Tools) -> int:
+        service = server.Service(
+            address=server.Address.parse(listen, config.service),
+            every_s=every_s,
+            standby=standby,
+            mounts=lambda desk: _mounts(tools, desk),
+            on_start=on_start,
+            on_turn=lambda turn: _show(call, turn),
+        )
+        handler = logs.configure(log)
+        try:
+            await server.serve(tools, config, service)
+        finally:
+            logs.restore(handler)
+        return 0
+
+    return session.run(call, work, interrupted=INTERRUPTED)
+
+
+def _mounts(tools: Tools, desk: Desk) -> Mapping[str, ASGIApp]:
+    """The other doors that are installed and speak HTTP."""
+    try:
+        from rowen.doors.mcp.http import mcp_app
+    except ModuleNotFoundError as exc:
+        if exc.name not in ("mcp", "mcp_types"):
+            raise
+        return {}
+    return {"/mcp": mcp_app(tools, desk=desk)}
+
+
+def _show(call: Call, turn: Turn) -> bool:
+    """Tell how a turn went; was it good?"""
+    from rowen.doors import views
+    from rowen.doors.cli import receipt as receipts
+    from rowen.flows.turns import Passed
+
+    if isinstance(turn, Passed):
+        until = f" until {turn.until:%Y-%m-%d %H:%M} UTC" if turn.until else ""
+        call.out.warn(f"{turn.source.label}: not run, {turn.reason}{until}")
+        return False
+    if call.out.json:
+        call.out.emit(views.receipt(turn))
+    else:
+        call.out.print(receipts.render(turn))
+    if turn.error:
+        call.out.warn(turn.error)
+        if turn.hint:
+            call.out.note(f"hint: {turn.hint}")
+    return turn.good

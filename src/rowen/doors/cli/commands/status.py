@@ -21,7 +21,7 @@ def command(call: Call) -> int:
     from rowen.doors.cli import session
 
     config, _ = settings.load(db=call.db)
-    path = str(wiring.store_path(config))
+    path = wiring.store_name(config)
 
     async def work(tools: Tools) -> None:
         await perform(tools, call.out, store=path)
@@ -40,6 +40,7 @@ async def perform(tools: Tools, out: Output, *, store: str) -> None:
                 "db": store,
                 "sources": [views.status(one) for one in found],
                 "embedding": await views.embedding_status(tools),
+                "workforce": await views.workforce(tools),
             }
         )
         return
@@ -57,7 +58,11 @@ async def perform(tools: Tools, out: Output, *, store: str) -> None:
     table.add_column("kind", no_wrap=True)
     for name in ("generation", "documents", "sections"):
         table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("last run", no_wrap=True)
     table.add_column("last success", no_wrap=True)
+    seeded = any(one.source.last_processed_date for one in found)
+    if seeded:
+        table.add_column("back to", no_wrap=True)
     table.add_column("state", no_wrap=True)
     now = tools.clock.now()
     for one in found:
@@ -69,15 +74,28 @@ async def perform(tools: Tools, out: Output, *, store: str) -> None:
             f"{source.active_generation:,}",
             f"{one.documents:,}",
             f"{one.sections:,}",
+            ago(source.last_run_at, now),
             ago(source.last_success_at, now),
+            *([str(source.last_processed_date or "")] if seeded else []),
             Text(word, style=style),
         )
     out.print(table)
     for one in found:
         for line in _matters(one):
             out.line(line)
-    for line in _about_vectors(await views.embedding_status(tools)):
+    for line in (
+        *_about_workers(await views.workforce(tools)),
+        *_about_vectors(await views.embedding_status(tools)),
+    ):
         out.line(line)
+
+
+def _about_workers(workforce: dict[str, Any]) -> list[str]:
+    if not workforce["workers"] and not workforce["waiting"] and not workforce["running"]:
+        return []
+    oldest = f", the oldest since {workforce['oldest_at']}" if workforce["oldest_at"] else ""
+    counts = f"{workforce['running']} tickets under way, {workforce['waiting']} waiting{oldest}"
+    return ["", f"{len(workforce['workers'])} workers; {counts}"]
 
 
 def _about_vectors(embedding: dict[str, Any]) -> list[str]:

@@ -69,6 +69,8 @@ async def perform_all(
     progress: Callable[[], Progress],
     verbose: bool,
 ) -> int:
+    from rowen.doors.cli.commands.announce import after_a_change
+
     codes = set()
     receipts = []
     for number, source in enumerate(found):
@@ -80,6 +82,7 @@ async def perform_all(
             receipts.append(receipt)
         except Exception as exc:
             codes.add(_could_not(out, source, exc, full=full, verbose=verbose))
+    await after_a_change(tools, out)
     if len(found) > 1 and not out.json:
         from rowen.doors.cli.receipt import totals
 

@@ -1,0 +1,188 @@
+"""How search holds up over HTTP while a source is synced, next to the same searches in quiet.
+
+    python benchmarks/api.py [--pages 400] [--callers 4] [--seconds 8]
+
+A real `rowen serve --listen` in its own process, two sites in theirs, and callers that each ask one question
+after the other. The sync is a first harvest: fetching, parsing, embedding, writing. Believe the ratios.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import itertools
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import aiohttp
+
+from rowen.config import load
+from rowen.flows import sources
+from rowen.flows.sync import sync
+from rowen.wiring import open_tools
+
+HERE = Path(__file__).parent
+QUESTIONS = ("crop season", "field gives", "section", "how does a crop grow", "field 7 crop 3")
+LONGEST_S = 30.0
+
+
+@contextmanager
+def site(*arguments: str) -> Iterator[str]:
+    server = subprocess.Popen(
+        [sys.executable, str(HERE / "site_server.py"), *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert server.stdout is not None
+    assert server.stdin is not None
+    try:
+        yield f"http://127.0.0.1:{server.stdout.readline().split()[0]}/"
+    finally:
+        server.stdin.close()
+        server.wait(10)
+
+
+@contextmanager
+def service(db: str) -> Iterator[str]:
+    environment = {**os.environ, "ROWEN_SERVICE_RATE_LIMIT_PER_MINUTE": "0"}  # noqa: TID251
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rowen", "serve", "--listen", "0", "--db", db],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+    )
+    assert process.stderr is not None
+    try:
+        found = re.search(r"listening on (\S+),", process.stderr.readline())
+        assert found, process.stderr.read()
+        # Its lines about requests must go somewhere, or it waits for a reader.
+        drain = subprocess.Popen(["cat"], stdin=process.stderr, stdout=subprocess.DEVNULL)
+        yield found[1]
+        process.terminate()
+        process.wait(20)
+        drain.wait(10)
+    finally:
+        process.kill()
+
+
+def write_unseen(folder: Path, pages: int) -> None:
+    """Pages whose text no other page shares, so that all of it is parsed and embedded."""
+    for number in range(pages):
+        near = "".join(f'<a href="/{(number + n) % pages}.html">{n}</a> ' for n in range(1, 20))
+        text = "".join(
+            f"<h2>Plot {number}-{n}</h2><p>{f'Orchard {number} bears fruit {n} late. ' * 6}</p>"
+            for n in range(8)
+        )
+        html = (
+            f"<html><head><title>Orchard {number}</title></head><body><main>{text}{near}</main></body></html>"
+        )
+        (folder / f"{number}.html").write_text(html)
+    (folder / "index.html").write_text((folder / "0.html").read_text())
+
+
+async def prepare(db: str, known: str, unseen: str) -> None:
+    config, _ = load(db=db)
+    async with open_tools(config) as tools:
+        added = await sources.add(tools, known, name="known")
+        receipt = await sync(tools, added.source)
+        assert receipt.good
+        late = await sources.add(tools, unseen, name="unseen")
+        # The loop must leave it alone until we say so.
+        await tools.store.set_paused(late.source.id, True)
+
+
+async def searches(url: str, callers: int, until: asyncio.Event) -> list[float]:
+    """Seconds that each search took, all callers together."""
+    taken: list[float] = []
+
+    async def call(session: aiohttp.ClientSession) -> None:
+        for question in itertools.cycle(QUESTIONS):
+            if until.is_set():
+                return
+            started = time.perf_counter()
+            async with session.get("/api/v1/search", params={"q": question, "source": "known"}) as response:
+                assert response.status == 200
+                await response.read()
+            taken.append(time.perf_counter() - started)
+
+    async with aiohttp.ClientSession(url) as session:
+        await asyncio.gather(*(call(session) for _ in range(callers)))
+    return taken
+
+
+async def measure(url: str, callers: int, seconds: float) -> None:
+    async def after(wait_s: float, event: asyncio.Event) -> None:
+        await asyncio.sleep(wait_s)
+        event.set()
+
+    warm, quiet = asyncio.Event(), asyncio.Event()
+    await asyncio.gather(searches(url, callers, warm), after(1.0, warm))
+    calm, _ = await asyncio.gather(searches(url, callers, quiet), after(seconds, quiet))
+
+    over = asyncio.Event()
+    pages = 0
+
+    async def harvest() -> None:
+        nonlocal pages
+        async with aiohttp.ClientSession(url) as session, session.post("/scraping/unseen/sync") as response:
+            receipt = await response.json()
+            assert receipt["status"] == "completed", receipt
+            pages = receipt["created"]
+        over.set()
+
+    ending = asyncio.create_task(after(LONGEST_S, over))
+    started = time.perf_counter()
+    busy, _ = await asyncio.gather(searches(url, callers, over), harvest())
+    synced_s = time.perf_counter() - started
+    ending.cancel()
+
+    print(f"quiet         {_line(calm, seconds)}")
+    print(f"during a sync {_line(busy, synced_s)}   ({pages} pages harvested in {synced_s:.1f} s)")
+    print(f"searches a second, during / quiet   {len(busy) / synced_s / (len(calm) / seconds):.2f}")
+    print(f"p50, during / quiet                 {_share(busy, 50) / _share(calm, 50):.2f}")
+    print(f"p99, during / quiet                 {_share(busy, 99) / _share(calm, 99):.2f}")
+
+
+def _share(taken: list[float], percent: int) -> float:
+    return statistics.quantiles(taken, n=100)[percent - 1]
+
+
+def _line(taken: list[float], seconds: float) -> str:
+    middle, slow = _share(taken, 50) * 1000, _share(taken, 99) * 1000
+    return f"{len(taken) / seconds:>7.0f} searches/s   p50 {middle:>6.1f} ms   p99 {slow:>6.1f} ms"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--pages", type=int, default=400)
+    parser.add_argument("--callers", type=int, default=4)
+    parser.add_argument("--seconds", type=float, default=8.0)
+    options = parser.parse_args()
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        unseen = folder / "unseen"
+        unseen.mkdir()
+        write_unseen(unseen, options.pages)
+        known_url = stack.enter_context(site("--pages", str(options.pages)))
+        unseen_url = stack.enter_context(site("--folder", str(unseen)))
+        db = f"sqlite:///{folder}/rowen.db"
+        asyncio.run(prepare(db, known_url, unseen_url))
+        print(f"{options.pages} pages searched by {options.callers} callers, {options.pages} more harvested")
+        url = stack.enter_context(service(db))
+        asyncio.run(measure(url, options.callers, options.seconds))
+
+
+if __name__ == "__main__":
+    main()

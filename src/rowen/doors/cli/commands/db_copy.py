@@ -1,0 +1,191 @@
+"""`rowen db copy`: a whole store into another database, to be gone on with after an interruption."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+import click
+
+from rowen.doors.cli.call import Call
+from rowen.doors.cli.call import command as rowen_command
+from rowen.doors.cli.output import Output, dumps, write_line
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as RichProgress
+
+    from rowen.flows.copy import Copied, CopyEvent
+
+INTERRUPTED = "interrupted: what was copied is there; the same command goes on from there"
+LINE_EVERY_S = 5.0
+STAGES = {
+    "verifying": "verifying what was copied before",
+    "restarted": "the store has changed since, or what was copied was wrong: copying from the start",
+    "copying": "copying",
+    "preparing": "building indexes",
+    "checking": "checking",
+}
+
+
+@rowen_command("copy", short_help="Copy a whole store into another database.")
+@click.argument("source", metavar="FROM")
+@click.argument("target", metavar="TO")
+@click.option(
+    "--progress",
+    type=click.Choice(["auto", "bar", "lines", "json", "none"]),
+    default="auto",
+    help="How to show it on standard error.",
+)
+def copy(call: Call, source: str, target: str, progress: str) -> int:
+    """Copy the store FROM into the empty store TO: `sqlite:///path` or `postgresql://user@host/database`.
+
+    Interrupted, the same command goes on where it stopped. At the end both are counted and compared; until
+    then other commands refuse TO. FROM stays as it is, and cannot be synced meanwhile.
+    """
+    from rowen import config as settings
+    from rowen import wiring
+    from rowen.doors.cli import session
+    from rowen.flows.copy import copy as copy_store
+
+    from_config, to_config = settings.load(db=source)[0], settings.load(db=target)[0]
+
+    async def work() -> None:
+        async with wiring.open_copy(from_config, to_config) as tools:
+            with choose(progress, call.out) as show:
+                done = await copy_store(tools, on_event=show)
+            _tell(call.out, done, tools.source.name, tools.target.name)
+
+    session.run_async(work, interrupted=INTERRUPTED)
+    return 0
+
+
+def _tell(out: Output, done: Copied, source: str, target: str) -> None:
+    from rowen.doors.cli.words import count, seconds
+
+    if out.json:
+        out.emit(as_json(done, source, target))
+    elif done.already:
+        at = f"{done.progress.completed_at:%Y-%m-%d %H:%M} UTC"
+        out.line(f"`{target}` is a complete copy of `{source}` as it was at {at}; nothing was done")
+    else:
+        again = ", part of them earlier" if done.resumed else ""
+        took = seconds(done.duration.total_seconds())
+        out.line(f"copied {count(done.rows, 'row')}{again} from `{source}` to `{target}` in {took}")
+        out.line("both have the same rows: counts and digests agree")
+        out.note("`rowen --db` or ROWEN_DB says which store is used from now on")
+
+
+def as_json(done: Copied, source: str, target: str) -> dict[str, Any]:
+    at = done.progress.completed_at
+    return {
+        "from": source,
+        "to": target,
+        "rows": done.rows,
+        "resumed": done.resumed,
+        "already": done.already,
+        "completed_at": at.isoformat() if at else None,
+        "duration_s": round(done.duration.total_seconds(), 3),
+        "tables": {name: {"rows": one.rows, "digest": one.hex} for name, one in done.sums.items()},
+    }
+
+
+class Show(Protocol):
+    def __call__(self, event: CopyEvent) -> None: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, tb: TracebackType | None
+    ) -> None: ...
+
+
+def choose(style: str, out: Output) -> Show:
+    if style == "auto":
+        style = "json" if out.json else "bar" if sys.stderr.isatty() else "lines"
+    match style:
+        case "bar":
+            return Bar(out)
+        case "lines":
+            return Lines()
+        case "json":
+            return JsonLines()
+    return Silence()
+
+
+class Silence:
+    def __call__(self, event: CopyEvent) -> None:
+        return None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, tb: TracebackType | None
+    ) -> None:
+        return None
+
+
+class JsonLines(Silence):
+    def __call__(self, event: CopyEvent) -> None:
+        said = {"event": event.kind, "table": event.part, "rows": event.rows, "total": event.total}
+        write_line(sys.stderr, dumps(said))
+
+
+class Lines(Silence):
+    """Each stage when it begins, and a sign of life now and then."""
+
+    def __init__(
+        self,
+        write: Callable[[str], None] = lambda line: write_line(sys.stderr, line),
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._write = write
+        self._monotonic = monotonic
+        self._stage = ""
+        self._told = 0.0
+
+    def __call__(self, event: CopyEvent) -> None:
+        now = self._monotonic()
+        if event.kind != self._stage:
+            self._write(STAGES[event.kind])
+        elif now - self._told < LINE_EVERY_S:
+            return
+        else:
+            self._write(f"{event.kind}: {event.rows:,} of {event.total:,} rows, now `{event.part}`")
+        self._stage, self._told = event.kind, now
+
+
+class Bar(Silence):
+    """One line that is redrawn in place, and is gone at the end."""
+
+    def __init__(self, out: Output) -> None:
+        self._out = out
+        self._bar: RichProgress | None = None
+
+    def __enter__(self) -> Self:
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=24),
+            MofNCompleteColumn(),
+            TextColumn("rows"),
+            TimeRemainingColumn(),
+            console=self._out.messages,
+            transient=True,
+        )
+        self._task = self._bar.add_task("", total=None)
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, tb: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def __call__(self, event: CopyEvent) -> None:
+        if self._bar is not None:
+            words = f"{event.kind} {event.part}" if event.part else STAGES[event.kind]
+            self._bar.update(self._task, description=words, completed=event.rows, total=event.total or None)

@@ -1,0 +1,202 @@
+"""The application: routers, guards and errors, put together around the tools of one process."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+from fastapi import APIRouter, FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from fastapi.telemetry import TelemetryConfig
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from rowen import __version__
+from rowen.config import Config
+from rowen.doors.rest import (
+    changes,
+    companies,
+    handoffs,
+    health,
+    history,
+    logs,
+    problems,
+    reading,
+    runs,
+    sources,
+    syncing,
+    tracing,
+)
+from rowen.doors.rest.frame import Frame
+from rowen.doors.rest.guard import REQUEST_ID, Guard
+from rowen.doors.rest.limits import Buckets
+from rowen.doors.rest.metrics import Metrics
+from rowen.doors.rest.waiting import Gone
+from rowen.doors.rest.webhooks import webhook_router
+from rowen.errors import RowenError
+from rowen.flows.desk import Desk
+from rowen.flows.sync import Receipt
+from rowen.flows.tools import Tools
+
+TAGS = [
+    {"name": "sources", "description": "What is mirrored"},
+    {"name": "runs", "description": "What syncs did, and what they avoided"},
+    {"name": "generations", "description": "What readers see and saw"},
+    {"name": "reading", "description": "Search, documents, changes, exports"},
+    {"name": "handoffs", "description": "Changed items on their way to ingestion"},
+    {"name": "scraping", "description": "Sync and handoffs by the paths of the ingestion handoff"},
+    {"name": "webhooks", "description": "Others say that something has changed; signed, not by token"},
+    {"name": "service", "description": "For machines that look after this one"},
+]
+
+_log = logging.getLogger("rowen.rest")
+
+
+def create_app(
+    tools: Tools,
+    config: Config,
+    *,
+    desk: Desk,
+    mounts: Mapping[str, ASGIApp] | None = None,
+    may_be_open: Callable[[], bool] = lambda: True,
+) -> FastAPI:
+    """`mounts` are applications of other doors by their paths; the guard stands before them, too.
+
+    `may_be_open` says whether callers without a token are let in while the store has none: only true of a
+    server that this machine alone can reach.
+    """
+    metrics = Metrics(tools)
+
+    def on_turn(receipt: Receipt) -> None:
+        metrics.turn(receipt)
+        logs.event(
+            _log,
+            "run",
+            source=receipt.source.label,
+            run_id=receipt.run_id,
+            status=receipt.status.value,
+            generation=receipt.generation,
+            s=round(receipt.duration_s, 3),
+        )
+
+    desk.on_turn = on_turn
+    if config.service.otel:
+        tracing.trace_runs(desk)
+    clock = tools.clock
+    app = FastAPI(
+        title="Rowen",
+        version=__version__,
+        summary="Keeps a searchable copy of outside sources in step with them",
+        openapi_tags=TAGS,
+        telemetry=cast(TelemetryConfig, tracing.telemetry(enabled=config.service.otel)),
+        redoc_url=None,
+        swagger_ui_oauth2_redirect_url=None,
+        generate_unique_id_function=lambda route: route.name,
+        middleware=[
+            Middleware(Frame, metrics=metrics, monotonic=clock.monotonic),
+            Middleware(
+                Guard,
+                tools=tools,
+                max_body_bytes=config.service.max_body_bytes,
+                buckets=Buckets(config.service.rate_limit_per_minute, now=clock.monotonic),
+                may_be_open=may_be_open,
+            ),
+        ],
+    )
+    _handle_errors(app)
+    v1 = APIRouter(prefix=syncing.PREFIX)
+    scraping = syncing.scraping_router(tools, desk)
+    for router in (
+        sources.router(tools, desk),
+        runs.router(tools, desk),
+        history.router(tools, desk),
+        reading.router(tools),
+        changes.router(tools, desk),
+        companies.router(tools),
+        handoffs.router(tools, desk),
+        health.status_router(tools),
+        scraping,
+    ):
+        v1.include_router(router)
+    app.include_router(v1)
+    app.include_router(scraping, generate_unique_id_function=_at_the_root)
+    app.include_router(webhook_router(tools, desk))
+    app.include_router(health.health_router(tools, desk, metrics))
+    _describe_problems(app)
+    for path, mounted in (mounts or {}).items():
+        # Also without a slash at the end: a redirect would lose the bodies of some clients.
+        app.router.routes.append(Route(path, mounted, include_in_schema=False))
+        app.mount(path, mounted)
+    return app
+
+
+def _at_the_root(route: APIRoute) -> str:
+    return f"{route.name}_at_the_root"
+
+
+def _handle_errors(app: FastAPI) -> None:
+    def answered(request: Request, problem: problems.Problem) -> Response:
+        return problem.response(request.scope.get(REQUEST_ID))
+
+    @app.exception_handler(RowenError)
+    async def ours(request: Request, exc: RowenError) -> Response:
+        problem = problems.of_error(exc)
+        if problem.status >= 500:
+            # The caller may be told less than this.
+            logs.event(
+                _log,
+                "failed",
+                level=logging.WARNING,
+                error=exc.message,
+                request_id=request.scope.get(REQUEST_ID),
+            )
+        return answered(request, problem)
+
+    @app.exception_handler(problems.Refusal)
+    async def refusal(request: Request, exc: problems.Refusal) -> Response:
+        return answered(request, exc.problem)
+
+    @app.exception_handler(HTTPException)
+    async def of_framework(request: Request, exc: HTTPException) -> Response:
+        if exc.status_code == 405:
+            # The framework names the methods of the first route of this path, and forgets the others.
+            exc.headers = {**(exc.headers or {}), **_allowed(app, request.scope["path"])}
+        return answered(request, problems.of_http(exc, request.method, request.url.path))
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(request: Request, exc: RequestValidationError) -> Response:
+        return answered(request, problems.of_validation(list(exc.errors())))
+
+    @app.exception_handler(Gone)
+    async def gone(request: Request, exc: Gone) -> Response:
+        return Response(status_code=499)
+
+
+def _allowed(app: FastAPI, path: str) -> dict[str, str]:
+    found = {
+        method.upper()
+        for template, methods in app.openapi()["paths"].items()
+        if re.fullmatch(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(template)), path)
+        for method in methods
+    }
+    return {"Allow": ", ".join(sorted(found))} if found else {}
+
+
+def _describe_problems(app: FastAPI) -> None:
+    """The one shape of all refusals belongs to the description, though no operation answers with it."""
+    describe = app.openapi
+
+    def described() -> dict[str, Any]:
+        schema = describe()
+        schema.setdefault("components", {}).setdefault("schemas", {}).setdefault(
+            "Problem", problems.ProblemModel.model_json_schema()
+        )
+        return schema
+
+    app.openapi = described  # type: ignore[method-assign]

@@ -1,0 +1,179 @@
+"""Who may come in: the caller's token, where a request claims to come from, how often and how much.
+
+Stands before every route and every mounted application. A store without tokens is open to whoever reaches the
+loopback address, which is why such a server listens nowhere else and looks at the `Host` header: a web page
+that points its own name at 127.0.0.1 does not get in. What a caller may do is put into the ASGI scope as
+`rowen.scope`; each operation says what it needs with `needs`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Annotated, Any
+from urllib.parse import urlsplit
+
+from fastapi import Depends, Request, Security
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Send
+from starlette.types import Scope as AsgiScope
+
+from rowen.core.access import Scope, digest
+from rowen.doors.rest.limits import BodyTooLong, Buckets, limited
+from rowen.doors.rest.problems import Problem, Refusal, of_error, refused
+from rowen.errors import RowenError
+from rowen.flows.tools import Tools
+
+OPEN = frozenset(("/health/live", "/health/ready", "/openapi.json", "/docs"))
+"""Without a token, from anywhere."""
+HOOKS = "/webhooks/"
+"""Their senders sign what they send and have no token; they count their bodies by rules of their own."""
+LOOPBACK = frozenset(("localhost", "127.0.0.1", "[::1]"))
+SAFE = frozenset(("GET", "HEAD", "OPTIONS"))
+
+SCOPE, CALLER, REQUEST_ID = "rowen.scope", "rowen.caller", "rowen.request_id"
+"""What stands in the ASGI scope of a request that came in."""
+
+_BEARER = HTTPBearer(
+    auto_error=False,
+    scheme_name="token",
+    description="A token made with `rowen token create NAME --scope read|sync|admin`",
+)
+
+
+def needs(wanted: Scope) -> Any:
+    """A dependency of operations: refuses callers whose token does not allow this."""
+
+    async def check(
+        request: Request, _: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)]
+    ) -> None:
+        held: Scope | None = request.scope.get(SCOPE)
+        if held is None or not held.allows(wanted):
+            raise Refusal(
+                refused(
+                    403,
+                    f"this needs a token with scope `{wanted}`; yours has `{held or 'none'}`",
+                    hint=f"make one with `rowen token create NAME --scope {wanted}`",
+                )
+            )
+
+    return Depends(check)
+
+
+class Guard:
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        tools: Tools,
+        max_body_bytes: int,
+        buckets: Buckets,
+        may_be_open: Callable[[], bool],
+    ) -> None:
+        self._app = app
+        self._tools = tools
+        self._max_body_bytes = max_body_bytes
+        self._buckets = buckets
+        self._may_be_open = may_be_open
+        """Is this server reached from this machine only?"""
+
+    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        problem = await self._problem(scope, headers)
+        if problem is not None:
+            await problem.response(scope.get(REQUEST_ID))(scope, receive, send)
+            return
+        if not scope["path"].startswith(HOOKS):
+            receive = limited(receive, self._max_body_bytes)
+        await self._app(scope, receive, send)
+
+    async def _problem(self, scope: AsgiScope, headers: Headers) -> Problem | None:
+        path = scope["path"]
+        if path in OPEN:
+            scope[SCOPE] = None
+            return None
+        hook = path.startswith(HOOKS)
+        try:
+            # A store that cannot be asked lets nobody in, and says why.
+            problem = await self._admit(scope, headers, hook=hook)
+        except RowenError as exc:
+            return of_error(exc)
+        if problem is None and not hook:
+            problem = self._length(headers)
+        return problem or _foreign_page(scope["method"], headers)
+
+    async def _admit(self, scope: AsgiScope, headers: Headers, *, hook: bool) -> Problem | None:
+        store, now = self._tools.store, self._tools.clock.now()
+        address = scope["client"][0] if scope.get("client") else "unknown"
+        given = _bearer(headers)
+        token = await store.token(digest(given), now=now) if given is not None else None
+        scope[CALLER] = token.name if token else address
+        # By name when there is one: callers behind one address do not pay for each other.
+        wait_s = self._buckets.wait_s(f"token:{token.id}" if token else f"address:{address}")
+        if wait_s:
+            return refused(
+                429,
+                "too many requests in the last minute",
+                hint="ask less often, or raise `service.rate_limit_per_minute`",
+                Retry_After=str(math.ceil(wait_s)),
+            )
+        if token is not None:
+            scope[SCOPE] = token.scope
+            return None
+        if given is not None:
+            return _unknown("the token is not known here", error=True)
+        if hook:
+            scope[SCOPE] = None
+            return None
+        if not self._may_be_open() or await store.tokens():
+            return _unknown("this server wants a token")
+        if _host(headers) not in LOOPBACK:
+            return refused(
+                403,
+                "this server has no tokens yet and answers to `localhost` only",
+                hint="make a token with `rowen token create NAME --scope read`",
+            )
+        scope[SCOPE] = Scope.ADMIN
+        return None
+
+    def _length(self, headers: Headers) -> Problem | None:
+        said = headers.get("content-length", "")
+        if said.isascii() and said.isdigit() and int(said) > self._max_body_bytes:
+            return refused(413, str(BodyTooLong(self._max_body_bytes).detail))
+        return None
+
+
+def _foreign_page(method: str, headers: Headers) -> Problem | None:
+    """A browser says which page made it ask: other people's pages change nothing here."""
+    origin = headers.get("origin")
+    if method in SAFE or origin is None or urlsplit(origin).netloc.lower() == headers.get("host", "").lower():
+        return None
+    return refused(403, "asked for by a page of another origin", hint="call this server from its own pages")
+
+
+def _unknown(detail: str, *, error: bool = False) -> Problem:
+    challenge = 'Bearer realm="rowen"' + (', error="invalid_token"' if error else "")
+    return refused(
+        401,
+        detail,
+        hint="send `Authorization: Bearer TOKEN`; `rowen token create` makes one",
+        WWW_Authenticate=challenge,
+    )
+
+
+def _bearer(headers: Headers) -> str | None:
+    scheme, _, value = headers.get("authorization", "").partition(" ")
+    return value.strip() if scheme.lower() == "bearer" and value.strip() else None
+
+
+def _host(headers: Headers) -> str:
+    host = headers.get("host", "").lower()
+    name, _, port = host.rpartition(":")
+    return name if name and port.isdigit() and not host.endswith("]") else host

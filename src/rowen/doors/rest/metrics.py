@@ -1,0 +1,82 @@
+"""Figures for Prometheus: what this process did, and how the store stands.
+
+Labels are few and known beforehand: operations, states, outcomes. No addresses, no names of sources.
+"""
+
+from __future__ import annotations
+
+from collections import Counter as Tally
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client.exposition import generate_latest
+
+from rowen.core.document import Outcome
+from rowen.core.handoff import HandoffStatus
+from rowen.core.source import Status
+from rowen.flows.sync import Receipt
+from rowen.flows.tools import Tools
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+FRESH_S = 10.0
+"""Counting a large store costs; whoever asks more often gets the last count."""
+_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 60.0)
+
+
+class Metrics:
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+        self._counted_at: float | None = None
+        self._registry = registry = CollectorRegistry()
+        self._requests = Counter(
+            "rowen_http_requests", "Requests answered", ["operation", "method", "status"], registry=registry
+        )
+        self._seconds = Histogram(
+            "rowen_http_request_seconds",
+            "How long answers took",
+            ["operation"],
+            registry=registry,
+            buckets=_BUCKETS,
+        )
+        self._turns = Counter("rowen_runs", "Runs ended in this process", ["status"], registry=registry)
+        self._items = Counter("rowen_items", "Items of runs", ["outcome"], registry=registry)
+        self._asked = Counter("rowen_source_requests", "Requests made to sources", registry=registry)
+        self._bytes = Counter("rowen_source_bytes", "Bytes of bodies received", registry=registry)
+        self._embedded = Counter("rowen_embeddings_computed", "Texts embedded", registry=registry)
+        self._sources = Gauge("rowen_sources", "Sources", ["state"], registry=registry)
+        self._paused = Gauge("rowen_sources_paused", "Sources that are left alone", registry=registry)
+        self._documents = Gauge("rowen_documents", "Documents that readers see", registry=registry)
+        self._handoffs = Gauge("rowen_handoffs", "Handoffs by state", ["status"], registry=registry)
+
+    def answered(self, *, operation: str, method: str, status: int, seconds: float) -> None:
+        self._requests.labels(operation, method, str(status)).inc()
+        self._seconds.labels(operation).observe(seconds)
+
+    def turn(self, receipt: Receipt) -> None:
+        self._turns.labels(receipt.status.value).inc()
+        counters = receipt.counters
+        for outcome in Outcome:
+            self._items.labels(outcome.value).inc(getattr(counters, outcome.value))
+        self._asked.inc(counters.requests)
+        self._bytes.inc(counters.bytes_received)
+        self._embedded.inc(counters.embeddings_computed)
+
+    async def text(self) -> bytes:
+        now = self._tools.clock.monotonic()
+        if self._counted_at is None or now - self._counted_at >= FRESH_S:
+            await self._count()
+            self._counted_at = now
+        return generate_latest(self._registry)
+
+    async def _count(self) -> None:
+        store = self._tools.store
+        sources = await store.sources()
+        states = Tally(source.status for source in sources)
+        for state in Status:
+            self._sources.labels(state.value).set(states[state])
+        self._paused.set(sum(source.paused for source in sources))
+        self._documents.set(sum([(await store.stats(source.id)).documents for source in sources]))
+        handoffs: Tally[HandoffStatus] = Tally()
+        for (status, _), count in (await store.handoff_counts()).items():
+            handoffs[status] += count
+        for status in HandoffStatus:
+            self._handoffs.labels(status.value).set(handoffs[status])

@@ -1,0 +1,190 @@
+"""The service as a process: the API and the loop that looks after sources, side by side on one event loop.
+
+Ends in good order: no more callers are let in, those who wait are answered, runs are cancelled and write down
+how far they came. All of that takes a few seconds at most.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, contextmanager
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import Protocol
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from rowen.config import Config, ServiceConfig
+from rowen.doors.rest import logs
+from rowen.doors.rest.app import create_app
+from rowen.errors import ConfigError
+from rowen.flows import orchestrate
+from rowen.flows.desk import Desk
+from rowen.flows.tools import Tools
+from rowen.flows.turns import Turn
+
+GRACE_S = 3
+"""How long answers that are under way may take when the process ends."""
+
+BACKLOG = 2048
+
+_log = logging.getLogger("rowen.rest")
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    host: str
+    port: int
+
+    @classmethod
+    def parse(cls, text: str, config: ServiceConfig) -> Address:
+        """`PORT`, `HOST:PORT` or `[HOST]:PORT`; nothing for what the settings say."""
+        if not text:
+            return cls(config.host, config.port)
+        host, _, port = text.rpartition(":")
+        host = host.removeprefix("[").removesuffix("]")
+        if not (port.isascii() and port.isdigit() and int(port) <= 65_535):
+            raise ConfigError(
+                f"--listen `{text}`: expected a port, or a host and a port",
+                hint="for example `--listen 8340` or `--listen 0.0.0.0:8340`",
+            )
+        return cls(host or config.host, int(port))
+
+
+class Running(Protocol):
+    """An application of another door that has a life of its own."""
+
+    def running(self) -> AbstractAsyncContextManager[None]: ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Service:
+    """What `serve` needs to know beside the tools."""
+
+    address: Address
+    every_s: float
+    standby: bool = False
+    mounts: Callable[[Desk], Mapping[str, ASGIApp]] = lambda desk: {}
+    lives: Callable[[Mapping[str, ASGIApp]], list[Running]] = lambda mounts: [
+        app for app in mounts.values() if hasattr(app, "running")
+    ]
+    on_start: Callable[[str, bool], None] = lambda url, is_open: None
+    """Told where it listens, and whether anybody on this machine may call without a token."""
+    on_turn: Callable[[Turn], object] = lambda turn: None
+    """Told how each turn of the loop ended."""
+
+
+async def serve(tools: Tools, config: Config, service: Service) -> None:
+    """Listen and look after sources until cancelled."""
+    listening = bound(service.address)
+    loopback = ip_address(listening.getsockname()[0].partition("%")[0]).is_loopback
+    try:
+        is_open = not await tools.store.tokens()
+        if is_open and not loopback:
+            raise ConfigError(
+                f"listening on `{service.address.host}`: other machines could call, and there are no tokens",
+                hint="make one first: `rowen token create NAME --scope read|sync|admin`",
+            )
+        failure: Exception | None = None
+        async with AsyncExitStack() as stack:
+            desk = await stack.enter_async_context(Desk(tools))
+            mounts = service.mounts(desk)
+            for life in service.lives(mounts):
+                await stack.enter_async_context(life.running())
+            app = create_app(tools, config, desk=desk, mounts=mounts, may_be_open=lambda: loopback)
+            service.on_start(url_of(listening), is_open)
+            try:
+                await _side_by_side(tools, config, service, desk, app, listening)
+            except Exception as exc:
+                # Not through the lives of others: they would wrap it into something nobody recognises.
+                failure = exc
+        if failure is not None:
+            raise failure
+    finally:
+        listening.close()
+
+
+async def _side_by_side(
+    tools: Tools, config: Config, service: Service, desk: Desk, app: ASGIApp, listening: socket.socket
+) -> None:
+    server = HttpServer(http_settings(config.service, app))
+    answering = asyncio.create_task(server.serve([listening]))
+    looking = asyncio.create_task(_look_after(tools, service, desk))
+    try:
+        await asyncio.wait({answering, looking}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        logs.event(_log, "stopping")
+        server.should_exit = True
+        looking.cancel()
+        await desk.stop()
+        await asyncio.wait({answering, looking})
+    for task in (looking, answering):
+        if not task.cancelled():
+            task.result()
+
+
+async def _look_after(tools: Tools, service: Service, desk: Desk) -> None:
+    turns = orchestrate.serve(
+        tools,
+        default_every_s=service.every_s,
+        standby=service.standby,
+        wake=desk.wake,
+        run=desk.run_source,
+    )
+    async with aclosing(turns):
+        async for turn in turns:
+            service.on_turn(turn)
+
+
+class HttpServer(uvicorn.Server):
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Signals are the caller's affair: they end more than this server."""
+        yield
+
+
+def http_settings(config: ServiceConfig, app: ASGIApp) -> uvicorn.Config:
+    proxies = [one.strip() for one in config.trusted_proxies.split(",") if one.strip()]
+    return uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        ws="none",
+        proxy_headers=bool(proxies),
+        forwarded_allow_ips=proxies,
+        timeout_graceful_shutdown=GRACE_S,
+    )
+
+
+def bound(address: Address) -> socket.socket:
+    """Bound before anything else happens: a port that is taken is told as such, and at once."""
+    try:
+        family, kind, protocol, _, sockaddr = socket.getaddrinfo(
+            address.host, address.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        # With its protocol: asyncio sends small answers without delay on sockets that name it, on no others.
+        listening = socket.socket(family, kind, protocol)
+        try:
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listening.bind(sockaddr)
+            listening.listen(BACKLOG)
+        except BaseException:
+            listening.close()
+            raise
+        return listening
+    except (OSError, UnicodeError) as exc:
+        cause = exc.strerror if isinstance(exc, OSError) and exc.strerror else str(exc)
+        raise ConfigError(
+            f"cannot listen on `{address.host}:{address.port}`: {cause}",
+            hint="choose another port with `--listen PORT`",
+        ) from exc
+
+
+def url_of(listening: socket.socket) -> str:
+    host, port = listening.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

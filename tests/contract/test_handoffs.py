@@ -1,0 +1,104 @@
+"""What the store promises about single handoffs: finding, counting, another life, an early end."""
+
+from __future__ import annotations
+
+import pytest
+
+from rowen.core.handoff import HandoffStatus, Reason
+from rowen.core.lease import Lease
+from rowen.core.run import Run
+from rowen.errors import LeaseLost
+from rowen.ports.store import Staged, Store
+from tests.contract.helpers import LATER, NOW, a_draft, a_generation, a_lease, a_run, a_source, ingest
+
+pytestmark = pytest.mark.anyio
+
+QUEUED, RUNNING = HandoffStatus.QUEUED, HandoffStatus.RUNNING
+COMPLETED, FAILED = HandoffStatus.COMPLETED, HandoffStatus.FAILED
+
+
+async def staged(store: Store, *names: str) -> tuple[Lease, Run, list[Staged]]:
+    lease, run = await a_run(store, await a_source(store))
+    drafts = [a_draft(f"https://docs.example/{name}", name) for name in names]
+    return lease, run, await store.stage(lease, run, drafts, now=NOW)
+
+
+async def fail(store: Store, lease: Lease, one: Staged) -> None:
+    await store.start_handoffs(lease, [one.handoff_id], now=NOW)
+    await store.settle_handoff(
+        lease, one.handoff_id, status=FAILED, reason=Reason.RETRY_EXHAUSTED, error="gone", now=NOW
+    )
+
+
+async def test_a_handoff_is_found_by_its_number(store: Store) -> None:
+    _, run, (one,) = await staged(store, "a")
+    found = await store.handoff(one.handoff_id)
+    assert found is not None
+    assert (found.reference, found.run_id, found.status) == ("https://docs.example/a", run.id, QUEUED)
+    assert [found] == await store.handoffs()
+    assert await store.handoff(one.handoff_id + 1) is None
+
+
+async def test_handoffs_are_counted_by_status_and_reason(store: Store) -> None:
+    lease, run, (one, other, _) = await staged(store, "a", "b", "c")
+    await ingest(store, lease, run, [one])
+    await fail(store, lease, other)
+    counts = {
+        (COMPLETED, "ingested"): 1,
+        (FAILED, "retry_exhausted"): 1,
+        (QUEUED, "queued_from_scrape"): 1,
+    }
+    assert await store.handoff_counts(run_id=run.id) == counts
+    assert await store.handoff_counts() == counts
+    assert await store.handoff_counts(run_id=run.id + 1) == {}
+
+
+async def test_handoffs_of_other_runs_are_not_counted(store: Store) -> None:
+    first = await a_generation(store, await a_source(store), {"https://docs.example/a": "one"})
+    second = await a_generation(store, await a_source(store, "other"), {"https://other.example/a": "two"})
+    assert await store.handoff_counts(run_id=first.id) == {(COMPLETED, "ingested"): 1}
+    assert await store.handoff_counts(run_id=second.id) == {(COMPLETED, "ingested"): 1}
+    assert await store.handoff_counts() == {(COMPLETED, "ingested"): 2}
+
+
+async def test_a_failed_handoff_gets_another_life_and_only_a_failed_one(store: Store) -> None:
+    lease, _, (one,) = await staged(store, "a")
+    assert not await store.requeue_handoff(one.handoff_id, now=NOW)
+    await fail(store, lease, one)
+    assert await store.requeue_handoff(one.handoff_id, now=LATER)
+    found = await store.handoff(one.handoff_id)
+    assert found is not None
+    assert (found.status, found.reason_code) == (QUEUED, "retry_scheduled")
+    assert (found.attempts, found.last_error, found.updated_at) == (0, None, LATER)
+    assert not await store.requeue_handoff(one.handoff_id, now=LATER)
+    assert not await store.requeue_handoff(4711, now=LATER)
+
+
+@pytest.mark.parametrize("started", [False, True])
+async def test_a_handoff_that_has_not_ended_can_be_ended(store: Store, started: bool) -> None:
+    lease, _, (one,) = await staged(store, "a")
+    if started:
+        await store.start_handoffs(lease, [one.handoff_id], now=NOW)
+    assert await store.cancel_handoff(lease, one.handoff_id, now=LATER)
+    found = await store.handoff(one.handoff_id)
+    assert found is not None
+    assert (found.status, found.reason_code, found.updated_at) == (FAILED, "cancelled", LATER)
+    assert not await store.cancel_handoff(lease, one.handoff_id, now=LATER)
+
+
+async def test_a_handoff_that_ended_stays_as_it_ended(store: Store) -> None:
+    lease, run, (one,) = await staged(store, "a")
+    await ingest(store, lease, run, [one])
+    assert not await store.cancel_handoff(lease, one.handoff_id, now=LATER)
+    found = await store.handoff(one.handoff_id)
+    assert found is not None
+    assert found.status is COMPLETED
+
+
+async def test_whoever_lost_the_lease_cancels_nothing(store: Store) -> None:
+    lease, _, (one,) = await staged(store, "a")
+    await store.release_lease(lease)
+    (source,) = await store.sources()
+    await a_lease(store, source, owner="other")
+    with pytest.raises(LeaseLost):
+        await store.cancel_handoff(lease, one.handoff_id, now=LATER)

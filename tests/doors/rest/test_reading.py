@@ -1,0 +1,151 @@
+"""Search, documents, exports and the change feed by HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import io
+import json
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from rowen.core.feed import START
+from tests.doors.rest.conftest import Api
+from tests.gate import DEADLINE_S, until
+from tests.site import html
+
+pytestmark = pytest.mark.anyio
+
+V1 = "/api/v1"
+
+
+async def test_a_search_answers_with_hits_that_lead_to_documents(harvested: Api) -> None:
+    answer = (await harvested.get(f"{V1}/search?q=barley")).json
+    assert (answer["query"], answer["mode"], answer["degraded"]) == ("barley", "hybrid", None)
+    assert len(answer["hits"]) == 3
+    hit = answer["hits"][0]
+    document = (await harvested.get(f"{V1}/documents/{hit['document_id']}")).json
+    assert document["url"] == hit["url"].partition("#")[0]
+    assert "barley" in document["text"]
+    assert document["sections"][0]["text"]
+
+
+async def test_a_search_is_narrowed_and_paged(harvested: Api) -> None:
+    await harvested.world.add("other", path="/oats")
+    await harvested.post(f"{V1}/sources/other/sync")
+
+    async def urls(query: str) -> list[str]:
+        answer = await harvested.get(f"{V1}/search?q=barley&mode=keyword&{query}")
+        assert answer.status == 200, answer.json
+        return [(hit["source"], hit["url"]) for hit in answer.json["hits"]]
+
+    everything = await urls("limit=50")
+    assert len(everything) == 4
+    assert await urls("limit=2") + await urls("limit=2&offset=2") == everything
+    assert len(await urls("source=other")) == 1
+    assert len(await urls("source=other&source=docs")) == 4
+    assert len(await urls("kind=web")) == 4
+    assert await urls("kind=files") == []
+    assert await urls("since=2030-01-01T00:00:00Z") == []
+    assert len(await urls("since=2020-01-01")) == 4
+    assert await urls("meta.tags=water") == []
+
+
+async def test_a_search_that_makes_no_sense_is_refused(harvested: Api) -> None:
+    assert (await harvested.get(f"{V1}/search")).is_problem(422, "invalid")
+    assert (await harvested.get(f"{V1}/search?q=%20")).is_problem(422, "invalid")
+    assert (await harvested.get(f"{V1}/search?q=!&mode=keyword")).is_problem(400, "bad_call")
+    assert (await harvested.get(f"{V1}/search?q=a&source=x")).is_problem(404, "not_found")
+    assert (await harvested.get(f"{V1}/search?q=a&kind=x")).is_problem(422, "bad_setting")
+    assert (await harvested.get(f"{V1}/search?q=a&mode=x")).is_problem(422, "invalid")
+    assert (await harvested.get(f"{V1}/search?q=a&limit=51")).is_problem(422, "invalid")
+
+
+async def test_a_search_without_the_model_says_so(harvested: Api) -> None:
+    harvested.world.embedder.down = True
+    answer = (await harvested.get(f"{V1}/search?q=barley")).json
+    assert answer["mode"] == "keyword"
+    assert "down" in answer["degraded"]
+
+
+async def test_documents_come_in_pages(harvested: Api) -> None:
+    first = (await harvested.get(f"{V1}/sources/docs/documents?limit=2")).json
+    assert len(first["documents"]) == 2
+    rest = await harvested.get(f"{V1}/sources/docs/documents", params={"limit": 2, "after": first["next"]})
+    assert (len(rest.json["documents"]), rest.json["next"]) == (1, None)
+    assert (await harvested.get(f"{V1}/documents/999")).is_problem(404, "not_found")
+
+
+async def test_an_old_version_of_a_document_is_not_visible(harvested: Api) -> None:
+    listed = (await harvested.get(f"{V1}/sources/docs/documents")).json["documents"]
+    (rye,) = [one["id"] for one in listed if one["url"].endswith("/rye")]
+    harvested.world.site.set("/rye", html("Rye", "entirely new"))
+    await harvested.post("/scraping/docs/sync")
+    assert (await harvested.get(f"{V1}/documents/{rye}")).is_problem(404, "not_found")
+
+
+async def test_a_source_is_exported_whole(
+    harvested: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drafts = tmp_path / "drafts"
+    drafts.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(drafts))
+    lines = await harvested.get(f"{V1}/sources/docs/export")
+    assert lines.headers["Content-Disposition"] == 'attachment; filename="docs.jsonl"'
+    records = [json.loads(line) for line in lines.text.splitlines()]
+    assert {record["source"] for record in records} == {"docs"}
+    assert all("barley" in record["text"] for record in records)
+    table = await harvested.get(f"{V1}/sources/docs/export?format=csv&text=false")
+    assert table.headers["Content-Type"] == "text/csv; charset=utf-8"
+    rows = list(csv.DictReader(io.StringIO(table.text)))
+    assert [row["url"] for row in rows] == [record["url"] for record in records]
+    assert "text" not in rows[0]
+    assert list(drafts.iterdir()) == [], "nothing is left behind"
+    assert (await harvested.get(f"{V1}/sources/x/export")).is_problem(404, "not_found")
+
+
+async def test_changes_are_told_from_a_cursor_on(harvested: Api) -> None:
+    everything = (await harvested.get(f"{V1}/changes")).json
+    assert [item["change"] for item in everything["changes"]] == ["added"] * 3
+    assert everything["changes"][0]["document"]["title"]
+    page = (await harvested.get(f"{V1}/changes?limit=2")).json
+    rest = (await harvested.get(f"{V1}/changes?since={page['cursor']}")).json
+    assert page["changes"] + rest["changes"] == everything["changes"]
+    nothing = (await harvested.get(f"{V1}/changes?since={rest['cursor']}")).json
+    assert nothing == {"changes": [], "cursor": rest["cursor"]}
+    assert (await harvested.get(f"{V1}/changes?since=x")).is_problem(422, "invalid")
+    assert (await harvested.get(f"{V1}/changes?wait_s=61")).is_problem(422, "invalid")
+    assert len((await harvested.get(f"{V1}/changes?source=docs")).json["changes"]) == 3
+
+
+async def test_waiting_for_changes_ends_with_the_first_one(api: Api) -> None:
+    waiting = [
+        asyncio.create_task(api.get(f"{V1}/changes?since={START}&wait_s=60&{query}"))
+        for query in ("", "source=docs")
+    ]
+    await until(lambda: api.desk.lookout.waiting == 2)
+    await api.post("/scraping/docs/sync")
+    for one in waiting:
+        assert len((await asyncio.wait_for(one, DEADLINE_S)).json["changes"]) == 3
+
+
+async def test_waiting_for_changes_ends_when_the_caller_goes_away(api: Api) -> None:
+    waiting = asyncio.create_task(api.get(f"{V1}/changes?wait_s=60"))
+    await until(lambda: api.desk.lookout.waiting == 1)
+    waiting.cancel()
+    await until(lambda: api.desk.lookout.waiting == 0)
+
+
+async def test_waiting_for_changes_ends_with_nothing_when_there_are_none(api: Api) -> None:
+    waiting = asyncio.create_task(api.get(f"{V1}/changes?wait_s=20"))
+    await until(lambda: api.desk.lookout.waiting == 1)
+    api.world.clock.advance(21)
+    answer = await asyncio.wait_for(waiting, DEADLINE_S)
+    assert answer.json == {"changes": [], "cursor": str(START)}
+
+
+async def test_companies_are_empty_without_job_boards(harvested: Api) -> None:
+    assert (await harvested.get(f"{V1}/companies?q=acme&min_open=1")).json == {"companies": []}
+    assert (await harvested.get(f"{V1}/companies/acme")).is_problem(404, "not_found")

@@ -1,0 +1,134 @@
+"""Syncs by HTTP: one run for many callers, receipts with handoffs, and runs nobody waits for."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from rowen.flows.sync import sync
+from rowen.ports.store import Pause
+from tests.doors.rest.conftest import Api
+from tests.gate import Gate
+from tests.site import html
+
+pytestmark = pytest.mark.anyio
+
+SYNC = "/scraping/docs/sync"
+
+
+async def test_two_hundred_calls_at_once_are_one_run_and_all_get_its_receipt(api: Api) -> None:
+    answers = await asyncio.gather(*(api.post(SYNC) for _ in range(200)))
+    assert {answer.status for answer in answers} == {200}
+    assert all(answer.json == answers[0].json for answer in answers)
+    listed = await api.get("/api/v1/sources/docs/runs")
+    assert [run["run_id"] for run in listed.json["runs"]] == [answers[0].json["run_id"]]
+
+
+@pytest.mark.parametrize("prefix", ["", "/api/v1"])
+async def test_a_sync_answers_with_its_receipt_and_what_became_of_its_handoffs(api: Api, prefix: str) -> None:
+    receipt = (await api.post(f"{prefix}/scraping/docs/sync")).json
+    assert (receipt["source"], receipt["status"], receipt["created"]) == ("docs", "completed", 3)
+    assert receipt["scrape_run_id"] == receipt["run_id"]
+    assert receipt["handoff_queued_count"] == receipt["handoff_completed_count"] == 3
+    assert receipt["handoff_failed_count"] == receipt["handoff_skipped_count"] == 0
+    again = (await api.post(f"{prefix}/scraping/docs/sync")).json
+    assert (again["not_modified"], again["handoff_queued_count"]) == (3, 0)
+
+
+async def test_a_full_sync_asks_for_everything_again(harvested: Api) -> None:
+    receipt = (await harvested.post(SYNC + "?full=true")).json
+    assert (receipt["mode"], receipt["not_modified"], receipt["unchanged"]) == ("full", 0, 3)
+
+
+async def test_text_stored_without_vectors_counts_as_skipped(api: Api) -> None:
+    api.world.embedder.down = True
+    receipt = (await api.post(SYNC)).json
+    assert (receipt["skipped"], receipt["handoff_skipped_count"]) == (3, 3)
+    assert (receipt["handoff_queued_count"], receipt["handoff_completed_count"]) == (3, 0)
+
+
+async def test_a_run_that_failed_is_an_answer_too(api: Api) -> None:
+    api.world.site.everything_answers(401)
+    answer = await api.post(SYNC)
+    assert (answer.status, answer.json["status"]) == (200, "failed")
+    assert answer.json["error"]
+
+
+async def test_whoever_does_not_wait_is_told_where_to_look(api: Api) -> None:
+    gate = Gate()
+    api.world.site.set("/rye", html("Rye", "late"), delay=gate)
+    begun = await api.post(SYNC + "?wait=false")
+    assert (begun.status, begun.json["state"]) == (202, "running")
+    assert begun.headers["Location"] == begun.json["location"]
+    assert (await api.get(begun.headers["Location"])).json["status"] == "running"
+    gate.set()
+    joined = await api.post(SYNC)
+    assert joined.json["run_id"] == begun.json["scrape_run_id"]
+    assert (await api.get(begun.headers["Location"])).json["status"] == "completed"
+
+
+async def test_a_run_that_waits_for_its_turn_is_queued(api: Api) -> None:
+    await api.world.add("other", path="/oats")
+    gate = Gate()
+    api.world.site.set("/rye", html("Rye", "late"), delay=gate)
+    first = asyncio.create_task(api.post(SYNC))
+    await gate.reached()
+    queued = await api.post("/scraping/other/sync?wait=false")
+    assert (queued.status, queued.json["state"], queued.json["scrape_run_id"]) == (202, "queued", None)
+    assert (await api.get(queued.headers["Location"])).json == {"runs": []}
+    gate.set()
+    await first
+    assert (await api.post("/scraping/other/sync")).json["run_id"] == 2
+
+
+async def test_a_run_of_another_process_answers_for_ours(api: Api) -> None:
+    gate = Gate()
+    api.world.site.set("/rye", html("Rye", "late"), delay=gate)
+    elsewhere = replace(api.world.tools, owner="another process")
+    theirs = asyncio.create_task(sync(elsewhere, await api.world.source()))
+    await gate.reached()
+    begun = await api.post(SYNC + "?wait=false")
+    assert (begun.status, begun.json["scrape_run_id"]) == (202, 1)
+    ours = asyncio.create_task(api.post(SYNC))
+    gate.set()
+    receipt = (await ours).json
+    assert (receipt["run_id"], receipt["status"], receipt["created"]) == (1, "completed", 3)
+    assert receipt["handoff_completed_count"] == 3
+    await theirs
+    assert len((await api.get("/api/v1/sources/docs/runs")).json["runs"]) == 1
+
+
+async def test_a_client_that_wants_to_be_left_alone_is(api: Api) -> None:
+    until = api.world.clock.now() + timedelta(minutes=10)
+    await api.world.store.pause_client(Pause(client="127.0.0.1", until=until, reason="429"))
+    answer = await api.post(SYNC)
+    assert answer.is_problem(503, "client_paused")
+    assert answer.headers["Retry-After"] == "600"
+
+
+async def test_handoffs_are_listed_by_status_and_run_and_in_pages(harvested: Api) -> None:
+    path = "/scraping/docs/handoffs"
+    listed = (await harvested.get(path)).json
+    assert len(listed["handoffs"]) == 3
+    assert {one["status"] for one in listed["handoffs"]} == {"completed"}
+    assert (await harvested.get(path + "?status=failed")).json["handoffs"] == []
+    assert len((await harvested.get(path + "?scrape_run_id=1")).json["handoffs"]) == 3
+    assert (await harvested.get(path + "?scrape_run_id=2")).json["handoffs"] == []
+    page = (await harvested.get(path + "?limit=2&offset=2")).json
+    assert page == {"handoffs": listed["handoffs"][2:], "limit": 2, "offset": 2}
+    assert (await harvested.get("/api/v1" + path)).json == listed
+
+
+async def test_a_caller_that_goes_away_does_not_stop_the_run(api: Api) -> None:
+    gate = Gate()
+    api.world.site.set("/rye", html("Rye", "late"), delay=gate)
+    leaving = asyncio.create_task(api.post(SYNC))
+    await gate.reached()
+    leaving.cancel()
+    staying = asyncio.create_task(api.post(SYNC))
+    gate.set()
+    assert (await staying).json["status"] == "completed"
+    assert len((await api.get("/api/v1/sources/docs/runs")).json["runs"]) == 1
