@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from rowen.core.access import Scope
 from rowen.core.feed import Cursor
 from rowen.core.run import Counters
+from rowen.core.window import Window
 from rowen.flows import companies, history, sources
 from rowen.ports.store import Pause
-from tests.contract.helpers import a_generation, a_lease, a_run, a_source
+from tests.contract.helpers import a_generation, a_run, a_source, an_end
 from tests.job_board import DAY, a_board, an_offer, days, show
 from tests.site import Site, html
 from tests.world import World, a_page, a_world
@@ -78,7 +80,9 @@ async def _odd_texts(world: World) -> None:
         source,
         {"https://odd.example/1": f"# {ODD}\n\n{ODD}", "https://odd.example/🌾": "# Empty\n"},
     )
-    lease = await a_lease(world.store, source)
+    lease, run = await a_run(world.store, source)
+    seeded = replace(an_end(run), last_processed_date=DAY.date(), window=Window(since=days(-7), until=DAY))
+    await world.store.finish_run(lease, run, seeded, now=DAY)
     # An earlier name of a reference that got its number later.
     await world.store.save_aliases(lease, source.id, {"https://odd.example/1": "https://odd.example/new"})
     await world.store.release_lease(lease)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rowen.core.hit import Answer, Hit, SearchMode
     from rowen.core.run import Counters, Event
     from rowen.doors.library import AsyncRowen, Rowen
-    from rowen.doors.views import SourceStatus
+    from rowen.doors.states import SourceStatus
     from rowen.errors import PermanentError, RowenError, TransientError, UserError
     from rowen.flows.sources import Added
     from rowen.flows.sync import Receipt
@@ -63,7 +63,7 @@ _HOMES = {
     "Rowen": "rowen.doors.library",
     "RowenError": "rowen.errors",
     "SearchMode": "rowen.core.hit",
-    "SourceStatus": "rowen.doors.views",
+    "SourceStatus": "rowen.doors.states",
     "TransientError": "rowen.errors",
     "UserError": "rowen.errors",
 }

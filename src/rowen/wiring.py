@@ -17,7 +17,6 @@ from rowen.config import Config, default_store_path, environment, variable
 from rowen.core.breaker import BreakerSettings
 from rowen.core.params import words
 from rowen.core.retry import RetryPolicy
-from rowen.core.urls import without_credentials
 from rowen.core.whole import COPY, check_whole
 from rowen.errors import ConfigError, NotFound
 from rowen.flows.tools import FetchSettings, Tools
@@ -42,8 +41,13 @@ def is_postgres(config: Config) -> bool:
 
 
 def store_name(config: Config) -> str:
-    """The store as it may be shown: never with a password."""
-    return without_credentials(config.store.url) if is_postgres(config) else str(store_path(config))
+    """The store as it may be shown: without options, which may hold a password too."""
+    if not is_postgres(config):
+        return str(store_path(config))
+    from rowen.adapters.postgres.address import read_address
+
+    address = read_address(config.store.url)
+    return f"{address.shown}?schema={address.schema}"
 
 
 def store_path(config: Config) -> Path:
@@ -120,15 +124,12 @@ def _side(config: Config, store: Store) -> Side:
     from rowen.flows.copy import Side
 
     if is_postgres(config):
-        from rowen.adapters.postgres.address import read_address
         from rowen.adapters.postgres.copying import PostgresCopying
         from rowen.adapters.postgres.store import PostgresStore
 
         if not isinstance(store, PostgresStore):
             raise AssertionError("a store of another kind than its address says")
-        address = read_address(config.store.url)
-        name = f"{address.shown}?schema={address.schema}"
-        return Side(name=name, store=store, copying=PostgresCopying(store.database))
+        return Side(name=store_name(config), store=store, copying=PostgresCopying(store.database))
     from rowen.adapters.sqlite.copying import SqliteCopying
     from rowen.adapters.sqlite.store import SqliteStore
 

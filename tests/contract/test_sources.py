@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from rowen.core.document import Outcome, Validators
 from rowen.core.run import Mode, RunItem
-from rowen.core.source import Status
+from rowen.core.source import FATAL, Status
 from rowen.errors import Conflict
 from rowen.ports.embedder import Model
 from rowen.ports.store import Listing, Pause, Refreshed, Store
@@ -235,6 +236,26 @@ async def test_a_source_has_an_interval_and_can_be_paused(store: Store) -> None:
     assert (after.every_s, after.paused) == (3600.0, True)
     await store.set_paused(source.id, False)
     assert not (await reload(store, source)).paused
+
+
+async def test_other_settings_leave_key_and_history_alone(store: Store) -> None:
+    source = await a_source(store)
+    await a_generation(store, source, {A: "# A\n\ntext"})
+    before = await reload(store, source)
+    await store.set_params(source.id, {"max_items": 5, "header": {"X-Key": "${KEY}"}, "overlap": 3600.0})
+    after = await reload(store, source)
+    assert after.params == {"max_items": 5, "header": {"X-Key": "${KEY}"}, "overlap": 3600.0}
+    assert replace(after, params=before.params) == before
+    assert set(await visible(store, source)) == {A}
+
+
+async def test_a_broken_source_with_other_settings_is_tried_again(store: Store) -> None:
+    source = await a_source(store)
+    lease, run = await a_run(store, source)
+    metadata = {FATAL: True, "learnt": 1}
+    await store.finish_run(lease, run, replace(an_end(run), metadata=metadata), now=LATER)
+    await store.set_params(source.id, {"max_items": 5})
+    assert (await reload(store, source)).metadata == {"learnt": 1}
 
 
 async def test_a_client_is_left_alone_until_its_pause_is_over(store: Store) -> None:

@@ -1,4 +1,4 @@
-"""`rowen db copy`: what is said on the way, how it ends, and what others say of a store that is half there."""
+"""`rowen db copy`: what is said on the way, how it ends, and what others say of a store half there."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def target(tmp_path: Path) -> str:
 def on_server(postgres: Server) -> Iterator[str]:
     with postgres.schema() as schema:
         url = postgres.url_of("postgres", password=SECRET)
-        yield f"{url}&schema={schema}"
+        yield f"{url}&schema={schema}&password={SECRET}"
 
 
 def found(ended: Ended) -> set[str]:

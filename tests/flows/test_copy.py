@@ -11,7 +11,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, fields, is_dataclass, replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -483,6 +483,29 @@ async def test_a_store_that_changed_after_an_interruption_is_copied_from_the_sta
     assert await hits(target.store, "fresh", SearchMode.KEYWORD)
 
 
+async def test_what_another_version_has_begun_is_copied_from_the_start(full: Full, stores: Stores) -> None:
+    side, target = stores.original(full), stores.new("sqlite")
+    faulty = Faulty(target.copying)
+    faulty.stops_at = "prepare"
+    with pytest.raises(StoreBusy):
+        await stores.copy(side, replace(target, copying=faulty))
+    note = await target.store.note(COPY)
+    await target.store.save_note(COPY, {**note, "part": "a table of the future"})
+    await stores.copy(side, target)
+    assert await rows_of(target) == await rows_of(side)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_an_error_while_reading_is_raised_and_not_waited_for(stores: Stores, kind: str) -> None:
+    side = stores.new(kind)
+    nonsense = replace(PARTS[0], table="no_such_table")
+    async with side.copying.view() as view:
+        await view.counts()
+        with pytest.raises(Exception, match="no_such_table"):
+            await view.page(nonsense, after=None, max_rows=1, max_bytes=1)
+    assert await side.copying.is_empty(), "the store goes on"
+
+
 async def test_what_others_write_meanwhile_is_not_seen(full: Full, stores: Stores) -> None:
     """Settings take no lease: they are as they were when the copy began, and so is everything else."""
     side, target = stores.original(full), stores.new("postgres")
@@ -560,6 +583,38 @@ async def test_a_complete_copy_is_not_made_twice(full: Full, stores: Stores) -> 
     again = await stores.copy(side, target)
     assert (again.already, again.progress, again.sums) == (True, first.progress, first.sums)
     assert await rows_of(target) == before
+
+
+async def test_a_copy_that_somebody_else_has_just_completed_is_left_alone(full: Full, stores: Stores) -> None:
+    side, target = stores.original(full), stores.new("sqlite")
+    late = Late(target.store)
+
+    async def overtake() -> None:
+        await stores.copy(side, target)
+        await a_source(target.store, "in use since")
+
+    late.before_lease = overtake
+    copied = await stores.copy(side, replace(target, store=cast(Store, late)))
+    assert copied.already
+    check_whole(await target.store.note(COPY), "target")
+    assert "in use since" in {one.name for one in await target.store.sources()}
+
+
+class Late:
+    """A store whose leases somebody else takes first."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.before_lease: Callable[[], Awaitable[None]] | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    async def acquire_lease(self, *arguments: Any, **options: Any) -> Lease | None:
+        if self.before_lease is not None:
+            first, self.before_lease = self.before_lease, None
+            await first()
+        return await self._store.acquire_lease(*arguments, **options)
 
 
 async def test_a_store_is_not_copied_into_itself(full: Full, stores: Stores) -> None:

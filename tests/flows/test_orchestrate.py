@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rowen.core.run import RunStatus
-from rowen.core.source import Status
-from rowen.errors import Conflict
+from rowen.core.source import Source, Status
+from rowen.errors import Conflict, LeaseLost, StoreBusy
 from rowen.flows import sources
 from rowen.flows.leases import orchestrator_lease, run_slot
 from rowen.flows.orchestrate import serve
 from rowen.flows.sync import Receipt, sync
-from rowen.flows.turns import Passed, Turn, run_source
+from rowen.flows.tools import Tools
+from rowen.flows.turns import Passed, Turn, resume, run_source, sync_all_parts
 from tests.fakes import FakeClock
 from tests.site import Site, html
 from tests.world import World, a_page, a_world
@@ -187,3 +190,142 @@ async def test_it_goes_on_by_itself_and_notices_what_is_due(world: World) -> Non
             break
     assert all(isinstance(turn, Receipt) and turn.good for turn in turns)
     assert max(naps) <= 60.0
+
+
+class Restless(FakeClock):
+    """Every wait passes at once."""
+
+    async def sleep(self, seconds: float) -> None:
+        self.advance(seconds)
+        await asyncio.sleep(0)
+
+
+class Trouble:
+    """The store, with one method that does something else."""
+
+    def __init__(self, store: Any, **methods: Any) -> None:
+        self._store, self._methods = store, methods
+
+    def __getattr__(self, name: str) -> Any:
+        return self._methods.get(name) or getattr(self._store, name)
+
+
+async def some_turns(tools: Tools, number: int) -> list[Turn]:
+    turns: list[Turn] = []
+    async with aclosing(serve(tools, default_every_s=600.0)) as serving:
+        async for turn in serving:
+            turns.append(turn)
+            if len(turns) == number:
+                break
+    return turns
+
+
+async def test_a_source_that_is_removed_during_its_turn_does_not_end_the_others(world: World) -> None:
+    gone = await world.add("gone")
+    await world.add("other")
+    world.site.everything_answers(500)
+    clock = Restless(world.clock.now())
+
+    async def removed_at_the_first_wait(seconds: float) -> None:
+        if any(source.id == gone.id for source in await world.store.sources()):
+            await world.store.remove_source(gone.id)
+        clock.advance(seconds)
+
+    clock.sleep = removed_at_the_first_wait  # type: ignore[method-assign]
+    turns = await some_turns(replace(world.tools, clock=clock), 1)
+    assert labels(turns) == ["other"]
+
+
+async def test_a_store_that_is_locked_for_a_while_is_waited_for(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    await world.add()
+    locked = 3
+
+    async def sources_or_locked() -> Any:
+        nonlocal locked
+        locked -= 1
+        if locked >= 0:
+            raise StoreBusy("store `rowen.db`: locked by another process for more than 5 s")
+        return await world.store.sources()
+
+    store: Any = Trouble(world.store, sources=sources_or_locked)
+    turns = await some_turns(replace(world.tools, store=store, clock=Restless(world.clock.now())), 1)
+    assert isinstance(turns[0], Receipt)
+    assert turns[0].good
+    assert "locked by another process" in caplog.text
+
+
+async def test_a_run_that_was_taken_over_is_passed_over(world: World) -> None:
+    await world.add()
+
+    async def lost(*args: object, **options: object) -> Any:
+        raise LeaseLost("lease `source:1`: taken over by another process")
+
+    store: Any = Trouble(world.store, finish_run=lost)
+    (turn,) = await some_turns(replace(world.tools, store=store, clock=Restless(world.clock.now())), 1)
+    assert isinstance(turn, Passed)
+    assert "taken over" in turn.reason
+
+
+async def test_a_bug_meets_one_source_and_the_others_go_on(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    await world.add("one")
+    await world.add("two")
+
+    async def run(tools: Tools, source: Source, **options: Any) -> Turn:
+        if source.name == "one":
+            raise ZeroDivisionError("a bug")
+        return await run_source(tools, source, **options)
+
+    turns = [turn async for turn in serve(world.tools, default_every_s=DAY_S, once=True, run=run)]
+    assert sorted(labels(turns)) == ["one", "two"]
+    assert "ZeroDivisionError" in caplog.text
+
+
+async def test_one_that_slept_through_its_lease_does_not_lead_beside_another(world: World) -> None:
+    await world.add()
+    clock = Restless(world.clock.now())
+    first = replace(world.tools, owner="first", clock=clock)
+    beating = asyncio.Event()
+
+    async def renewed(*args: object, **options: object) -> Any:
+        beating.set()
+        raise LeaseLost("lease `orchestrator`: taken over by another process")
+
+    store: Any = Trouble(world.store, renew_lease=renewed)
+    with pytest.raises(Conflict, match="another `rowen serve`"):
+        async for _ in serve(replace(first, store=store), default_every_s=600.0):
+            await asyncio.wait_for(beating.wait(), 5)
+            lease = await world.store.lease("orchestrator")
+            assert lease is not None
+            await world.store.release_lease(lease)
+            await world.store.acquire_lease("orchestrator", "other", now=clock.now(), ttl_s=10**6)
+
+
+async def test_a_client_that_wants_peace_for_ever_is_asked_once_a_day(world: World) -> None:
+    source = await world.add()
+    world.site.set("/", "", status=429, headers={"Retry-After": "99999999999"})
+    await run_source(world.tools, source)
+    (pause,) = (await world.store.pauses(now=world.clock.now())).values()
+    assert pause.until - world.clock.now() <= timedelta(days=1)
+
+
+async def test_resuming_a_source_lifts_the_pause_of_its_client(world: World) -> None:
+    source = await world.add()
+    world.site.set("/", "", status=429, headers={"Retry-After": "3600"})
+    await run_source(world.tools, source)
+    assert isinstance(await run_source(world.tools, source), Passed)
+    world.site.set("/", html("Home", "barley"))
+    await resume(world.tools, source)
+    assert isinstance(await run_source(world.tools, source), Receipt)
+
+
+async def test_a_good_sync_by_hand_lifts_the_pause(world: World) -> None:
+    source = await world.add()
+    world.site.set("/", "", status=429, headers={"Retry-After": "3600"})
+    await run_source(world.tools, source)
+    world.site.set("/", html("Home", "barley"))
+    assert (await sync_all_parts(world.tools, source)).good
+    assert await world.store.pauses(now=world.clock.now()) == {}

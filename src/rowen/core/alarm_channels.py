@@ -31,12 +31,12 @@ _COMMON = ("name", "kind", "on", "sources", "severity", "after")
 _ON = ", ".join(what.value for what in What)
 
 
-def read(tables: Sequence[Mapping[str, Any]], *, where: str) -> list[Channel]:
+def read(tables: Any, *, where: str) -> list[Channel]:
     """The channels, checked. Raises `ConfigError`; `where` begins its messages."""
+    if not isinstance(tables, list) or not all(isinstance(table, Mapping) for table in tables):
+        raise ConfigError(f"{where}: `alarms` is not a list of tables", hint="write `[[alarms]]` above each")
     channels: list[Channel] = []
     for number, table in enumerate(tables, 1):
-        if not isinstance(table, Mapping):
-            raise ConfigError(f"{where}, alarm {number}: not a table", hint="write `[[alarms]]` above it")
         channels.append(_channel(table, f"{where}, alarm {number}", [one.name for one in channels]))
     return channels
 
@@ -142,6 +142,12 @@ def _some_words(value: object) -> tuple[str, ...]:
     return words
 
 
+def _command(value: object) -> tuple[str, ...]:
+    if isinstance(value, str) and len(value.split()) > 1:
+        raise ValueError('expected a list of words, such as `["notify-send", "Rowen"]`: there is no shell')
+    return _some_words(value)
+
+
 def _text(value: object) -> str:
     if not isinstance(value, str) or not value.strip() or not value.isprintable():
         raise ValueError("expected a line of text")
@@ -188,7 +194,7 @@ def _security(value: object) -> str:
 
 _FIELDS: Mapping[str, Mapping[str, Callable[[Any], Any]]] = {
     "log": {},
-    "command": {"command": _some_words, "timeout_s": _seconds},
+    "command": {"command": _command, "timeout_s": _seconds},
     "webhook": {"url": _url, "secret": _secret, "timeout_s": _seconds},
     "email": {
         "host": _text,

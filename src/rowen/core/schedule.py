@@ -19,6 +19,10 @@ _NAMED = {"hourly": 3600.0, "daily": 86_400.0, "weekly": 604_800.0}
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)\s*([smhdw])")
 SPREAD = 0.1
 """Sources of the same interval are spread over this share of it, each always by the same amount."""
+LONGEST_S = 3650 * 86_400.0
+"""Ten years: nobody means more."""
+LONGEST_PAUSE_S = 86_400.0
+"""A client that wants to be left alone for longer is asked once a day whether it still does."""
 PAUSE_S = 6 * 3600.0
 """How long a client that limits us is left alone when it does not say."""
 ATTEMPTS = 3
@@ -40,7 +44,7 @@ def seconds(text: str) -> float:
     if word in _NAMED:
         return _NAMED[word]
     found = _SPAN.fullmatch(word)
-    if found is None or not float(found[1]):
+    if found is None or not 0 < float(found[1]) * _UNITS[found[2]] <= LONGEST_S:
         raise ConfigError(f"interval `{text}`: expected something like `15m`, `6h`, `1d` or `weekly`")
     return float(found[1]) * _UNITS[found[2]]
 

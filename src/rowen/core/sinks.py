@@ -61,7 +61,7 @@ def read(tables: Any, *, where: str) -> list[SinkEntry]:
 def checked(specs: Sequence[Param], entry: SinkEntry) -> dict[str, Any]:
     """The settings of an entry as its kind reads them. Raises `ConfigError`, without the sink's name."""
     given = dict(_flat({key: value for key, value in entry.settings.items() if key != SOURCES}, specs))
-    known = [spec.name for spec in specs]
+    known = [SOURCES, *(spec.name for spec in specs)]
     for name in given:
         if name.partition(".")[0] not in known:
             close = difflib.get_close_matches(name, known, 1)

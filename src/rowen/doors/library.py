@@ -25,8 +25,8 @@ from rowen.core.generation import Diff
 from rowen.core.hit import Answer, Filters, SearchMode
 from rowen.core.run import Event
 from rowen.core.source import Source
-from rowen.doors import views
-from rowen.doors.views import SourceStatus
+from rowen.doors import states
+from rowen.doors.states import SourceStatus
 from rowen.errors import UserError
 from rowen.flows import history, sources
 from rowen.flows import search as searching
@@ -106,7 +106,7 @@ class AsyncRowen:
         )
 
     async def status(self) -> list[SourceStatus]:
-        return await views.statuses(self._tools)
+        return await states.statuses(self._tools)
 
     async def diff(
         self, name: str, *, from_generation: int | None = None, to_generation: int | None = None

@@ -1,4 +1,4 @@
-"""What doors show of a store, as values and as plain dictionaries: the JSON of every door is made here.
+"""What doors show, as plain dictionaries: the JSON of every door is made here.
 
 The field names are promises (DESIGN, "What programs may rely on"). Nothing here prints.
 """
@@ -6,11 +6,10 @@ The field names are promises (DESIGN, "What programs may rely on"). Nothing here
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
-from rowen.core.lease import source_lease_name
 from rowen.core.run import Counters, Mode, RunStatus, StopReason
 from rowen.errors import RowenError
 
@@ -23,68 +22,15 @@ if TYPE_CHECKING:  # a command that only looks must not load the flows that fetc
     from rowen.core.offer import Offer
     from rowen.core.run import Event, Run, RunItem
     from rowen.core.source import Source
+    from rowen.doors.states import SourceStatus
     from rowen.flows.announce import Announced
     from rowen.flows.sinks import SinkState
     from rowen.flows.sources import Added
     from rowen.flows.sync import Receipt
-    from rowen.flows.tools import Tools
+    from rowen.flows.turns import Passed
 
 UNCHANGED_REASONS = ("not_modified", "same_body", "same_content")
 """Why an item was called unchanged; such items have no row, only these counters."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SourceStatus:
-    """A source, how much of it readers see, and whether somebody works on it now."""
-
-    source: Source
-    documents: int
-    sections: int
-    running: bool
-
-
-async def statuses(tools: Tools) -> list[SourceStatus]:
-    return [await status_of(tools, source) for source in await tools.store.sources()]
-
-
-async def status_of(tools: Tools, source: Source) -> SourceStatus:
-    stats = await tools.store.stats(source.id)
-    return SourceStatus(
-        source=source,
-        documents=stats.documents,
-        sections=stats.sections,
-        running=await _is_running(tools, source),
-    )
-
-
-async def _is_running(tools: Tools, source: Source) -> bool:
-    lease = await tools.store.lease(source_lease_name(source.id))
-    return lease is not None and lease.expires_at > tools.clock.now() and not tools.is_dead(lease.owner)
-
-
-async def embedding_status(tools: Tools) -> dict[str, Any]:
-    """The model search uses, whether vectors are missing, and the circuits that are not closed."""
-    notes = tools.store
-    model = await notes.note("search_model")
-    circuits = await notes.notes_like("breaker:")
-    return {
-        "search_model": model["name"] if model else None,
-        "vectors_pending": bool(await notes.note("vectors_pending")),
-        "breakers": {name.removeprefix("breaker:"): value for name, value in circuits.items()},
-    }
-
-
-async def workforce(tools: Tools) -> dict[str, Any]:
-    """Who works for this store, and how much waits for them."""
-    from rowen.flows.workforce import workers
-
-    backlog = await tools.dispatcher().backlog()
-    return {
-        "workers": [lease.owner for lease in await workers(tools)],
-        "waiting": backlog.waiting,
-        "running": backlog.running,
-        "oldest_at": _time(backlog.oldest_at),
-    }
 
 
 def status(one: SourceStatus) -> dict[str, Any]:
@@ -110,6 +56,8 @@ def status(one: SourceStatus) -> dict[str, Any]:
         "consecutive_failures": source.consecutive_failures,
         "every_s": source.every_s,
         "paused": source.paused,
+        "client_paused_until": _time(one.client_pause.until) if one.client_pause else None,
+        "stopped": source.is_broken,
         "running": one.running,
     }
 
@@ -127,6 +75,17 @@ def receipt(one: Receipt) -> dict[str, Any]:
         "error": one.error,
         "hint": one.hint,
         "duration_s": round(one.duration_s, 3),
+    }
+
+
+def passed(one: Passed) -> dict[str, Any]:
+    """A source that was due and did not run."""
+    return {
+        "source": one.source.label,
+        "run_id": None,
+        "status": "passed",
+        "reason": one.reason,
+        "until": _time(one.until),
     }
 
 
@@ -217,6 +176,7 @@ def run(one: Run) -> dict[str, Any]:
         **one.counters,
         "error": one.error,
         "owner": one.owner,
+        "window": one.window,
     }
 
 

@@ -53,7 +53,7 @@ async def after_turn(tools: Tools, before: Source, receipt: Receipt) -> None:
         what=what,
         source=before.label,
         message="" if what is What.RECOVERED else receipt.error or "it ended without a word",
-        hint=None if what is What.RECOVERED else receipt.hint,
+        hint=_way_out(what, before, receipt),
         failures=failures,
         at=tools.clock.now(),
     )
@@ -65,6 +65,15 @@ async def after_turn(tools: Tools, before: Source, receipt: Receipt) -> None:
         fresh=before.consecutive_failures == 0,
         patience=RATE_LIMIT_PATIENCE if limited else 1,
     )
+
+
+def _way_out(what: What, source: Source, receipt: Receipt) -> str | None:
+    if what is What.RECOVERED:
+        return None
+    if what is What.FATAL:
+        resume = f"then `rowen resume {source.label}`: until then it is not run"
+        return f"{receipt.hint}; {resume}" if receipt.hint else f"mend it, {resume}"
+    return receipt.hint
 
 
 async def after_sink(tools: Tools, before: Sink, error: RowenError | None) -> None:

@@ -104,16 +104,22 @@ async def copy(
     check_whole(await source.store.note(COPY), source.name)
     begun = await _begun(target, source, identity)
     if begun is not None and begun.completed_at is not None:
-        # The other store may have moved on since, and so may this one: nothing is touched.
-        return Copied(sums=begun.sums, resumed=False, already=True, progress=begun, duration=timedelta())
+        return _already(begun)
     async with AsyncExitStack() as held:
         there = await held.enter_async_context(_leases(tools, target, [ORCHESTRATOR]))
-        here = await held.enter_async_context(_leases(tools, source, await _lease_names(source)))
-        # Again, now that nobody else copies into it.
+        # Again, now that nobody else copies into it: somebody may have just done so, and be at work there.
         begun = await _begun(target, source, identity)
+        if begun is not None and begun.completed_at is not None:
+            return _already(begun)
+        here = await held.enter_async_context(_leases(tools, source, await _lease_names(source)))
         view = await held.enter_async_context(source.copying.view())
         run = _Copy(tools, view, there, here, on_event, max_rows, max_bytes)
         return await run.execute(identity, begun)
+
+
+def _already(progress: Progress) -> Copied:
+    """Both stores may have moved on since: nothing is touched."""
+    return Copied(sums=progress.sums, resumed=False, already=True, progress=progress, duration=timedelta())
 
 
 async def _begun(target: Side, source: Side, identity: str) -> Progress | None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 from rowen.core.lease import HEARTBEAT_S, LEASE_TTL_S, Lease, source_lease_name
 from rowen.core.source import Source
-from rowen.errors import Conflict, NotFound
+from rowen.errors import Conflict, LeaseLost, NotFound, TransientError
 from rowen.flows.tools import Tools
 
 ORCHESTRATOR = "orchestrator"
@@ -62,7 +62,7 @@ async def client_lease(tools: Tools, client: str) -> AsyncIterator[Lease]:
 
 
 @asynccontextmanager
-async def orchestrator_lease(tools: Tools, *, wait_s: float | None = None) -> AsyncIterator[Lease]:
+async def orchestrator_lease(tools: Tools, *, wait_s: float | None = None) -> AsyncIterator[Held]:
     """The right to look after a store, or `Conflict` that says who does; with `wait_s` it is waited for."""
     lease = await acquire(tools, ORCHESTRATOR)
     while lease is None and wait_s is not None:
@@ -75,19 +75,36 @@ async def orchestrator_lease(tools: Tools, *, wait_s: float | None = None) -> As
             hint="one is enough; it takes up what is due",
             owner=owner,
         )
-    async with kept(tools, lease):
-        yield lease
+    async with kept(tools, lease) as held:
+        yield held
+
+
+class Held:
+    """A lease for as long as its heartbeat goes."""
+
+    def __init__(self) -> None:
+        self._lost = False
+
+    def lose(self) -> None:
+        self._lost = True
+
+    def is_lost(self) -> bool:
+        """Somebody else has it: this process slept through it."""
+        return self._lost
 
 
 @asynccontextmanager
-async def kept(tools: Tools, lease: Lease) -> AsyncIterator[None]:
+async def kept(tools: Tools, lease: Lease) -> AsyncIterator[Held]:
     """Held by a heartbeat, and let go at the end."""
-    heartbeat = asyncio.create_task(_beat(tools, lease))
+    held = Held()
+    heartbeat = asyncio.create_task(_beat(tools, lease, held))
     try:
-        yield
+        yield held
     finally:
         heartbeat.cancel()
-        await asyncio.shield(tools.store.release_lease(lease))
+        # A store that does not answer now lets the lease run out.
+        with suppress(TransientError):
+            await asyncio.shield(tools.store.release_lease(lease))
 
 
 async def reloaded(tools: Tools, source: Source) -> Source:
@@ -110,10 +127,16 @@ async def acquire(tools: Tools, name: str) -> Lease | None:
     return lease
 
 
-async def _beat(tools: Tools, lease: Lease) -> None:
-    while True:
+async def _beat(tools: Tools, lease: Lease, held: Held) -> None:
+    while not held.is_lost():
         await tools.clock.sleep(HEARTBEAT_S)
-        lease = await tools.store.renew_lease(lease, now=tools.clock.now(), ttl_s=LEASE_TTL_S)
+        try:
+            lease = await tools.store.renew_lease(lease, now=tools.clock.now(), ttl_s=LEASE_TTL_S)
+        except LeaseLost:
+            held.lose()
+        except TransientError:
+            # A store that is busy is asked again: there are some beats to a lease.
+            continue
 
 
 async def _owner(tools: Tools, name: str) -> str:

@@ -8,6 +8,7 @@ After each turn the sinks get what readers now see.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, Sequence
 from datetime import datetime
 
@@ -15,16 +16,19 @@ from rowen.core.lease import source_lease_name
 from rowen.core.request import SyncRequest
 from rowen.core.schedule import due, due_at
 from rowen.core.source import Source, Status
-from rowen.errors import Conflict
+from rowen.errors import Conflict, LeaseLost, NotFound, TransientError
 from rowen.flows import alarms
 from rowen.flows.announce import announce
 from rowen.flows.intake import OnEvent
 from rowen.flows.leases import acquire, orchestrator_lease
 from rowen.flows.lookout import sleep_or
+from rowen.flows.sync import Receipt
 from rowen.flows.tools import Tools
 from rowen.flows.turns import Passed, RunSource, Turn, client_of, run_source
 from rowen.flows.work import SYNC, sync_payload
 from rowen.flows.workforce import workers
+
+_log = logging.getLogger("rowen.orchestrate")
 
 STANDBY_S = 10.0
 """How often one that stands by looks whether it is needed."""
@@ -49,38 +53,57 @@ async def serve(
     there are workers, they run what is due; this process only says whose turn it is. `run` makes the runs:
     a process that has other callers too lets all of them go through one desk.
     """
-    async with orchestrator_lease(tools, wait_s=STANDBY_S if standby else None):
-        await recover(tools)
-        await announce(tools)
-        while True:
-            if wake is not None:
-                wake.clear()
-            passed: set[int] = set()
-            waiting = await _waiting(tools, default_every_s)
-            if not once:
-                # A paused client is not news at every look; its sources come back when the pause ends.
-                pauses = await tools.store.pauses(now=tools.clock.now())
-                passed.update(source.id for source, _ in waiting if client_of(source) in pauses)
-                waiting = [one for one in waiting if one[0].id not in passed]
-            if not once and await workers(tools):
-                await _hand_out(tools, [source for source, _ in waiting])
-                passed.update(source.id for source, _ in waiting)
-                waiting = []
-            for source, request in waiting:
-                turn = await _turn(tools, source, request, run, on_event)
-                if turn is None:
-                    continue
-                if isinstance(turn, Passed):
-                    passed.add(source.id)
-                yield turn
-                if not isinstance(turn, Passed):
-                    await announce(tools)
-            if once:
-                return
-            # Sinks have times of their own: a night window opens whether or not a source is due.
-            announced = await announce(tools)
-            moments = [one.until for one in announced if one.until is not None]
-            await _nap(tools, await _nap_s(tools, passed, moments, default_every_s), wake)
+    while True:
+        async with orchestrator_lease(tools, wait_s=STANDBY_S if standby else None) as lead:
+            while not lead.is_lost():
+                if wake is not None:
+                    wake.clear()
+                passed: set[int] = set()
+                nap_s = LONGEST_NAP_S
+                try:
+                    await recover(tools)
+                    for source, request in await _round(tools, passed, default_every_s, once=once):
+                        turn = await _turn(tools, source, request, run, on_event)
+                        if isinstance(turn, Passed):
+                            passed.add(source.id)
+                        if turn is not None:
+                            yield turn
+                        if isinstance(turn, Receipt):
+                            await announce(tools)
+                        if lead.is_lost():
+                            break
+                    if once:
+                        return
+                    # Sinks have times of their own: a night window opens whether or not a source is due.
+                    announced = await announce(tools)
+                    openings = [one.until for one in announced if one.until is not None]
+                    nap_s = await _nap_s(tools, passed, openings, default_every_s)
+                except TransientError as exc:
+                    # The store is locked, full or away. Whoever looks after it waits and looks again.
+                    if once:
+                        raise
+                    _log.warning("store_trouble error=%r", exc.message)
+                await _nap(tools, nap_s, wake)
+        # This process slept so long that another took over. With `standby` it waits for its turn again;
+        # without, asking for the lease says who has it.
+
+
+async def _round(
+    tools: Tools, passed: set[int], default_every_s: float, *, once: bool
+) -> Sequence[tuple[Source, SyncRequest | None]]:
+    """What this process runs now. What is not its to run goes into `passed`."""
+    waiting = await _waiting(tools, default_every_s)
+    if once:
+        return waiting
+    # A paused client is not news at every look; its sources come back when the pause ends.
+    pauses = await tools.store.pauses(now=tools.clock.now())
+    passed.update(source.id for source, _ in waiting if client_of(source) in pauses)
+    waiting = [one for one in waiting if one[0].id not in passed]
+    if await workers(tools):
+        await _hand_out(tools, [source for source, _ in waiting])
+        passed.update(source.id for source, _ in waiting)
+        return []
+    return waiting
 
 
 async def recover(tools: Tools) -> list[Source]:
@@ -129,9 +152,18 @@ async def _turn(
     try:
         only = request.only if request else None
         turn = await run(tools, current, only=only, on_event=on_event)
-    except Conflict as exc:
-        # Somebody syncs this one by hand.
+    except (Conflict, LeaseLost) as exc:
+        # Somebody syncs this one by hand, or took it over while this process slept.
         return Passed(source, exc.message)
+    except NotFound:
+        # Removed meanwhile.
+        return None
+    except TransientError:
+        raise
+    except Exception as exc:
+        # A bug meets one source; its run is closed, and the others go on.
+        _log.exception("turn_failed source=%s", source.label)
+        return Passed(source, f"a bug in rowen: {type(exc).__name__}: {exc}")
     if isinstance(turn, Passed):
         return turn
     if request is not None:

@@ -10,22 +10,29 @@ from collections.abc import Sequence
 
 from rowen.core import alarm_channels, registry
 from rowen.core.alarm import Channel
-from rowen.core.registry import Entry, Registry, Step
+from rowen.core.registry import Entry, Registry, Step, Wanted
 from rowen.core.source import NewSource
+from rowen.errors import ConfigError, UserError
 from rowen.flows import alarms, sinks, sources
+from rowen.flows.kinds import kind_named
 from rowen.flows.tools import Tools
 
 NEEDS_PRUNE = frozenset({"replace", "remove"})
 
 
 async def plan(tools: Tools, listed: Registry) -> list[Step]:
-    keys = {entry.label: (await _described(tools, entry)).key for entry in listed.sources}
-    steps = registry.plan(listed.sources, await tools.store.sources(), keys)
+    wanted: dict[str, Wanted] = {}
+    for entry in listed.sources:
+        new = await _described(tools, entry)
+        wanted[entry.label] = Wanted(new=new, specs=kind_named(new.kind).params)
+    steps = registry.plan(listed.sources, await tools.store.sources(), wanted)
     return [*steps, *await sinks.plan(tools, listed.sinks), *await _plan_alarms(tools, listed.alarms)]
 
 
 async def apply(tools: Tools, listed: Registry, steps: Sequence[Step], *, prune: bool) -> list[Step]:
     """Carry out a plan; answers the steps that were done."""
+    if not prune:
+        await sinks.check_left(tools, listed.sinks)
     done: list[Step] = []
     for step in steps:
         if step.action == "keep" or (step.action in NEEDS_PRUNE and not prune):
@@ -59,8 +66,11 @@ async def _put(tools: Tools, step: Step) -> None:
     entry = step.entry
     if entry is None:
         raise AssertionError("a step that puts something has an entry")
-    if step.action == "reschedule" and step.source is not None:
-        await tools.store.set_schedule(step.source.id, entry.every_s)
+    if step.action in ("change", "reschedule") and step.source is not None:
+        if step.action == "change":
+            await tools.store.set_params(step.source.id, (await _described(tools, entry)).params)
+        if step.source.every_s != entry.every_s:
+            await tools.store.set_schedule(step.source.id, entry.every_s)
         return
     source = await tools.store.add_source(await _described(tools, entry), now=tools.clock.now())
     if entry.every_s is not None:
@@ -68,13 +78,16 @@ async def _put(tools: Tools, step: Step) -> None:
 
 
 async def _described(tools: Tools, entry: Entry) -> NewSource:
-    new, _ = await sources.describe(
-        tools,
-        entry.location,
-        name=entry.name,
-        kind=entry.kind,
-        version=entry.version,
-        settings=entry.settings,
-        check=False,
-    )
+    try:
+        new, _ = await sources.describe(
+            tools,
+            entry.location,
+            name=entry.name,
+            kind=entry.kind,
+            version=entry.version,
+            settings=entry.settings,
+            check=False,
+        )
+    except UserError as exc:
+        raise ConfigError(f"{entry.where}: {exc.message}", hint=exc.hint, **exc.facts) from None
     return new

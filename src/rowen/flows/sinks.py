@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -49,12 +49,21 @@ def described(tools: Tools, entry: SinkEntry) -> dict[str, Any]:
 async def plan(tools: Tools, entries: Sequence[SinkEntry]) -> list[Step]:
     """What makes the sinks those of the list. Nothing is written."""
     stored = {sink.name: sink for sink in await tools.store.sinks()}
+    wanted = {entry.name: described(tools, entry) for entry in entries}
+    _refuse_shared_files(wanted.items())
     steps = []
     for entry in entries:
-        action, reason = rules.change(entry, described(tools, entry), stored.pop(entry.name, None))
+        action, reason = rules.change(entry, wanted[entry.name], stored.pop(entry.name, None))
         steps.append(Step(action=action, label=entry.name, reason=reason, what="sink", sink=entry))
     gone = "not in the list; what it was sent stays there"
     return steps + [Step(action="remove", label=name, reason=gone, what="sink") for name in sorted(stored)]
+
+
+async def check_left(tools: Tools, entries: Sequence[SinkEntry]) -> None:
+    """Refuse a list whose files are written by sinks that it does not name, and that stay."""
+    wanted = {entry.name: described(tools, entry) for entry in entries}
+    left = {sink.name: sink.settings for sink in await tools.store.sinks() if sink.name not in wanted}
+    _refuse_shared_files([*left.items(), *wanted.items()], left=left.keys())
 
 
 async def apply(tools: Tools, step: Step) -> None:
@@ -90,3 +99,19 @@ async def states(tools: Tools) -> list[SinkState]:
 async def _start(tools: Tools, entry: SinkEntry, settings: dict[str, Any]) -> Cursor:
     usual = "beginning" if KINDS[entry.kind].from_beginning else "now"
     return await tools.store.feed_end() if settings.get("start", usual) == "now" else START
+
+
+def _refuse_shared_files(
+    sinks: Iterable[tuple[str, Mapping[str, Any]]], *, left: Collection[str] = ()
+) -> None:
+    """Each would overwrite what the other wrote, without end."""
+    writers: dict[str, str] = {}
+    for name, settings in sinks:
+        file = settings.get("file")
+        other = writers.setdefault(file, name) if file else name
+        if other != name:
+            hint = f"remove `{other}` with `--prune`, or" if other in left else ""
+            raise ConfigError(
+                f"sinks `{other}` and `{name}`: both write `{file}`",
+                hint=f"{hint} give each a file of its own".strip(),
+            )

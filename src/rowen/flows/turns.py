@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from rowen.core import urls
 from rowen.core.run import RunStatus
-from rowen.core.schedule import ATTEMPTS, PAUSE_S, Failure
+from rowen.core.schedule import ATTEMPTS, LONGEST_PAUSE_S, PAUSE_S, Failure
 from rowen.core.source import Source
 from rowen.flows.intake import OnEvent
 from rowen.flows.leases import reloaded
@@ -59,6 +59,9 @@ async def sync_all_parts(
         part += 1
         latest = await sync(tools, source, part=part, on_event=on_event)
         receipt, more = joined(receipt, latest), latest.more
+    if receipt.good and receipt.failure is None:
+        # Asked by hand in spite of a pause, it answered.
+        await _lift_pause(tools, source)
     return receipt
 
 
@@ -96,8 +99,20 @@ class RunSource(Protocol):
     ) -> Coroutine[Any, Any, Turn]: ...
 
 
+async def resume(tools: Tools, source: Source) -> None:
+    """Let a source run again: a person has looked at it, and at whoever answers it."""
+    await tools.store.set_paused(source.id, False)
+    await _lift_pause(tools, source)
+
+
+async def _lift_pause(tools: Tools, source: Source) -> None:
+    client, now = client_of(source), tools.clock.now()
+    if client in await tools.store.pauses(now=now):
+        await tools.store.pause_client(Pause(client=client, until=now, reason="lifted"))
+
+
 async def _pause(tools: Tools, client: str, receipt: Receipt) -> None:
-    wait_s = receipt.retry_after_s if receipt.retry_after_s is not None else PAUSE_S
+    wait_s = min(receipt.retry_after_s if receipt.retry_after_s is not None else PAUSE_S, LONGEST_PAUSE_S)
     until = tools.clock.now() + timedelta(seconds=wait_s)
     await tools.store.pause_client(
         Pause(client=client, until=until, reason=receipt.error or "it limits how often it may be asked")

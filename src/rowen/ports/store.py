@@ -376,9 +376,13 @@ class Store(Feed, Access, Offers, Protocol):
 
     async def save_vectors(self, vectors: Mapping[bytes, bytes], model: Model) -> None: ...
 
-    # schedules and pauses
+    # schedules, settings and pauses
 
     async def set_schedule(self, source_id: int, every_s: float | None) -> None: ...
+
+    async def set_params(self, source_id: int, params: Mapping[str, Any]) -> None:
+        """Other settings that fetch the same: key and history stay, and that it was broken is forgotten."""
+        ...
 
     async def set_paused(self, source_id: int, paused: bool) -> None:
         """Resuming also forgets that the source was broken: a person has looked at it."""

@@ -152,6 +152,14 @@ async def test_guessing_tokens_is_limited_by_address(world: World) -> None:
         assert (await api.get("/api/v1/sources", headers={"Authorization": "Bearer x"})).status == 429
 
 
+async def test_callers_behind_a_proxy_are_told_apart_when_the_proxy_is_trusted(world: World) -> None:
+    for trusted, second in (("", 429), ("127.0.0.1", 200)):
+        async with serving(world, rate_limit_per_minute=1, trusted_proxies=trusted) as api:
+            for caller, status in (("192.0.2.1", 200), ("192.0.2.2", second)):
+                answer = await api.get("/api/v1/sources", headers={"X-Forwarded-For": caller})
+                assert answer.status == status, (trusted, caller)
+
+
 def test_a_limit_forgets_callers_that_were_silent_longest() -> None:
     buckets = Buckets(1, now=lambda: 0.0)
     for number in range(MAX_CALLERS + 1):

@@ -70,7 +70,7 @@ async def listening(environment: dict[str, str], *options: str) -> AsyncIterator
         assert process.stderr is not None
         async with asyncio.timeout(DEADLINE_S):
             line = (await process.stderr.readline()).decode()
-        found = re.search(r"listening on (http://\S+),", line)
+        found = re.search(r'(?:listening on |"url": ")(http://[^,"\s]+)[,"]', line)
         assert found, line + (await process.stderr.read()).decode()
         yield Process(process, found[1], line)
     finally:

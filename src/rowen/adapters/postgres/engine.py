@@ -22,7 +22,7 @@ Connection = psycopg.Connection[Any]
 
 
 def engine_settings(schema: str) -> DBSettings:
-    """The engine's tables lie beside ours; its channel has our schema's name: stores do not wake each other."""
+    """The engine's tables lie beside ours; its channel has our schema's name, so no store wakes another."""
     try:
         from pgqueuer.domain.settings import DBSettings
         from pgqueuer.domain.types import Channel

@@ -19,6 +19,10 @@ FROM sources ORDER BY name, version;
 -- Its own interval, or none.
 UPDATE sources SET every_s = :every_s WHERE id = :source;
 
+-- name: source_params
+-- Other settings; whoever changes them has mended what was wrong.
+UPDATE sources SET params = :params, metadata = metadata - 'fatal' WHERE id = :source;
+
 -- name: source_paused
 -- Paused or resumed by a person; whoever resumes it has mended what was wrong.
 UPDATE sources SET paused = :paused, metadata = CASE WHEN :paused THEN metadata ELSE metadata - 'fatal' END

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -50,6 +51,10 @@ def stats(db: Transaction, source_id: int) -> SourceStats:
 
 def set_schedule(db: Transaction, source_id: int, every_s: float | None) -> None:
     db.write("source_schedule", source=source_id, every_s=every_s)
+
+
+def set_params(db: Transaction, source_id: int, params: Mapping[str, Any]) -> None:
+    db.write("source_params", source=source_id, params=json_out(params))
 
 
 def set_paused(db: Transaction, source_id: int, paused: bool) -> None:

@@ -264,6 +264,9 @@ class PostgresStore(PostgresService, PostgresOffers):
     async def set_schedule(self, source_id: int, every_s: float | None) -> None:
         await self._db.write(sources.set_schedule, source_id, every_s)
 
+    async def set_params(self, source_id: int, params: Mapping[str, Any]) -> None:
+        await self._db.write(sources.set_params, source_id, params)
+
     async def set_paused(self, source_id: int, paused: bool) -> None:
         await self._db.write(sources.set_paused, source_id, paused)
 

@@ -19,6 +19,10 @@ FROM sources ORDER BY name, version;
 -- Its own interval, or none.
 UPDATE sources SET every_s = ? WHERE id = ?;
 
+-- name: source_params
+-- Other settings; whoever changes them has mended what was wrong.
+UPDATE sources SET params = ?, metadata = json_remove(metadata, '$.fatal') WHERE id = ?;
+
 -- name: source_paused
 -- Paused or resumed by a person; whoever resumes it has mended what was wrong.
 UPDATE sources SET paused = :paused,

@@ -200,6 +200,10 @@ def set_schedule(db: apsw.Connection, source_id: int, every_s: float | None) -> 
     db.execute(sql("source_schedule"), (every_s, source_id))
 
 
+def set_params(db: apsw.Connection, source_id: int, params: Mapping[str, Any]) -> None:
+    db.execute(sql("source_params"), (json_out(params), source_id))
+
+
 def set_paused(db: apsw.Connection, source_id: int, paused: bool) -> None:
     db.execute(sql("source_paused"), {"paused": paused, "source": source_id})
 

@@ -7,27 +7,24 @@ this one, by topic.
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import apsw
 
-from rowen.adapters.sqlite import access, feed, handoffs, harvest, history, search, sources
+from rowen.adapters.sqlite import handoffs, harvest, history, search, sources
 from rowen.adapters.sqlite.database import Database
 from rowen.adapters.sqlite.offer_store import SqliteOffers
-from rowen.core.access import Scope, Token
+from rowen.adapters.sqlite.service_store import SqliteService
 from rowen.core.document import Draft, Known
-from rowen.core.feed import Cursor, Document, FeedItem
 from rowen.core.generation import Change, Generation
 from rowen.core.handoff import Handoff, HandoffStatus
 from rowen.core.hit import Place
 from rowen.core.lease import Lease
-from rowen.core.request import SyncRequest
 from rowen.core.run import Counters, Mode, Run, RunItem
 from rowen.core.section import Passage
-from rowen.core.sink import Sink
 from rowen.core.source import NewSource, Source
 from rowen.ports.embedder import Model
 from rowen.ports.store import (
@@ -48,7 +45,7 @@ from rowen.ports.store import (
 )
 
 
-class SqliteStore(SqliteOffers):
+class SqliteStore(SqliteOffers, SqliteService):
     def __init__(self, path: Path, *, busy_timeout_s: float = 5.0) -> None:
         self._db = Database(path, busy_timeout_s=busy_timeout_s)
         self._matrices: search.Matrices = {}
@@ -258,6 +255,9 @@ class SqliteStore(SqliteOffers):
     async def set_schedule(self, source_id: int, every_s: float | None) -> None:
         await self._db.write(sources.set_schedule, source_id, every_s)
 
+    async def set_params(self, source_id: int, params: Mapping[str, Any]) -> None:
+        await self._db.write(sources.set_params, source_id, params)
+
     async def set_paused(self, source_id: int, paused: bool) -> None:
         await self._db.write(sources.set_paused, source_id, paused)
 
@@ -303,82 +303,6 @@ class SqliteStore(SqliteOffers):
             bytes_before=before,
             bytes_after=self._size(),
         )
-
-    # the change feed and sinks
-
-    async def documents(
-        self,
-        source_id: int,
-        *,
-        references: Sequence[str] | None = None,
-        after: str = "",
-        limit: int = 1000,
-        text: bool = False,
-    ) -> list[Document]:
-        return await self._db.read(feed.documents, source_id, references, after, limit, text)
-
-    async def document(self, document_id: int) -> Document | None:
-        return await self._db.read(feed.document, document_id)
-
-    async def feed(
-        self, after: Cursor, *, source_ids: Collection[int] | None = None, limit: int = 500
-    ) -> list[FeedItem]:
-        return await self._db.read(feed.feed, after, source_ids, limit)
-
-    async def feed_end(self) -> Cursor:
-        return await self._db.read(feed.feed_end)
-
-    async def sinks(self) -> list[Sink]:
-        return await self._db.read(feed.sinks)
-
-    async def save_sink(self, name: str, *, kind: str, settings: Mapping[str, Any], cursor: Cursor) -> None:
-        await self._db.write(feed.save_sink, name, kind, settings, cursor)
-
-    async def remove_sink(self, name: str) -> None:
-        await self._db.write(feed.remove_sink, name)
-
-    async def move_sink(
-        self,
-        lease: Lease,
-        name: str,
-        *,
-        cursor: Cursor | None,
-        state: Mapping[str, Any] | None,
-        error: str | None,
-        now: datetime,
-    ) -> None:
-        await self._db.write(feed.move_sink, lease, name, cursor, state, error, now)
-
-    # tokens, wishes and deliveries
-
-    async def add_token(self, name: str, *, digest: bytes, scope: Scope, now: datetime) -> Token:
-        return await self._db.write(access.add_token, name, digest, scope, now)
-
-    async def tokens(self) -> list[Token]:
-        return await self._db.read(access.tokens)
-
-    async def token(self, digest: bytes, *, now: datetime) -> Token | None:
-        found = await self._db.read(access.find_token, digest)
-        if found is not None and access.is_stale(found, now):
-            await self._db.write(access.token_used, found.id, now)
-        return found
-
-    async def remove_token(self, name: str) -> bool:
-        return await self._db.write(access.remove_token, name)
-
-    async def request_sync(
-        self, source_id: int, *, only: Sequence[str] | None, reason: str, now: datetime
-    ) -> SyncRequest:
-        return await self._db.write(access.request_sync, source_id, only, reason, now)
-
-    async def sync_requests(self) -> list[SyncRequest]:
-        return await self._db.read(access.sync_requests)
-
-    async def finish_request(self, request: SyncRequest) -> None:
-        await self._db.write(access.finish_request, request)
-
-    async def first_delivery(self, hook: str, delivery: str, *, now: datetime) -> bool:
-        return await self._db.write(access.first_delivery, hook, delivery, now)
 
     # search
 

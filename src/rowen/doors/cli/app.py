@@ -53,7 +53,7 @@ COMMANDS: dict[str, dict[str, str]] = {
         "doctor": "Check that everything Rowen needs is there and works.",
         "config": "Show the settings and where each came from.",
         "token": "Make, list and remove tokens for the API.",
-        "db": "Show the store's schema, upgrade it, take it back.",
+        "db": "The store itself: its schema, and copying it to another database.",
         "demo": "Harvest a small bundled site twice, search it, show the diff.",
     },
 }

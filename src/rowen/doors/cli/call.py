@@ -49,7 +49,7 @@ def common_options() -> list[click.Parameter]:
             expose_value=False,
             is_eager=True,
             callback=_store,
-            help="The store, `sqlite:///path`; also ROWEN_DB.",
+            help="The store, `sqlite:///path` or `postgresql://...`; also ROWEN_DB.",
         ),
         click.Option(
             ["--json"],

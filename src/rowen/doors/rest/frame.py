@@ -60,7 +60,8 @@ class Frame:
             self._tell(scope, status, self._monotonic() - started)
 
     def _tell(self, scope: Scope, status: int, seconds: float) -> None:
-        operation = getattr(scope.get("endpoint"), "__name__", "none")
+        endpoint = scope.get("endpoint")
+        operation = getattr(endpoint, "__name__", type(endpoint).__name__) if endpoint else "none"
         status = status or GONE
         self._metrics.answered(
             operation=operation, method=_known(scope["method"]), status=status, seconds=seconds

@@ -8,7 +8,7 @@ from fastapi import APIRouter
 from fastapi.responses import Response
 
 from rowen.core.access import Scope
-from rowen.doors import views
+from rowen.doors import states, views
 from rowen.doors.rest import models, reading_models
 from rowen.doors.rest.guard import needs
 from rowen.doors.rest.metrics import CONTENT_TYPE, Metrics
@@ -64,8 +64,8 @@ def status_router(tools: Tools) -> APIRouter:
     )
     async def get_status() -> Any:
         return {
-            "sources": [views.status(one) for one in await views.statuses(tools)],
-            "embedding": await views.embedding_status(tools),
+            "sources": [views.status(one) for one in await states.statuses(tools)],
+            "embedding": await states.embedding_status(tools),
         }
 
     return api

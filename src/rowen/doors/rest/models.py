@@ -74,6 +74,7 @@ class Run(Counters):
     duration_s: float | None
     error: str | None
     owner: str
+    window: dict[str, Any] | None = Field(description="The stretch of time it asked for: since, until, seeding")
     window: dict[str, Any] | None = Field(default=None, description="The stretch of time it asked for")
 
 
@@ -145,7 +146,9 @@ class Source(BaseModel):
     watermark: Time | None
     consecutive_failures: int
     every_s: float | None
-    paused: bool
+    paused: bool = Field(description="By a person, until a person resumes it")
+    client_paused_until: Time | None = Field(description="Whoever answers it has asked to be left alone")
+    stopped: bool = Field(description="Its settings or credentials are wrong; it waits for `resume`")
     running: bool
 
 

@@ -9,13 +9,13 @@ from fastapi import APIRouter, Request, Response
 from rowen.core.access import Scope
 from rowen.core.schedule import seconds
 from rowen.core.source import API
-from rowen.doors import views
+from rowen.doors import states, views
 from rowen.doors.rest import models
 from rowen.doors.rest.guard import needs
 from rowen.doors.rest.params import SourceName
 from rowen.doors.rest.problems import declared
 from rowen.doors.rest.syncing import BEGUN, PREFIX, Full, Wait, sync
-from rowen.flows import sources
+from rowen.flows import sources, turns
 from rowen.flows.desk import Desk
 from rowen.flows.tools import Tools
 
@@ -31,7 +31,7 @@ def router(tools: Tools, desk: Desk) -> APIRouter:
         dependencies=[needs(Scope.READ)],
     )
     async def list_sources() -> Any:
-        return {"sources": [views.status(one) for one in await views.statuses(tools)]}
+        return {"sources": [views.status(one) for one in await states.statuses(tools)]}
 
     @api.post(
         "",
@@ -72,7 +72,7 @@ def router(tools: Tools, desk: Desk) -> APIRouter:
         dependencies=[needs(Scope.READ)],
     )
     async def get_source(source: SourceName) -> Any:
-        return views.status(await views.status_of(tools, await sources.find(tools, source)))
+        return views.status(await states.status_of(tools, await sources.find(tools, source)))
 
     @api.delete(
         "/{source}",
@@ -89,7 +89,10 @@ def router(tools: Tools, desk: Desk) -> APIRouter:
 
     async def set_paused(name: str, *, paused: bool) -> dict[str, Any]:
         found = await sources.find(tools, name)
-        await tools.store.set_paused(found.id, paused)
+        if paused:
+            await tools.store.set_paused(found.id, True)
+        else:
+            await turns.resume(tools, found)
         desk.wake.set()
         return {"source": found.label, "paused": paused}
 

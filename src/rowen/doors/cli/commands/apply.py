@@ -23,7 +23,7 @@ MARKS = {"add": "+", "replace": "!", "reschedule": "~", "change": "~", "keep": "
 )
 @click.option("--dry-run", is_flag=True, help="Show the plan and do nothing.")
 def command(call: Call, file: str, prune: bool, dry_run: bool) -> int:
-    """Add, reschedule and, with --prune, replace and remove sources until they are those of FILE.
+    """Add, change, reschedule and, with --prune, replace and remove sources until they are those of FILE.
 
     Sinks and alarms of FILE are taken over too; sinks that it does not name go with --prune.
     """
@@ -33,9 +33,15 @@ def command(call: Call, file: str, prune: bool, dry_run: bool) -> int:
     from rowen.doors.cli import session
 
     try:
-        listed = registry.read(Path(file).read_text("utf-8"), file=file)
+        # Some editors put a mark at the beginning.
+        listed = registry.read(Path(file).read_text("utf-8-sig"), file=file)
     except OSError as exc:
         raise ConfigError(f"registry `{file}`: cannot be read: {exc.strerror}") from exc
+    except UnicodeDecodeError as exc:
+        raise ConfigError(
+            f"registry `{file}`: not UTF-8: byte {exc.start + 1} is no part of a character",
+            hint="save it as UTF-8",
+        ) from exc
 
     async def work(tools: Tools) -> None:
         from rowen.flows import registry as flow
@@ -53,7 +59,13 @@ def command(call: Call, file: str, prune: bool, dry_run: bool) -> int:
             ]
             call.out.emit({"file": file, "steps": plan})
         elif not dry_run:
-            call.out.line(f"{len(done)} of {len(steps)} steps done" if done else "nothing to do")
+            waiting = sum(step.action in flow.NEEDS_PRUNE for step in steps if step not in done)
+            said = [f"{len(done)} of {len(steps)} steps done"] if done else []
+            if waiting:
+                said.append(
+                    "1 step waits for `--prune`" if waiting == 1 else f"{waiting} steps wait for `--prune`"
+                )
+            call.out.line("; ".join(said) or "nothing to do")
 
     session.run(call, work)
     return 0

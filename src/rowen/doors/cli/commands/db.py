@@ -21,7 +21,7 @@ T = TypeVar("T")
 AGAIN = "any other command of this Rowen upgrades it again: install the older Rowen before the next one"
 
 
-@click.group("db", short_help="Show the store's schema, upgrade it, take it back.")
+@click.group("db", short_help="The store itself: its schema, and copying it to another database.")
 def command() -> None:
     """The schema of a store on SQLite. Other commands bring it up to date; an older Rowen needs it back."""
 

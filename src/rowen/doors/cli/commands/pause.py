@@ -25,9 +25,13 @@ def set_paused(call: Call, name: str, *, paused: bool) -> int:
 
     async def work(tools: Tools) -> None:
         from rowen.flows.sources import find
+        from rowen.flows.turns import resume
 
         source = await find(tools, name)
-        await tools.store.set_paused(source.id, paused)
+        if paused:
+            await tools.store.set_paused(source.id, True)
+        else:
+            await resume(tools, source)
         if call.out.json:
             call.out.emit({"source": source.label, "paused": paused})
         else:

@@ -121,7 +121,12 @@ def _deeds(run: Run) -> Text:
     line = outcomes(Counters(**{name: run.counters.get(name, 0) for name in names}))
     asked, not_modified = run.counters.get("requests", 0), run.counters.get("not_modified", 0)
     line.append(f" · {count(asked, 'request')}", "dim")
-    return line.append(f", {not_modified:,} not modified", "dim") if not_modified else line
+    if not_modified:
+        line.append(f", {not_modified:,} not modified", "dim")
+    if run.window:
+        back = "history of " if run.window["seeding"] else ""
+        line.append(f" · {back}{run.window['since'][:16]} to {run.window['until'][:16]}", "dim")
+    return line
 
 
 def _items(out: Output, run: Run, items: list[RunItem]) -> None:

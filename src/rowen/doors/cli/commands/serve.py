@@ -72,6 +72,8 @@ def command(call: Call, once: bool, standby: bool, listen: str | None, log: str)
 
 
 def _listen(call: Call, config: Config, listen: str, *, every_s: float, standby: bool, log: str) -> int:
+    import logging
+
     from rowen.doors.cli import session
 
     try:
@@ -85,6 +87,9 @@ def _listen(call: Call, config: Config, listen: str, *, every_s: float, standby:
         ) from exc
 
     def on_start(url: str, is_open: bool) -> None:
+        if log == "json" or call.out.json:
+            logs.event(logging.getLogger("rowen.rest"), "listening", url=url, tokens=not is_open)
+            return
         who = "anybody on this machine may call: there are no tokens" if is_open else "callers need a token"
         call.out.note(f"listening on {url}, {who}; try {url}/docs")
 
@@ -125,6 +130,8 @@ def _show(call: Call, turn: Turn) -> bool:
     from rowen.flows.turns import Passed
 
     if isinstance(turn, Passed):
+        if call.out.json:
+            call.out.emit(views.passed(turn))
         until = f" until {turn.until:%Y-%m-%d %H:%M} UTC" if turn.until else ""
         call.out.warn(f"{turn.source.label}: not run, {turn.reason}{until}")
         return False

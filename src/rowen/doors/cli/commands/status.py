@@ -9,7 +9,7 @@ from rowen.doors.cli.call import command as rowen_command
 from rowen.doors.cli.output import Output, clean
 
 if TYPE_CHECKING:
-    from rowen.doors.views import SourceStatus
+    from rowen.doors.states import SourceStatus
     from rowen.flows.tools import Tools
 
 
@@ -31,16 +31,16 @@ def command(call: Call) -> int:
 
 
 async def perform(tools: Tools, out: Output, *, store: str) -> None:
-    from rowen.doors import views
+    from rowen.doors import states, views
 
-    found = await views.statuses(tools)
+    found = await states.statuses(tools)
     if out.json:
         out.emit(
             {
                 "db": store,
                 "sources": [views.status(one) for one in found],
-                "embedding": await views.embedding_status(tools),
-                "workforce": await views.workforce(tools),
+                "embedding": await states.embedding_status(tools),
+                "workforce": await states.workforce(tools),
             }
         )
         return
@@ -84,8 +84,8 @@ async def perform(tools: Tools, out: Output, *, store: str) -> None:
         for line in _matters(one):
             out.line(line)
     for line in (
-        *_about_workers(await views.workforce(tools)),
-        *_about_vectors(await views.embedding_status(tools)),
+        *_about_workers(await states.workforce(tools)),
+        *_about_vectors(await states.embedding_status(tools)),
     ):
         out.line(line)
 
@@ -122,6 +122,10 @@ def state(one: SourceStatus) -> tuple[str, str]:
         return "paused", "yellow"
     if source.held_generation is not None:
         return "held", "yellow"
+    if source.is_broken:
+        return "stopped", "red"
+    if one.client_pause is not None:
+        return "waits", "yellow"
     match source.status.value:
         case "RUNNING":
             # Nobody holds its lease: the process is gone. The next sync puts it in order.
@@ -136,6 +140,9 @@ def state(one: SourceStatus) -> tuple[str, str]:
 def _matters(one: SourceStatus) -> list[str]:
     source, label = one.source, one.source.label
     lines = []
+    if one.client_pause is not None:
+        until = f"{one.client_pause.until:%Y-%m-%d %H:%M} UTC"
+        lines += ["", f"{label}: left alone until {until}; `rowen resume {label}` asks before that"]
     if source.held_generation is not None:
         lines += [
             "",
@@ -146,6 +153,8 @@ def _matters(one: SourceStatus) -> list[str]:
     elif source.status.value == "ERROR" and source.last_error:
         times = f" ({source.consecutive_failures} times in a row)" if source.consecutive_failures > 1 else ""
         lines += ["", clean(f"{label}: {source.last_error}{times}")]
+        if source.is_broken:
+            lines.append(f"hint: mend it, then `rowen resume {label}`; until then it is not run")
     elif state(one)[0] == "interrupted":
         lines += ["", f"{label}: its last run was interrupted; `rowen sync {label}` takes it up"]
     return lines

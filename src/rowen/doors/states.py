@@ -1,0 +1,73 @@
+"""The state a store is in: its sources, its models, its workers. Doors ask here; `views` makes JSON of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rowen.core.lease import source_lease_name
+
+if TYPE_CHECKING:  # a command that only looks must not load the flows that fetch
+    from rowen.core.source import Source
+    from rowen.flows.tools import Tools
+    from rowen.ports.store import Pause
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SourceStatus:
+    """A source, how much of it readers see, and whether somebody works on it now."""
+
+    source: Source
+    documents: int
+    sections: int
+    running: bool
+    client_pause: Pause | None = None
+    """Whoever answers it has asked to be left alone."""
+
+
+async def statuses(tools: Tools) -> list[SourceStatus]:
+    return [await status_of(tools, source) for source in await tools.store.sources()]
+
+
+async def status_of(tools: Tools, source: Source) -> SourceStatus:
+    from rowen.flows.turns import client_of
+
+    stats = await tools.store.stats(source.id)
+    pauses = await tools.store.pauses(now=tools.clock.now())
+    return SourceStatus(
+        client_pause=pauses.get(client_of(source)),
+        source=source,
+        documents=stats.documents,
+        sections=stats.sections,
+        running=await _is_running(tools, source),
+    )
+
+
+async def _is_running(tools: Tools, source: Source) -> bool:
+    lease = await tools.store.lease(source_lease_name(source.id))
+    return lease is not None and lease.expires_at > tools.clock.now() and not tools.is_dead(lease.owner)
+
+
+async def embedding_status(tools: Tools) -> dict[str, Any]:
+    """The model search uses, whether vectors are missing, and the circuits that are not closed."""
+    notes = tools.store
+    model = await notes.note("search_model")
+    circuits = await notes.notes_like("breaker:")
+    return {
+        "search_model": model["name"] if model else None,
+        "vectors_pending": bool(await notes.note("vectors_pending")),
+        "breakers": {name.removeprefix("breaker:"): value for name, value in circuits.items()},
+    }
+
+
+async def workforce(tools: Tools) -> dict[str, Any]:
+    """Who works for this store, and how much waits for them."""
+    from rowen.flows.workforce import workers
+
+    backlog = await tools.dispatcher().backlog()
+    return {
+        "workers": [lease.owner for lease in await workers(tools)],
+        "waiting": backlog.waiting,
+        "running": backlog.running,
+        "oldest_at": backlog.oldest_at and backlog.oldest_at.isoformat(),
+    }
