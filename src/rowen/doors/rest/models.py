@@ -74,7 +74,6 @@ class Run(Counters):
     duration_s: float | None
     error: str | None
     owner: str
-    window: dict[str, Any] | None = Field(description="The stretch of time it asked for: since, until, seeding")
     window: dict[str, Any] | None = Field(default=None, description="The stretch of time it asked for")
 
 
