@@ -42,3 +42,8 @@ def test_no_header_is_no_answer() -> None:
 def test_no_header_value_makes_it_raise(value: str) -> None:
     seconds = retry_after_s({"retry-after": value}, NOW)
     assert seconds is None or seconds >= 0
+
+
+def test_a_date_beyond_the_calendar_is_a_long_time_and_no_error() -> None:
+    far = retry_after_s({"retry-after": "Fri, 31 Dec 9999 23:59:59 -1200"}, datetime(2026, 1, 1, tzinfo=UTC))
+    assert far == 999_999_999.0

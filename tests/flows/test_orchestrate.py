@@ -329,3 +329,20 @@ async def test_a_good_sync_by_hand_lifts_the_pause(world: World) -> None:
     world.site.set("/", html("Home", "barley"))
     assert (await sync_all_parts(world.tools, source)).good
     assert await world.store.pauses(now=world.clock.now()) == {}
+
+
+async def test_a_wish_whose_run_failed_is_tried_again_later(world: World) -> None:
+    source = await world.add()
+    await world.sync()
+    world.clock.advance(60)
+    await world.store.request_sync(source.id, only=None, reason="hook", now=world.clock.now())
+    world.site.everything_answers(500)
+    assert [turn.source.label for turn in await once(world)] == ["docs"]
+    assert len(await world.store.sync_requests()) == 1
+    assert await once(world) == [], "not at once"
+    world.site.everything_answers(None)
+    world.clock.advance(3600)
+    (turn,) = await once(world)
+    assert isinstance(turn, Receipt)
+    assert turn.good
+    assert await world.store.sync_requests() == []

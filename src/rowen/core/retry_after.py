@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
+LONGEST_S = 999_999_999.0
+"""Thirty years: more adds nothing."""
+
 
 def retry_after_s(headers: Mapping[str, str], now: datetime) -> float | None:
     """Seconds to wait from `now`; None when the header is absent or makes no sense. Names in lower case."""
@@ -12,8 +15,8 @@ def retry_after_s(headers: Mapping[str, str], now: datetime) -> float | None:
     if not value:
         return None
     if value.isascii() and value.isdigit():
-        # Nine digits are thirty years: more adds nothing, and endless digits are not worth converting.
-        return float(value[:9]) if len(value) <= 9 else 999_999_999.0
+        # Endless digits are not worth converting.
+        return float(value) if len(value) <= 9 else LONGEST_S
     from email.utils import parsedate_to_datetime  # pulls in sockets and calendars; rarely needed
 
     try:
@@ -22,4 +25,5 @@ def retry_after_s(headers: Mapping[str, str], now: datetime) -> float | None:
         return None
     if at.tzinfo is None:
         at = at.replace(tzinfo=UTC)
-    return max(0.0, (at - now).total_seconds())
+    # An offset may carry a date beyond the end of the calendar, where it can be told from others and no more.
+    return min(max(0.0, (at - now).total_seconds()), LONGEST_S)

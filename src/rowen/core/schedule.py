@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 from rowen.core import hashing
+from rowen.core.request import SyncRequest
 from rowen.core.source import Source
 from rowen.errors import ConfigError
 
@@ -19,8 +20,9 @@ _NAMED = {"hourly": 3600.0, "daily": 86_400.0, "weekly": 604_800.0}
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)\s*([smhdw])")
 SPREAD = 0.1
 """Sources of the same interval are spread over this share of it, each always by the same amount."""
-LONGEST_S = 3650 * 86_400.0
-"""Ten years: nobody means more."""
+SHORTEST_S, LONGEST_S = 1.0, 3650 * 86_400.0
+WISH_BASE_S, LONGEST_WISH_S = 60.0, 3600.0
+"""A wish whose run failed is tried again after a minute, then two, at last every hour."""
 LONGEST_PAUSE_S = 86_400.0
 """A client that wants to be left alone for longer is asked once a day whether it still does."""
 PAUSE_S = 6 * 3600.0
@@ -44,8 +46,10 @@ def seconds(text: str) -> float:
     if word in _NAMED:
         return _NAMED[word]
     found = _SPAN.fullmatch(word)
-    if found is None or not 0 < float(found[1]) * _UNITS[found[2]] <= LONGEST_S:
+    if found is None:
         raise ConfigError(f"interval `{text}`: expected something like `15m`, `6h`, `1d` or `weekly`")
+    if not SHORTEST_S <= float(found[1]) * _UNITS[found[2]] <= LONGEST_S:
+        raise ConfigError(f"interval `{text}`: expected one second to ten years")
     return float(found[1]) * _UNITS[found[2]]
 
 
@@ -56,6 +60,15 @@ def due_at(source: Source, *, default_every_s: float) -> datetime:
     every_s = source.every_s or default_every_s
     share = int.from_bytes(hashing.of_text(source.key)[:4], "big") / 2**32
     return source.whole_run_at + timedelta(seconds=every_s * (1 + SPREAD * share))
+
+
+def wish_due_at(source: Source, request: SyncRequest) -> datetime:
+    """When a wish should be carried out: at once, or later the more often that failed."""
+    failures = source.consecutive_failures
+    if not failures or source.last_run_at is None or source.last_run_at < request.requested_at:
+        return request.requested_at
+    doublings = min(failures - 1, 10)
+    return source.last_run_at + timedelta(seconds=min(WISH_BASE_S * 2.0**doublings, LONGEST_WISH_S))
 
 
 def due(sources: Iterable[Source], now: datetime, *, default_every_s: float) -> list[Source]:

@@ -181,7 +181,7 @@ def run(one: Run) -> dict[str, Any]:
 
 
 def run_of(source: Source, one: Run) -> dict[str, Any]:
-    return {"source": source.label, **run(one), "window": one.window}
+    return {"source": source.label, **run(one)}
 
 
 def item(one: RunItem) -> dict[str, Any]:

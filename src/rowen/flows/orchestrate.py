@@ -10,11 +10,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from rowen.core.lease import source_lease_name
 from rowen.core.request import SyncRequest
-from rowen.core.schedule import due, due_at
+from rowen.core.schedule import due, due_at, wish_due_at
 from rowen.core.source import Source, Status
 from rowen.errors import Conflict, LeaseLost, NotFound, TransientError
 from rowen.flows import alarms
@@ -24,8 +24,8 @@ from rowen.flows.leases import acquire, orchestrator_lease
 from rowen.flows.lookout import sleep_or
 from rowen.flows.sync import Receipt
 from rowen.flows.tools import Tools
-from rowen.flows.turns import Passed, RunSource, Turn, client_of, run_source
-from rowen.flows.work import SYNC, sync_payload
+from rowen.flows.turns import Passed, RunSource, Turn, client_of, run_source, settles
+from rowen.flows.work import BUSY_S, SYNC, sync_payload
 from rowen.flows.workforce import workers
 
 _log = logging.getLogger("rowen.orchestrate")
@@ -125,12 +125,15 @@ async def _waiting(tools: Tools, default_every_s: float) -> Sequence[tuple[Sourc
     """Wishes first, then what is due by its schedule."""
     sources = await tools.store.sources()
     by_id = {source.id: source for source in sources}
-    wishes = {request.source_id: request for request in await tools.store.sync_requests()}
-    wanted: list[tuple[Source, SyncRequest | None]] = [
-        (by_id[id_], request) for id_, request in wishes.items() if id_ in by_id and not by_id[id_].paused
-    ]
-    scheduled = due(sources, tools.clock.now(), default_every_s=default_every_s)
-    return wanted + [(source, None) for source in scheduled if source.id not in wishes]
+    now = tools.clock.now()
+    wanted: list[tuple[Source, SyncRequest | None]] = []
+    for request in await tools.store.sync_requests():
+        source = by_id.get(request.source_id)
+        if source and not source.paused and wish_due_at(source, request) <= now:
+            wanted.append((source, request))
+    first = {source.id for source, _ in wanted}
+    scheduled = due(sources, now, default_every_s=default_every_s)
+    return wanted + [(source, None) for source in scheduled if source.id not in first]
 
 
 async def _hand_out(tools: Tools, sources: Sequence[Source]) -> None:
@@ -166,7 +169,7 @@ async def _turn(
         return Passed(source, f"a bug in rowen: {type(exc).__name__}: {exc}")
     if isinstance(turn, Passed):
         return turn
-    if request is not None:
+    if request is not None and settles(turn):
         await tools.store.finish_request(request)
     await alarms.after_turn(tools, current, turn)
     return turn
@@ -179,11 +182,18 @@ async def _nap_s(
     now = tools.clock.now()
     pauses = await tools.store.pauses(now=now)
     moments = [*openings, *(pause.until for pause in pauses.values())]
+    sources = {source.id: source for source in await tools.store.sources() if not source.paused}
     moments += [
         due_at(source, default_every_s=default_every_s)
-        for source in await tools.store.sources()
-        if source.id not in passed and not source.paused and not source.is_broken
+        for source in sources.values()
+        if source.id not in passed and not source.is_broken
     ]
+    for request in await tools.store.sync_requests():
+        source = sources.get(request.source_id)
+        if source and client_of(source) not in pauses:
+            # Somebody else is at it: that does not take long as a rule.
+            busy = now + timedelta(seconds=BUSY_S)
+            moments.append(busy if source.id in passed else wish_due_at(source, request))
     wait_s = min(((moment - now).total_seconds() for moment in moments), default=LONGEST_NAP_S)
     return min(max(wait_s, 0.1), LONGEST_NAP_S)
 

@@ -91,6 +91,11 @@ async def run_source(
         source = await reloaded(tools, source)
 
 
+def settles(turn: Receipt) -> bool:
+    """Is a wish carried out by this turn? One that failed for now is tried again."""
+    return turn.status is not RunStatus.FAILED or turn.failure is Failure.FATAL
+
+
 class RunSource(Protocol):
     """Who makes the runs: `run_source`, or a desk that others share."""
 

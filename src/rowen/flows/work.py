@@ -18,7 +18,7 @@ from rowen.flows.announce import announce
 from rowen.flows.ingest import Ingestion
 from rowen.flows.leases import acquire, client_lease, kept
 from rowen.flows.tools import Tools
-from rowen.flows.turns import Passed, client_of, run_source
+from rowen.flows.turns import Passed, client_of, run_source, settles
 from rowen.flows.workforce import worker_lease_name
 from rowen.ports.dispatcher import INGEST, Answer, Done, Later, Ticket
 
@@ -88,7 +88,7 @@ class _Worker:
             return Done()
         if isinstance(turn, Passed):
             return Done()
-        if request is not None:
+        if request is not None and settles(turn):
             await tools.store.finish_request(request)
         await alarms.after_turn(tools, source, turn)
         await announce(tools)
