@@ -3,10 +3,13 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: run test check fix golden bench clean
+.PHONY: run cluster test check fix golden bench clean
 
 run: $(STAMP)           ## the main job, embedded: harvest a bundled site twice, search it, show the diff
 	@$(BIN)/rowen demo
+
+cluster: $(STAMP)       ## the same on PostgreSQL with a server and two workers, all on this machine, for a minute
+	@$(BIN)/python scripts/cluster.py
 
 test: $(STAMP)          ## the tests
 	@$(BIN)/python -m pytest -n auto

@@ -100,7 +100,7 @@ async def _others(world: World) -> None:
     await store.pause_client(Pause(client="slow.example", until=now, reason="429"))
     await store.save_note("some.note", {"nested": {"b": 1, "a": [None, True, "é"]}})
     await store.save_note("null", None)
-    await store.first_delivery("github", "1", now=now)
+    await store.request_by_delivery("github", "1", docs.id, only=["a", "b"], reason="asked", now=now)
     await store.set_schedule(docs.id, 3600.5)
     await store.set_paused((await world.source("jobs")).id, True)
     (run, *_) = await store.runs(docs.id, limit=1)

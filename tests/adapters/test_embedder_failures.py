@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 import json
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -220,3 +221,20 @@ def test_what_the_operating_system_says_is_translated(exc: Exception, kind: str)
 def test_a_local_server_that_is_not_running_is_asked_after() -> None:
     exc = client_exceptions.ClientConnectorError.__new__(client_exceptions.ClientConnectorError)
     assert translate(exc, OLLAMA).hint == "is `ollama serve` running?"
+
+
+@pytest.mark.parametrize("status", [400, 404, 429, 500])
+@pytest.mark.parametrize(
+    "spell", [str, str.upper, lambda key: key[:12] + "...", lambda key: f"...{key[-9:]}"]
+)
+def test_what_a_provider_says_does_not_give_the_key_or_a_piece_of_it_away(
+    status: int, spell: Callable[[str], str]
+) -> None:
+    key = "sk-barley-1234567890-rye"
+    resolved = replace(RESOLVED, api_key=Secret(key))
+    body = json.dumps({"error": {"message": f"key {spell(key)} has no such model"}}).encode()
+    problem = from_status(resolved, status, {}, body, answered_before=False)
+    said = problem.message.lower()
+    assert "***" in said
+    assert "has no such model" in said
+    assert not [at for at in range(len(key) - 7) if key[at : at + 8] in said]

@@ -213,3 +213,68 @@ async def test_the_operator_can_lift_it(tmp_path: Path) -> None:
         assert site.requests
         with pytest.raises(AddressRefused):
             await public(tmp_path, allow_private=True).head("git+ssh://git@127.0.0.1/acre.git", None)
+
+
+def a_trap(folder: Path, kind: str, elsewhere: Path) -> Path:
+    """A repository below an allowed folder that leads to another one."""
+    trap = folder / "trap"
+    if kind == "file":
+        folder.mkdir()
+        trap.write_text(f"gitdir: {elsewhere / '.git'}\n")
+        return trap
+    if kind in ("gitfile", "link"):
+        trap.mkdir(parents=True)
+        if kind == "gitfile":
+            (trap / ".git").write_text(f"gitdir: {elsewhere / '.git'}\n")
+        else:
+            (trap / ".git").symlink_to(elsewhere / ".git")
+        return trap
+    copy = WorkingCopy(trap)
+    copy.commit({"own.md": "# Own\n"})
+    objects = elsewhere / ".git" / "objects"
+    if kind == "relative alternates":
+        named = os.path.relpath(objects, trap / ".git" / "objects")
+    elif kind == "quoted alternates":
+        named = '"' + str(objects).replace("o", "\\157") + '"'
+    else:
+        named = str(objects)
+    if kind == "commondir":
+        (trap / ".git" / "commondir").write_text(f"{elsewhere / '.git'}\n")
+    elif kind == "linked pack":
+        (trap / ".git" / "objects" / "pack").rmdir()
+        (trap / ".git" / "objects" / "pack").symlink_to(objects / "pack")
+    else:
+        (trap / ".git" / "objects" / "info" / "alternates").write_text(f"# borrowed\n{named}\n")
+    return trap
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "gitfile",
+        "file",
+        "link",
+        "alternates",
+        "relative alternates",
+        "quoted alternates",
+        "commondir",
+        "linked pack",
+    ],
+)
+async def test_a_repository_does_not_lead_out_of_the_allowed_folders(tmp_path: Path, kind: str) -> None:
+    secret = WorkingCopy(tmp_path / "secret")
+    secret.commit({"secret.md": "# Secret\n"})
+    trap = a_trap(tmp_path / "allowed", kind, tmp_path / "secret")
+    address = f"git+file://{trap}"
+    with pytest.raises(AddressRefused, match="leads out of the folders"):
+        await public(tmp_path, roots=(tmp_path / "allowed",)).head(address, None)
+    if kind in ("gitfile", "alternates"):
+        # Inside of what may be read, both are ways in which git keeps repositories.
+        assert await public(tmp_path, roots=(tmp_path,)).head(address, None)
+
+
+async def test_a_sibling_of_the_allowed_folder_is_not_taken_for_it(tmp_path: Path) -> None:
+    (tmp_path / "allowed").mkdir()
+    WorkingCopy(tmp_path / "allowed.git").commit({"secret.md": "# Secret\n"})
+    with pytest.raises(AddressRefused):
+        await public(tmp_path, roots=(tmp_path / "allowed",)).head(f"git+file://{tmp_path}/allowed", None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -69,8 +69,42 @@ async def test_a_wish_that_joined_while_a_run_was_under_way_is_not_lost(store: S
     assert await store.sync_requests() == []
 
 
-async def test_a_delivery_is_new_once(store: Store) -> None:
-    assert await store.first_delivery("docs", "1", now=NOW)
-    assert not await store.first_delivery("docs", "1", now=LATER)
-    assert await store.first_delivery("other", "1", now=LATER)
-    assert await store.first_delivery("docs", "1", now=NOW + timedelta(days=8))
+async def test_a_wish_for_everything_anew_stays_one_when_others_join_it(store: Store) -> None:
+    source = await a_source(store)
+    assert not (await store.request_sync(source.id, only=["a"], reason="push", now=NOW)).full
+    assert (await store.request_sync(source.id, only=None, full=True, reason="api", now=NOW)).full
+    assert (await store.request_sync(source.id, only=["b"], reason="push", now=NOW)).full
+    (wish,) = await store.sync_requests()
+    assert (wish.full, wish.only) == (True, None)
+
+
+async def test_finishing_a_wish_twice_does_not_remove_the_next_one(store: Store) -> None:
+    source = await a_source(store)
+    first = await store.request_sync(source.id, only=None, reason="api", now=NOW)
+    await store.finish_request(first)
+    later = await store.request_sync(source.id, only=None, reason="push", now=LATER)
+    await store.finish_request(first)
+    assert await store.sync_requests() == [later]
+
+
+async def test_a_delivery_leaves_a_wish_once(store: Store) -> None:
+    source = await a_source(store)
+
+    async def deliver(hook: str, now: datetime) -> bool:
+        wish = await store.request_by_delivery(hook, "1", source.id, only=["a"], reason="push", now=now)
+        return wish is not None
+
+    assert await deliver("docs", NOW)
+    (wish,) = await store.sync_requests()
+    assert (wish.only, wish.reason, wish.number) == (("a",), "push", 1)
+    assert not await deliver("docs", LATER)
+    assert await store.sync_requests() == [wish]
+    assert await deliver("other", LATER)
+    assert await deliver("docs", NOW + timedelta(days=8))
+
+
+async def test_a_delivery_whose_wish_could_not_be_stored_is_not_known(store: Store) -> None:
+    source = await a_source(store)
+    with pytest.raises(Exception):  # noqa: B017 - each database has its own words for it
+        await store.request_by_delivery("docs", "1", source.id + 1, only=None, reason="push", now=NOW)
+    assert await store.request_by_delivery("docs", "1", source.id, only=None, reason="push", now=NOW)

@@ -203,11 +203,18 @@ def test_a_wrong_channel_is_refused_without_repeating_secrets(table: dict[str, A
     assert "hunter2" not in f"{caught.value.message} {caught.value.hint} {caught.value.__cause__}"
 
 
+def test_a_command_with_its_words_in_one_text_would_have_been_one_word() -> None:
+    with pytest.raises(ConfigError, match="`command`: expected a list of words") as caught:
+        read(kind="command", command="notify-send hunter2")
+    assert "hunter2" not in caught.value.message
+    assert read(kind="command", command="notify-send").settings["command"] == ["notify-send"]
+
+
 def test_two_channels_of_one_name_are_refused() -> None:
     with pytest.raises(ConfigError, match="called `a` too"):
         alarm_channels.read([{"kind": "log", "name": "a"}, {"kind": "log", "name": "a"}], where="x")
 
 
 def test_what_is_no_table_is_refused() -> None:
-    with pytest.raises(ConfigError, match="not a table"):
-        alarm_channels.read(["log"], where="x")  # type: ignore[list-item]
+    with pytest.raises(ConfigError, match="not a list of tables"):
+        alarm_channels.read(["log"], where="x")

@@ -116,6 +116,15 @@ def test_a_setting_that_cannot_be_is_said_without_its_secret(settings: dict[str,
     assert "in-clear" not in caught.value.message
 
 
+def test_a_misspelt_sources_is_recognised() -> None:
+    with pytest.raises(ConfigError, match="setting `sourcs`") as caught:
+        sinks.checked(webhook.PARAMS, entry(sourcs=["docs"]))
+    assert caught.value.hint == "did you mean `sources`?"
+    with pytest.raises(ConfigError, match="setting `zzz`") as caught:
+        sinks.checked(webhook.PARAMS, entry(zzz=1))
+    assert "sources" in (caught.value.hint or "")
+
+
 def test_globs_fit_labels_and_names() -> None:
     there = [a_source("docs"), a_source("api", "1.2"), a_source("api", "2.0.1"), a_source("news")]
 

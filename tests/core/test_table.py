@@ -104,7 +104,25 @@ def test_a_text_that_looks_like_a_formula_is_marked(cell: str) -> None:
     assert table.harmless(cell) == f"'{cell}"
 
 
-@pytest.mark.parametrize("cell", ["1=1", "", None, -5, 0.5, True, AT])
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "\ufeff=1+1",
+        "\u200b=1",
+        "\u2060\u00ad@SUM(A1)",
+        "\uff1d1+1",
+        "\uff0b1",
+        "\uff0d1",
+        "\uff20x",
+        "\ufe661",
+        " =1",
+    ],
+)
+def test_a_formula_behind_what_nobody_sees_was_not_marked(cell: str) -> None:
+    assert table.harmless(cell) == f"'{cell}"
+
+
+@pytest.mark.parametrize("cell", ["\ufeffx=1", "\u200b", " a", "\uff21", "1=1", "", None, -5, 0.5, True, AT])
 def test_what_is_no_formula_is_left_alone(cell: Any) -> None:
     assert table.harmless(cell) == cell
 

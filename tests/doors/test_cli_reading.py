@@ -34,6 +34,17 @@ def test_search_for_people_shows_title_path_snippet_and_address(rowen: Rowen, or
     assert "\n2. " not in ended.out
 
 
+def test_a_title_without_end_filled_the_screen(rowen: Rowen, orchard: Site) -> None:
+    orchard.set("/apple.html", html("Quince " * 500, "The medlar is picked by hand."))
+    rowen("sync", "orchard", "--json")
+    ended = rowen("search", "medlar", "--mode", "keyword")
+    head = ended.out.splitlines()[0]
+    assert head.startswith("1. Quince Quince")
+    assert "…  orchard, generation 2" in head
+    assert max(len(line) for line in ended.out.splitlines()) < 250
+    assert len(rowen("search", "medlar", "--mode", "keyword", "--json").json["hits"][0]["title"]) > 1000
+
+
 def test_search_can_be_narrowed(rowen: Rowen, orchard: Site) -> None:
     assert rowen("search", "plum", "--source", "orchard", "--kind", "web", "--json").json["hits"]
     assert rowen("search", "plum", "--source", "garden").code == 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -150,6 +151,14 @@ def test_a_sync_leaves_news_for_the_sinks(rowen: Rowen, listed: Path, hook: Site
     rowen("sync", "orchard", "--json")
     rowen("announce")
     assert len(hook.asked_for("/hook")) == 2
+
+
+def test_until_when_a_failing_sink_is_left_alone_was_not_said(rowen: Rowen, listed: Path, hook: Site) -> None:
+    rowen("apply", str(listed))
+    hook.set("/hook", "", status=403)
+    for _ in range(3):
+        rowen("announce", "index")
+    assert re.search(r"failing, waits until 20\d\d-\d\d-\d\d \d\d:\d\d UTC", rowen("sinks").out)
 
 
 def test_a_failing_sink_is_the_exit_code_and_stands_in_the_list(

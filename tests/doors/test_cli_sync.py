@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from rowen import config, wiring
 from rowen.core.lease import source_lease_name
+from tests.board_server import ApiServer, items
 from tests.doors.conftest import Rowen, fruit_page
 from tests.site import Site, html
 
@@ -212,3 +213,13 @@ def test_the_help_of_add_lists_the_settings_of_each_kind(rowen: Rowen) -> None:
     assert "Settings of kind `web`" in ended.out
     assert "max_pages=20000" in ended.out
     assert "robots=true" in ended.out
+
+
+def test_failed_items_of_an_api_were_called_pages(rowen: Rowen) -> None:
+    with ApiServer(items(3)) as api:
+        api.quirks.detail_status = {"1": 403}
+        settings = ("path=/items", "items=items", "detail=/items/{id}")
+        given = [word for one in settings for word in ("--set", one)]
+        rowen("add", api.url, "--name", "list", "--kind", "rest", "--no-check", *given)
+        ended = rowen("sync", "list")
+    assert "source `list`: 1 of 3 items failed; what was visible of them stays" in ended.err

@@ -6,7 +6,7 @@ import asyncio
 import hmac
 import io
 import json
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -124,7 +124,7 @@ async def test_a_push_goes_from_a_signed_post_to_what_readers_see(world: World, 
         body = encoded(payload)
         status, said = await post(f"{url}/webhooks/github", body, api.headers(body, secret=SECRET))
         assert (status, said["status"]) == (202, "queued")
-        assert said["queued"] == [{"source": "docs", "only": 2}]
+        assert said["queued"] == [{"source": "docs", "only": 2, "paused": False}]
         assert desk.wake.is_set()
         api.clear_log()
         turns = [turn async for turn in serve(world.tools, default_every_s=DAY_S, once=True, wake=desk.wake)]
@@ -140,7 +140,7 @@ async def test_a_push_goes_from_a_signed_post_to_what_readers_see(world: World, 
 
 async def test_a_wish_can_be_run_by_hand(world: World, url: str) -> None:
     status, said = await post(f"{url}/webhooks/docs", b"", signed(world, b""))
-    assert (status, said["queued"]) == (202, [{"source": "docs", "only": None}])
+    assert (status, said["queued"]) == (202, [{"source": "docs", "only": None, "paused": False}])
     (wish,) = await world.store.sync_requests()
     turn = await run_source(world.tools, await world.source(), only=wish.only)
     assert isinstance(turn, Receipt)
@@ -230,8 +230,8 @@ async def test_as_much_as_github_sends_is_taken(world: World, url: str) -> None:
 
 async def test_hooks_that_come_together_are_one_wish(world: World, url: str) -> None:
     async def one(session: aiohttp.ClientSession, number: int) -> int:
-        body = json.dumps({"urls": [f"docs/{number % 9}.md"]}).encode()
-        headers = {**signed(world, body), "X-Rowen-Delivery": str(number)}
+        body = json.dumps({"urls": [f"docs/{number % 9}.md"]}).encode() + b" " * number
+        headers = signed(world, body)
         async with session.post(f"{url}/webhooks/docs", data=body, headers=headers) as answer:
             return answer.status
 
@@ -243,7 +243,9 @@ async def test_hooks_that_come_together_are_one_wish(world: World, url: str) -> 
     assert len(wish.only) == 9
 
 
-async def in_process(app: FastAPI, path: str, chunks: Iterable[bytes]) -> int:
+async def in_process(
+    app: FastAPI, path: str, chunks: Iterable[bytes], headers: Sequence[tuple[bytes, bytes]] = ()
+) -> int:
     """The status of a POST whose body comes in pieces, as many as somebody takes."""
     waiting = iter(chunks)
     statuses: list[int] = []
@@ -263,7 +265,7 @@ async def in_process(app: FastAPI, path: str, chunks: Iterable[bytes]) -> int:
         "path": path,
         "raw_path": path.encode(),
         "query_string": b"",
-        "headers": [],
+        "headers": list(headers),
         "scheme": "http",
         "server": ("test", 80),
         "client": ("127.0.0.1", 1),
@@ -271,3 +273,20 @@ async def in_process(app: FastAPI, path: str, chunks: Iterable[bytes]) -> int:
     }
     await app(scope, receive, send)
     return statuses[0]
+
+
+async def test_a_source_that_is_named_like_the_hook_of_github_has_a_path_of_its_own(
+    world: World, url: str
+) -> None:
+    await sources.add(world.tools, "https://docs.example/", name="github", check=False)
+    status, said = await post(f"{url}/webhooks/source/github", b"", signed(world, b""))
+    assert (status, [one["source"] for one in said["queued"]]) == (202, ["github"])
+
+
+async def test_a_delivery_that_says_it_is_too_long_is_not_read(world: World, desk: Desk) -> None:
+    def chunks() -> Iterable[bytes]:
+        raise AssertionError("read")
+        yield b""
+
+    headers = [(b"content-length", b"1000001")]
+    assert await in_process(an_app(world, desk), "/webhooks/docs", chunks(), headers) == 413

@@ -574,6 +574,13 @@ async def test_a_dataset_nested_too_deeply_fails_alone(tmp_path: Path) -> None:
         assert (receipt.counters.created, receipt.counters.failed) == (29, 1)
 
 
+async def test_half_a_character_in_one_dataset_failed_the_whole_portal(tmp_path: Path) -> None:
+    async with a_portal(tmp_path, datasets(30)) as (world, portal):
+        portal._json["id-000003"] = rb'{"id":"id-000003","title":"a\ud800b","score":NaN}'
+        receipt = await world.sync("data")
+        assert (receipt.status, receipt.counters.created) == (RunStatus.COMPLETED, 30)
+
+
 async def test_a_long_rate_limit_ends_the_run(tmp_path: Path) -> None:
     async with a_portal(tmp_path, datasets(30)) as (world, portal):
         portal.quirks.rate_limits = 1

@@ -17,7 +17,7 @@ from rowen.core.run import Event, Mode, Run, RunStatus
 from rowen.core.source import Source
 from rowen.errors import NotFound
 from rowen.flows import errand, history, sources
-from rowen.flows.desk import ClientPaused, Desk
+from rowen.flows.desk import Begun, ClientPaused, Desk
 from rowen.flows.errand import Stopping, Watch
 from rowen.flows.leases import run_slot
 from rowen.flows.orchestrate import serve
@@ -113,7 +113,7 @@ async def test_other_sources_wait_for_their_turn(world: World, desk: Desk) -> No
     gate = hold(world)
     first = asyncio.create_task(desk.sync(one))
     await gate.reached()
-    assert await desk.begin(other) is None
+    assert (await desk.begin(other)).run_id is None
     second = asyncio.create_task(desk.sync(other))
     gate.set()
     await asyncio.gather(first, second)
@@ -232,7 +232,7 @@ async def test_at_the_end_callers_are_answered_and_the_run_is_put_in_order(world
 async def test_a_run_can_be_watched_to_its_end(world: World, desk: Desk) -> None:
     source = await world.add()
     gate = hold(world)
-    run_id = await desk.begin(source)
+    run_id = (await desk.begin(source)).run_id
     assert run_id is not None
     await gate.reached()
     with desk.watch(run_id) as watch:
@@ -262,11 +262,12 @@ async def test_nobody_is_asked_while_a_client_wants_to_be_left_alone(world: Worl
     source = await world.add()
     until = world.clock.now() + timedelta(hours=2)
     await world.store.pause_client(Pause(client="127.0.0.1", until=until, reason="429"))
-    for wish in (desk.sync(source), desk.begin(source)):
-        with pytest.raises(ClientPaused) as caught:
-            await wish
-        assert caught.value.retry_after_s == 7200
+    with pytest.raises(ClientPaused) as caught:
+        await desk.sync(source)
+    assert caught.value.retry_after_s == 7200
+    assert (await desk.begin(source)).run_id is None
     assert await runs(world, source) == []
+    assert len(await world.store.sync_requests()) == 1, "for when the pause ends"
 
 
 async def looked_after(world: World, desk: Desk) -> list[Turn]:
@@ -341,3 +342,51 @@ async def test_waiting_ends_when_its_time_is_over(world: World, desk: Desk) -> N
     assert not following.done()
     world.clock.advance(21)
     assert await asyncio.wait_for(following, DEADLINE_S) == []
+
+
+async def test_a_wish_that_nobody_waits_for_is_not_lost_when_the_process_ends(world: World) -> None:
+    source = await world.add()
+    async with Desk(world.tools) as first:
+        gate = hold(world)
+        await first.begin(source, full=True)
+        await gate.reached()
+        gate.set()
+        await first.stop()
+    (wish,) = await world.store.sync_requests()
+    assert (wish.source_id, wish.full, wish.only) == (source.id, True, None)
+    async with Desk(world.tools) as next_:
+        await looked_after(world, next_)
+    assert await world.store.sync_requests() == []
+    assert (await runs(world, source))[0].status is RunStatus.COMPLETED
+
+
+async def test_a_wish_that_was_carried_out_is_not_carried_out_again(world: World, desk: Desk) -> None:
+    source = await world.add()
+    gate = hold(world)
+    begun = await asyncio.gather(*(desk.begin(source) for _ in range(20)))
+    await gate.reached()
+    looking = asyncio.create_task(looked_after(world, desk))
+    await asyncio.sleep(0)
+    gate.set()
+    await looking
+    await desk.sync(source)
+    assert {one.run_id for one in begun} == {1}
+    assert await world.store.sync_requests() == []
+    assert len(await runs(world, source)) == 2
+
+
+async def test_a_hook_that_joined_a_callers_wish_gets_a_run_that_begins_after_it(
+    world: World, desk: Desk
+) -> None:
+    source = await world.add()
+    gate = hold(world)
+    first = asyncio.create_task(desk.sync(source))
+    await gate.reached()
+    await world.store.request_sync(source.id, only=["/a"], reason="push", now=world.clock.now())
+    begun = await desk.begin(source)
+    assert begun == Begun(run_id=None, after_run=1)
+    gate.set()
+    await first
+    assert (await desk.sync(source)).run_ids == (2,)
+    await desk.stop()
+    assert await world.store.sync_requests() == []

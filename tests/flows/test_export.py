@@ -18,9 +18,11 @@ import pyarrow.parquet
 import pytest
 
 from rowen.adapters.exports import draft
+from rowen.core import registry, sinks
 from rowen.core.table import Format
 from rowen.errors import ConfigError, PermanentError, TransientError
 from rowen.flows import export, history, sources
+from rowen.flows import registry as applying
 from rowen.flows.announce import Outcome
 from rowen.flows.export import Wanted
 from tests.contract.helpers import LATER, NOW, a_draft, a_run, an_end, ingest
@@ -175,6 +177,29 @@ async def test_a_new_sink_writes_what_is_there(world: SinkWorld, folder: Path) -
     await world.sink("file", "export", file=str(folder / "all.jsonl"))
     assert (await world.announce())["file"].sent == 1
     assert [one["text"] for one in lines(folder / "all.jsonl")] == ["one"]
+
+
+async def test_two_sinks_wrote_the_same_file_in_turns(world: SinkWorld, folder: Path) -> None:
+    path = str(folder / "all.jsonl")
+    await world.sink("file", "export", file=path)
+    with pytest.raises(ConfigError, match="sinks `file` and `feed`: both write"):
+        await world.sink("feed", "atom", file=f"{folder}/../{folder.name}/all.jsonl")
+    assert [sink.name for sink in await world.store.sinks()] == ["file"]
+
+
+async def test_a_sink_under_another_name_waits_until_the_old_one_leaves_its_file(
+    world: SinkWorld, folder: Path
+) -> None:
+    path = str(folder / "all.jsonl")
+    await world.sink("old", "export", file=path)
+    table_ = {"name": "new", "kind": "export", "file": path}
+    listed = registry.Registry(sources=(), sinks=sinks.read([table_], where="the test"))
+    steps = await applying.plan(world.tools, listed)
+    with pytest.raises(ConfigError, match="sinks `old` and `new`: both write") as caught:
+        await applying.apply(world.tools, listed, steps, prune=False)
+    assert "`--prune`" in (caught.value.hint or "")
+    await applying.apply(world.tools, listed, steps, prune=True)
+    assert [sink.name for sink in await world.store.sinks()] == ["new"]
 
 
 async def test_a_file_is_written_when_its_sources_changed_and_not_else(

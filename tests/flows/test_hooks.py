@@ -17,7 +17,7 @@ from rowen.core import delivery
 from rowen.core.hooks import Delivery, hub_signature
 from rowen.core.run import Event
 from rowen.core.source import API
-from rowen.errors import UserError
+from rowen.errors import StoreBusy, UserError
 from rowen.flows import sources
 from rowen.flows.hooks import SERVICE_SECRET, BadSignature, Heard, Verdict, hear, hear_github
 from rowen.flows.orchestrate import serve
@@ -327,8 +327,9 @@ async def test_a_thousand_deliveries_are_one_run_and_one_more_for_what_came_duri
 
 
 async def burst(world: World, number: int) -> None:
-    body = json.dumps({"urls": [f"/p{number % 3 + 1}.html"]}).encode()
-    heard = await post(world, "docs", body, x_rowen_delivery=str(number))
+    # Within one second, another body is what tells two deliveries apart.
+    body = json.dumps({"urls": [f"/p{number % 3 + 1}.html"]}).encode() + b" " * number
+    heard = await post(world, "docs", body)
     assert heard.verdict is Verdict.QUEUED
 
 
@@ -369,3 +370,52 @@ async def test_a_push_is_followed_from_the_hook_to_what_readers_see(tmp_path: Pa
             assert (turn.counters.updated, turn.counters.deleted) == (1, 1)
             assert len(await world.found("barley")) == 2
             assert "docs/3.md" not in await world.pages()
+
+
+async def test_a_copy_of_a_signed_delivery_under_another_name_is_still_the_same(world: World) -> None:
+    await world.add()
+    names = ("1", "2", "")
+    heard = [await post(world, "docs", x_rowen_delivery=name, x_github_delivery=name) for name in names]
+    assert [one.verdict for one in heard] == [Verdict.QUEUED, Verdict.ALREADY_KNOWN, Verdict.ALREADY_KNOWN]
+
+
+async def test_a_delivery_that_met_a_busy_store_is_not_taken_for_known_when_it_comes_again(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await add(world, "one", "https://github.com/acre/docs", "github")
+    await add(world, "two", "git+https://github.com/acre/docs.git", "git")
+    store = world.store
+    stored = store.request_by_delivery
+    calls = 0
+
+    async def busy_once(*args: Any, **named: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == 2:
+            raise StoreBusy("the store is busy")
+        return await stored(*args, **named)
+
+    monkeypatch.setattr(store, "request_by_delivery", busy_once)
+    bell = Bell()
+    with pytest.raises(StoreBusy):
+        await github(world, a_push(), bell=bell)
+    assert (set(await wishes(world)), bell.rung) == ({"one"}, 1)
+    again = await github(world, a_push(), bell=bell)
+    assert [one.source for one in again.queued] == ["two"]
+    assert set(await wishes(world)) == {"one", "two"}
+
+
+async def test_half_a_character_in_a_delivery_is_refused_and_not_a_bug(world: World) -> None:
+    await world.add()
+    with pytest.raises(UserError, match="half a character"):
+        await post(world, "docs", rb'{"urls": ["/\ud800"]}')
+    await add(world, "repository", "https://github.com/acre/docs", "github")
+    await github(world, a_push(commits=[{**COMMIT, "modified": ["docs/\udc00.md"]}]))
+    assert await wishes(world) == {"repository": None}
+
+
+async def test_a_hook_for_a_paused_source_says_so(world: World) -> None:
+    source = await world.add()
+    await world.store.set_paused(source.id, True)
+    (queued,) = (await post(world, "docs")).queued
+    assert queued.paused

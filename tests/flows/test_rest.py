@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -542,9 +543,12 @@ async def test_a_list_without_an_end_is_left_at_the_cap(tmp_path: Path) -> None:
         (b"3", "finds nothing in the answer, which is a number"),
         (b'"Internal error"', "finds nothing in the answer, which is a text"),
         (b'{"error": "x"}', "finds nothing in the answer, which is an object with `error`"),
-        (b'{"items": {"a": {"id": 1}}}', "finds an object, not a list"),
-        (b'{"items": "none"}', "finds a text, not a list"),
-        (b'{"items": 7}', "finds a number, not a list"),
+        (
+            b'{"items": {"a": {"id": 1}}}',
+            "finds an object and no list in the answer, which is an object with `items`",
+        ),
+        (b'{"items": "none"}', "finds a text and no list"),
+        (b'{"items": 7}', "finds a number and no list"),
         (b'{"items": ' + b"[" * 5000 + b"]" * 5000 + b"}", "answers with no JSON"),
     ],
 )
@@ -561,6 +565,32 @@ async def test_an_answer_of_another_shape_is_named_and_costs_nothing(
             assert len(await visible(world)) == 25
             api.quirks.body = api.quirks.body_at = None
         assert (await world.sync("list")).status is RunStatus.COMPLETED
+
+
+async def test_one_bad_value_on_a_page_failed_the_whole_source(tmp_path: Path) -> None:
+    async with an_api(tmp_path, [], {"meta.pay": "pay", "title": "title"}) as (world, api):
+        api.quirks.body = (
+            rb'{"items": [{"id": 1, "title": "a\ud800b", "pay": NaN}, {"id": 2, "title": "two", "pay": 3}]}'
+        )
+        receipt = await world.sync("list")
+        assert (receipt.status, receipt.counters.created) == (RunStatus.COMPLETED, 2)
+        source = await world.source("list")
+        metadata = await world.store.metadata(source.id)
+        assert (metadata["1"], metadata["2"]) == ({}, {"pay": "3"})
+        found = (await world.search("two")).hits + (await world.search("b")).hits
+        assert {hit.title for hit in found} == {"two", "a\ufffdb"}
+
+
+async def test_ids_beyond_64_bits_were_one_and_the_same(tmp_path: Path) -> None:
+    large = 2**64 + 1
+    async with an_api(tmp_path, [], {"meta.views": "views"}) as (world, api):
+        rows = [
+            {"id": large + one, "title": f"t{one}", "views": 10**400, "updated": 10**400} for one in range(3)
+        ]
+        api.quirks.body = json.dumps({"items": rows}).encode()
+        assert (await world.sync("list")).counters.created == 3
+        assert await visible(world) == {str(large + one) for one in range(3)}
+        assert (await world.sync("list")).counters.not_modified == 1
 
 
 ODD: list[Any] = [None, True, 3.5, "text", [], {}, [[["x"]]], {"a": {"b": [None]}}, -1, "", 10**17]
@@ -726,6 +756,17 @@ async def test_adding_what_does_not_fit_says_what_is_there_instead(
                 await add(world, **settings)
             assert message in caught.value.message
             assert caught.value.hint
+
+
+async def test_the_hint_about_an_empty_list_spoke_of_another_expression(tmp_path: Path) -> None:
+    with ApiServer(items(3)) as api:
+        async with a_world(tmp_path, api) as world:
+            with pytest.raises(BadLocation) as caught:
+                await add(world, items="data.jobs")
+            assert "`not_null(data.jobs, `[]`)`" in (caught.value.hint or "")
+            with pytest.raises(BadLocation) as caught:
+                await add(world, items="@")
+            assert "`values(@)`" in (caught.value.hint or "")
 
 
 @pytest.mark.parametrize(

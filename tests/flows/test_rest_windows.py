@@ -239,6 +239,83 @@ async def test_an_item_that_may_be_had_later_holds_the_window(tmp_path: Path, st
         assert await visible(world) == api.ids()
 
 
+@pytest.mark.parametrize("status", [500, 403])
+async def test_an_item_that_never_answers_held_up_history_for_ever(tmp_path: Path, status: int) -> None:
+    settings = {"seed_days": "4", "seed_windows": "9"}
+    async with an_api(tmp_path, hourly(6), BY_DATE, DETAIL, settings) as (world, api):
+        # One of the last day, and one of the day before the day before.
+        api.quirks.detail_status = {"7": status, "55": status}
+        for _ in range(2):
+            receipt = await turn(world)
+            assert (receipt.counters.failed, receipt.hint) == (1, None)
+            assert (await world.source("list")).watermark is None
+        receipt = await turn(world)
+        source = await world.source("list")
+        assert (receipt.status, source.watermark is None) == (RunStatus.PARTIAL, False)
+        assert "1 item failed in 3 runs in a row or more (`7`)" in (receipt.hint or "")
+        assert source.metadata["incomplete_days"] == ["2023-12-31: 7"]
+        # History begins, up to the other one.
+        assert source.last_processed_date == date(2023, 12, 30)
+        await turn(world)
+        assert (await world.source("list")).last_processed_date == date(2023, 12, 30)
+        receipt = await turn(world)
+        source = await world.source("list")
+        assert source.last_processed_date == date(2023, 12, 28)
+        assert source.metadata["incomplete_days"] == ["2023-12-31: 7", "2023-12-29: 55"]
+        assert await visible(world) == of_last_hours(api, 96) - {"7", "55"}
+
+
+async def test_an_item_that_was_given_up_is_asked_for_again_and_forgotten_when_it_answers(
+    tmp_path: Path,
+) -> None:
+    async with an_api(tmp_path, hourly(1), BY_DATE, DETAIL) as (world, api):
+        api.quirks.detail_status = {"7": 500}
+        for number in range(5):
+            receipt = await turn(world)
+            assert (receipt.status, receipt.counters.failed) == (RunStatus.PARTIAL, 1), number
+        api.quirks.detail_status = {}
+        receipt = await turn(world)
+        assert (receipt.status, receipt.counters.created, receipt.hint) == (RunStatus.COMPLETED, 1, None)
+        metadata = (await world.source("list")).metadata
+        assert (metadata["failing"], metadata["incomplete_days"]) == (None, None)
+
+
+async def test_an_item_that_answers_in_between_holds_the_window_anew(tmp_path: Path) -> None:
+    async with an_api(tmp_path, hourly(1), BY_DATE, DETAIL) as (world, api):
+        for status in (500, 500, 404, 500, 500):
+            api.quirks.detail_status = {"7": status}
+            await turn(world)
+        assert (await world.source("list")).metadata["failing"] == {"7": 2}
+
+
+async def test_a_server_that_fails_for_most_items_is_waited_for(tmp_path: Path) -> None:
+    async with an_api(tmp_path, hourly(1, every=1), BY_DATE, DETAIL) as (world, api):
+        api.quirks.detail_status = dict.fromkeys(sorted(api.ids())[:12], 403)
+        for _ in range(5):
+            receipt = await turn(world)
+        assert (await world.source("list")).watermark is None
+        assert "12 items failed in 3 runs in a row or more" in (receipt.hint or "")
+        assert "too many to go on without them" in (receipt.hint or "")
+        api.quirks.detail_status = {}
+        assert (await turn(world)).status is RunStatus.COMPLETED
+        assert await visible(world) == api.ids()
+
+
+async def test_a_known_item_that_never_answers_does_not_stop_the_round(tmp_path: Path) -> None:
+    settings = {"recheck": "2", "overlap": "0s"}
+    async with an_api(tmp_path, hourly(1), BY_DATE, DETAIL, settings) as (world, api):
+        await world.sync("list")
+        world.clock.advance(10 * DAY_S)
+        known = sorted(await visible(world))
+        api.quirks.detail_status = {known[0]: 500}
+        for _ in range(3):
+            await world.sync("list")
+        source = await world.source("list")
+        assert source.metadata["rechecked"] == known[1]
+        assert source.watermark is not None
+        assert source.watermark > NOW + timedelta(days=9)
+
+
 async def test_items_that_go_while_a_window_is_read_let_no_other_slip_through(tmp_path: Path) -> None:
     async with an_api(tmp_path, hourly(1, every=1), BY_DATE) as (world, api):
         api.before_page = lambda number: api.remove(2) if number == 2 else None

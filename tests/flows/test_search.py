@@ -145,7 +145,7 @@ async def test_with_the_embedder_down_keywords_answer_and_say_so(
     embedder.down = True
     answer = await ask(shelf, "queue", embedder, mode=mode)
     assert answer.mode is SearchMode.KEYWORD
-    assert answer.degraded == "answered from keywords: model `fake`: the fake provider is down"
+    assert answer.degraded == "answered from keywords: model `fake` is away (embedder unavailable)"
     assert [hit.title for hit in answer.hits] == ["Queue", "Twin"]
 
 

@@ -132,6 +132,10 @@ class Nights:
     async def merge(self, gone: int, into: int) -> None:
         await self._save(merged={gone: into})
 
+    async def forget(self, *numbers: int) -> None:
+        """The source of these companies, with one offer each, is gone."""
+        await self._save(forgotten=numbers, left=numbers)
+
     async def seen_in(self, source_id: int, *offers: int) -> None:
         seen = [Sighting(offer_id=one, source_id=source_id, reference=str(one)) for one in offers]
         await self._save(sightings=seen)
@@ -377,6 +381,42 @@ async def test_a_tab_that_was_deleted_is_made_again_and_takes_nothing_back(night
     await nights.next_night()
     assert nights.tab.column("company_id") == [1, 2]
     assert await nights.resolution(1) == "yes"
+
+
+async def test_a_row_that_came_back_had_lost_what_people_said(nights: Nights) -> None:
+    await nights.companies(3)
+    await nights.tonight()
+    nights.tab.type(1, "resolution", "yes,\nbut later")
+    nights.tab.type(2, "resolution", "=no")
+    await nights.next_night()
+    nights.tab.delete_row(1)
+    await nights.next_night()
+    assert nights.tab.column("company_id") == [2, 3, 1]
+    assert nights.tab.column("resolution") == ["=no", "", "yes,\nbut later"]
+    nights.google.book.tabs.clear()
+    await nights.next_night()
+    assert nights.tab.column("resolution") == ["yes,\nbut later", "=no", ""]
+    # What came back is people's again.
+    nights.tab.type(1, "resolution", None)
+    await nights.next_night()
+    assert (await nights.resolution(1), nights.tab.at(1, "resolution")) == ("", "")
+
+
+async def test_a_forgotten_company_had_open_offers_for_ever(nights: Nights) -> None:
+    await nights.companies(3)
+    await nights.tonight()
+    nights.tab.type(2, "resolution", "kept for this")
+    await nights.next_night()
+    await nights.forget(1, 2)
+    assert (await nights.next_night()).error is None
+    assert nights.tab.column("company_id") == [1, 2, 3]
+    assert nights.tab.column("company") == ["Company 1", "Company 2", "Company 3"]
+    assert nights.tab.column("open_offers") == [0, 0, 1]
+    # From then on it is the people's row.
+    nights.tab.type(1, "open_offers", 7)
+    nights.tab.type(1, "company", "Gone S.L.")
+    assert (await nights.next_night()).sent == 0
+    assert nights.google.kinds() == ["token", "read"]
 
 
 async def test_a_merged_company_goes_on_in_the_rows_of_both(nights: Nights) -> None:

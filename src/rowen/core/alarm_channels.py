@@ -33,7 +33,7 @@ _ON = ", ".join(what.value for what in What)
 
 def read(tables: Any, *, where: str) -> list[Channel]:
     """The channels, checked. Raises `ConfigError`; `where` begins its messages."""
-    if not isinstance(tables, list) or not all(isinstance(table, Mapping) for table in tables):
+    if not isinstance(tables, list | tuple) or not all(isinstance(table, Mapping) for table in tables):
         raise ConfigError(f"{where}: `alarms` is not a list of tables", hint="write `[[alarms]]` above each")
     channels: list[Channel] = []
     for number, table in enumerate(tables, 1):

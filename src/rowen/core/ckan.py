@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
 
-from rowen.core import dataset, urls
+from rowen.core import dataset, json_body, urls
 from rowen.core.dataset import Dataset
 from rowen.errors import PermanentError, ServerFailed, Unparseable
 
@@ -84,11 +84,9 @@ def modified_since(moment: datetime) -> str:
 
 def result_of(status: int, body: bytes, url: str) -> Any:
     """The `result` of an answer. Raises `Refused`, `ServerFailed` or `Unparseable`."""
-    import orjson
-
     shown = urls.without_credentials(url)
     try:
-        answer = orjson.loads(body)
+        answer = json_body.read(body)
     except ValueError as exc:
         if status != 200:
             raise Refused(f"`{shown}`: {status} from the portal", status=status, url=shown) from exc

@@ -151,7 +151,7 @@ PARTS: tuple[Part, ...] = (
     _part("tokens", "id:int name:text digest:bytes scope:text created_at:time last_used_at:time"),
     _part(
         "sync_requests",
-        "source_id:int number:int only:json reason:text requested_at:time",
+        "source_id:int number:int only:json full:flag reason:text requested_at:time",
         key="source_id",
     ),
     _part("companies", "id:int name:text website:text resolution:text resolution_at:time"),

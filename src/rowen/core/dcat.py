@@ -7,10 +7,11 @@ ask for instead. Links to a next page (hydra) come out as `next`.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from rowen.core import urls
+from rowen.core import json_body, urls
 from rowen.errors import Unparseable
 
 if TYPE_CHECKING:
@@ -43,10 +44,8 @@ def read(body: bytes, *, content_type: str, url: str) -> dict[str, Any]:
 
 
 def _from_json(body: bytes, shown: str) -> dict[str, Any]:
-    import orjson
-
     try:
-        answer = orjson.loads(body.removeprefix(b"\xef\xbb\xbf"))
+        answer = json_body.read(body)
     except ValueError as exc:
         raise Unparseable(f"`{shown}`: broken JSON", url=shown) from exc
     if isinstance(answer, dict) and isinstance(answer.get("dataset"), list) and "@graph" not in answer:
@@ -216,9 +215,7 @@ def _iri(node: Node) -> str | None:
 
 
 def _sort_key(value: Any) -> bytes:
-    import orjson
-
-    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def _by_language(values: list[Any]) -> Any:

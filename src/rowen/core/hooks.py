@@ -29,6 +29,7 @@ SAME_BODY_S = 10.0
 MAX_NAME_CHARS = 200
 MAX_REFERENCE_CHARS = 2_000
 
+_HALF = re.compile(r"[\ud800-\udfff]")
 _BRANCH = "refs/heads/"
 _NOTHING = re.compile(r"0{40}|0{64}")
 _MARK = re.compile(r"rowen:push:([0-9a-f]{40}|[0-9a-f]{64})\.\.([0-9a-f]{40}|[0-9a-f]{64})")
@@ -63,12 +64,13 @@ class Delivery:
 
     def name(self, *, now: datetime) -> str:
         """What makes this delivery the same one when it comes again."""
-        given = self.headers.get("x-github-delivery") or self.headers.get("x-rowen-delivery")
-        if given:
-            return given[:MAX_NAME_CHARS]
         body = hashing.of_bytes(self.body).hex()
         if "x-rowen-signature" in self.headers:
+            # What was signed, and no header beside it: a copy under another name is still the same delivery.
             return f"{self._timestamp}.{body}"
+        given = self.headers.get("x-github-delivery")
+        if given:
+            return given[:MAX_NAME_CHARS]
         return f"{int(now.timestamp() // SAME_BODY_S)}.{body}"
 
     def json(self) -> Any:
@@ -159,6 +161,8 @@ def _paths(payload: Mapping[str, Any]) -> tuple[str, ...] | None:
             if not isinstance(listed, list):
                 return None
             paths.update((str(path), None) for path in listed)
+    if any(map(_HALF.search, paths)):
+        return None
     # Room for the word on where the push leads.
     return tuple(paths) if len(paths) < MAX_ONLY else None
 
@@ -210,5 +214,7 @@ def named_references(payload: Any) -> tuple[str, ...] | None:
     for one in named:
         if not isinstance(one, str) or not 0 < len(one) <= MAX_REFERENCE_CHARS:
             raise UserError(f"web hook: `urls` holds something that is no text of 1 to {MAX_REFERENCE_CHARS}")
+        if _HALF.search(one):
+            raise UserError("web hook: `urls` holds half a character, which no store takes")
     distinct = tuple(dict.fromkeys(named))
     return distinct if len(distinct) <= MAX_ONLY else None

@@ -201,7 +201,8 @@ def _check(values: Mapping[str, Any], where: str) -> None:
                 raise ConfigError(f"{where}: `set` is not a table", hint="write `set = { max_pages = 100 }`")
         elif not isinstance(value, str):
             # As a number, 3.10 would be 3.1.
-            shown = "a number" if isinstance(value, int | float) else "not a text"
+            number = isinstance(value, int | float) and not isinstance(value, bool)
+            shown = "a number" if number else "not a text"
             raise ConfigError(f"{where}: `{name}` is {shown}", hint=f"write it in quotes: {_example(name)}")
     if "every" in values:
         try:

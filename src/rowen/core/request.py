@@ -21,6 +21,8 @@ class SyncRequest:
     """Grows with each wish that joins, so that a run removes only what it knew of."""
     only: tuple[str, ...] | None
     """These references; None for everything."""
+    full: bool
+    """Fetched anew, whatever the validators say."""
     reason: str
     requested_at: datetime
 

@@ -135,38 +135,38 @@ def _check(api: Api, *, recheck: int) -> None:
     if api.paging in (Paging.PAGE, Paging.OFFSET, Paging.CURSOR) and not api.asks_for(api.paging):
         raise ConfigError(
             f"setting `paging`: `{api.paging}`, and nothing says where `{{{api.paging}}}` goes",
-            hint=f"name the parameter of the query: `--set param.{api.paging}='{{{api.paging}}}'`",
+            hint=f"name the parameter of the query: set `param.{api.paging}` to `{{{api.paging}}}`",
         )
     for paging, name, found in ((Paging.CURSOR, "cursor", api.cursor), (Paging.NEXT, "next", api.next)):
         if api.paging is paging and found is None:
             raise ConfigError(
                 f"setting `paging`: `{paging}`, and nothing says where the next one stands in an answer",
-                hint=f"give it as JMESPath: `--set {name}=meta.{name}`",
+                hint=f"give it as JMESPath: set `{name}`, for example to `meta.{name}`",
             )
     if api.windowed and api.updated is None and not (api.asks_for("since") or api.asks_for("bucket")):
         raise ConfigError(
             "setting `window`: `date`, and nothing says which items are of a date",
-            hint="send it (`--set param.from='{since}'`), or say where it stands in an item: `updated`",
+            hint="send it (set `param.from` to `{since}`), or say where it stands in an item: `updated`",
         )
     if api.order is not Order.NONE and api.updated is None:
         raise ConfigError(
             f"setting `order`: `{api.order}`, and nothing says when an item was updated",
-            hint="say where it stands in an item: `--set updated=updated_at`",
+            hint="say where it stands in an item: set `updated`, for example to `updated_at`",
         )
     if api.asks_for("bucket") and not api.buckets:
         raise ConfigError(
             "setting `param`: sends `{bucket}`, and there are none",
-            hint="name them with their spans: `--set bucket.WEEK=7d --set bucket.ALL=any`",
+            hint="name them with their spans: set `bucket.WEEK` to `7d` and `bucket.ALL` to `any`",
         )
     if recheck and not api.detail:
         raise ConfigError(
             "setting `recheck`: an item is asked for by `detail`, which is not set",
-            hint="give its path: `--set detail='/jobs/{id}'`",
+            hint="give its path: set `detail`, for example to `/jobs/{id}`",
         )
     if api.offer and not api.provider:
         raise ConfigError(
             "setting `offer`: nothing says whose offers these are",
-            hint="name it: `--set offer.provider=acme-jobs`",
+            hint="name it: set `offer.provider`, for example to `acme-jobs`",
         )
 
 

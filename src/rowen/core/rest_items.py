@@ -55,12 +55,12 @@ def items_of(api: Api, answer: Any) -> list[Any]:
     found = api.items.find(answer)
     if isinstance(found, list):
         return found
-    said = "finds nothing in the answer" if found is None else f"finds {_kind(found)}, not a list"
+    said = "nothing" if found is None else f"{_kind(found)} and no list"
     raise Unparseable(
-        f"setting `items`: `{api.items.text}` {said}, which is {shape(answer)}",
-        hint="if nothing stands for an empty list, say so: `not_null(results, `[]`)`"
+        f"setting `items`: `{api.items.text}` finds {said} in the answer, which is {shape(answer)}",
+        hint=f"if nothing stands for an empty list, say so: `not_null({api.items.text}, `[]`)`"
         if found is None
-        else "for an object of items, use `values(...)`",
+        else f"name the list in it, or, if the items are its values, use `values({api.items.text})`",
     )
 
 
@@ -139,6 +139,9 @@ def moment(value: Any) -> datetime | None:
         else:
             return _written(text)
     if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    if abs(value) > _MAX_SECONDS * 1000:
+        # A whole number may be too large even to be divided.
         return None
     seconds = value / 1000 if abs(value) >= _MILLISECONDS_FROM else value
     # NaN and infinity are not within any bounds.

@@ -83,8 +83,8 @@ def reference(text: str) -> str:
     """A setting's text, if it names its secret instead of holding it."""
     if _REFERENCE.search(text) is None:
         raise ValueError(
-            "expected a reference such as `${VARIABLE}`, in single quotes: the value itself would be stored"
-            " in clear"
+            "expected a reference such as `${VARIABLE}` (which a shell leaves alone in single quotes): the"
+            " value itself would be stored in clear"
         )
     return text
 

@@ -37,7 +37,8 @@ COLUMNS = (
     "last_seen",
 )
 RESOLUTION = "resolution"
-"""The people's column: we make its header and read it, and write nothing below."""
+"""The people's column: we make its header and read it. Below, we write only into rows that we add."""
+OPEN = "open_offers"
 
 MAX_RANGES = 500
 MAX_CELLS = 10_000
@@ -176,6 +177,16 @@ def said_anew(
     return anew, {company: _digest(said) for company, said in sheet.resolutions.items() if said}
 
 
+def farewell(sheet: Sheet, companies: Iterable[str]) -> dict[str, Row]:
+    """What to say of companies that nobody knows any more: no open offers, where a number says otherwise."""
+    column = sheet.columns.get(OPEN)
+    return {
+        company: {OPEN: 0}
+        for company in companies
+        if any(_is_some(_at(sheet.cells, place, column)) for place in sheet.rows.get(company, ()))
+    }
+
+
 def key(cell: Cell | None) -> str:
     """A company's id, however the sheet keeps it: `12`, `12.0` and ` 012 ` are one."""
     if cell is None or isinstance(cell, bool):
@@ -236,7 +247,10 @@ def _known_again(sheet: Sheet, rows: Mapping[str, Row]) -> list[tuple[int, str]]
 def _new_row(sheet: Sheet, company: str, row: Row, columns: Iterable[str]) -> tuple[Cell | None, ...]:
     values = {sheet.columns[name]: None if row.get(name) == "" else row.get(name) for name in columns}
     values[sheet.columns[ID]] = row.get(ID, company)
-    return tuple(values.get(column) for column in range(max(values) + 1))
+    # A row that comes back says what people said in the one they deleted, or elsewhere.
+    values[sheet.columns[RESOLUTION]] = row.get(RESOLUTION) or None
+    last = max(column for column, value in values.items() if value is not None)
+    return tuple(values.get(column) for column in range(last + 1))
 
 
 def _blocks(changed: Mapping[tuple[int, int], Cell]) -> list[Block]:
@@ -311,6 +325,10 @@ def _words(cell: Cell | None) -> str:
     if isinstance(cell, float):
         return key(cell)
     return "" if cell is None else str(cell).strip()
+
+
+def _is_some(cell: Cell | None) -> bool:
+    return isinstance(cell, int | float) and not isinstance(cell, bool) and cell > 0
 
 
 def _same(cell: Cell | None, wanted: str | int | float) -> bool:

@@ -7,6 +7,7 @@ the metadata, in the order of their names. A survey of all documents decides whi
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -20,6 +21,8 @@ MAX_METADATA_COLUMNS = 500
 METADATA = "metadata"
 _LARGEST_WHOLE = 2**63
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_UNSEEN = frozenset(("Cc", "Cf", "Mn", "Zl", "Zp", "Zs"))
+"""Kinds of characters that show nothing at the beginning of a text."""
 
 
 class Format(StrEnum):
@@ -111,7 +114,15 @@ def row(document: Document, columns: Sequence[Column]) -> list[Any]:
 
 def harmless(cell: Any) -> Any:
     """For spreadsheets: a text that would be taken for a formula is marked as text."""
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
+    return f"'{cell}" if isinstance(cell, str) and _is_formula(cell) else cell
+
+
+def _is_formula(text: str) -> bool:
+    if text.startswith(_FORMULA):
+        return True
+    # Programs drop marks that nobody sees, and some read full-width signs as the usual ones.
+    first = next((one for one in text if unicodedata.category(one) not in _UNSEEN), "")
+    return unicodedata.normalize("NFKC", first).startswith(_FORMULA)
 
 
 def _fixed(document: Document) -> Mapping[str, Any]:

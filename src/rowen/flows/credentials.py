@@ -61,8 +61,8 @@ def hint(params: Mapping[str, Any]) -> str:
         names = " and ".join(f"`{name}`" for name in given)
         return f"the server does not take what {names} refers to: look at those variables"
     return (
-        "if it wants credentials, give them by reference: `--set bearer='${TOKEN}'`,"
-        " `basic='${USER}:${PASSWORD}'`, `cookie='${COOKIE}'` or `header.NAME='${VALUE}'`"
+        "if it wants credentials, give them by reference: set `bearer` to `${TOKEN}`, `basic` to"
+        " `${USER}:${PASSWORD}`, `cookie` to `${COOKIE}` or `header.NAME` to `${VALUE}`"
     )
 
 
@@ -101,7 +101,7 @@ def refuse_in_address(location: str) -> None:
     if shown != location:
         raise BadLocation(
             f"location `{shown}`: holds a user name or password, which would be stored in clear",
-            hint="leave it out, and give it by reference: `--set basic='${USER}:${PASSWORD}'`",
+            hint="leave it out, and give it by reference: set `basic` to `${USER}:${PASSWORD}`",
             location=shown,
         )
     name = urls.secret_parameter(location)
@@ -109,6 +109,6 @@ def refuse_in_address(location: str) -> None:
         bare = location.partition("?")[0]
         raise BadLocation(
             f"location `{bare}?...`: `{name}` looks like a key, which would be stored in clear",
-            hint=f"leave it out, and give it by reference: `--set header.X-Api-Key='${{{name.upper()}}}'`",
+            hint=f"leave it out, and give it by reference: set `header.X-Api-Key` to `${{{name.upper()}}}`",
             location=bare,
         )

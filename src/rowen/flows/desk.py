@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from rowen.core.lease import source_lease_name
+from rowen.core.request import SyncRequest
 from rowen.core.run import Event, Mode, Run, RunStatus
 from rowen.core.source import Source
 from rowen.errors import Conflict, RowenError, TransientError
@@ -24,7 +25,7 @@ from rowen.flows.leases import reloaded
 from rowen.flows.lookout import Lookout, sleep_or
 from rowen.flows.sync import Receipt
 from rowen.flows.tools import Tools
-from rowen.flows.turns import Passed, Turn, run_source
+from rowen.flows.turns import Passed, Turn, run_source, settles
 
 LOOK_AGAIN_S = 1.0
 """How often a run of another process is looked at, and how long `begin` waits for a run to start."""
@@ -49,6 +50,16 @@ class Answer:
     """Every run of the turn, the last one last."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Begun:
+    """A wish that nobody waits for; it is in the store until it was carried out."""
+
+    run_id: int | None
+    """None while it waits for its turn."""
+    after_run: int
+    """The source's newest run at the time of the wish: runs up to it are not the one that was asked for."""
+
+
 class Desk:
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
@@ -59,6 +70,8 @@ class Desk:
         self._announce_again = False
         self._left: set[asyncio.Task[Any]] = set()
         """Wishes whose callers did not wait."""
+        self._own: dict[int, SyncRequest] = {}
+        """By source: the newest stored wish that holds nothing but what callers here asked for."""
         self.lookout = Lookout(tools)
         self.wake = asyncio.Event()
         """For the loop of `rowen serve`: set by whoever has left a wish in the store."""
@@ -95,9 +108,11 @@ class Desk:
         full: bool = False,
         only: Sequence[str] | None = None,
         on_run: Callable[[int], None] = lambda run_id: None,
+        join: bool = True,
     ) -> Answer:
         """Wait for a run that does this, here or in another process; `on_run` hears its number first.
 
+        Without `join`, a run that had begun before does not answer.
         Raises `ClientPaused` when nobody may be asked now, `Stopping` when this process ends.
         """
 
@@ -106,7 +121,7 @@ class Desk:
                 on_run(event.run_id)
 
         while True:
-            errand = self._want(source, full=full, only=only, on_event=hear)
+            errand = self._want(source, full=full, only=only, on_event=hear, join=join)
             errand.tells_sinks = True
             if errand.run_ids:
                 on_run(errand.run_ids[-1])
@@ -114,7 +129,7 @@ class Desk:
                 turn = await errand.ended()
             except Conflict:
                 run = await self._other_run(source, on_run)
-                if run is not None and not (full and run.mode is not Mode.FULL):
+                if run is not None and join and not (full and run.mode is not Mode.FULL):
                     return Answer(source=source, ended=run, run_ids=(run.id,))
                 # Another process runs other sources, or somebody rolls this one back.
                 await self._look_again()
@@ -124,23 +139,50 @@ class Desk:
                 raise _paused(self._tools, turn)
             return Answer(source=turn.source, ended=turn, run_ids=tuple(errand.run_ids))
 
-    async def begin(self, source: Source, *, full: bool = False) -> int | None:
-        """See to it that a run is made, and answer its number; None while it waits for its turn."""
+    async def begin(self, source: Source, *, full: bool = False) -> Begun:
+        """See to it that a run is made, also if this process ends before: the wish is stored first."""
+        store = self._tools.store
+        newest = await store.runs(source.id, limit=1)
+        after_run = newest[0].id if newest else 0
+        if self.stopping.is_set():
+            raise Stopping.now()
+        request = await store.request_sync(
+            source.id, only=None, full=full, reason="api", now=self._tools.clock.now()
+        )
         begun: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 
         def on_run(run_id: int) -> None:
             if not begun.done():
                 begun.set_result(run_id)
 
-        left = self._leave(self.sync(source, full=full, on_run=on_run))
+        left = self._leave(self._fulfil(source, request, on_run))
         either: set[asyncio.Future[Any]] = {begun, left}
         await asyncio.wait(either, timeout=LOOK_AGAIN_S, return_when=asyncio.FIRST_COMPLETED)
         if begun.done():
-            return begun.result()
+            return Begun(run_id=begun.result(), after_run=after_run)
         begun.cancel()
-        if left.done():
-            return left.result().run_ids[-1]
-        return None
+        if left.cancelled():
+            raise Stopping.now()
+        # Whoever may not be asked now is asked when the pause ends, by the loop.
+        if left.done() and not isinstance(left.exception(), ClientPaused):
+            return Begun(run_id=left.result().run_ids[-1], after_run=after_run)
+        return Begun(run_id=None, after_run=after_run)
+
+    async def _fulfil(self, source: Source, request: SyncRequest, on_run: Callable[[int], None]) -> Answer:
+        """Carry a stored wish out. Whatever goes wrong, it is still in the store, for the loop."""
+        own = self._own.get(source.id)
+        # A wish that somebody else's joined, a web hook's perhaps, needs a run that begins after it.
+        ours = request.number == 1 or (own is not None and _follows(request, own))
+        if ours:
+            self._own[source.id] = request
+        try:
+            answer = await self.sync(source, full=request.full, on_run=on_run, join=ours)
+            if _settled(answer.ended):
+                await self._tools.store.finish_request(request)
+            return answer
+        finally:
+            if self._own.get(source.id) is request:
+                del self._own[source.id]
 
     async def run_source(
         self,
@@ -154,9 +196,10 @@ class Desk:
         """What `turns.run_source` does, through the desk: for the loop, which tells the sinks itself.
 
         A run that has begun is not joined: a change that somebody announced meanwhile may have come after it
-        had looked there.
+        had looked there. Only for a wish that this desk has stored and carries out itself, it is.
         """
-        return await self._want(source, full=full, only=only, on_event=on_event, join=False).ended()
+        join = await self._is_own_wish(source)
+        return await self._want(source, full=full, only=only, on_event=on_event, join=join).ended()
 
     @contextmanager
     def watch(self, run_id: int) -> Iterator[Watch | None]:
@@ -249,6 +292,13 @@ class Desk:
         task.add_done_callback(lambda done: None if done.cancelled() else done.exception())
         return task
 
+    async def _is_own_wish(self, source: Source) -> bool:
+        """Does nothing wait for this source but what callers of this desk asked for?"""
+        if source.id not in self._own:
+            return False
+        waiting = await self._tools.store.sync_requests()
+        return any(one == self._own.get(source.id) for one in waiting)
+
     async def _announce(self) -> None:
         from rowen.flows.announce import announce  # the sinks are many, and most runs need none of them
 
@@ -294,6 +344,17 @@ class Desk:
         await sleep_or(self.stopping, self._tools.clock, LOOK_AGAIN_S)
         if self.stopping.is_set():
             raise Stopping.now()
+
+
+def _follows(request: SyncRequest, before: SyncRequest) -> bool:
+    """Has nobody else joined in between?"""
+    return (request.requested_at, request.number) == (before.requested_at, before.number + 1)
+
+
+def _settled(ended: Receipt | Run) -> bool:
+    if isinstance(ended, Receipt):
+        return settles(ended)
+    return ended.status not in (RunStatus.FAILED, RunStatus.CANCELLED, RunStatus.LOST)
 
 
 def _paused(tools: Tools, passed: Passed) -> ClientPaused:

@@ -34,6 +34,10 @@ class Harvested:
     """What kind of run it turned out to be, when the source knows better than the call."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
     """What the source wants to remember (when it last listed everything); kept when the run succeeds."""
+    remember: Mapping[str, Any] = field(default_factory=dict)
+    """The same, kept after every run that shows something or finds nothing new."""
+    given_up: int = 0
+    """Failures that hold nothing up: these items failed again and again."""
     window: Window | None = None
     """The stretch of time that was asked for, by a source that is read in windows."""
     complete: bool = True

@@ -25,7 +25,8 @@ from rowen.flows.tools import Tools
 
 SERVICE_SECRET = "ROWEN_WEBHOOK_SECRET"
 """The variable with the secret of every hook that has none of its own."""
-GITHUB = "github"
+GITHUB, SOURCE = "github", "source"
+"""The hook of all repositories, and the hooks of single sources."""
 REPOSITORIES = ("github", "git")
 
 Wake = Callable[[], None]
@@ -56,6 +57,8 @@ class Verdict(StrEnum):
 class Queued:
     source: str
     request: SyncRequest
+    paused: bool
+    """It waits until somebody resumes the source."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -87,17 +90,12 @@ async def hear(tools: Tools, name: str, delivery: Delivery, *, wake: Wake) -> He
     secret = _secret(tools, source) if source else None
     if not delivery.is_signed(secret, now=tools.clock.now()) or source is None:
         raise BadSignature.now()
-    hook = f"source:{source.id}"
     if delivery.event is not None:
-        return await _github(tools, delivery, [source], hook=hook, wake=wake)
+        return await _github(tools, delivery, [source], hook=SOURCE, wake=wake)
     only = hooks.named_references(delivery.json() if delivery.body.strip() else None)
     if only == ():
         return Heard.ignored("nothing_named")
-    if not await _is_new(tools, hook, delivery):
-        return Heard(verdict=Verdict.ALREADY_KNOWN)
-    queued = await _request(tools, source, only, reason="webhook")
-    wake()
-    return Heard(verdict=Verdict.QUEUED, queued=(queued,))
+    return await _queue(tools, delivery, [(source, only)], hook=SOURCE, reason="webhook", wake=wake)
 
 
 def _named(sources: Sequence[Source], name: str) -> Source | None:
@@ -126,11 +124,7 @@ async def _github(
     wishes = [(source, only) for source, only in wishes if only != ()]
     if not wishes:
         return Heard.ignored("nothing_of_the_source")
-    if not await _is_new(tools, hook, delivery):
-        return Heard(verdict=Verdict.ALREADY_KNOWN)
-    queued = [await _request(tools, source, only, reason="push") for source, only in wishes]
-    wake()
-    return Heard(verdict=Verdict.QUEUED, queued=tuple(queued))
+    return await _queue(tools, delivery, wishes, hook=hook, reason="push", wake=wake)
 
 
 def _mirrored(source: Source, push: Push) -> str | None:
@@ -146,14 +140,34 @@ def _mirrored(source: Source, push: Push) -> str | None:
     return path if repository in push.repositories and push.is_of(branch) else None
 
 
-async def _is_new(tools: Tools, hook: str, delivery: Delivery) -> bool:
+async def _queue(
+    tools: Tools,
+    delivery: Delivery,
+    wishes: Sequence[tuple[Source, tuple[str, ...] | None]],
+    *,
+    hook: str,
+    reason: str,
+    wake: Wake,
+) -> Heard:
+    """A wish for each source, once. Known deliveries are remembered by source and together with the wish: one
+    that broke off half-way is taken up where it did when it comes again.
+    """
     now = tools.clock.now()
-    return await tools.store.first_delivery(hook, delivery.name(now=now), now=now)
-
-
-async def _request(tools: Tools, source: Source, only: tuple[str, ...] | None, *, reason: str) -> Queued:
-    request = await tools.store.request_sync(source.id, only=only, reason=reason, now=tools.clock.now())
-    return Queued(source=source.label, request=request)
+    name = delivery.name(now=now)
+    queued: list[Queued] = []
+    try:
+        for source, only in wishes:
+            request = await tools.store.request_by_delivery(
+                f"{hook}:{source.id}", name, source.id, only=only, reason=reason, now=now
+            )
+            if request is not None:
+                queued.append(Queued(source=source.label, request=request, paused=source.paused))
+    finally:
+        if queued:
+            wake()
+    if not queued:
+        return Heard(verdict=Verdict.ALREADY_KNOWN)
+    return Heard(verdict=Verdict.QUEUED, queued=tuple(queued))
 
 
 def _variable(tools: Tools) -> str | None:

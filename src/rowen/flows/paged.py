@@ -12,7 +12,7 @@ from contextlib import aclosing
 from functools import partial
 from typing import Any
 
-from rowen.core import dcat, paged, urls
+from rowen.core import dcat, json_body, paged, urls
 from rowen.core.document import Validators
 from rowen.core.paged import After, Api, NextLink, Offset, PageSize
 from rowen.core.run import Counters, Mode, StopReason
@@ -47,10 +47,8 @@ def no_claims(tools: Tools, location: str) -> bool:
 
 
 def _json(response: Response, url: str) -> Any:
-    import orjson
-
     try:
-        return orjson.loads(response.body)
+        return json_body.read(response.body)
     except ValueError as exc:
         what = "a web page" if response.body.lstrip()[:1] == b"<" else "no JSON"
         raise Unparseable(f"`{url}`: answers with {what}", url=url) from exc

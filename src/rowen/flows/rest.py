@@ -7,13 +7,13 @@ changed since the last time first, then history, one day after the other; there,
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
-from rowen.core import boards, rest, rest_items
+from rowen.core import boards, patience, rest, rest_items
 from rowen.core import params as parameters
 from rowen.core.boards import Board
 from rowen.core.document import Validators
@@ -40,8 +40,10 @@ MAX_LIST_BYTES = 200_000_000
 VALIDATORS = "validators"
 """In a source's metadata: of a list that comes as one answer, with its number of rows."""
 INCOMPLETE_DAYS = "incomplete_days"
-"""In a source's metadata: days of history that a cap cut short, the newest last."""
+"""In a source's metadata: days that a cap cut short, and days with an item that was given up (`DAY: ID`)."""
 MAX_INCOMPLETE_DAYS = 100
+FAILING = "failing"
+"""In a source's metadata: items that failed when they were last asked for, with how many runs in a row."""
 RECHECKED = "rechecked"
 """In a source's metadata: the last known item that was asked for again."""
 
@@ -238,6 +240,8 @@ class _Windowed(_Harvester):
             return Harvested(stop_reason=StopReason.WINDOW_EXHAUSTED, mode=Mode.INCREMENTAL)
         walk = self._walk(window=window)
         learnt: dict[str, Any] = {}
+        failing = _counts(self._source.metadata.get(FAILING))
+        self._taking.watched = failing.keys()
         try:
             await self._take(walk, walk.pages())
             if not intake.part and self._params["recheck"]:
@@ -246,24 +250,34 @@ class _Windowed(_Harvester):
             return Harvested(
                 stop_reason=_why(exc), error=exc, complete=False, window=window, mode=Mode.INCREMENTAL
             )
-        hint = None
+        failures = self._taking.failures
+        failing = patience.counted(failing, failed=failures, met=self._taking.met)
+        given_up = lasting = patience.lasting(failing, failures)
+        if not patience.are_few(lasting, asked=walk.taken + self._params["recheck"]):
+            given_up = []
+        hints = [_about(lasting, given_up=bool(given_up))] if lasting else []
+        settled = len(given_up) == len(failures)
         complete = walk.cut is None
+        incomplete = [f"{_day(failures[one], window)}: {one}" for one in given_up]
         if walk.cut is not None:
             hint = self._cut_short(walk)
-            if window.seeding:
+            if window.seeding and settled:
                 # A day that is always too much would keep all days before it from ever being reached.
                 day = window.since.date().isoformat()
-                learnt[INCOMPLETE_DAYS] = self._incomplete_days(day)
+                incomplete.append(day)
                 hint = f"{day} is not complete: {hint}"
                 complete = True
+            hints.append(hint)
         return Harvested(
             stop_reason=walk.cut or StopReason.WINDOW_EXHAUSTED,
             mode=Mode.INCREMENTAL,
             window=window,
             complete=complete,
-            more=complete and not self._taking.failed and self._is_more(window),
-            hint=hint,
+            more=complete and settled and self._is_more(window),
+            hint="; ".join(hints) or None,
             metadata=learnt,
+            remember=self._news({FAILING: failing, INCOMPLETE_DAYS: self._incomplete_days(incomplete)}),
+            given_up=len(given_up),
         )
 
     def _window(self) -> Window | None:
@@ -286,10 +300,21 @@ class _Windowed(_Harvester):
         )
         return left is not None and self._intake.part < windows.seed_windows
 
-    def _incomplete_days(self, day: str) -> list[str]:
+    def _incomplete_days(self, added: list[str]) -> list[str]:
         days = self._source.metadata.get(INCOMPLETE_DAYS)
-        known = [one for one in days if one != day] if isinstance(days, list) else []
-        return [*known, day][-MAX_INCOMPLETE_DAYS:]
+        # What was asked for again either answered or is among what is added.
+        met = self._taking.met
+        known = [one for one in days if one.partition(": ")[2] not in met] if isinstance(days, list) else []
+        return [*(one for one in known if one not in added), *added][-MAX_INCOMPLETE_DAYS:]
+
+    def _news(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """What differs from what is remembered; None for nothing."""
+        before = self._source.metadata
+        return {
+            name: value or None
+            for name, value in values.items()
+            if value != (before.get(name) or type(value)())
+        }
 
     async def _recheck(self, listed: set[str]) -> str:
         """Ask for known items, a few each time, round and round; answers how far it came."""
@@ -312,6 +337,25 @@ def _windows(params: Mapping[str, Any]) -> Windows:
         seed_days=params["seed_days"],
         seed_windows=params["seed_windows"],
     )
+
+
+def _counts(remembered: Any) -> dict[str, int]:
+    return dict(remembered) if isinstance(remembered, dict) else {}
+
+
+def _day(at: datetime | None, window: Window) -> str:
+    """The day an item is missing from, as well as it is known."""
+    return (at or (window.since if window.seeding else window.until)).date().isoformat()
+
+
+def _about(items: Sequence[str], *, given_up: bool) -> str:
+    """What to say of items that failed again and again."""
+    shown = ", ".join(f"`{one}`" for one in items[:3]) + (", ..." if len(items) > 3 else "")
+    number = "1 item" if len(items) == 1 else f"{len(items)} items"
+    failed = f"{number} failed in {patience.RUNS} runs in a row or more ({shown})"
+    if not given_up:
+        return f"{failed}: too many to go on without them, so the same time is asked for again"
+    return f"{failed}: their days count without them (`incomplete_days`) until a run meets them again"
 
 
 def _why(exc: RowenError) -> StopReason:

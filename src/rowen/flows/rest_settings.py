@@ -45,7 +45,7 @@ def _query_name(text: str) -> str:
     if urls.secret_parameter(f"?{text}=x"):
         raise ValueError(
             "expected no key in the query, where logs and messages show it; give it by reference:"
-            " `header.X-Api-Key='${KEY}'`, `bearer` or `basic`"
+            " `header.X-Api-Key` as `${KEY}`, `bearer` or `basic`"
         )
     return _name(text)
 

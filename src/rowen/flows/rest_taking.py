@@ -6,7 +6,8 @@ otherwise. One that comes whole in the list is compared by what it says.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from rowen.core import hashing, rest, rest_items, rest_text
@@ -39,7 +40,16 @@ class Taking:
         self._home = home
         self._params = params
         self._leftovers: Mapping[str, Known] = {}
-        self.failed = 0
+        self.failures: dict[str, datetime | None] = {}
+        """What failed, and when it last changed where that is known."""
+        self.watched: Collection[str] = ()
+        """References of which it matters whether they were met."""
+        self.met: set[str] = set()
+        """Of these, the ones that were asked for."""
+
+    @property
+    def failed(self) -> int:
+        return len(self.failures)
 
     async def take(self, items: Sequence[Listed | Broken]) -> None:
         for start in range(0, len(items), TAKEN_AT_ONCE):
@@ -49,6 +59,7 @@ class Taking:
         intake = self._intake
         waiting: list[Listed] = []
         references = [one.id for one in items if isinstance(one, Listed)]
+        self._meet(references)
         await intake.look_up(references)
         if self._api.detail:
             self._leftovers = await self._tools.store.leftovers(intake.run.source_id, references)
@@ -72,8 +83,11 @@ class Taking:
             # It could never be stored; as a failure it would keep the window from ever moving on.
             self._intake.counters.ignored["without_id"] += 1
         else:
-            self.failed += 1
+            self.failures[one.reference] = None
             self._intake.failed(one.reference, one.error)
+
+    def _meet(self, references: Sequence[str]) -> None:
+        self.met.update(one for one in references if one in self.watched)
 
     def _validator(self, one: Listed) -> str:
         """What says that nothing changed, without asking; empty when only the text can say."""
@@ -106,13 +120,13 @@ class Taking:
                 # It will not be had tomorrow either, and must not keep the window from moving on.
                 self._intake.counters.ignored["refused"] += 1
             else:
-                self._fail(one.id, exc)
+                self._fail(one.id, exc, at=one.at)
 
-    def _fail(self, reference: str, exc: RowenError) -> None:
+    def _fail(self, reference: str, exc: RowenError, *, at: datetime | None = None) -> None:
         if exc.facts.get("status") == 401:
             # Nobody else's answer will be another.
             raise exc
-        self.failed += 1
+        self.failures[reference] = at
         self._intake.failed(reference, exc)
 
     async def _with_detail(self, one: Listed) -> Any:
@@ -174,6 +188,7 @@ class Taking:
 
     async def recheck(self, references: Sequence[str]) -> None:
         """Ask for each of these whether it is still there."""
+        self._meet(references)
         await self.delete(await self._gone_among(references), Vanished.reason)
 
     async def _gone_among(self, references: Sequence[str]) -> list[str]:

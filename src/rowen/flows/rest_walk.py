@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from rowen.core import rest, rest_items, urls
+from rowen.core import json_body, rest, rest_items, urls
 from rowen.core.document import Validators
 from rowen.core.rest import Api, Order, Paging
 from rowen.core.rest_items import Listed
@@ -307,8 +307,6 @@ class Walk:
 
 def parsed(response: Response, url: str, params: Mapping[str, Any]) -> Any:
     """An answer as data. Raises `Unfetchable` or `Unparseable`, by its address in messages."""
-    import orjson
-
     shown = urls.without_credentials(url)
     if response.status != 200:
         hint = credentials.hint(params) if response.status in (401, 403) else None
@@ -316,7 +314,7 @@ def parsed(response: Response, url: str, params: Mapping[str, Any]) -> Any:
             f"`{shown}`: {response.status} from the API", hint=hint, url=shown, status=response.status
         )
     try:
-        return orjson.loads(response.body)
+        return json_body.read(response.body)
     except ValueError as exc:
         what = "a web page" if response.body.lstrip()[:1] == b"<" else "no JSON"
         raise Unparseable(f"`{shown}`: answers with {what}", url=shown) from exc

@@ -6,6 +6,8 @@ documents with snippets. A missing embedder never fails a search: it is answered
 
 from __future__ import annotations
 
+import logging
+
 from rowen.core import rank
 from rowen.core.hit import Answer, Filters, Hit, Place, SearchMode, SectionHit
 from rowen.core.query import terms as terms_of
@@ -15,6 +17,8 @@ from rowen.ports.embedder import Embedder
 from rowen.ports.store import SearchRequest, SearchResult, Store
 
 MAX_LIMIT = 100
+
+_log = logging.getLogger("rowen.search")
 
 
 async def search(
@@ -78,7 +82,10 @@ async def _vector(embedder: Embedder | None, query: str) -> tuple[bytes | None, 
     try:
         return await embedder.embed_query(query), None
     except EmbedderUnavailable as exc:
-        return None, f"answered from keywords: {exc.message}"
+        # Where the provider is and what it said is for the operator; readers hear what it means to them.
+        _log.warning("query_not_embedded error=%r", exc.message)
+        kind = str(exc.facts.get("kind") or exc.reason).replace("_", " ")
+        return None, f"answered from keywords: model `{embedder.model.name}` is away ({kind})"
 
 
 def _alpha(result: SearchResult, embedder: Embedder | None, query: str) -> float:

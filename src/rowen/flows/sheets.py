@@ -45,6 +45,8 @@ SPARE_ROUNDS = 2
 
 SHEET_ID, SEEN, DONE, FAILED = "sheet_id", "seen", "done", "failed"
 """In the sink's state: the tab, what people had said, the night that is done, the night that failed."""
+FORGOTTEN = "forgotten"
+"""And the companies in the sheet that nobody knows any more: their rows are left alone."""
 
 _log = logging.getLogger("rowen.sheets")
 
@@ -117,6 +119,8 @@ class _Known:
     """The ones that get a row if they have none."""
     merged: Mapping[str, str]
     """Ids in the sheet of companies that turned out to be another one."""
+    forgotten: Collection[str]
+    """Ids in the sheet of companies that nobody knows any more."""
 
 
 class _Sync:
@@ -152,12 +156,13 @@ class _Sync:
         while True:
             cells = await self._read(spreadsheet)
             if known is None:
-                known = await self._known(sheets.read(cells, columns).rows)
+                known = await self._known(sheets.read(cells, columns))
             sheet = sheets.read(cells, columns, merged=known.merged)
             self._check_header(sheet)
             await self._take_in(sheet, known.rows)
             batches = sheets.plan(sheet, known.rows, columns=columns, add=known.wanted)
             if not batches:
+                self.state[FORGOTTEN] = sorted(known.forgotten)
                 return True
             batch = batches[0]
             if batch.columns:
@@ -214,21 +219,26 @@ class _Sync:
                 await self._store.set_resolution(int(company), said, now=self._tools.clock.now())
         self.state[SEEN] = seen
 
-    async def _known(self, in_sheet: Collection[str]) -> _Known:
+    async def _known(self, sheet: sheets.Sheet) -> _Known:
         """The cells of all companies that have a row or should have one."""
         wanted = await self._wanted()
         rows = dict(wanted)
-        asked = sorted(int(id_) for id_ in in_sheet if id_ not in wanted and _is_id(id_))
+        asked = sorted(int(id_) for id_ in sheet.rows if id_ not in wanted and _is_id(id_))
         for start in range(0, len(asked), PAGE):
             found = await self._store.companies(ids=asked[start : start + PAGE], limit=PAGE)
             rows |= {str(company.id): self._row(company) for company in found}
         merged: dict[str, str] = {}
+        forgotten: list[str] = []
         for id_ in asked:
             if str(id_) not in rows:
                 company = await self._store.company(id_)
                 if company is not None:
                     merged[str(id_)] = str(company.id)
-        return _Known(rows, wanted.keys(), merged)
+                else:
+                    forgotten.append(str(id_))
+        told = self.state.get(FORGOTTEN, ())
+        rows |= sheets.farewell(sheet, (id_ for id_ in forgotten if id_ not in told))
+        return _Known(rows, wanted.keys(), merged, forgotten)
 
     async def _wanted(self) -> dict[str, sheets.Row]:
         source_ids = sinks.matching_ids(self._sink.settings, await self._store.sources())
@@ -255,6 +265,8 @@ class _Sync:
             "places": sheets.text(", ".join(company.places)),
             "first_seen": self._day(company.first_seen_at),
             "last_seen": self._day(company.last_seen_at),
+            # Only for a row that is added: in one that is there, this is people's.
+            sheets.RESOLUTION: company.resolution[: sheets.MAX_TEXT],
         }
 
     def _day(self, at: datetime | None) -> str:

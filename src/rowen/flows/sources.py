@@ -66,8 +66,18 @@ async def find_all(tools: Tools, names: Sequence[str]) -> list[Source]:
 
 async def choose(tools: Tools, wanted: str) -> Source:
     """The source a reader means: `python@3.12` that one, `python@3` the best such, `python` the newest."""
+    return (await choose_all(tools, [wanted]))[0]
+
+
+async def choose_all(tools: Tools, wanted: Sequence[str]) -> list[Source]:
+    """`choose` for several, from one look at the store."""
+    every = await tools.store.sources() if wanted else []
+    return [await _chosen(tools, every, one) for one in wanted]
+
+
+async def _chosen(tools: Tools, every: Sequence[Source], wanted: str) -> Source:
     name, _, version = wanted.partition("@")
-    versions = {source.version: source for source in await tools.store.sources() if source.name == name}
+    versions = {source.version: source for source in every if source.name == name}
     best = newest_fitting(version, versions)
     if best is not None:
         return versions[best]

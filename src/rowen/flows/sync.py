@@ -214,7 +214,8 @@ class _Execution:
                 metadata=self._metadata({}, whole=self._was_whole(harvested)),
             )
         clean = not counters.failed and harvested.error is None
-        whole = clean and harvested.complete
+        settled = counters.failed <= harvested.given_up and harvested.error is None
+        whole = settled and harvested.complete
         window = harvested.window
         return RunEnd(
             status=RunStatus.COMPLETED if clean else RunStatus.PARTIAL,
@@ -227,14 +228,15 @@ class _Execution:
             documents=documents,
             source_status=after(Status.RUNNING, Step.SUCCEED if harvested.error is None else Step.FAIL),
             # invariant: the watermark is the start of the last run that took in all of its window without
-            # failures, never past them.
+            # failures, never past them; what failed again and again is given up, and the source says so.
             watermark=self._run.started_at if whole and not (window and window.seeding) else None,
             last_processed_date=reached_by(window, before=self._source.last_processed_date)
             if whole and window
             else None,
             window=window,
             metadata=self._metadata(
-                {FATAL: False, **_kept(harvested.metadata, clean=clean)}, whole=self._was_whole(harvested)
+                {FATAL: False, **_kept(harvested.metadata, clean=settled), **harvested.remember},
+                whole=self._was_whole(harvested),
             ),
         )
 

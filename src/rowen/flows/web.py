@@ -68,5 +68,5 @@ class _Pages(Rules):
             empty = self._intake.counters.ignored[LOOKS_EMPTY]
             self.hint = (
                 f"{empty} page{'s look' if empty > 1 else ' looks'} empty until scripts have run:"
-                " add the site again with `--set render=true`"
+                " add the site again with `--set render=true`, or `set = { render = true }` in rowen.toml"
             )

@@ -26,9 +26,31 @@ class Access(Protocol):
         ...
 
     async def request_sync(
-        self, source_id: int, *, only: Sequence[str] | None, reason: str, now: datetime
+        self,
+        source_id: int,
+        *,
+        only: Sequence[str] | None,
+        reason: str,
+        now: datetime,
+        full: bool = False,
     ) -> SyncRequest:
-        """A wish, joined with the one there may be."""
+        """A wish, joined with the one there may be; `full` when one of them is."""
+        ...
+
+    async def request_by_delivery(
+        self,
+        hook: str,
+        delivery: str,
+        source_id: int,
+        *,
+        only: Sequence[str] | None,
+        reason: str,
+        now: datetime,
+    ) -> SyncRequest | None:
+        """The wish of a web hook's delivery; None when this one was met before, within a week.
+
+        That it was met is stored together with the wish: a delivery that is known has not been lost.
+        """
         ...
 
     async def sync_requests(self) -> list[SyncRequest]:
@@ -36,9 +58,5 @@ class Access(Protocol):
         ...
 
     async def finish_request(self, request: SyncRequest) -> None:
-        """It was carried out. A wish that joined it meanwhile stays."""
-        ...
-
-    async def first_delivery(self, hook: str, delivery: str, *, now: datetime) -> bool:
-        """Is this the first time this delivery is met? Deliveries are remembered for a week."""
+        """It was carried out. A wish that joined it meanwhile stays, and so does one that came after it."""
         ...

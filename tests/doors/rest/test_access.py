@@ -7,8 +7,11 @@ import asyncio
 import pytest
 
 from rowen.core.access import Scope
+from rowen.doors.rest import limits
 from rowen.doors.rest.limits import MAX_CALLERS, Buckets
 from tests.doors.rest.conftest import Api, serving
+from tests.gate import Gate
+from tests.site import html
 from tests.world import World
 
 pytestmark = pytest.mark.anyio
@@ -102,6 +105,22 @@ async def test_a_server_that_others_can_reach_stays_closed_when_its_last_token_g
         assert (await api.get("/api/v1/sources", headers=headers)).status == 401
 
 
+async def test_a_server_that_had_tokens_is_not_open_when_the_last_one_goes(api: Api) -> None:
+    headers = await api.token(Scope.READ)
+    assert (await api.get("/api/v1/sources", headers=headers)).status == 200
+    await api.world.store.remove_token(Scope.READ)
+    assert (await api.get("/api/v1/sources")).is_problem(401, "unauthorised")
+
+
+@pytest.mark.parametrize("name", ["Forwarded", "X-Forwarded-For", "X-Forwarded-Proto", "X-Real-IP"])
+async def test_a_proxy_in_front_does_not_make_everybody_local(api: Api, name: str) -> None:
+    answer = await api.get("/api/v1/sources", headers={name: "for=192.0.2.1"})
+    assert answer.is_problem(403, "forbidden")
+    assert "proxy" in answer.json["hint"]
+    headers = await api.token(Scope.READ)
+    assert (await api.get("/api/v1/sources", headers={**headers, name: "192.0.2.1"})).status == 200
+
+
 async def test_an_open_server_answers_to_the_names_of_this_machine_and_to_no_others(api: Api) -> None:
     """A page whose own name leads to 127.0.0.1 runs in a browser on this machine."""
     for host in ("localhost", "localhost:8340", "127.0.0.1:1", "[::1]:99", "[::1]", "LOCALHOST"):
@@ -153,10 +172,10 @@ async def test_guessing_tokens_is_limited_by_address(world: World) -> None:
 
 
 async def test_callers_behind_a_proxy_are_told_apart_when_the_proxy_is_trusted(world: World) -> None:
-    for trusted, second in (("", 429), ("127.0.0.1", 200)):
+    for trusted, second in (("", 429), ("127.0.0.1", 401)):
         async with serving(world, rate_limit_per_minute=1, trusted_proxies=trusted) as api:
-            for caller, status in (("192.0.2.1", 200), ("192.0.2.2", second)):
-                answer = await api.get("/api/v1/sources", headers={"X-Forwarded-For": caller})
+            for caller, status in (("192.0.2.1", 401), ("192.0.2.2", second)):
+                answer = await api.post("/webhooks/docs", headers={"X-Forwarded-For": caller})
                 assert answer.status == status, (trusted, caller)
 
 
@@ -191,6 +210,22 @@ async def test_a_body_that_does_not_say_how_long_it_is_is_cut_off(world: World) 
         assert sent < 10_000_000
 
 
+async def test_a_body_too_long_for_a_sync_is_not_taken_for_a_caller_that_went_away(world: World) -> None:
+    gate = Gate()
+    world.site.set("/rye", html("Rye", "late"), delay=gate)
+
+    async def pieces() -> object:
+        for _ in range(10):
+            yield b"x" * 500
+            await asyncio.sleep(0)
+
+    await world.add()
+    async with serving(world, max_body_bytes=1000) as api:
+        answer = await api.post("/scraping/docs/sync", data=pieces())
+        assert answer.is_problem(413, "too_large")
+        gate.set()
+
+
 async def test_a_mounted_application_stands_behind_the_same_guard(world: World) -> None:
     seen: list[object] = []
 
@@ -213,3 +248,25 @@ async def test_a_mounted_application_stands_behind_the_same_guard(world: World) 
             assert (await api.post(path, headers=headers, data=b"hello")).status == 200
         assert [(scope, message["body"]) for scope, message in seen] == [(Scope.SYNC, b"hello")] * 2  # type: ignore[index]
         assert (await api.post("/mcp", headers=headers, data=b"x" * 2000)).is_problem(413, "too_large")
+
+
+@pytest.mark.parametrize("path", ["/api/v1/sources", "/webhooks/docs", "/scraping/docs/sync"])
+async def test_a_body_that_trickles_in_is_not_waited_for(
+    world: World, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    monkeypatch.setattr(limits, "BODY_S", 0.05)
+    gate = Gate()
+    world.site.set("/rye", html("Rye", "late"), delay=gate)
+    await world.add()
+    enough = asyncio.Event()
+
+    async def trickle() -> object:
+        yield b"{"
+        await enough.wait()
+
+    async with serving(world) as api:
+        headers = {"Content-Type": "application/json"}
+        answer = await api.post(path, data=trickle(), headers=headers)
+        assert answer.is_problem(408, "too_slow")
+        enough.set()
+        gate.set()

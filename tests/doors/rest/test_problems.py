@@ -149,3 +149,34 @@ async def test_a_request_id_that_could_fool_a_log_is_replaced(api: Api) -> None:
     for given in ("a b", "x" * 65, "é"):
         answer = await api.get("/health/live", headers={"X-Request-ID": given})
         assert answer.headers["X-Request-ID"] != given
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "since=0001-01-01T00:00:00%2B14:00",
+        "since=9999-12-31T23:59:59-12:00",
+        "meta.%00=x",
+        "meta.tags=%00",
+        "&".join(f"meta.k{number}=x" for number in range(21)),
+        "&".join("source=docs" for _ in range(51)),
+    ],
+)
+async def test_a_search_that_cannot_be_meant_is_refused_and_no_bug(harvested: Api, query: str) -> None:
+    answer = await harvested.get(f"/api/v1/search?q=barley&mode=keyword&{query}")
+    assert answer.is_problem(422, "invalid"), answer
+
+
+async def test_what_can_be_got_can_be_asked_for_its_head(harvested: Api) -> None:
+    for path in (
+        "/api/v1/sources",
+        "/api/v1/sources/docs",
+        "/health/live",
+        "/metrics",
+        "/scraping/docs/handoffs",
+    ):
+        head, got = await harvested.ask("HEAD", path), await harvested.get(path)
+        assert (head.status, head.text) == (200, ""), path
+        assert head.headers["Content-Type"] == got.headers["Content-Type"]
+    assert (await harvested.ask("HEAD", "/api/v1/sources/nobody")).status == 404
+    assert (await harvested.ask("HEAD", "/scraping/docs/sync")).status == 405

@@ -17,7 +17,9 @@ from pathlib import Path
 import aiohttp
 import pytest
 
+from rowen.config import ServiceConfig
 from rowen.doors.rest.server import Address, bound
+from rowen.errors import ConfigError
 from tests.gate import Gate
 from tests.site import Site, html
 
@@ -189,6 +191,17 @@ def test_a_place_that_is_none_is_told_as_such(environment: dict[str, str], value
     assert f"--listen `{value}`" in ended.stderr
 
 
+def test_a_port_that_is_too_high_is_told_the_range() -> None:
+    with pytest.raises(ConfigError, match="from 0 to 65535, got 99999"):
+        Address.parse("99999", ServiceConfig())
+
+
+def test_a_host_that_is_not_of_this_machine_is_not_taken_for_a_port_that_is_taken() -> None:
+    with pytest.raises(ConfigError) as caught:
+        bound(Address("192.0.2.1", 0))
+    assert "192.0.2.1` an address of this machine?" in str(caught.value.hint)
+
+
 def test_once_and_for_ever_do_not_go_together(environment: dict[str, str]) -> None:
     assert rowen(environment, "serve", "--once", "--listen").returncode == 2
 
@@ -198,6 +211,7 @@ async def test_a_second_server_for_a_store_says_who_looks_after_it(environment: 
         second = rowen(environment, "serve", "--listen", "0")
         assert second.returncode == 2
         assert "another `rowen serve` looks after this store" in second.stderr
+        assert "listening on" not in second.stdout + second.stderr
         assert "Traceback" not in second.stderr
 
 

@@ -67,7 +67,7 @@ async def test_a_search_without_the_model_says_so(harvested: Api) -> None:
     harvested.world.embedder.down = True
     answer = (await harvested.get(f"{V1}/search?q=barley")).json
     assert answer["mode"] == "keyword"
-    assert "down" in answer["degraded"]
+    assert "is away" in answer["degraded"]
 
 
 async def test_documents_come_in_pages(harvested: Api) -> None:

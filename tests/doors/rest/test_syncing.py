@@ -84,6 +84,22 @@ async def test_a_run_that_waits_for_its_turn_is_queued(api: Api) -> None:
     assert (await api.post("/scraping/other/sync")).json["run_id"] == 2
 
 
+async def test_an_older_run_is_not_shown_as_the_one_that_waits(harvested: Api) -> None:
+    await harvested.world.add("other", path="/oats")
+    gate = Gate()
+    harvested.world.site.set("/oats", html("Oats", "late"), delay=gate)
+    first = asyncio.create_task(harvested.post("/scraping/other/sync"))
+    await gate.reached()
+    queued = await harvested.post(SYNC + "?wait=false")
+    assert queued.headers["Location"] == "/api/v1/sources/docs/runs?after_run=1"
+    assert (await harvested.get(queued.headers["Location"])).json == {"runs": []}
+    gate.set()
+    await first
+    ended = await harvested.post(SYNC)
+    listed = (await harvested.get(queued.headers["Location"])).json["runs"]
+    assert ended.json["run_id"] in [run["run_id"] for run in listed]
+
+
 async def test_a_run_of_another_process_answers_for_ours(api: Api) -> None:
     gate = Gate()
     api.world.site.set("/rye", html("Rye", "late"), delay=gate)

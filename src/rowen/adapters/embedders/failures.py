@@ -7,16 +7,19 @@ refuses one is not repeated at all: it may quote it.
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
+from urllib.parse import quote
 
 import orjson
 
 from rowen.adapters.embedders.spec import Resolved
 from rowen.core.retry_after import retry_after_s
+from rowen.core.secrets import SHORTEST
 from rowen.errors import EmbedderUnavailable
 
 MAX_WAIT_S = 7 * 86_400.0
@@ -49,7 +52,7 @@ def failure(
     retry_after: float | None = None,
 ) -> EmbedderUnavailable:
     return EmbedderUnavailable(
-        f"model `{resolved.name}`: {fact}",
+        f"model `{resolved.name}`: {_without_key(fact, resolved)}",
         hint=hint,
         retry_after_s=retry_after,
         kind=kind,
@@ -89,11 +92,26 @@ def wait_s(headers: Mapping[str, str], value: Any) -> float | None:
 def redacted(text: str, resolved: Resolved) -> str:
     """A provider's words for a message: one short line, without the key."""
     line = "".join(c for c in text.strip().partition("\n")[0] if c.isprintable())
-    key = resolved.api_key.reveal() if resolved.api_key is not None else ""
-    if key:
-        # Before it is cut: half a key is still a part of it.
-        line = line.replace(key, "***")
+    # Before it is cut: half a key is still a part of it.
+    line = _without_key(line, resolved)
     return line if len(line) <= _SAID_CHARS else line[:_SAID_CHARS].rstrip() + "…"
+
+
+def _without_key(text: str, resolved: Resolved) -> str:
+    """Also without its longer pieces, however they are spelt: providers show beginnings and ends."""
+    key = resolved.api_key.reveal().strip() if resolved.api_key is not None else ""
+    for spelt in {key, quote(key, safe=""), json.dumps(key)[1:-1]} - {""}:
+        text = re.sub(re.escape(spelt), "***", text, flags=re.IGNORECASE)
+        pieces = [spelt[at : at + SHORTEST] for at in range(len(spelt) - SHORTEST + 1)]
+        seen = [False] * len(text)
+        for piece in pieces:
+            for found in re.finditer(f"(?={re.escape(piece)})", text, re.IGNORECASE):
+                seen[found.start() : found.start() + SHORTEST] = [True] * SHORTEST
+        text = "".join(
+            "***" if hidden and not (at and seen[at - 1]) else "" if hidden else text[at]
+            for at, hidden in enumerate(seen)
+        )
+    return text
 
 
 def _kind(status: int, value: Any, said: str, *, answered_before: bool) -> str:

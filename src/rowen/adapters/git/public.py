@@ -12,6 +12,7 @@ import os
 import re
 import socket
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from rowen.adapters.git.command import Git
@@ -22,6 +23,9 @@ from rowen.errors import AddressRefused, ConfigError, HostUnknown
 PORTS = {"https": 443, "http": 80}
 PINS_SINCE = (2, 37)
 """Older versions of git do not know the setting, and would look names up again."""
+MAX_PLACES = 50
+"""Git itself follows borrowed objects five repositories deep."""
+MAX_NAMED_BYTES = 65_536
 _KEPT = frozenset((
     "PATH", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE",
     "GIT_SSL_CAINFO", "GIT_SSL_CAPATH",
@@ -59,8 +63,12 @@ class PublicWay:
         url = address.removeprefix("git+")
         scheme = url.partition("://")[0]
         if scheme == "file":
-            if not await asyncio.to_thread(self._may_read, unquote(urlsplit(url).path)):
+            path = unquote(urlsplit(url).path)
+            if not await asyncio.to_thread(self._may_read, path):
                 raise _refused(address, "not below a folder that sources added by API may read")
+            outside = await asyncio.to_thread(leads_outside, path, self._may_read)
+            if outside is not None:
+                raise _refused(address, f"its `{outside}` leads out of the folders that sources may read")
             return self._git("file")
         if scheme != "https" and not (scheme == "http" and self._allow_private):
             raise _refused(address, f"`{scheme}` is not open to sources added by API")
@@ -112,6 +120,54 @@ class PublicWay:
             protocols=protocol,
             settings=settings,
         )
+
+
+def leads_outside(path: str, may_read: Callable[[str], bool]) -> str | None:
+    """What of a repository on this machine makes git read elsewhere; None when nothing does.
+
+    A `.git` may be a file that names another folder, a folder may be a link, and a repository may borrow its
+    objects from others, which borrow in turn.
+    """
+    # In this order git looks for a repository by a path.
+    waiting = [Path(path + suffix) for suffix in ("/.git", "", ".git/.git", ".git")]
+    seen: set[Path] = set()
+    while waiting:
+        place = waiting.pop()
+        real = Path(os.path.realpath(place))
+        if real in seen or not real.exists():
+            continue
+        if not may_read(str(real)):
+            return place.name
+        if len(seen) >= MAX_PLACES:
+            return "objects/info/alternates"
+        seen.add(real)
+        if real.is_file():
+            waiting += _named(real, "gitdir: ", real.parent)
+            continue
+        for name in ("HEAD", "refs", "objects", "objects/pack", "objects/info", "packed-refs", "config"):
+            inner = real / name
+            if inner.exists() and not may_read(os.path.realpath(inner)):
+                return name
+        waiting += _named(real / "commondir", "", real)
+        waiting += _named(real / "info/alternates", "", real)
+        waiting += _named(real / "objects/info/alternates", "", real / "objects")
+    return None
+
+
+def _named(file: Path, mark: str, base: Path) -> list[Path]:
+    """The places that a small file of git names, spelt exactly as git reads them."""
+    try:
+        with file.open("rb") as opened:
+            text = os.fsdecode(opened.read(MAX_NAMED_BYTES + 1))
+    except OSError:
+        return []
+    if not text.startswith(mark):
+        return []
+    named = [text.removeprefix(mark).rstrip("\r\n")] if mark else text.split("\n")
+    if len(text) > MAX_NAMED_BYTES or any(one.startswith('"') for one in named):
+        # Longer than anybody needs, or in a spelling that hides the place: taken for the worst.
+        return [Path(base.anchor)]
+    return [base / one for one in named if one and not one.startswith("#") and "\0" not in one]
 
 
 def pins(host: str, port: int, addresses: Sequence[str]) -> list[str]:

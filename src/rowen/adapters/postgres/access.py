@@ -48,18 +48,35 @@ def remove_token(db: Transaction, name: str) -> bool:
 
 
 def request_sync(
-    db: Transaction, source_id: int, only: Sequence[str] | None, reason: str, now: datetime
+    db: Transaction, source_id: int, only: Sequence[str] | None, full: bool, reason: str, now: datetime
 ) -> SyncRequest:
     waiting = db.row("request_find", source=source_id)
     if waiting is not None:
-        only = joined(waiting[0], only)
+        only, full = joined(waiting[0], only), full or waiting[1]
     wanted = None if only is None else json_out(list(only))
     if waiting is not None:
-        ((*row,),) = db.rows("request_join", source=source_id, only=wanted, reason=reason)
+        ((*row,),) = db.rows("request_join", source=source_id, only=wanted, full=full, reason=reason)
     else:
         # Two first wishes at once: the second one fails here, is tried again, and joins the first.
-        ((*row,),) = db.rows("request_insert", source=source_id, only=wanted, reason=reason, now=now)
+        ((*row,),) = db.rows(
+            "request_insert", source=source_id, only=wanted, full=full, reason=reason, now=now
+        )
     return _request(tuple(row))
+
+
+def request_by_delivery(
+    db: Transaction,
+    delivery: tuple[str, str],
+    source_id: int,
+    only: Sequence[str] | None,
+    reason: str,
+    now: datetime,
+) -> SyncRequest | None:
+    hook, name = delivery
+    db.write("deliveries_forget", before=now - DELIVERIES_KEPT)
+    if not db.write("delivery_insert", hook=hook, digest=hashing.of_text(name), now=now):
+        return None
+    return request_sync(db, source_id, only, False, reason, now)
 
 
 def sync_requests(db: Transaction) -> list[SyncRequest]:
@@ -67,12 +84,7 @@ def sync_requests(db: Transaction) -> list[SyncRequest]:
 
 
 def finish_request(db: Transaction, request: SyncRequest) -> None:
-    db.write("request_delete", source=request.source_id, number=request.number)
-
-
-def first_delivery(db: Transaction, hook: str, delivery: str, now: datetime) -> bool:
-    db.write("deliveries_forget", before=now - DELIVERIES_KEPT)
-    return bool(db.write("delivery_insert", hook=hook, digest=hashing.of_text(delivery), now=now))
+    db.write("request_delete", source=request.source_id, number=request.number, at=request.requested_at)
 
 
 def _token(row: Row) -> Token:
@@ -90,6 +102,7 @@ def _request(row: Row) -> SyncRequest:
         source_id=row[0],
         number=row[1],
         only=None if row[2] is None else tuple(row[2]),
-        reason=row[3],
-        requested_at=time_in(row[4]),
+        full=row[3],
+        reason=row[4],
+        requested_at=time_in(row[5]),
     )

@@ -745,26 +745,28 @@ DELETE FROM tokens WHERE name = :name;
 
 -- name: request_find
 -- What a waiting wish asks for; nobody else joins it meanwhile.
-SELECT "only" FROM sync_requests WHERE source_id = :source FOR UPDATE;
+SELECT "only", "full" FROM sync_requests WHERE source_id = :source FOR UPDATE;
 
 -- name: request_insert
 -- The first wish for a source.
-INSERT INTO sync_requests (source_id, number, "only", reason, requested_at)
-VALUES (:source, 1, :only, :reason, :now)
-RETURNING source_id, number, "only", reason, requested_at;
+INSERT INTO sync_requests (source_id, number, "only", "full", reason, requested_at)
+VALUES (:source, 1, :only, :full, :reason, :now)
+RETURNING source_id, number, "only", "full", reason, requested_at;
 
 -- name: request_join
 -- What became of the waiting wish when another joined; its place in the queue stays.
-UPDATE sync_requests SET number = number + 1, "only" = :only, reason = :reason WHERE source_id = :source
-RETURNING source_id, number, "only", reason, requested_at;
+UPDATE sync_requests SET number = number + 1, "only" = :only, "full" = :full, reason = :reason
+WHERE source_id = :source
+RETURNING source_id, number, "only", "full", reason, requested_at;
 
 -- name: requests_all
 -- The longest waiting first.
-SELECT source_id, number, "only", reason, requested_at FROM sync_requests ORDER BY requested_at, source_id;
+SELECT source_id, number, "only", "full", reason, requested_at FROM sync_requests
+ORDER BY requested_at, source_id;
 
 -- name: request_delete
--- A wish that nothing joined since.
-DELETE FROM sync_requests WHERE source_id = :source AND number = :number;
+-- A wish that nothing joined since; the time tells it from a later one, whose numbers begin anew.
+DELETE FROM sync_requests WHERE source_id = :source AND number = :number AND requested_at = :at;
 
 -- name: deliveries_forget
 -- Nobody delivers again after so long.

@@ -51,16 +51,17 @@ def remove_token(db: apsw.Connection, name: str) -> bool:
 
 
 def request_sync(
-    db: apsw.Connection, source_id: int, only: Sequence[str] | None, reason: str, now: datetime
+    db: apsw.Connection, source_id: int, only: Sequence[str] | None, full: bool, reason: str, now: datetime
 ) -> SyncRequest:
     waiting = db.execute(sql("request_find"), (source_id,)).get
     if waiting is not None:
-        only = joined(_only(waiting[1]), only)
+        only, full = joined(_only(waiting[0]), only), full or bool(waiting[1])
     row = db.execute(
         sql("request_save"),
         {
             "source": source_id,
             "only": None if only is None else json_out(list(only)),
+            "full": int(full),
             "reason": reason,
             "now": time_out(now),
         },
@@ -68,18 +69,27 @@ def request_sync(
     return _request(row)
 
 
+def request_by_delivery(
+    db: apsw.Connection,
+    delivery: tuple[str, str],
+    source_id: int,
+    only: Sequence[str] | None,
+    reason: str,
+    now: datetime,
+) -> SyncRequest | None:
+    db.execute(sql("deliveries_forget"), (time_out(now - DELIVERIES_KEPT),))
+    db.execute(sql("delivery_insert"), (*delivery, time_out(now)))
+    if not db.changes():
+        return None
+    return request_sync(db, source_id, only, False, reason, now)
+
+
 def sync_requests(db: apsw.Connection) -> list[SyncRequest]:
     return [_request(row) for row in db.execute(sql("requests_all"))]
 
 
 def finish_request(db: apsw.Connection, request: SyncRequest) -> None:
-    db.execute(sql("request_delete"), (request.source_id, request.number))
-
-
-def first_delivery(db: apsw.Connection, hook: str, delivery: str, now: datetime) -> bool:
-    db.execute(sql("deliveries_forget"), (time_out(now - DELIVERIES_KEPT),))
-    db.execute(sql("delivery_insert"), (hook, delivery, time_out(now)))
-    return bool(db.changes())
+    db.execute(sql("request_delete"), (request.source_id, request.number, time_out(request.requested_at)))
 
 
 def _token(row: tuple[Any, ...]) -> Token:
@@ -97,8 +107,9 @@ def _request(row: tuple[Any, ...]) -> SyncRequest:
         source_id=row[0],
         number=row[1],
         only=_only(row[2]),
-        reason=row[3],
-        requested_at=datetime.fromisoformat(row[4]),
+        full=bool(row[3]),
+        reason=row[4],
+        requested_at=datetime.fromisoformat(row[5]),
     )
 
 

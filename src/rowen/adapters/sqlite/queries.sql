@@ -661,21 +661,24 @@ DELETE FROM tokens WHERE name = ?;
 
 -- name: request_find
 -- What a waiting wish asks for.
-SELECT number, only FROM sync_requests WHERE source_id = ?;
+SELECT only, "full" FROM sync_requests WHERE source_id = ?;
 
 -- name: request_save
 -- A wish, or what became of the waiting one when another joined; its place in the queue stays.
-INSERT INTO sync_requests (source_id, number, only, reason, requested_at) VALUES (:source, 1, :only, :reason, :now)
-ON CONFLICT (source_id) DO UPDATE SET number = number + 1, only = excluded.only, reason = excluded.reason
-RETURNING source_id, number, only, reason, requested_at;
+INSERT INTO sync_requests (source_id, number, only, "full", reason, requested_at)
+VALUES (:source, 1, :only, :full, :reason, :now)
+ON CONFLICT (source_id) DO UPDATE SET
+  number = number + 1, only = excluded.only, "full" = excluded."full", reason = excluded.reason
+RETURNING source_id, number, only, "full", reason, requested_at;
 
 -- name: requests_all
 -- The longest waiting first.
-SELECT source_id, number, only, reason, requested_at FROM sync_requests ORDER BY requested_at, source_id;
+SELECT source_id, number, only, "full", reason, requested_at FROM sync_requests
+ORDER BY requested_at, source_id;
 
 -- name: request_delete
--- A wish that nothing joined since.
-DELETE FROM sync_requests WHERE source_id = ? AND number = ?;
+-- A wish that nothing joined since; the time tells it from a later one, whose numbers begin anew.
+DELETE FROM sync_requests WHERE source_id = ? AND number = ? AND requested_at = ?;
 
 -- name: deliveries_forget
 -- Nobody delivers again after so long.

@@ -286,6 +286,7 @@ CREATE TABLE sync_requests (
   source_id    INTEGER PRIMARY KEY REFERENCES sources (id) ON DELETE CASCADE,
   number       INTEGER NOT NULL,
   only         TEXT,
+  "full"       INTEGER NOT NULL DEFAULT 0,
   reason       TEXT NOT NULL,
   requested_at TEXT NOT NULL
 );

@@ -81,15 +81,32 @@ class SqliteService:
         return await self._db.write(access.remove_token, name)
 
     async def request_sync(
-        self, source_id: int, *, only: Sequence[str] | None, reason: str, now: datetime
+        self,
+        source_id: int,
+        *,
+        only: Sequence[str] | None,
+        reason: str,
+        now: datetime,
+        full: bool = False,
     ) -> SyncRequest:
-        return await self._db.write(access.request_sync, source_id, only, reason, now)
+        return await self._db.write(access.request_sync, source_id, only, full, reason, now)
+
+    async def request_by_delivery(
+        self,
+        hook: str,
+        delivery: str,
+        source_id: int,
+        *,
+        only: Sequence[str] | None,
+        reason: str,
+        now: datetime,
+    ) -> SyncRequest | None:
+        return await self._db.write(
+            access.request_by_delivery, (hook, delivery), source_id, only, reason, now
+        )
 
     async def sync_requests(self) -> list[SyncRequest]:
         return await self._db.read(access.sync_requests)
 
     async def finish_request(self, request: SyncRequest) -> None:
         await self._db.write(access.finish_request, request)
-
-    async def first_delivery(self, hook: str, delivery: str, *, now: datetime) -> bool:
-        return await self._db.write(access.first_delivery, hook, delivery, now)

@@ -185,6 +185,8 @@ def _allowed(app: FastAPI, path: str) -> dict[str, str]:
         if re.fullmatch(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(template)), path)
         for method in methods
     }
+    if "GET" in found:
+        found.add("HEAD")
     return {"Allow": ", ".join(sorted(found))} if found else {}
 
 

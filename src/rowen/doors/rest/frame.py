@@ -17,6 +17,8 @@ from rowen.doors.rest.problems import BUG
 
 _OURS = re.compile(r"[A-Za-z0-9._-]{1,64}")
 """An id that a caller may choose: one that is safe in a log."""
+OURS = ("/api/", "/scraping/", "/health/", "/metrics")
+"""Not what other doors have mounted: to them HEAD may mean something else."""
 QUIET = frozenset(("/health/live", "/health/ready", "/metrics"))
 """Asked by machines every few seconds."""
 GONE = 499
@@ -38,6 +40,10 @@ class Frame:
         given = Headers(scope=scope).get("x-request-id", "")
         request_id = scope[REQUEST_ID] = given if _OURS.fullmatch(given) else secrets.token_hex(8)
         started, status = self._monotonic(), 0
+        asked = scope
+        if scope["method"] == "HEAD" and scope["path"].startswith(OURS):
+            # Answered like GET; the server below leaves the body out.
+            asked = {**scope, "method": "GET"}
 
         async def sending(message: Message) -> None:
             nonlocal status
@@ -49,7 +55,7 @@ class Frame:
             await send(message)
 
         try:
-            await self._app(scope, receive, sending)
+            await self._app(asked, receive, sending)
         except Exception:
             _log.exception("bug", extra={logs.FIELDS: {"request_id": request_id, "path": scope["path"]}})
             if status:
@@ -57,7 +63,7 @@ class Frame:
                 raise
             await BUG.response(request_id)(scope, receive, sending)
         finally:
-            self._tell(scope, status, self._monotonic() - started)
+            self._tell({**asked, "method": scope["method"]}, status, self._monotonic() - started)
 
     def _tell(self, scope: Scope, status: int, seconds: float) -> None:
         endpoint = scope.get("endpoint")

@@ -30,6 +30,8 @@ OPEN = frozenset(("/health/live", "/health/ready", "/openapi.json", "/docs"))
 HOOKS = "/webhooks/"
 """Their senders sign what they send and have no token; they count their bodies by rules of their own."""
 LOOPBACK = frozenset(("localhost", "127.0.0.1", "[::1]"))
+FORWARDED = frozenset(("forwarded", "x-real-ip"))
+"""Written by a proxy in front, like all of `X-Forwarded-...`: then loopback is not where a caller is."""
 SAFE = frozenset(("GET", "HEAD", "OPTIONS"))
 
 SCOPE, CALLER, REQUEST_ID = "rowen.scope", "rowen.caller", "rowen.request_id"
@@ -77,6 +79,8 @@ class Guard:
         self._buckets = buckets
         self._may_be_open = may_be_open
         """Is this server reached from this machine only?"""
+        self._had_tokens = False
+        """Who once had tokens does not want to be open, also when the last one goes."""
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
@@ -90,9 +94,8 @@ class Guard:
         if problem is not None:
             await problem.response(scope.get(REQUEST_ID))(scope, receive, send)
             return
-        if not scope["path"].startswith(HOOKS):
-            receive = limited(receive, self._max_body_bytes)
-        await self._app(scope, receive, send)
+        limit = None if scope["path"].startswith(HOOKS) else self._max_body_bytes
+        await self._app(scope, limited(receive, limit), send)
 
     async def _problem(self, scope: AsgiScope, headers: Headers) -> Problem | None:
         path = scope["path"]
@@ -125,6 +128,7 @@ class Guard:
                 Retry_After=str(math.ceil(wait_s)),
             )
         if token is not None:
+            self._had_tokens = True
             scope[SCOPE] = token.scope
             return None
         if given is not None:
@@ -132,8 +136,15 @@ class Guard:
         if hook:
             scope[SCOPE] = None
             return None
-        if not self._may_be_open() or await store.tokens():
+        self._had_tokens = self._had_tokens or bool(await store.tokens())
+        if not self._may_be_open() or self._had_tokens:
             return _unknown("this server wants a token")
+        if any(name in FORWARDED or name.startswith("x-forwarded-") for name in headers):
+            return refused(
+                403,
+                "this server has no tokens yet, and the request came through a proxy",
+                hint="callers behind a proxy need a token: `rowen token create NAME --scope read`",
+            )
         if _host(headers) not in LOOPBACK:
             return refused(
                 403,

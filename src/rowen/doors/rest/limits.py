@@ -1,7 +1,8 @@
-"""How much a caller may ask for: requests in a minute, and bytes in a body."""
+"""How much a caller may ask for: requests in a minute, bytes in a body, and time to send it."""
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
 
@@ -10,6 +11,10 @@ from starlette.types import Message, Receive
 
 MAX_CALLERS = 10_000
 """Addresses are cheap: the callers that were silent longest are forgotten first."""
+
+
+BODY_S = 30.0
+"""How long a body may take to come in: who sends a byte now and then holds nobody's place."""
 
 
 class Buckets:
@@ -41,16 +46,37 @@ class BodyTooLong(HTTPException):
         super().__init__(413, f"the body is longer than {limit} bytes")
 
 
-def limited(receive: Receive, limit: int) -> Receive:
-    """Counts a body while it comes in: what a caller says about its length is not believed."""
-    received = 0
+class BodyTooSlow(HTTPException):
+    """The rest is not waited for, and the connection is of no more use."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            408, f"the body did not come in within {BODY_S:g} s", headers={"Connection": "close"}
+        )
+
+
+def limited(receive: Receive, limit: int | None) -> Receive:
+    """Counts a body while it comes in: what a caller says about its length is not believed.
+
+    Without a `limit` only its time is looked at.
+    """
+    received, whole = 0, False
+    until = asyncio.get_running_loop().time() + BODY_S
 
     async def counted() -> Message:
-        nonlocal received
-        message = await receive()
+        nonlocal received, whole
+        if whole:
+            # What comes now is that the caller goes away, and that may take as long as it likes.
+            return await receive()
+        try:
+            async with asyncio.timeout_at(until):
+                message = await receive()
+        except TimeoutError:
+            raise BodyTooSlow from None
         if message["type"] == "http.request":
             received += len(message.get("body", b""))
-            if received > limit:
+            whole = not message.get("more_body", False)
+            if limit is not None and received > limit:
                 raise BodyTooLong(limit)
         return message
 

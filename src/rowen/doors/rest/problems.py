@@ -61,6 +61,7 @@ _REASONS = {
     403: "forbidden",
     404: "not_found",
     405: "method_not_allowed",
+    408: "too_slow",
     413: "too_large",
     422: "invalid",
     429: "too_many_requests",

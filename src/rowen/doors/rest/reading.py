@@ -19,21 +19,27 @@ from rowen.doors import views
 from rowen.doors.rest import reading_models as models
 from rowen.doors.rest.guard import needs
 from rowen.doors.rest.params import DocumentId, Limit, SourceName
-from rowen.doors.rest.problems import declared
+from rowen.doors.rest.problems import Refusal, declared, refused
 from rowen.errors import NotFound
 from rowen.flows import export
 from rowen.flows import search as searching
 from rowen.flows.embedding import for_search
 from rowen.flows.kinds import KINDS, kind_named
-from rowen.flows.sources import choose, find
+from rowen.flows.sources import choose_all, find
 from rowen.flows.tools import Tools
 
 META = "meta."
+MAX_META, MAX_SOURCES = 20, 50
 CHUNK = 65_536
 MEDIA_TYPES = {"jsonl": "application/jsonl", "csv": "text/csv; charset=utf-8"}
 
 Names = Annotated[
-    list[str], Query(alias="source", description="Only in these: `name`, `name@3` or `name@3.12`")
+    list[str],
+    Query(
+        alias="source",
+        description="Only in these: `name`, `name@3` or `name@3.12`",
+        max_length=MAX_SOURCES,
+    ),
 ]
 Kinds = Annotated[
     list[str],
@@ -72,12 +78,13 @@ def router(tools: Tools) -> APIRouter:
         """One hit for each document, with its best sections. Metadata is filtered with `meta.KEY=VALUE`, for
         example `meta.tags=water`; give several to need all of them.
         """
-        wanted = [await choose(tools, name) for name in names]
+        metadata, since = _metadata(request), _moment(since)
+        wanted = await choose_all(tools, names)
         filters = Filters(
             source_ids=frozenset(source.id for source in wanted),
             kinds=frozenset(kind_named(kind).name for kind in kinds),
-            metadata=_metadata(request),
-            since=since if since is None or since.tzinfo else since.replace(tzinfo=UTC),
+            metadata=metadata,
+            since=since,
         )
         # A search by words alone never loads the model.
         embedder = await for_search(tools) if mode is not SearchMode.KEYWORD else None
@@ -165,9 +172,24 @@ async def _chunks(path: Path, folder: tempfile.TemporaryDirectory[str]) -> Async
         folder.cleanup()
 
 
+def _moment(since: datetime | None) -> datetime | None:
+    if since is None or since.tzinfo is None:
+        return since and since.replace(tzinfo=UTC)
+    try:
+        return since.astimezone(UTC)
+    except OverflowError:
+        # The first or the last day of the calendar, and an offset that leads out of it.
+        raise Refusal(refused(422, "`since`: not a time that can be told in UTC")) from None
+
+
 def _metadata(request: Request) -> dict[str, str]:
-    return {
+    found = {
         name.removeprefix(META): value
         for name, value in request.query_params.multi_items()
         if name.startswith(META) and name != META
     }
+    if len(found) > MAX_META:
+        raise Refusal(refused(422, f"`meta.`: expected at most {MAX_META} filters, got {len(found)}"))
+    if any("\0" in text for pair in found.items() for text in pair):
+        raise Refusal(refused(422, "`meta.`: a filter holds the character 0, which no metadata does"))
+    return found

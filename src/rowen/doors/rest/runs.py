@@ -13,7 +13,7 @@ from rowen.core.source import Source
 from rowen.doors import views
 from rowen.doors.rest import live, models
 from rowen.doors.rest.guard import needs
-from rowen.doors.rest.params import RunId, SourceName
+from rowen.doors.rest.params import LARGEST, RunId, SourceName
 from rowen.doors.rest.problems import declared
 from rowen.errors import NotFound
 from rowen.flows.desk import Desk
@@ -21,13 +21,13 @@ from rowen.flows.sources import find
 from rowen.flows.tools import Tools
 
 Newest = Annotated[int, Query(description="The newest so many", ge=1, le=1000)]
+AfterRun = Annotated[int, Query(description="Only runs that came after this one", ge=0, le=LARGEST)]
 
 STREAM: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "Server-sent events: `progress` with the run, `item` for each one, `finished` last",
         "content": {
             "text/event-stream": {
-                "schema": {"type": "string"},
                 "example": 'event: finished\ndata: {"run_id": 12, "status": "completed"}\n\n',
             }
         },
@@ -52,10 +52,10 @@ def router(tools: Tools, desk: Desk) -> APIRouter:
         responses=declared(404),
         dependencies=[needs(Scope.READ)],
     )
-    async def list_runs(source: SourceName, limit: Newest = 20) -> Any:
+    async def list_runs(source: SourceName, limit: Newest = 20, after_run: AfterRun = 0) -> Any:
         named = await find(tools, source)
         runs = await tools.store.runs(named.id, limit=limit)
-        return {"runs": [views.run_of(named, run) for run in runs]}
+        return {"runs": [views.run_of(named, run) for run in runs if run.id > after_run]}
 
     @api.get(
         "/runs/{run_id}",

@@ -7,6 +7,7 @@ how far they came. All of that takes a few seconds at most.
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 import socket
 from collections.abc import Callable, Iterator, Mapping
@@ -24,13 +25,20 @@ from rowen.doors.rest.app import create_app
 from rowen.errors import ConfigError
 from rowen.flows import orchestrate
 from rowen.flows.desk import Desk
+from rowen.flows.leases import orchestrator_lease
 from rowen.flows.tools import Tools
 from rowen.flows.turns import Turn
 
 GRACE_S = 3
 """How long answers that are under way may take when the process ends."""
 
+KEEP_ALIVE_S = 15
+"""How long a connection may stay open between two requests."""
+MAX_CONNECTIONS = 1000
+"""More at a time are answered with 503 by the server below, before anything of ours is asked."""
+
 BACKLOG = 2048
+HIGHEST_PORT = 65_535
 
 _log = logging.getLogger("rowen.rest")
 
@@ -47,7 +55,9 @@ class Address:
             return cls(config.host, config.port)
         host, _, port = text.rpartition(":")
         host = host.removeprefix("[").removesuffix("]")
-        if not (port.isascii() and port.isdigit() and int(port) <= 65_535):
+        if port.isascii() and port.isdigit() and int(port[:6]) > HIGHEST_PORT:
+            raise ConfigError(f"--listen `{text}`: expected a port from 0 to {HIGHEST_PORT}, got {port[:20]}")
+        if not (port.isascii() and port.isdigit()):
             raise ConfigError(
                 f"--listen `{text}`: expected a port, or a host and a port",
                 hint="for example `--listen 8340` or `--listen 0.0.0.0:8340`",
@@ -89,13 +99,19 @@ async def serve(tools: Tools, config: Config, service: Service) -> None:
                 f"listening on `{service.address.host}`: other machines could call, and there are no tokens",
                 hint="make one first: `rowen token create NAME --scope read|sync|admin`",
             )
+        if not service.standby:
+            # Whoever comes second hears so before anybody is told that this one listens.
+            async with orchestrator_lease(tools):
+                pass
         failure: Exception | None = None
         async with AsyncExitStack() as stack:
             desk = await stack.enter_async_context(Desk(tools))
             mounts = service.mounts(desk)
             for life in service.lives(mounts):
                 await stack.enter_async_context(life.running())
-            app = create_app(tools, config, desk=desk, mounts=mounts, may_be_open=lambda: loopback)
+            app = create_app(
+                tools, config, desk=desk, mounts=mounts, may_be_open=lambda: loopback and is_open
+            )
             service.on_start(url_of(listening), is_open)
             try:
                 await _side_by_side(tools, config, service, desk, app, listening)
@@ -158,6 +174,8 @@ def http_settings(config: ServiceConfig, app: ASGIApp) -> uvicorn.Config:
         proxy_headers=bool(proxies),
         forwarded_allow_ips=proxies,
         timeout_graceful_shutdown=GRACE_S,
+        timeout_keep_alive=KEEP_ALIVE_S,
+        limit_concurrency=MAX_CONNECTIONS,
     )
 
 
@@ -179,9 +197,12 @@ def bound(address: Address) -> socket.socket:
         return listening
     except (OSError, UnicodeError) as exc:
         cause = exc.strerror if isinstance(exc, OSError) and exc.strerror else str(exc)
+        about_the_port = isinstance(exc, OSError) and exc.errno in (errno.EADDRINUSE, errno.EACCES)
         raise ConfigError(
             f"cannot listen on `{address.host}:{address.port}`: {cause}",
-            hint="choose another port with `--listen PORT`",
+            hint="choose another port with `--listen PORT`"
+            if about_the_port
+            else f"is `{address.host}` an address of this machine? `0.0.0.0` is for all it has",
         ) from exc
 
 

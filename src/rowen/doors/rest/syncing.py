@@ -89,8 +89,13 @@ async def sync(
     source = await find(tools, name)
     if wait:
         return await _receipt(tools, await while_there(request, desk.sync(source, full=full)))
-    run_id = await desk.begin(source, full=full)
-    location = f"{PREFIX}/runs/{run_id}" if run_id else f"{PREFIX}/sources/{source.label}/runs?limit=1"
+    started = await desk.begin(source, full=full)
+    run_id = started.run_id
+    location = (
+        f"{PREFIX}/runs/{run_id}"
+        if run_id
+        else f"{PREFIX}/sources/{source.label}/runs?after_run={started.after_run}"
+    )
     begun = {
         "source": source.label,
         "state": "running" if run_id else "queued",

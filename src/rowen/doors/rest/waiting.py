@@ -22,6 +22,9 @@ async def while_there(request: Request, work: Coroutine[Any, Any, T]) -> T:
     either: set[asyncio.Future[Any]] = {working, leaving}
     try:
         await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        if leaving.done():
+            # A body that is refused while it comes in is not a caller that goes away.
+            leaving.result()
         if not working.done():
             raise Gone
         return working.result()

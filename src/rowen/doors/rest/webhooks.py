@@ -32,6 +32,7 @@ class QueuedModel(BaseModel):
 
     source: str
     only: int | None = Field(description="How many references it names by now; null for everything")
+    paused: bool = Field(description="The source is paused: the wish waits until somebody resumes it")
 
 
 class HeardModel(BaseModel):
@@ -63,6 +64,13 @@ def webhook_router(tools: Tools, desk: Desk, *, wake: Wake | None = None) -> API
         except BadSignature as exc:
             raise Refusal(_unsigned(exc)) from None
 
+    # The second path is for sources whose name is taken by another hook.
+    @api.post(
+        "/source/{source}",
+        name="hear_source",
+        summary="The same, also for a source named `github`",
+        **described,
+    )
     @api.post("/{source}", summary="Something of a source has changed", **described)
     async def hear(request: Request, source: Name) -> Any:
         """The body is empty, or names what has changed: `{"urls": ["https://..."]}`. Signed in
@@ -79,7 +87,10 @@ def webhook_router(tools: Tools, desk: Desk, *, wake: Wake | None = None) -> API
 
 
 async def _delivery(request: Request, limit: int) -> Delivery:
-    """The whole body, counted while it comes in: what the sender says of its length is not believed."""
+    """The whole body, counted while it comes in: a sender that says it is short is not believed."""
+    said = request.headers.get("content-length", "")
+    if said.isascii() and said.isdigit() and int(said[:20]) > limit:
+        raise Refusal(refused(413, f"the body is longer than {limit} bytes"))
     chunks: list[bytes] = []
     size = 0
     try:
@@ -104,7 +115,11 @@ def _answer(heard: Heard) -> JSONResponse:
 
 def _queued(queued: Queued) -> dict[str, Any]:
     only = queued.request.only
-    return {"source": queued.source, "only": None if only is None else len(only)}
+    return {
+        "source": queued.source,
+        "only": None if only is None else len(only),
+        "paused": queued.paused,
+    }
 
 
 def _unsigned(exc: BadSignature) -> Problem:

@@ -41,6 +41,7 @@ CREATE TABLE sync_requests (
   source_id    bigint PRIMARY KEY REFERENCES sources (id) ON DELETE CASCADE,
   number       bigint NOT NULL,
   "only"       jsonb,
+  "full"       boolean NOT NULL DEFAULT false,
   reason       text NOT NULL,
   requested_at timestamptz NOT NULL
 );

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from rowen.core.hit import Answer, Hit
     from rowen.flows.tools import Tools
 
+MAX_TITLE_CHARS = 160
+
 
 @rowen_command("search", short_help="Search what is visible.")
 @click.argument("query")
@@ -110,18 +112,24 @@ def _show(out: Output, number: int, hit: Hit) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
-    head = Text(f"{number}. ", style="dim").append(clean(hit.title) or hit.url, "bold default")
+    head = Text(f"{number}. ", style="dim").append(_line(hit.title) or hit.url, "bold default")
     label = f"{hit.source}@{hit.version}" if hit.version else hit.source
     out.line(head.append(f"  {label}, generation {hit.generation}", "dim"))
     margin = len(str(number)) + 2
     if hit.heading_path and hit.heading_path != hit.title:
-        out.line(Text(" " * margin + clean(hit.heading_path), style="cyan"))
+        out.line(Text(" " * margin + _line(hit.heading_path), style="cyan"))
     if hit.snippet:
         out.print(Padding(highlighted(hit.snippet, marks=not out.console.is_terminal), (0, 0, 0, margin)))
     out.line(Text(" " * margin + clean(hit.url), style="blue"))
     if hit.sections:
-        also = "; ".join(clean(section.heading_path).rpartition(" › ")[2] for section in hit.sections[:3])
+        also = "; ".join(_line(section.heading_path.rpartition(" › ")[2]) for section in hit.sections[:3])
         out.line(Text(" " * margin + f"also: {also}", style="dim"))
+
+
+def _line(text: str) -> str:
+    """A title for people: there are pages whose title is their whole text."""
+    shown = clean(text)
+    return shown if len(shown) <= MAX_TITLE_CHARS else shown[: MAX_TITLE_CHARS - 1].rstrip() + "…"
 
 
 def highlighted(snippet: str, *, marks: bool) -> Text:

@@ -69,8 +69,9 @@ def _state(one: SinkState) -> tuple[str, str]:
     """One word for the state, and its colour."""
     if one.disabled:
         return "disabled", "red"
+    waits = f"waits until {one.until:%Y-%m-%d %H:%M} UTC" if one.until is not None else ""
     if one.sink.failures:
-        return "failing", "red"
-    if one.until is not None:
-        return f"waits until {one.until:%Y-%m-%d %H:%M} UTC", "yellow"
+        return f"failing, {waits}" if waits else "failing", "red"
+    if waits:
+        return waits, "yellow"
     return ("waiting", "yellow") if one.waiting else ("up to date", "green")

@@ -122,8 +122,9 @@ def _complain(out: Output, receipt: Receipt) -> None:
             out.warn(f"source `{label}`: broken off: {receipt.error}")
         elif counters.failed:
             asked = counters.failed + counters.unchanged + counters.updated + counters.created
-            failed = f"{counters.failed:,} of {asked:,}"
-            out.warn(f"source `{label}`: {failed} pages failed; what was visible of them stays")
+            what = "pages" if receipt.source.kind in ("web", "llms") else "items"
+            failed = f"{counters.failed:,} of {asked:,} {what}"
+            out.warn(f"source `{label}`: {failed} failed; what was visible of them stays")
         if receipt.hint:
             out.note(f"source `{label}`: {receipt.hint}")
         return

@@ -1,0 +1,236 @@
+"""An invented corpus that looks like documentation to a search engine, and how to load it in bulk.
+
+Words have the frequencies of a natural language (Zipf) and come from the vocabulary of the default model, so
+that its vectors mean something; every document is about one of a few hundred topics, so that the vectors form
+clusters. One source holds a hundredth of the sections. Nothing is measured here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import apsw
+import numpy as np
+import psycopg
+from numpy.typing import NDArray
+
+from rowen.adapters.embedders.static import MODEL, TOKENIZER, StaticEmbedder
+from rowen.adapters.postgres.rows import words as postgres_words
+from rowen.core.query import indexable
+
+SMALL, LARGE = 1, 2
+"""The ids of the two sources."""
+WORDS = 40_000
+TOPICS, TOPIC_WORDS = 400, 60
+ABOUT_ITS_TOPIC = 0.35
+PER_DOCUMENT = 8
+MEAN_WORDS = 90
+BATCH = 4096
+NOW = "2026-05-01T12:00:00+00:00"
+
+Rows = Iterator[Sequence[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    id: int
+    source_id: int
+    document_id: int
+    position: int
+    heading: str
+    text: str
+    vector: bytes
+
+    @property
+    def hash(self) -> bytes:
+        return hashlib.sha256(f"{self.id} {self.heading}\n{self.text}".encode()).digest()
+
+
+class Corpus:
+    def __init__(self, sections: int, *, seed: int = 7) -> None:
+        self.sections = sections
+        self.small = max(PER_DOCUMENT, sections // 100 // PER_DOCUMENT * PER_DOCUMENT)
+        """So many sections, the first ones, are in the small source."""
+        self.embedder = StaticEmbedder()
+        self._chance = np.random.default_rng(seed)
+        self._words = _vocabulary(self._chance)
+        self._often = _zipf(WORDS, 1.07)
+        self._often_in_topic = _zipf(TOPIC_WORDS, 1.0)
+        # What a document is about is not among the commonest words.
+        ranks = self._chance.uniform(np.log(150), np.log(WORDS), (TOPICS, TOPIC_WORDS))
+        self._topics = np.exp(ranks).astype(np.int64)
+
+    async def batches(self) -> AsyncIterator[list[Section]]:
+        """Whole documents, a few thousand sections at a time."""
+        for start in range(0, self.sections, BATCH):
+            numbers = range(start, min(start + BATCH, self.sections))
+            written = self._written(numbers)
+            vectors = await self.embedder.embed([f"{heading}\n{text}" for heading, text in written])
+            yield [
+                Section(
+                    id=number + 1,
+                    source_id=SMALL if number < self.small else LARGE,
+                    document_id=number // PER_DOCUMENT + 1,
+                    position=number % PER_DOCUMENT,
+                    heading=heading,
+                    text=text,
+                    vector=vector,
+                )
+                for number, (heading, text), vector in zip(numbers, written, vectors, strict=True)
+            ]
+
+    def questions(self, count: int) -> list[str]:
+        """A few words about a topic, among them one or two that could stand anywhere."""
+        chance = np.random.default_rng(11)
+        asked = []
+        for _ in range(count):
+            topic = self._topics[chance.integers(TOPICS)]
+            telling = topic[chance.integers(0, TOPIC_WORDS, chance.integers(2, 4))]
+            common = np.exp(chance.uniform(np.log(100), np.log(5000), chance.integers(1, 3))).astype(np.int64)
+            asked.append(" ".join(self._words[rank] for rank in (*telling, *common)))
+        return asked
+
+    def _written(self, numbers: range) -> list[tuple[str, str]]:
+        """Heading and text of each section; those of a document share its topic."""
+        chance = self._chance
+        lengths = chance.lognormal(np.log(MEAN_WORDS), 0.6, len(numbers)).astype(int).clip(12, 400)
+        total = int(lengths.sum())
+        ranks = self._often.searchsorted(chance.random(total))
+        topics = {n // PER_DOCUMENT: chance.integers(TOPICS) for n in numbers[::PER_DOCUMENT]}
+        topic_of = np.repeat([topics[number // PER_DOCUMENT] for number in numbers], lengths)
+        telling = self._topics[topic_of, self._often_in_topic.searchsorted(chance.random(total))]
+        ranks = np.where(chance.random(total) < ABOUT_ITS_TOPIC, telling, ranks)
+        written, start = [], 0
+        for length in lengths:
+            chosen = [self._words[rank] for rank in ranks[start : start + length]]
+            written.append((" ".join(chosen[:3]).title(), " ".join(chosen) + "."))
+            start += length
+        return written
+
+
+def _zipf(count: int, exponent: float) -> NDArray[np.float64]:
+    weights = 1 / (np.arange(count) + 2.7) ** exponent
+    summed: NDArray[np.float64] = np.cumsum(weights / weights.sum())
+    summed[-1] = 1.0
+    return summed
+
+
+def _vocabulary(chance: np.random.Generator) -> list[str]:
+    """The whole words among the model's tokens, common ones first; then words made of two of them."""
+    spec = find_spec("wordllama")
+    assert spec is not None
+    assert spec.submodule_search_locations is not None
+    file = Path(spec.submodule_search_locations[0]) / TOKENIZER
+    tokens: dict[str, int] = json.loads(file.read_text("utf-8"))["model"]["vocab"]
+    whole = [token[1:] for token in sorted(tokens, key=tokens.__getitem__) if token.startswith("▁")]
+    words = [word for word in whole if word.isascii() and word.isalpha() and word.islower() and len(word) > 2]
+    seen = dict.fromkeys(words)
+    while len(seen) < WORDS:
+        first, second = chance.integers(0, len(words), 2)
+        seen[words[first] + words[second]] = None
+    return list(seen)
+
+
+# Loading: the rows of both databases, and the two ways in.
+
+
+def _rows(sections: Sequence[Section]) -> dict[str, Rows]:
+    """By table, what a run would have written of these sections, all of them visible."""
+    first = {one.document_id: one for one in reversed(sections)}
+    return {
+        "refs": ((one.document_id, one.source_id, _url(one)) for one in first.values()),
+        "contents": (
+            (one.document_id, one.document_id.to_bytes(32, "big"), one.text, True) for one in first.values()
+        ),
+        "passages": ((one.id, one.hash, one.heading, one.text) for one in sections),
+        "sections": (
+            (one.document_id, one.position, 2, None, one.heading, None, 0, len(one.text), one.id)
+            for one in sections
+        ),
+        "vectors": ((one.id, 1, one.vector) for one in sections),
+        "documents": (
+            (
+                *(one.document_id, one.source_id, one.document_id, one.document_id, _url(one), one.heading),
+                *("text/html", b"", 1, b"", NOW, 1),
+            )
+            for one in first.values()
+        ),
+    }
+
+
+COLUMNS = {
+    "refs": ("id", "source_id", "reference"),
+    "contents": ("id", "hash", "text", "sectioned"),
+    "passages": ("id", "hash", "heading_path", "text"),
+    "sections": (
+        *("content_id", "position", "level", "parent", "heading", "anchor"),
+        *("start_at", "end_at", "passage_id"),
+    ),
+    "vectors": ("passage_id", "model_id", "vector"),
+    "documents": (
+        *("id", "source_id", "ref_id", "content_id", "url", "title"),
+        *("content_type", "payload_hash", "depth", "links", "fetched_at", "born"),
+    ),
+}
+ONCE = (
+    *(
+        "INSERT INTO sources (id, key, kind, name, location, active_generation, last_generation, created_at)"
+        f" VALUES ({number}, '{name}', 'web', '{name}', 'https://{name}.example/', 1, 1, '{NOW}')"
+        for number, name in ((SMALL, "small"), (LARGE, "large"))
+    ),
+    f"INSERT INTO models (id, name, digest, dimensions)"
+    f" VALUES (1, '{MODEL.name}', '{MODEL.digest}', {MODEL.dimensions})",
+)
+
+
+def load_sqlite(db: apsw.Connection, sections: Sequence[Section]) -> None:
+    with db:
+        for table, rows in _rows(sections).items():
+            names = COLUMNS[table]
+            places = ", ".join("?" * len(names))
+            db.executemany(f"INSERT INTO {table} ({', '.join(names)}) VALUES ({places})", rows)
+        db.executemany(
+            "INSERT INTO passages_fts (rowid, heading, body) VALUES (?, ?, ?)",
+            ((one.id, indexable(one.heading), indexable(one.text)) for one in sections),
+        )
+
+
+def load_postgres(db: psycopg.Connection[Any], sections: Sequence[Section]) -> None:
+    with db.transaction(), db.cursor() as cursor:
+        for table, rows in _rows(sections).items():
+            names = COLUMNS[table]
+            if table == "passages":
+                # The server makes the words, so these come in through a table of their own.
+                cursor.execute(
+                    "CREATE TEMP TABLE came (id bigint, hash bytea, heading_path text, text text,"
+                    " heading_words text, text_words text) ON COMMIT DROP"
+                )
+                rows = ((*row, postgres_words(row[2]), postgres_words(row[3])) for row in rows)
+                table, names = "came", (*names, "heading_words", "text_words")
+            elif table == "refs":
+                rows = ((*row, hashlib.sha256(row[2].encode()).digest()) for row in rows)
+                names = (*names, "digest")
+            elif table == "vectors":
+                rows = ((*row, str(np.frombuffer(row[2], np.int8).tolist())) for row in rows)
+                names = (*names, "embedding")
+            with cursor.copy(f"COPY {table} ({', '.join(names)}) FROM STDIN") as copy:
+                for row in rows:
+                    copy.write_row(row)
+            if table == "came":
+                cursor.execute(
+                    "INSERT INTO passages (id, hash, heading_path, text, words)"
+                    " SELECT id, hash, heading_path, text,"
+                    " setweight(to_tsvector('rowen', heading_words), 'A')"
+                    " || setweight(to_tsvector('rowen', text_words), 'D') FROM came"
+                )
+
+
+def _url(section: Section) -> str:
+    name = "small" if section.source_id == SMALL else "large"
+    return f"https://{name}.example/{section.document_id}.html"

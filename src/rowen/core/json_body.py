@@ -1,0 +1,56 @@
+"""JSON as servers write it, which is not always JSON.
+
+Half of a surrogate pair becomes U+FFFD, `NaN` and the infinities become null, and a number stays the number
+it was: an id beyond 64 bits that turned into a float would be the id of another item too. What is still no
+JSON is a `ValueError`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any
+
+BOM = b"\xef\xbb\xbf"
+MAX_DIGITS = 1000
+"""A longer number is kept as text: nobody calculates with it, and turning it into one takes its time."""
+_DIGITS = bytes(ord("0") if chr(byte) in "0123456789" else byte for byte in range(256))
+_BEYOND_64_BITS = (b"0" * 20, b"-" + b"0" * 19)
+_ESCAPE = re.compile(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)"
+)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def read(body: bytes) -> Any:
+    """The data of a body. Raises `ValueError`."""
+    import orjson
+
+    body = body.removeprefix(BOM)
+    try:
+        found = orjson.loads(body)
+    except ValueError:
+        return _tolerant(body)
+    # Twenty times as fast as a regular expression. What is part of a text is found too, and does no harm.
+    digits = body.translate(_DIGITS)
+    return _tolerant(body) if any(number in digits for number in _BEYOND_64_BITS) else found
+
+
+def _tolerant(body: bytes) -> Any:
+    text = _SURROGATE.sub("\ufffd", body.decode("utf-8", "surrogatepass"))
+    if "\\u" in text:
+        text = _ESCAPE.sub(lambda match: "\\ufffd" if match[1] else match[0], text)
+    try:
+        return json.loads(text, parse_int=_whole, parse_float=_number, parse_constant=lambda name: None)
+    except RecursionError as exc:
+        raise ValueError("nested too deeply") from exc
+
+
+def _whole(text: str) -> int | str:
+    return int(text) if len(text) <= MAX_DIGITS else text
+
+
+def _number(text: str) -> float | None:
+    number = float(text)
+    return number if math.isfinite(number) else None
