@@ -1,8 +1,10 @@
 """An invented corpus that looks like documentation to a search engine, and how to load it in bulk.
 
 Words have the frequencies of a natural language (Zipf) and come from the vocabulary of the default model, so
-that its vectors mean something; every document is about one of a few hundred topics, so that the vectors form
-clusters. One source holds a hundredth of the sections. Nothing is measured here.
+that its vectors mean something. A topic is a word and those nearest to it; a document has a topic and a few
+words of its own, so vectors form clusters in clusters. The shares below were chosen so that sections are as
+near to questions and to each other as 52,000 docstrings of Python packages are. One source holds a hundredth
+of the sections. Nothing is measured here.
 """
 
 from __future__ import annotations
@@ -27,8 +29,9 @@ from rowen.core.query import indexable
 SMALL, LARGE = 1, 2
 """The ids of the two sources."""
 WORDS = 40_000
-TOPICS, TOPIC_WORDS = 400, 60
-ABOUT_ITS_TOPIC = 0.35
+TOPICS, TOPIC_WORDS, OWN_WORDS = 150, 100, 8
+FROM_TOPIC, FROM_OWN = 0.06, 0.12
+"""Of the words of a section. The others could stand anywhere."""
 PER_DOCUMENT = 8
 MEAN_WORDS = 90
 BATCH = 4096
@@ -60,17 +63,23 @@ class Corpus:
         self.embedder = StaticEmbedder()
         self._chance = np.random.default_rng(seed)
         self._words = _vocabulary(self._chance)
+        self._topics = np.empty((0, TOPIC_WORDS), np.int64)
         self._often = _zipf(WORDS, 1.07)
-        self._often_in_topic = _zipf(TOPIC_WORDS, 1.0)
-        # What a document is about is not among the commonest words.
-        ranks = self._chance.uniform(np.log(150), np.log(WORDS), (TOPICS, TOPIC_WORDS))
-        self._topics = np.exp(ranks).astype(np.int64)
+        self._often_in_topic = _zipf(TOPIC_WORDS, 0.7)
+        self._often_here = _zipf(OWN_WORDS, 1.0)
+
+    async def prepare(self) -> None:
+        """Find the topics: this takes the model."""
+        embedded = b"".join(await self.embedder.embed(self._words))
+        near = np.frombuffer(embedded, np.int8).reshape(WORDS, -1).astype(np.float32)
+        seeds = _ranks(self._chance, 150, 10_000, TOPICS)
+        self._topics = np.argsort(-(near[seeds] @ near.T), axis=1)[:, :TOPIC_WORDS]
 
     async def batches(self) -> AsyncIterator[list[Section]]:
         """Whole documents, a few thousand sections at a time."""
         for start in range(0, self.sections, BATCH):
             numbers = range(start, min(start + BATCH, self.sections))
-            written = self._written(numbers)
+            written = self._written(len(numbers))
             vectors = await self.embedder.embed([f"{heading}\n{text}" for heading, text in written])
             yield [
                 Section(
@@ -86,32 +95,50 @@ class Corpus:
             ]
 
     def questions(self, count: int) -> list[str]:
-        """A few words about a topic, among them one or two that could stand anywhere."""
+        """Three to five words: about a document, its topic, and some that could stand anywhere."""
         chance = np.random.default_rng(11)
         asked = []
-        for _ in range(count):
-            topic = self._topics[chance.integers(TOPICS)]
-            telling = topic[chance.integers(0, TOPIC_WORDS, chance.integers(2, 4))]
-            common = np.exp(chance.uniform(np.log(100), np.log(5000), chance.integers(1, 3))).astype(np.int64)
-            asked.append(" ".join(self._words[rank] for rank in (*telling, *common)))
+        for topic, own in zip(*self._documents(chance, count), strict=True):
+            ranks = [
+                *own[self._often_here.searchsorted(chance.random(chance.integers(1, 3)))],
+                self._topics[topic, chance.integers(TOPIC_WORDS)],
+                *_ranks(chance, 100, 5000, int(chance.integers(1, 3))),
+            ]
+            asked.append(" ".join(self._words[rank] for rank in ranks))
         return asked
 
-    def _written(self, numbers: range) -> list[tuple[str, str]]:
-        """Heading and text of each section; those of a document share its topic."""
+    def _documents(
+        self, chance: np.random.Generator, count: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The topic of each, and its own words."""
+        topics = chance.integers(TOPICS, size=count)
+        chosen = chance.random((count, TOPIC_WORDS)).argsort(axis=1)[:, :OWN_WORDS]
+        return topics, np.take_along_axis(self._topics[topics], chosen, axis=1)
+
+    def _written(self, count: int) -> list[tuple[str, str]]:
+        """Heading and text of so many sections."""
         chance = self._chance
-        lengths = chance.lognormal(np.log(MEAN_WORDS), 0.6, len(numbers)).astype(int).clip(12, 400)
-        total = int(lengths.sum())
-        ranks = self._often.searchsorted(chance.random(total))
-        topics = {n // PER_DOCUMENT: chance.integers(TOPICS) for n in numbers[::PER_DOCUMENT]}
-        topic_of = np.repeat([topics[number // PER_DOCUMENT] for number in numbers], lengths)
-        telling = self._topics[topic_of, self._often_in_topic.searchsorted(chance.random(total))]
-        ranks = np.where(chance.random(total) < ABOUT_ITS_TOPIC, telling, ranks)
-        written, start = [], 0
-        for length in lengths:
-            chosen = [self._words[rank] for rank in ranks[start : start + length]]
-            written.append((" ".join(chosen[:3]).title(), " ".join(chosen) + "."))
-            start += length
+        topics, own = self._documents(chance, -(-count // PER_DOCUMENT))
+        lengths = chance.lognormal(np.log(MEAN_WORDS), 0.6, count).astype(np.int64).clip(12, 400)
+        document = np.repeat(np.arange(count) // PER_DOCUMENT, lengths)
+        drawn = chance.random((4, len(document)))
+        from_topic = self._topics[topics[document], self._often_in_topic.searchsorted(drawn[0])]
+        from_own = own[document, self._often_here.searchsorted(drawn[1])]
+        ranks = np.select(
+            [drawn[3] < FROM_TOPIC, drawn[3] < FROM_TOPIC + FROM_OWN],
+            [from_topic, from_own],
+            self._often.searchsorted(drawn[2]),
+        )
+        written = []
+        for chosen in np.split(ranks, np.cumsum(lengths)[:-1]):
+            words = [self._words[rank] for rank in chosen]
+            written.append((" ".join(words[:3]).title(), " ".join(words) + "."))
         return written
+
+
+def _ranks(chance: np.random.Generator, low: int, high: int, count: int) -> NDArray[np.int64]:
+    """Neither all common nor all rare."""
+    return np.exp(chance.uniform(np.log(low), np.log(high), count)).astype(np.int64)
 
 
 def _zipf(count: int, exponent: float) -> NDArray[np.float64]:

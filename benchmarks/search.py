@@ -128,7 +128,10 @@ async def filled(store: Store, load: Load, corpus: Corpus) -> tuple[NDArray[np.i
     return np.frombuffer(b"".join(vectors), np.int8).reshape(len(vectors), -1), took
 
 
-async def measure(name: str, corpus: Corpus, questions: list[str]) -> None:
+async def measure(name: str, sections: int, count: int) -> None:
+    corpus = Corpus(sections)
+    await corpus.prepare()
+    questions = corpus.questions(count)
     async with STORES[name]() as (store, load):
         vectors, took = await filled(store, load, corpus)
         indexed = name == "postgres" and len(vectors) > texts.INDEX_AFTER
@@ -155,8 +158,7 @@ def main() -> None:
     parser.add_argument("--only", choices=list(STORES))
     options = parser.parse_args()
     for name in [options.only] if options.only else STORES:
-        corpus = Corpus(options.sections)
-        asyncio.run(measure(name, corpus, corpus.questions(options.questions)))
+        asyncio.run(measure(name, options.sections, options.questions))
 
 
 if __name__ == "__main__":

@@ -64,6 +64,11 @@ def store_path(config: Config) -> Path:
             f"store `{url.partition('://')[0]}://...`: not a store this version knows",
             hint="use `sqlite:///path/to/rowen.db` or `postgresql://user@host/database`",
         )
+    if "=" in url:
+        # The driver's own form; it may hold a password.
+        raise ConfigError(
+            "store: not an address of a store", hint="write it as `postgresql://user@host/database`"
+        )
     raise ConfigError(f"store `{url}`: not an address of a store", hint=f"did you mean `sqlite:///{url}`?")
 
 

@@ -82,7 +82,7 @@ def test_search_says_when_the_model_is_missing(
     assert "warning: answered from keywords" in ended.err
     value = rowen("search", "plum", "--json").json
     assert value["mode"] == "keyword"
-    assert "down" in value["degraded"]
+    assert "is away" in value["degraded"]
 
 
 def test_a_page_cannot_move_the_cursor(rowen: Rowen, site: Site) -> None:

@@ -22,7 +22,7 @@ from rowen.core.feed import START
 from rowen.core.run import RunStatus
 from rowen.core.section import join_path
 from rowen.doors.mcp import answers
-from rowen.doors.mcp.quoting import quoted
+from rowen.doors.mcp.quoting import clean, quoted
 from rowen.doors.mcp.server import INSTRUCTIONS, listed, make_server
 from rowen.errors import StoreUnusable
 from rowen.flows import reading, sources
@@ -180,7 +180,7 @@ async def test_that_a_search_is_degraded_is_passed_on(world: World) -> None:
     world.embedder.down = True
     result = await call(world, "search_docs", query="plum")
     assert result.structured_content["mode"] == "keyword"
-    assert "fake provider is down" in result.structured_content["degraded"]
+    assert "model `fake` is away" in result.structured_content["degraded"]
     assert "Degraded: answered from keywords" in quotation(said(result))[0]
 
 
@@ -582,3 +582,7 @@ async def test_a_bug_is_logged_and_not_shown(world: World, caplog: pytest.LogCap
         with pytest.raises(MCPError, match="an error inside Rowen"):
             await asked.read_resource("rowen://x")
     assert "KeyError: 'secret'" in caplog.text
+
+
+def test_letters_without_width_do_not_hide_in_what_is_quoted() -> None:
+    assert clean("ig\u200bno\u200dre\u2060 th\ufeffis\u00ad\u200f") == "ignore this"

@@ -346,3 +346,38 @@ async def test_a_wish_whose_run_failed_is_tried_again_later(world: World) -> Non
     assert isinstance(turn, Receipt)
     assert turn.good
     assert await world.store.sync_requests() == []
+
+
+async def test_one_that_stands_by_waits_for_a_store_that_is_away(world: World) -> None:
+    await world.add()
+    away = 2
+
+    async def acquired(*args: Any, **options: Any) -> Any:
+        nonlocal away
+        away -= 1
+        if away >= 0:
+            raise StoreBusy("store: cannot be reached")
+        return await world.store.acquire_lease(*args, **options)
+
+    store: Any = Trouble(world.store, acquire_lease=acquired)
+    tools = replace(world.tools, store=store, clock=Restless(world.clock.now()))
+    async with aclosing(serve(tools, default_every_s=600.0, standby=True)) as serving:
+        turn = await anext(serving)
+    assert isinstance(turn, Receipt)
+
+
+async def test_a_run_whose_store_is_away_at_its_end_ends_a_little_later(world: World) -> None:
+    source = await world.add()
+    away = 3
+
+    async def finished(*args: Any, **options: Any) -> Any:
+        nonlocal away
+        away -= 1
+        if away >= 0:
+            raise StoreBusy("store: cannot be reached")
+        return await world.store.finish_run(*args, **options)
+
+    store: Any = Trouble(world.store, finish_run=finished)
+    receipt = await sync(replace(world.tools, store=store), source)
+    assert receipt.good
+    assert (await world.source()).status is Status.SUCCESS

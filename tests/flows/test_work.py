@@ -92,18 +92,33 @@ async def test_a_run_whose_workers_vanish_does_the_work_itself(tmp_path: Path, s
         receipt = await sync(as_process(world, "runner", clock=clock), source)
         assert (receipt.status, receipt.counters.created) == (RunStatus.COMPLETED, 150)
         assert clock.monotonic() >= dispatched.PATIENCE_S
-        assert len(await ghost.dispatcher().outstanding(INGEST)) > 0
-
-        # Its tickets are still about; whoever takes them up finds nothing to do.
-        before = len(world.embedder.embedded)
-
-        async def taken_up() -> bool:
-            return not await ghost.dispatcher().outstanding(INGEST)
-
-        async with a_worker(as_process(world, "late")):
-            await until(taken_up)
-        assert len(world.embedder.embedded) == before
+        assert await ghost.dispatcher().outstanding(INGEST) == [], "nobody needs its tickets any more"
         assert len(await world.pages()) == 150
+
+
+async def test_what_the_last_worker_had_begun_when_it_died_is_taken_up_too(
+    tmp_path: Path, site: Site
+) -> None:
+    async with a_world(tmp_path, site) as world:
+        source = await world.add()
+        clock = FakeClock()
+        assert await acquire(as_process(world, "ghost", clock=clock), worker_lease_name("ghost")) is not None
+        store = world.store
+
+        class Begun:
+            """A worker begins every batch as soon as it is handed off, and dies."""
+
+            def __getattr__(self, name: str) -> Any:
+                return getattr(store, name)
+
+            async def stage(self, lease: Lease, *args: Any, **options: Any) -> Any:
+                staged = await store.stage(lease, *args, **options)
+                await store.start_handoffs(lease, [one.handoff_id for one in staged], now=clock.now())
+                return staged
+
+        runner: Any = replace(as_process(world, "runner", clock=clock), store=Begun())
+        receipt = await sync(runner, source)
+        assert (receipt.status, receipt.counters.created) == (RunStatus.COMPLETED, 150)
 
 
 async def test_sources_that_are_due_are_handed_to_workers_and_run_once(tmp_path: Path) -> None:
@@ -159,15 +174,20 @@ async def test_a_source_whose_runs_kill_their_workers_is_given_up_until_its_next
 ) -> None:
     async with a_world(tmp_path, site) as world:
         source = await world.add()
-        tools = as_process(world, "worker")
+        clock = FakeClock()
+        tools = as_process(world, "worker", clock=clock)
         for number in range(3):
             lease: Lease | None = await acquire(replace(tools, owner=f"dead {number}"), f"source:{source.id}")
             assert lease is not None
             await world.store.begin_run(lease, source.id, mode=Mode.FULL, now=tools.clock.now())
             await world.store.close_lost_run(lease, source.id, now=tools.clock.now())
             await world.store.release_lease(lease)
-        assert await _handled(tools, Ticket(id=1, task=SYNC, payload=sync_payload(source.id))) == Done()
+        ticket = Ticket(id=1, task=SYNC, payload=sync_payload(source.id))
+        assert await _handled(tools, ticket) == Done()
         assert len(await world.store.runs(source.id, limit=10)) == 3
+        clock.advance(3700)
+        assert await _handled(tools, ticket) == Done()
+        assert (await world.source()).status.value == "SUCCESS"
 
 
 async def _handled(tools: Tools, ticket: Ticket) -> Any:

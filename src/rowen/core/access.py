@@ -18,7 +18,7 @@ SECRET_BYTES = 32
 class Scope(StrEnum):
     READ = "read"
     SYNC = "sync"
-    """Also read; start runs, call web hooks."""
+    """Also read; start runs, refresh sources."""
     ADMIN = "admin"
     """Everything: add and remove sources, roll back, approve, tokens."""
 

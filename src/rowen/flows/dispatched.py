@@ -15,6 +15,7 @@ from rowen.core.lease import Lease
 from rowen.core.run import Counters, Run
 from rowen.flows.ingest import BATCH, Ingestion
 from rowen.flows.tools import Tools
+from rowen.flows.workforce import workers
 from rowen.ports.store import Staged
 
 MAX_OUT = 2_000
@@ -22,6 +23,8 @@ MAX_OUT = 2_000
 LOOK_AGAIN_S = 0.2
 PATIENCE_S = 5.0
 """So long without news, and the run ingests a batch that no worker has begun."""
+LOST_S = 60.0
+"""So long without news, and those who began something are taken for dead."""
 
 
 class Dispatched:
@@ -63,8 +66,11 @@ class Dispatched:
         heard = clock.monotonic()
         while True:
             news = await self._news()
-            if not news and clock.monotonic() - heard >= PATIENCE_S:
-                news = await self._do_it_here()
+            quiet_s = clock.monotonic() - heard
+            if not news and quiet_s >= PATIENCE_S:
+                # What a worker has begun is left to it while it may be alive.
+                alone = quiet_s >= LOST_S or not await workers(self._tools)
+                news = await self._do_it_here(begun=alone)
             if news:
                 reasons |= news
                 heard = clock.monotonic()
@@ -79,8 +85,8 @@ class Dispatched:
             del self._out[one.handoff_id]
         return {one.reference: Reason(one.reason) for one in settled}
 
-    async def _do_it_here(self) -> dict[str, Reason]:
-        waiting = await self._tools.store.staged(self._run, list(self._out), begun=False, limit=BATCH)
+    async def _do_it_here(self, *, begun: bool) -> dict[str, Reason]:
+        waiting = await self._tools.store.staged(self._run, list(self._out), begun=begun, limit=BATCH)
         local = Ingestion(self._tools, self._lease, self._run, self._counters)
         reasons = await local.work_off(waiting)
         for one in waiting:

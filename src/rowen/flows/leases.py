@@ -64,10 +64,10 @@ async def client_lease(tools: Tools, client: str) -> AsyncIterator[Lease]:
 @asynccontextmanager
 async def orchestrator_lease(tools: Tools, *, wait_s: float | None = None) -> AsyncIterator[Held]:
     """The right to look after a store, or `Conflict` that says who does; with `wait_s` it is waited for."""
-    lease = await acquire(tools, ORCHESTRATOR)
+    lease = await (_patient_acquire(tools, ORCHESTRATOR) if wait_s else acquire(tools, ORCHESTRATOR))
     while lease is None and wait_s is not None:
         await tools.clock.sleep(wait_s)
-        lease = await acquire(tools, ORCHESTRATOR)
+        lease = await _patient_acquire(tools, ORCHESTRATOR)
     if lease is None:
         owner = await _owner(tools, ORCHESTRATOR)
         raise Conflict(
@@ -125,6 +125,14 @@ async def acquire(tools: Tools, name: str) -> Lease | None:
             await tools.store.release_lease(holder)
             lease = await tools.store.acquire_lease(name, tools.owner, now=now, ttl_s=LEASE_TTL_S)
     return lease
+
+
+async def _patient_acquire(tools: Tools, name: str) -> Lease | None:
+    """The same for those who wait anyway: a store that does not answer now is asked again."""
+    try:
+        return await acquire(tools, name)
+    except TransientError:
+        return None
 
 
 async def _beat(tools: Tools, lease: Lease, held: Held) -> None:

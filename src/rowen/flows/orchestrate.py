@@ -152,9 +152,12 @@ async def _turn(
     current = next((s for s in await tools.store.sources() if s.id == source.id), None)
     if current is None or current.paused:
         return None
+    # Or carried out the wish.
+    if request is not None and request not in await tools.store.sync_requests():
+        return None
     try:
-        only = request.only if request else None
-        turn = await run(tools, current, only=only, on_event=on_event)
+        full, only = bool(request and request.full), request.only if request else None
+        turn = await run(tools, current, full=full, only=only, on_event=on_event)
     except (Conflict, LeaseLost) as exc:
         # Somebody syncs this one by hand, or took it over while this process slept.
         return Passed(source, exc.message)

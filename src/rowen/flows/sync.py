@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,6 +30,8 @@ from rowen.flows.leases import reloaded, run_lease, run_slot
 from rowen.flows.tools import Tools
 from rowen.flows.workforce import workers
 from rowen.ports.store import RunEnd
+
+ENDING_WAITS_S = (1.0, 2.0, 4.0, 8.0)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -176,11 +179,13 @@ class _Execution:
     async def _keep_lease(self) -> None:
         while True:
             await self._tools.clock.sleep(HEARTBEAT_S)
-            self._lease = await self._tools.store.renew_lease(
-                self._lease, now=self._tools.clock.now(), ttl_s=LEASE_TTL_S
-            )
-            if self._intake is not None:
-                await self._tools.store.save_progress(self._lease, self._run, self._intake.counters)
+            # A store that does not answer now is told again: there are some beats to a lease.
+            with suppress(TransientError):
+                self._lease = await self._tools.store.renew_lease(
+                    self._lease, now=self._tools.clock.now(), ttl_s=LEASE_TTL_S
+                )
+                if self._intake is not None:
+                    await self._tools.store.save_progress(self._lease, self._run, self._intake.counters)
 
     def _decide(self, harvested: Harvested) -> RunEnd:
         intake = self._require_intake()
@@ -273,7 +278,7 @@ class _Execution:
         self, end: RunEnd, exc: RowenError | None = None, *, hint: str | None = None
     ) -> Receipt:
         tools = self._tools
-        await tools.store.finish_run(self._lease, self._run, end, now=tools.clock.now())
+        await self._write_down(end)
         if end.activate is not None:
             await self._forget()
         if end.status.is_good:
@@ -299,6 +304,19 @@ class _Execution:
             failure=classify(exc) if exc or not end.status.is_good else None,
             retry_after_s=exc.retry_after_s if isinstance(exc, TransientError) else None,
         )
+
+    async def _write_down(self, end: RunEnd) -> None:
+        """The end of a run is worth some patience: without it the run stays open until its lease ends."""
+        store, clock = self._tools.store, self._tools.clock
+        if self._wish.dispatch:
+            with suppress(TransientError):
+                await store.forget_tickets(self._run.id)
+        for wait_s in ENDING_WAITS_S:
+            try:
+                return await store.finish_run(self._lease, self._run, end, now=clock.now())
+            except TransientError:
+                await clock.sleep(wait_s)
+        return await store.finish_run(self._lease, self._run, end, now=clock.now())
 
     async def _forget(self) -> None:
         """History is bounded: what died before it goes, in proportion to what changed."""

@@ -100,7 +100,7 @@ class RunSource(Protocol):
     """Who makes the runs: `run_source`, or a desk that others share."""
 
     def __call__(
-        self, tools: Tools, source: Source, *, only: Sequence[str] | None, on_event: OnEvent
+        self, tools: Tools, source: Source, *, full: bool, only: Sequence[str] | None, on_event: OnEvent
     ) -> Coroutine[Any, Any, Turn]: ...
 
 

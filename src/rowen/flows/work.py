@@ -7,7 +7,8 @@ runs under its own lease, and under the one of its client, so that a host has on
 from __future__ import annotations
 
 import asyncio
-from datetime import datetime
+import logging
+from datetime import datetime, timedelta
 from typing import Any
 
 from rowen.core.lease import Lease
@@ -22,10 +23,14 @@ from rowen.flows.turns import Passed, client_of, run_source, settles
 from rowen.flows.workforce import worker_lease_name
 from rowen.ports.dispatcher import INGEST, Answer, Done, Later, Ticket
 
+_log = logging.getLogger("rowen.work")
+
 SYNC = "sync"
 """The task of a ticket that names a source whose turn it is."""
 BUSY_S = 5.0
 LOST_RUNS = 3
+REST_S = 3600.0
+"""A source whose runs took their workers down is left alone for so long."""
 
 
 def sync_payload(source_id: int) -> dict[str, Any]:
@@ -76,12 +81,15 @@ class _Worker:
         if source is None or source.paused:
             return Done()
         if await self._kills(source.id):
-            # Its runs have taken their workers down each time: it waits for its next turn.
+            _log.warning(
+                "source_rests source=%s reason=%r", source.label, "its last runs ended with their process"
+            )
             return Done()
         request = next((r for r in await tools.store.sync_requests() if r.source_id == source.id), None)
         try:
             async with client_lease(tools, client_of(source)):
-                turn = await run_source(tools, source, only=request.only if request else None)
+                full, only = bool(request and request.full), request.only if request else None
+                turn = await run_source(tools, source, full=full, only=only)
         except (Conflict, LeaseLost) as exc:
             return Later(BUSY_S, exc.message)
         except NotFound:
@@ -96,4 +104,6 @@ class _Worker:
 
     async def _kills(self, source_id: int) -> bool:
         last = await self._tools.store.runs(source_id, limit=LOST_RUNS)
-        return len(last) == LOST_RUNS and all(run.status is RunStatus.LOST for run in last)
+        if len(last) < LOST_RUNS or any(run.status is not RunStatus.LOST for run in last):
+            return False
+        return self._tools.clock.now() - last[0].started_at < timedelta(seconds=REST_S)

@@ -285,6 +285,10 @@ class Store(Feed, Access, Offers, Protocol):
         """Of these handoffs, the ones that ended."""
         ...
 
+    async def forget_tickets(self, run_id: int) -> None:
+        """A run is over: nobody needs to take up what is left of its tickets."""
+        ...
+
     async def save_share(self, run_id: int, counters: Counters) -> None:
         """What a worker did for a run."""
         ...

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -23,7 +24,11 @@ from rowen.adapters.postgres.address import Address, read_address
 from rowen.adapters.postgres.failures import not_connected, translated
 from rowen.adapters.postgres.migrate import Connection, migrate, prepare, search_path
 from rowen.adapters.postgres.transaction import Transaction
+from rowen.errors import StoreBusy
 
+PATIENCE_S = 10.0
+"""How long a server that is away is waited for; it was there when the store was opened."""
+RECONNECT_S = 0.3
 WRITERS = 4
 READERS = 4
 TRIES = 4
@@ -47,6 +52,14 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
+class _Away(Exception):
+    """The connection broke before anything of a unit was made to last."""
+
+    def __init__(self, cause: psycopg.OperationalError) -> None:
+        super().__init__(cause)
+        self.cause = cause
+
+
 class _Text(StrDumperUnknown):
     """PostgreSQL has no NUL in texts; fetched pages now and then do."""
 
@@ -55,7 +68,15 @@ class _Text(StrDumperUnknown):
 
 
 class Database:
-    def __init__(self, url: str, *, schema: str | None = None, busy_timeout_s: float = 5.0) -> None:
+    def __init__(
+        self,
+        url: str,
+        *,
+        schema: str | None = None,
+        busy_timeout_s: float = 5.0,
+        patience_s: float = PATIENCE_S,
+    ) -> None:
+        self._patience_s = patience_s
         self._address = read_address(url, schema)
         self._busy_timeout_s = busy_timeout_s
         self._extension = ""
@@ -124,18 +145,31 @@ class Database:
         with self._translated():
             for _ in range(TRIES - 1):
                 try:
-                    return self._unit(WRITING, work, *args, **kwargs)
+                    return self._patient(WRITING, work, *args, **kwargs)
                 except _OVERTAKEN:
                     continue
-            return self._unit(WRITING, work, *args, **kwargs)
+            return self._patient(WRITING, work, *args, **kwargs)
 
     def _read(self, work: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         with self._translated():
-            return self._unit(READING, work, *args, **kwargs)
+            return self._patient(READING, work, *args, **kwargs)
 
     def _bare(self, work: Callable[[Connection], T]) -> T:
         with self._translated(), self._connect(lock_timeout_s=0) as db:
             return work(db)
+
+    def _patient(
+        self, begin: str, work: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """A server that is being restarted is waited for, as long as nothing of the unit may have lasted."""
+        deadline = time.monotonic() + self._patience_s
+        while True:
+            try:
+                return self._unit(begin, work, *args, **kwargs)
+            except (_Away, StoreBusy) as exc:
+                if time.monotonic() >= deadline or self._closed:
+                    raise (exc.cause if isinstance(exc, _Away) else exc) from None
+            time.sleep(RECONNECT_S)
 
     def _unit(
         self, begin: str, work: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
@@ -144,6 +178,16 @@ class Database:
         transaction = Transaction(db, self._address.schema)
         try:
             done = work(transaction, *args, **kwargs)
+        except psycopg.OperationalError as exc:
+            broken = db.broken
+            self._roll_back(db)
+            if broken:
+                raise _Away(exc) from exc
+            raise
+        except BaseException:
+            self._roll_back(db)
+            raise
+        try:
             db.execute("COMMIT")
         except BaseException:
             self._roll_back(db)

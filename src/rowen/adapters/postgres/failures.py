@@ -137,6 +137,12 @@ def not_connected(exc: psycopg.Error, shown: str) -> RowenError:
             hint="check user, password and database in `--db` (or `ROWEN_DB`)",
             store=shown,
         )
+    if "too many" in said:
+        return StoreBusy(
+            f"store `{shown}`: no connection is free: {said}",
+            hint="a process uses up to ten; raise `max_connections`, or run fewer processes",
+            store=shown,
+        )
     return StoreBusy(
         f"store `{shown}`: cannot be reached: {said}",
         hint="check that PostgreSQL is running and that host and port in `--db` (or `ROWEN_DB`) are right",

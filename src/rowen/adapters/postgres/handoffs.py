@@ -73,6 +73,10 @@ def stage(
     return found
 
 
+def forget_tickets(db: Transaction, run_id: int) -> None:
+    db.write("tickets_forget", task=INGEST, run=run_id)
+
+
 def _dispatch(db: Transaction, held: Lease, run: Run, found: Sequence[Staged]) -> None:
     payload = ingest_payload(held, run, [one.handoff_id for one in found])
     engine.submit(db.connection, db.schema, INGEST, [payload])

@@ -944,3 +944,7 @@ WHERE EXISTS (SELECT 1 FROM offer_sightings g WHERE g.source_id = s.id);
 SELECT g.offer_id, CASE WHEN s.version = '' THEN s.name ELSE s.name || '@' || s.version END, g.gone_at
 FROM offer_sightings g JOIN sources s ON s.id = g.source_id
 WHERE g.offer_id = ANY (:offers) ORDER BY s.name, s.version;
+
+-- name: tickets_forget
+-- A run's tickets go when it is over.
+DELETE FROM pgqueuer WHERE entrypoint = :task AND (convert_from(payload, 'UTF8')::jsonb ->> 'run')::bigint = :run;

@@ -118,6 +118,10 @@ def settled(db: apsw.Connection, handoff_ids: Sequence[int]) -> list[Settled]:
     return [Settled(*row) for row in rows]
 
 
+def forget_tickets(db: apsw.Connection, run_id: int) -> None:
+    db.execute(sql("jobs_forget"), (INGEST, run_id))
+
+
 def _dispatch(db: apsw.Connection, held: Lease, run: Run, found: Sequence[Staged], now: datetime) -> None:
     submit(db, INGEST, [ingest_payload(held, run, [one.handoff_id for one in found])], now, 0)
 

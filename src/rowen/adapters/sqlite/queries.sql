@@ -729,6 +729,10 @@ DELETE FROM jobs WHERE id = :job AND owner = :owner;
 -- A ticket that comes back.
 UPDATE jobs SET owner = NULL, expires_at = NULL, due_at = :due WHERE id = :job AND owner = :owner;
 
+-- name: jobs_forget
+-- A run's tickets go when it is over.
+DELETE FROM jobs WHERE task = ? AND payload ->> '$.run' = ?;
+
 -- name: jobs_backlog
 -- How many wait, how many are held, and since when the oldest waits.
 SELECT count(*) FILTER (WHERE owner IS NULL OR expires_at <= :now),

@@ -170,6 +170,9 @@ class SqliteStore(SqliteOffers, SqliteService):
     async def settled(self, handoff_ids: Sequence[int]) -> list[Settled]:
         return await self._db.read(handoffs.settled, handoff_ids)
 
+    async def forget_tickets(self, run_id: int) -> None:
+        await self._db.write(handoffs.forget_tickets, run_id)
+
     async def save_share(self, run_id: int, counters: Counters) -> None:
         await self._db.write(sources.save_share, run_id, counters)
 

@@ -25,6 +25,8 @@ RUN_EXAMPLE: dict[str, JsonValue] = {
     "not_modified": 524,
     "embeddings_computed": 4,
     "stop_reason": "exhausted",
+    "duration_s": 4.2,
+    "error": None,
 }
 
 
@@ -59,7 +61,19 @@ class Counters(BaseModel):
 class Run(Counters):
     """One execution of a source; while it runs, its counters are a few seconds old."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [RUN_EXAMPLE]})
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    **RUN_EXAMPLE,
+                    "started_at": "2026-05-01T12:00:00+00:00",
+                    "finished_at": "2026-05-01T12:00:04.200000+00:00",
+                    "owner": "host:4711:1",
+                    "window": None,
+                }
+            ]
+        }
+    )
 
     source: str
     run_id: int
@@ -85,6 +99,8 @@ class Receipt(Counters):
             "examples": [
                 {
                     **RUN_EXAMPLE,
+                    "held_generation": None,
+                    "hint": None,
                     "scrape_run_id": 12,
                     "handoff_queued_count": 3,
                     "handoff_completed_count": 3,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from rowen.doors.rest.models import Time
 
@@ -39,27 +39,24 @@ class Answer(BaseModel):
     offset: int
 
 
+DOCUMENT_EXAMPLE: dict[str, JsonValue] = {
+    "id": 7,
+    "source": "docs",
+    "kind": "web",
+    "reference": "https://docs.example.org/install",
+    "url": "https://docs.example.org/install",
+    "title": "Install",
+    "metadata": {},
+    "content_type": "text/html",
+    "content_hash": "5f3a",
+    "generation": 3,
+    "born": 1,
+    "fetched_at": "2026-01-01T12:00:00+00:00",
+}
+
+
 class Document(BaseModel):
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {
-                    "id": 7,
-                    "source": "docs",
-                    "kind": "web",
-                    "reference": "https://docs.example.org/install",
-                    "url": "https://docs.example.org/install",
-                    "title": "Install",
-                    "metadata": {},
-                    "content_type": "text/html",
-                    "content_hash": "5f3a",
-                    "generation": 3,
-                    "born": 1,
-                    "fetched_at": "2026-01-01T12:00:00+00:00",
-                }
-            ]
-        }
-    )
+    model_config = ConfigDict(json_schema_extra={"examples": [DOCUMENT_EXAMPLE]})
 
     id: int = Field(description="Of this version; another version has another")
     source: str
@@ -90,6 +87,10 @@ class Section(BaseModel):
 
 
 class WholeDocument(Document):
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{**DOCUMENT_EXAMPLE, "text": "# Install", "sections": []}]}
+    )
+
     text: str
     sections: list[Section]
 

@@ -20,7 +20,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 @click.group("token", short_help="Make, list and remove tokens for the API.")
 def command() -> None:
-    """Tokens for the REST API, the web hooks and the MCP server of `rowen serve --listen`."""
+    """Tokens for the REST API and the MCP server of `rowen serve --listen`; web hooks are signed instead."""
 
 
 @rowen_command("create", short_help="Make a token and show it, once.")

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rowen.doors.cli import failure
 from rowen.doors.cli.call import Call
 from rowen.doors.cli.call import command as rowen_command
 
 if TYPE_CHECKING:
     from rowen.flows.tools import Tools
+
+INTERRUPTED = "stopped; another worker takes up what was under way"
 
 
 @rowen_command("worker", short_help="Do the work that `rowen serve` hands out, on any machine.")
@@ -35,11 +38,14 @@ def command(call: Call, concurrency: int | None) -> int:
 
         stop = _stop_on_signals()
         call.out.note(f"working for `{wiring.store_name(config)}` as `{tools.owner}`, {at_a_time} at a time")
-        await take_up_tickets(tools, concurrency=at_a_time, stop=stop)
+        try:
+            await take_up_tickets(tools, concurrency=at_a_time, stop=stop)
+        except asyncio.CancelledError:
+            raise failure.Interrupted(failure.TERMINATED, INTERRUPTED) from None
         call.out.note("stopped; nothing of it is under way any more")
         return 0
 
-    return session.run(call, work, interrupted="stopped; another worker takes up what was under way")
+    return session.run(call, work, interrupted=INTERRUPTED)
 
 
 def _stop_on_signals() -> asyncio.Event:
