@@ -26,7 +26,7 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """On which databases the contract suite ran: nobody should have to guess."""
+    """On which databases the contract suite ran, and what stood for hosts: nobody should have to guess."""
     passed = Counter(
         part
         for report in terminalreporter.stats.get("passed", [])
@@ -37,3 +37,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if passed:
         counts = (f"{count} passed on {name}" for name, count in sorted(passed.items()))
         terminalreporter.write_line(f"contract suite: {', '.join(counts)}")
+    ended = [*terminalreporter.stats.get("passed", []), *terminalreporter.stats.get("failed", [])]
+    for kind in sorted({dict(report.user_properties).get("hosts", "") for report in ended} - {""}):
+        terminalreporter.write_line(f"hosts: {kind}")

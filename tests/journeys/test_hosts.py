@@ -17,7 +17,7 @@ import orjson
 import psycopg
 import pytest
 
-from tests.hosts import Hosts, some_hosts
+from tests.hosts import PROCESSES, Hosts, some_hosts
 from tests.postgres import Postmaster, own_server
 from tests.site import Site
 from tests.world import a_page, a_site_of
@@ -96,11 +96,11 @@ def a_cluster(folder: Path) -> Iterator[tuple[Cluster, Hosts]]:
 
 @pytest.mark.timeout(600)
 def test_a_bad_network_a_dead_worker_and_a_restarted_database_change_nothing(
-    tmp_path: Path, record_property: Callable[[str, object], None]
+    tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     alone = f"sqlite:///{tmp_path / 'alone.db'}"
     with a_cluster(tmp_path) as (cluster, hosts):
-        record_property("hosts", hosts.kind)
+        request.node.user_properties.append(("hosts", hosts.kind))
         away, *_ = cluster.hosts
         for url in (alone, cluster.url):
             _call(url, "add", cluster.site.url + "/", "--name", "docs")
@@ -119,7 +119,7 @@ def test_a_bad_network_a_dead_worker_and_a_restarted_database_change_nothing(
         cluster.database.start()
         cluster.asked(0.8, run)
         away.come_back()
-        _until_it_ends_well(cluster.url, run)
+        request.node.user_properties.append(("syncs", _until_it_ends_well(cluster.url, run)))
         assert _seen(cluster.url) == _seen(alone)
 
         # The host that was away is the only one left, and works again.
@@ -134,6 +134,21 @@ def test_a_bad_network_a_dead_worker_and_a_restarted_database_change_nothing(
         assert cluster.shares(receipt["run_id"]) > 0
         assert _seen(cluster.url) == _seen(alone)
         assert works_again.poll() is None
+
+
+def test_where_there_are_no_hosts_processes_stand_for_them_and_the_summary_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    with some_hosts(1) as hosts:
+        assert hosts.kind == PROCESSES
+        (host,) = hosts.each
+        process = host.start("-c", "import signal; signal.pause()", environment={}, log=tmp_path / "log")
+        host.cut_off()
+        assert os.waitid(os.P_PID, process.pid, os.WSTOPPED) is not None
+        host.come_back()
+        assert os.waitid(os.P_PID, process.pid, os.WCONTINUED) is not None
+    assert process.poll() == -signal.SIGTERM
 
 
 def _environment(url: str) -> dict[str, str]:
@@ -156,14 +171,15 @@ def _call(url: str, *arguments: str) -> Any:
     return orjson.loads(out)
 
 
-def _until_it_ends_well(url: str, run: subprocess.Popen[bytes]) -> None:
-    for again in range(1, SYNCS + 1):
+def _until_it_ends_well(url: str, run: subprocess.Popen[bytes]) -> int:
+    """How many syncs it took."""
+    for count in range(1, SYNCS + 1):
         out, err = run.communicate(timeout=500)
         if run.returncode == 0:
-            return
-        assert again < SYNCS, err.decode()
+            return count
         assert orjson.loads(out.splitlines()[-1])["status"] == "failed", err.decode()
         run = _start(url, "sync", "docs")
+    raise AssertionError(err.decode())
 
 
 def _seen(url: str) -> list[list[tuple[Any, ...]]]:
