@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,12 +32,22 @@ class _Term:
     weight: float
 
 
+@dataclass(frozen=True, slots=True)
+class Among:
+    """A query for the ids of some passages, and its values."""
+
+    statement: str
+    values: Mapping[str, Any]
+
+
 class Keywords:
     def __init__(self, db: Transaction, terms: Sequence[str]) -> None:
         self._db = db
         self._terms = _terms(db, terms)
 
-    def best(self, wanted: int, thorough: bool) -> tuple[list[tuple[int, float]], bool]:
+    def best(
+        self, wanted: int, thorough: bool, some: Among | None = None
+    ) -> tuple[list[tuple[int, float]], bool]:
         if not self._terms:
             return [], True
         rare, common = _split(self._terms)
@@ -45,6 +55,9 @@ class Keywords:
         if not common or thorough:
             among = "p.words @@ %(any)s::tsquery"
             values["any"] = _any(self._terms)
+            if some is not None:
+                among += f" AND p.id IN ({some.statement})"
+                values |= some.values
         else:
             among = (
                 "p.id IN ((SELECT id FROM passages WHERE words @@ %(rare)s::tsquery)"

@@ -617,6 +617,10 @@ JOIN documents_active d ON d.content_id = s.content_id
 JOIN refs r ON r.id = d.ref_id
 WHERE s.passage_id = ANY (:passages)
 
+-- name: passages_visible
+-- The passages readers can see somewhere.
+SELECT s.passage_id FROM sections s JOIN documents_active d ON d.content_id = s.content_id WHERE true
+
 -- name: passage_texts
 -- What these passages say.
 SELECT id, heading_path, text FROM passages WHERE id = ANY (:ids);

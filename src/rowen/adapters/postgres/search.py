@@ -1,8 +1,9 @@
 """Ranked passages and the places where readers can see them, inside one snapshot.
 
 Both lists are ranked first and filtered by visibility after: joining before ranking costs twice as much. The
-first look is a quick one (the index of a large model, a bounded number of passages for common words); when a
-filter leaves too few of it, the list is read deeper and in full.
+first look is a quick one (the index of a large model, a bounded number of passages for common words). When a
+filter leaves too few of it, the list is read deeper; when it leaves next to nothing, only what passes the
+filter is ranked, all of it.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from rowen.adapters.postgres.keywords import Keywords
+from rowen.adapters.postgres.keywords import Among, Keywords
 from rowen.adapters.postgres.nearest import Nearest
 from rowen.adapters.postgres.queries import sql
 from rowen.adapters.postgres.rows import time_in
@@ -23,8 +24,8 @@ DEEPER = 8
 """How much further a list is read when its visible part was too short."""
 
 Ranked = list[tuple[int, float]]
-Best = Callable[[int, bool], tuple[Ranked, bool]]
-"""So many of the best, looked for quickly or thoroughly; and whether these are all there are."""
+Best = Callable[[int, bool, Among | None], tuple[Ranked, bool]]
+"""So many of the best, looked for quickly or thoroughly, among all or some; and whether there are no more."""
 
 
 def search_snapshot(db: Transaction, request: SearchRequest) -> SearchResult:
@@ -52,21 +53,38 @@ def document_sections(db: Transaction, document_id: int) -> list[Place]:
 def _visible(db: Transaction, request: SearchRequest, best: Best, rows: dict[int, list[Row]]) -> Ranked:
     """The first `depth` visible passages of a ranking; `rows` collects their places."""
     wanted, thorough = request.depth, False
+    among: Among | None = None
     while True:
-        ranked, all_there_are = best(wanted, thorough)
+        ranked, all_there_are = best(wanted, thorough, among)
         for row in _places(db, [pid for pid, _ in ranked if pid not in rows], request.filters):
             rows.setdefault(row[0], []).append(row)
         visible = [(pid, score) for pid, score in ranked if pid in rows]
         if len(visible) >= request.depth or all_there_are:
             return visible[: request.depth]
-        wanted, thorough = wanted * DEEPER, True
+        if among is None and request.filters != Filters() and len(visible) * DEEPER < request.depth:
+            among = _passing(request.filters)
+        else:
+            wanted *= DEEPER
+        thorough = True
 
 
 def _places(db: Transaction, passage_ids: list[int], filters: Filters) -> Iterable[Row]:
     if not passage_ids:
         return ()
-    statement = sql("places")
-    values: dict[str, Any] = {"passages": passage_ids}
+    conditions, values = _conditions(filters)
+    return db.query(sql("places") + conditions, values | {"passages": passage_ids})
+
+
+def _passing(filters: Filters) -> Among:
+    """The passages in documents that pass the filters."""
+    conditions, values = _conditions(filters)
+    return Among(sql("passages_visible") + conditions, values)
+
+
+def _conditions(filters: Filters) -> tuple[str, dict[str, Any]]:
+    """More of a WHERE about a document `d`."""
+    statement = ""
+    values: dict[str, Any] = {}
     if filters.source_ids:
         statement += " AND d.source_id = ANY (%(sources)s)"
         values["sources"] = list(filters.source_ids)
@@ -84,7 +102,7 @@ def _places(db: Transaction, passage_ids: list[int], filters: Filters) -> Iterab
         )
         values[f"key{number}"] = key
         values[f"value{number}"] = value
-    return db.query(statement, values)
+    return statement, values
 
 
 def _with_text(db: Transaction, rows: list[Row]) -> list[Place]:
