@@ -232,8 +232,9 @@ async def test_a_source_that_is_removed_during_its_turn_does_not_end_the_others(
         clock.advance(seconds)
 
     clock.sleep = removed_at_the_first_wait  # type: ignore[method-assign]
-    turns = await some_turns(replace(world.tools, clock=clock), 1)
-    assert labels(turns) == ["other"]
+    # Whichever comes first, and wherever it was waiting.
+    turns = await some_turns(replace(world.tools, clock=clock), 2)
+    assert "other" in labels(turns)
 
 
 async def test_a_store_that_is_locked_for_a_while_is_waited_for(
