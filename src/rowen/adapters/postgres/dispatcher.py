@@ -120,23 +120,26 @@ class PgQueuerDispatcher:
     @asynccontextmanager
     async def _manager(self) -> AsyncIterator[QueueManager]:
         settings = engine.engine_settings(self._address.schema)
-        from pgqueuer.adapters.drivers.psycopg import PsycopgDriver
         from pgqueuer.adapters.persistence import qb
         from pgqueuer.adapters.persistence.queries import Queries
         from pgqueuer.core.qm import QueueManager
 
-        try:
-            connection = await psycopg.AsyncConnection.connect(self._address.conninfo, autocommit=True)
-        except psycopg.Error as exc:
-            raise not_connected(exc, self._address.shown) from exc
-        async with connection:
+        from rowen.adapters.postgres.engine_driver import EngineDriver
+
+        async with await self._connection() as listening, await self._connection() as working:
             queries = Queries(
-                PsycopgDriver(connection),
+                EngineDriver(listening, working),
                 qbe=qb.QueryBuilderEnvironment(settings=settings),
                 qbq=qb.QueryQueueBuilder(settings=settings),
                 qbs=qb.QuerySchedulerBuilder(settings=settings),
             )
             yield QueueManager(queries, channel=settings.channel)
+
+    async def _connection(self) -> psycopg.AsyncConnection:
+        try:
+            return await psycopg.AsyncConnection.connect(self._address.conninfo, autocommit=True)
+        except psycopg.Error as exc:
+            raise not_connected(exc, self._address.shown) from exc
 
     async def _prune(self) -> None:
         def unit(db: engine.Connection) -> None:

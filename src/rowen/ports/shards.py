@@ -1,0 +1,80 @@
+"""Pages of one crawl that workers ask for: questions by host, a turn at each host, and the answers.
+
+A host has one visitor at a time. Whose turn it is stands in the store, as a number for each host of a run,
+and a ticket `fetch` names that number; a turn that was passed on cannot be passed on again, however often
+and late its ticket comes. Questions and answers are the flow's own. All of it goes when the run ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+from rowen.core.lease import Lease
+from rowen.core.run import Run
+
+FETCH = "fetch"
+"""The task of a ticket that names a host of a run, and whose turn it is there."""
+FETCH_PRIORITY = 1
+"""A host that waits to be asked is idle; what was fetched can wait."""
+
+
+def fetch_payload(lease: Lease, run: Run, host: str, turn: int) -> dict[str, Any]:
+    """What a worker needs to ask pages for a run: the run, the right to write for it, and its turn."""
+    return {
+        "run": run.id,
+        "lease": lease.name,
+        "token": lease.token,
+        "owner": lease.owner,
+        "host": host,
+        "turn": turn,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    id: int
+    asked: Mapping[str, Any]
+    attempts: int
+    """How often it was taken, this time included."""
+
+
+class Shards(Protocol):
+    """Every call raises `LeaseLost` when the run's lease has another owner."""
+
+    async def ask_pages(
+        self, lease: Lease, run: Run, host: str, questions: Sequence[Mapping[str, Any]], *, now: datetime
+    ) -> list[int]:
+        """Write questions down and answer with their ids, in order.
+
+        A host nobody is on the way to gets its next turn: a ticket `fetch`, in the same transaction.
+        """
+        ...
+
+    async def take_pages(
+        self, lease: Lease, run: Run, host: str, turn: int, *, limit: int
+    ) -> list[Question]:
+        """What to ask in a turn: what it took before and has not answered; else, if this turn was not passed
+        on, the oldest questions that no turn has taken.
+        """
+        ...
+
+    async def pass_turn(self, lease: Lease, run: Run, host: str, turn: int, *, now: datetime) -> None:
+        """This turn is over. Where questions wait the next one begins, with its ticket; else the host has
+        none until there are new ones. Nothing happens for a turn that is not the host's last.
+        """
+        ...
+
+    async def seize_turn(self, lease: Lease, run: Run, host: str) -> int:
+        """The host's next turn without a ticket, for the run itself: whatever has no answer is free again."""
+        ...
+
+    async def answer_pages(self, lease: Lease, run: Run, answers: Mapping[int, Mapping[str, Any]]) -> None:
+        """Answers by question. The first one stands; one to a question that is gone is nothing."""
+        ...
+
+    async def take_answers(self, lease: Lease, run: Run) -> dict[int, dict[str, Any]]:
+        """What was answered since the last call; questions and answers are forgotten."""
+        ...
