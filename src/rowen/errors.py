@@ -4,8 +4,8 @@ RowenError
 ├─ UserError        the caller can fix it           exit 2, HTTP 4xx
 │    ConfigError · NotFound · Conflict · BadLocation · StoreUnusable
 ├─ TransientError   the same call may work later    retried with backoff
-│    FetchTimeout · ConnectionFailed · HostUnknown · RateLimited · ServerFailed · StoreBusy · StoreFull
-│    EmbedderUnavailable
+│    FetchTimeout · ConnectionFailed · HostUnknown · RateLimited · ServerFailed · HostUnavailable
+│    StoreBusy · StoreFull · EmbedderUnavailable
 ├─ PermanentError   this item will not work         recorded; the run goes on
 │    Unfetchable · Vanished · AddressRefused · BodyTooLarge · Unparseable
 └─ LeaseLost        another owner has the source    the run stops at once, writes nothing more
@@ -89,6 +89,12 @@ class ServerFailed(TransientError):
     reason = "server_failed"
 
 
+class HostUnavailable(TransientError):
+    """So many failures in a row that asking on makes no sense."""
+
+    reason = "host_unavailable"
+
+
 class StoreBusy(TransientError):
     reason = "store_busy"
 
@@ -133,3 +139,13 @@ class LeaseLost(RowenError):
     """Another owner took the lease; a zombie must not write."""
 
     reason = "lease_lost"
+
+
+def named(name: str) -> type[TransientError | PermanentError]:
+    """The class of an error that another process met and wrote down; the plain one if there is none here."""
+    kinds: list[type[TransientError | PermanentError]] = [
+        TransientError,
+        *TransientError.__subclasses__(),
+        *PermanentError.__subclasses__(),
+    ]
+    return next((kind for kind in kinds if kind.__name__ == name), PermanentError)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -144,10 +145,11 @@ async def test_the_address_may_name_the_schema(postgres: Server, schema: str) ->
 @pytest.fixture
 def database(postgres: Server) -> Iterator[str]:
     """An empty database of its own."""
+    name = f"lonely_{uuid.uuid4().hex[:12]}"
     with postgres.connect() as db:
-        db.execute("CREATE DATABASE lonely TEMPLATE template0")
-        yield "lonely"
-        db.execute("DROP DATABASE lonely WITH (FORCE)")
+        db.execute(f"CREATE DATABASE {name} TEMPLATE template0")
+        yield name
+        db.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 async def test_a_server_without_pgvector_is_said_plainly(postgres: Server, database: str) -> None:

@@ -9,12 +9,15 @@ from datetime import timedelta
 
 import pytest
 
-from rowen.adapters.postgres import handoffs, history
+from rowen.adapters.postgres import handoffs, history, shards
+from rowen.adapters.postgres.dispatcher import PgQueuerDispatcher
 from rowen.adapters.postgres.store import PostgresStore
 from rowen.adapters.postgres.transaction import Transaction
+from rowen.adapters.system.clock import SystemClock
 from rowen.core.feed import START
 from rowen.core.run import Mode
 from rowen.errors import LeaseLost, StoreUnusable
+from rowen.ports.shards import FETCH
 from tests.contract.helpers import (
     LATER,
     NOW,
@@ -32,6 +35,7 @@ from tests.postgres import Server
 pytestmark = pytest.mark.anyio
 
 A, B = "https://docs.example/a", "https://docs.example/b"
+HOST = "docs.example"
 
 
 @pytest.fixture
@@ -279,6 +283,130 @@ async def test_a_run_taken_over_in_the_middle_leaves_one_history(
     with pytest.raises(LeaseLost):
         await ingest(zombie, lease, run, staged)
     assert [one.status.value for one in await heir.runs(source.id, limit=5)] == ["running", "lost"]
+
+
+async def turns_sent(server: Server, store: PostgresStore) -> list[int]:
+    tickets = PgQueuerDispatcher(server.url, SystemClock(), schema=store.database.schema)
+    return [ticket["turn"] for ticket in await tickets.outstanding(FETCH)]
+
+
+async def test_a_question_asked_while_a_turn_ends_waits_and_brings_the_next(
+    stores: tuple[PostgresStore, PostgresStore], postgres: Server
+) -> None:
+    store, other = stores
+    lease, run = await a_run(store, await a_source(store))
+    await store.ask_pages(lease, run, HOST, [{"page": A}], now=NOW)
+    await other.take_pages(lease, run, HOST, 1, limit=10)
+    reached, go_on = threading.Event(), threading.Event()
+
+    def slow_end(db: Transaction) -> None:
+        shards.pass_turn(db, lease, run, HOST, 1, NOW)
+        reached.set()
+        assert go_on.wait(5)
+
+    passing = await begun(other.database.write(slow_end))
+    await asyncio.to_thread(reached.wait, 5)
+    asking = await begun(store.ask_pages(lease, run, HOST, [{"page": B}], now=NOW))
+    await until_it_waits(postgres, store)
+    go_on.set()
+    await asyncio.gather(passing, asking)
+    assert await turns_sent(postgres, store) == [1, 2]
+    assert [one.asked for one in await other.take_pages(lease, run, HOST, 2, limit=10)] == [{"page": B}]
+
+
+async def test_the_end_of_a_turn_waits_for_a_question_and_sees_it(
+    stores: tuple[PostgresStore, PostgresStore], postgres: Server
+) -> None:
+    store, other = stores
+    lease, run = await a_run(store, await a_source(store))
+    await store.ask_pages(lease, run, HOST, [{"page": A}], now=NOW)
+    await other.take_pages(lease, run, HOST, 1, limit=10)
+    reached, go_on = threading.Event(), threading.Event()
+
+    def slow_question(db: Transaction) -> None:
+        shards.ask_pages(db, lease, run, HOST, [{"page": B}], NOW)
+        reached.set()
+        assert go_on.wait(5)
+
+    asking = await begun(store.database.write(slow_question))
+    await asyncio.to_thread(reached.wait, 5)
+    passing = await begun(other.pass_turn(lease, run, HOST, 1, now=NOW))
+    await until_it_waits(postgres, store)
+    go_on.set()
+    await asyncio.gather(asking, passing)
+    assert await turns_sent(postgres, store) == [1, 2]
+    assert [one.asked for one in await other.take_pages(lease, run, HOST, 2, limit=10)] == [{"page": B}]
+
+
+async def test_no_question_is_left_without_a_turn_however_they_fall(
+    stores: tuple[PostgresStore, PostgresStore], postgres: Server
+) -> None:
+    store, other = stores
+    lease, run = await a_run(store, await a_source(store))
+    asked: set[int] = set()
+    answered: set[int] = set()
+
+    async def ask(asker: int) -> None:
+        for number in range(40):
+            question = {"page": f"{asker}/{number}"}
+            asked.update(await store.ask_pages(lease, run, HOST, [question], now=NOW))
+
+    async def visit(asking: asyncio.Future[list[None]]) -> None:
+        """Every turn that was sent, once; it ends when nobody is sent any more."""
+        done, over = 0, False
+        while not over or answered < asked:
+            # Before the tickets are looked at: from then on no question brings one.
+            over = asking.done()
+            sent = await turns_sent(postgres, store)
+            assert sent == list(range(1, len(sent) + 1)), "each turn has one ticket"
+            assert len(sent) > done or not over, f"nobody goes for {asked - answered}"
+            for turn in range(done + 1, len(sent) + 1):
+                questions = await other.take_pages(lease, run, HOST, turn, limit=5)
+                assert not answered & {one.id for one in questions}
+                await other.answer_pages(lease, run, {one.id: {} for one in questions})
+                answered.update(one.id for one in questions)
+                await other.pass_turn(lease, run, HOST, turn, now=NOW)
+            done = len(sent)
+        await asking
+
+    async with asyncio.timeout(60):
+        await visit(asyncio.gather(*(ask(asker) for asker in range(3))))
+    assert len(answered) == 120
+    assert set(await store.take_answers(lease, run)) == asked
+
+
+async def test_of_many_with_one_ticket_all_get_the_same_questions(
+    stores: tuple[PostgresStore, PostgresStore],
+) -> None:
+    lease, run = await a_run(stores[0], await a_source(stores[0]))
+    ids = await stores[0].ask_pages(lease, run, HOST, [{"page": n} for n in range(30)], now=NOW)
+    taken = await asyncio.gather(
+        *(store.take_pages(lease, run, HOST, 1, limit=10) for store in stores for _ in range(3))
+    )
+    assert [[one.id for one in questions] for questions in taken] == [ids[:10]] * 6
+    assert sorted(questions[0].attempts for questions in taken) == [1, 2, 3, 4, 5, 6]
+
+
+async def test_the_end_of_a_run_waits_for_a_turn_that_is_being_passed_on(
+    stores: tuple[PostgresStore, PostgresStore], postgres: Server
+) -> None:
+    store, other = stores
+    lease, run = await a_run(store, await a_source(store))
+    await store.ask_pages(lease, run, HOST, [{"page": A}], now=NOW)
+    reached, go_on = threading.Event(), threading.Event()
+
+    def slow_end(db: Transaction) -> None:
+        shards.pass_turn(db, lease, run, HOST, 1, NOW)
+        reached.set()
+        assert go_on.wait(5)
+
+    passing = await begun(other.database.write(slow_end))
+    await asyncio.to_thread(reached.wait, 5)
+    ending = await begun(store.forget_tickets(run.id))
+    await until_it_waits(postgres, store)
+    go_on.set()
+    await asyncio.gather(passing, ending)
+    assert await turns_sent(postgres, store) == [], "the ticket it sent last is forgotten too"
 
 
 async def test_a_process_asleep_in_a_transaction_does_not_hold_others_for_ever(postgres: Server) -> None:

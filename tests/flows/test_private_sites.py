@@ -169,7 +169,7 @@ async def test_another_host_does_not_get_them_by_link_or_redirect(world: World) 
         await add(world, bearer="${DOCS_KEY}", scope="domain")
         receipt = await world.sync()
         assert receipt.counters.created == 3
-        assert {one.path for one in elsewhere.requests} == {"/x.html", "/y.html"}
+        assert {one.path for one in elsewhere.requests} == {"/robots.txt", "/x.html", "/y.html"}
         told = [value for one in elsewhere.requests for value in one.headers.values()]
         assert not any(SECRET in value for value in told)
 

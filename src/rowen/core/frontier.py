@@ -66,6 +66,7 @@ class Frontier:
         self._failed: set[int] = set()
         self._new: set[int] = set()
         self._new_claimed = 0
+        self._waiting_new = 0
         self._diverted: set[int] = set()
         self.ignored: Counter[str] = Counter()
         self.released: list[str] = []
@@ -126,6 +127,11 @@ class Frontier:
     @property
     def queued(self) -> int:
         return len(self._queue)
+
+    @property
+    def queued_new(self) -> int:
+        """Those of them that no reader sees a version of."""
+        return self._waiting_new
 
     def number(self, url: str) -> int:
         number = self._ids.get(url)
@@ -243,6 +249,7 @@ class Frontier:
 
     def _admit(self, number: int, depth: int) -> None:
         self._depth[number] = depth
+        self._waiting_new += number not in self._known
         self._push(self._deferred if number in self._cut_before else self._queue, number)
 
     def _push(self, heap: list[tuple[int, int, int]], number: int) -> None:
@@ -254,6 +261,7 @@ class Frontier:
         self._in_flight.add(number)
         if number not in self._known:
             self._new_claimed += 1
+            self._waiting_new -= 1
         known = self._known.get(number) or self._leftovers.get(number)
         return Visit(number, self._urls[number], self._depth[number], known)
 

@@ -14,7 +14,7 @@ from rowen.core import urls
 from rowen.core.retry import RetryPolicy
 from rowen.core.retry_after import retry_after_s
 from rowen.core.run import Counters, StopReason
-from rowen.errors import RateLimited, ServerFailed, TransientError
+from rowen.errors import HostUnavailable, RateLimited, ServerFailed, TransientError
 from rowen.ports.clock import Clock
 from rowen.ports.fetcher import Fetcher, Request, Response
 
@@ -24,10 +24,6 @@ UNREACHABLE_AFTER = 8
 BROKEN_AFTER = 25
 """The same for answers with a server error: a broken corner of a site is not an outage."""
 MAX_SHOWN_S = 1e9
-
-
-class HostUnavailable(TransientError):
-    reason = "host_unavailable"
 
 
 Limits = Callable[[Response, datetime], float | None]
@@ -61,13 +57,25 @@ class Client:
         self._delay_s = delay_s
         self._limits = limits
         self._slots = asyncio.Semaphore(concurrency)
+        self._host_delays: dict[str, float] = {}
         self._next_at: dict[str, float] = {}
         self._paused_until = 0.0
         self._failed_in_a_row = 0
 
-    def slow_down(self, delay_s: float) -> None:
-        """A robots.txt asks for more time between requests than we would take."""
-        self._delay_s = max(self._delay_s, delay_s)
+    def slow_down(self, host: str, delay_s: float) -> None:
+        """A robots.txt asks for more time between requests to its host than we would take."""
+        if delay_s > self._delay_s:
+            self._host_delays[host] = delay_s
+
+    def delay_s(self, host: str) -> float:
+        """The time between two requests to a host."""
+        return self._host_delays.get(host, self._delay_s)
+
+    async def rest(self, host: str) -> None:
+        """Until somebody else may ask the host: the time between two requests does not end with a visitor."""
+        wait_s = max(self._next_at.get(host, 0.0), self._paused_until) - self._clock.monotonic()
+        if wait_s > 0:
+            await self._clock.sleep(wait_s)
 
     async def ask(self, request: Request) -> Response:
         attempt = 1
@@ -87,7 +95,7 @@ class Client:
 
     async def _once(self, request: Request) -> Response:
         async with self._slots:
-            if self._delay_s or self._paused_until:
+            if self._delay_s or self._host_delays or self._paused_until:
                 await self._pace(urls.host_of(request.url))
             self._counters.requests += 1
             response = await self._fetcher.fetch(request)
@@ -99,7 +107,7 @@ class Client:
         now = self._clock.monotonic()
         due = max(now, self._next_at.get(host, 0.0), self._paused_until)
         # Booked before waiting, so that two that wait do not go together.
-        self._next_at[host] = due + self._delay_s
+        self._next_at[host] = due + self.delay_s(host)
         if due > now:
             await self._clock.sleep(due - now)
 

@@ -11,11 +11,11 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rowen.core import hashing, urls
-from rowen.core.document import Converted, Validators
+from rowen.core import urls
+from rowen.core.document import Converted
 from rowen.core.frontier import Frontier
 from rowen.core.named import NamedPages
-from rowen.core.robots import Robots
+from rowen.core.page import Answer, Question
 from rowen.core.run import Mode, StopReason
 from rowen.core.scope import Scope
 from rowen.core.source import Source
@@ -23,19 +23,24 @@ from rowen.core.visits import Visit
 from rowen.errors import PermanentError, RowenError, TransientError, Unfetchable
 from rowen.flows import credentials
 from rowen.flows.client import STOPS, Client, stop_reason
-from rowen.flows.crawl_named import pages_in_scope, robots_at_hand
+from rowen.flows.crawl_named import pages_in_scope
 from rowen.flows.crawl_rules import Rules
 from rowen.flows.harvest import Harvested
 from rowen.flows.intake import Intake
 from rowen.flows.listings import Listings
+from rowen.flows.pages import DELIVERED, Pages
+from rowen.flows.permission import Permission
+from rowen.flows.spread import PAGES_OUT, NotAsked, Spread
 from rowen.flows.tools import Tools
-from rowen.ports.fetcher import Request, Response
+from rowen.flows.workforce import others
+from rowen.ports.fetcher import Response
 from rowen.ports.store import References
 
-DELIVERED = frozenset({200, 203})
 GONE = frozenset({404, 410})
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 FORBIDDEN = frozenset({401, 403})
+LARGE = 256
+"""So many pages that were never seen wait, and the workers join in."""
 
 
 class Crawl:
@@ -56,6 +61,7 @@ class Crawl:
         self._intake = intake
         self._client = client
         self._rules = rules
+        self._pages = Pages(tools, rules, intake.counters)
         self._scope = Scope(
             source.location, params["scope"], tuple(params["include"]), tuple(params["exclude"])
         )
@@ -67,40 +73,43 @@ class Crawl:
         self._waiting: set[str] = set()
         self._foreign: set[str] = set()
         self._root = source.location
+        self._origin = urls.origin_of(source.location)
         self._root_answered = False
-        self._robots: Robots | None = None
+        self._large = False
+        self._listings = Listings(tools.store, client, intake)
+        self._spread: Spread | None = None
         self._frontier: Frontier | NamedPages
         # Before the first harvest there is nothing that a few pages could be news of.
         self._named = intake.only if source.active_generation else None
+        self._permission = Permission(
+            tools,
+            source,
+            client,
+            self._listings,
+            minded=params["robots"],
+            at_hand=self._named is not None,
+        )
         self._urls: dict[int, str] = {}
 
     async def run(self) -> Harvested:
         store, source_id = self._tools.store, self._source.id
         references = await store.references(source_id)
         self._urls = {number: url for url, number in references.ids.items()}
-        listings = Listings(self._tools.store, self._client, self._intake)
-        await listings.load()
+        await self._listings.load()
         try:
-            if self._params["robots"]:
-                at_hand = await robots_at_hand(store, self._source) if self._named is not None else None
-                self._robots = at_hand or await listings.robots(self._source.location)
-                delay_s = self._robots.crawl_delay_s(self._tools.fetch.user_agent)
-                if delay_s:
-                    self._client.slow_down(delay_s)
+            robots = await self._permission.hear(self._source.location)
             listed = []
             if self._params.get("sitemap") and self._named is None:
-                listed = await listings.sitemaps(self._source.location, self._robots)
+                listed = await self._listings.sitemaps(self._source.location, robots)
         except TransientError as exc:
             return Harvested.stopped(stop_reason(exc), exc, root_answered=False)
         self._frontier = await self._begin(references, listed)
         await self._visit_root()
-        async with asyncio.TaskGroup() as group:
-            for _ in range(self._params["concurrency"]):
-                group.create_task(self._visit_until_done())
+        await self._visit_all()
         self._aliases |= dict.fromkeys(self._frontier.released)
         if self._aliases:
             await store.save_aliases(self._intake.lease, source_id, self._aliases)
-        return self._settle(complete=listings.complete)
+        return self._settle(complete=self._listings.complete)
 
     async def _begin(self, references: References, listed: Sequence[str]) -> Frontier | NamedPages:
         leftovers = await self._tools.store.leftovers(self._source.id)
@@ -131,7 +140,7 @@ class Crawl:
             ids=references.ids,
             aliases={} if self._intake.unconditional else references.aliases,
             why_not=self._why_not,
-            closed=self._is_closed,
+            closed=self._permission.closes,
             max_depth=self._params["max_depth"],
             max_pages=self._params["max_pages"],
             strict_depth=self._intake.unconditional,
@@ -179,8 +188,38 @@ class Crawl:
             await self._visit(visit)
             visit = self._frontier.next() if visit.depth == 0 and self._stop is None else None
 
-    async def _visit_until_done(self) -> None:
+    async def _visit_all(self) -> None:
+        """Here, and with workers from where it turns out to be a large crawl."""
+        may_spread = self._rules.may_be_spread and self._intake.dispatch and bool(await others(self._tools))
+        await self._visit_here(while_small=may_spread)
+        if self._large:
+            await self._visit_by_workers()
+
+    async def _visit_here(self, *, while_small: bool) -> None:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(self._params["concurrency"]):
+                group.create_task(self._visit_until_done(while_small=while_small))
+
+    async def _visit_by_workers(self) -> None:
+        # From here on the hosts have other visitors; their time between two requests begins with our last.
+        await self._client.rest(urls.host_of(self._source.location))
+        spread = Spread(
+            self._tools,
+            self._source,
+            self._params,
+            self._intake.lease,
+            self._intake.run,
+            delay_s=self._client.delay_s,
+        )
+        async with spread as self._spread, asyncio.TaskGroup() as group:
+            for _ in range(PAGES_OUT):
+                group.create_task(self._visit_until_done(while_small=False))
+
+    async def _visit_until_done(self, *, while_small: bool) -> None:
         while self._stop is None:
+            if while_small and self._is_large():
+                self._wake()
+                return
             visit = self._frontier.next()
             if visit is not None:
                 self._intake.queued = self._frontier.queued
@@ -191,6 +230,11 @@ class Crawl:
                 return
             else:
                 await self._news.wait()
+
+    def _is_large(self) -> bool:
+        if isinstance(self._frontier, Frontier) and self._frontier.queued_new >= LARGE:
+            self._large = True
+        return self._large
 
     def _wake(self) -> None:
         """Whoever waits for pages to ask for looks again."""
@@ -206,24 +250,51 @@ class Crawl:
             del self._ends[visit.url]
 
     async def _ask(self, visit: Visit) -> None:
-        known = visit.known
-        validators = known.validators if known and self._may_be_current(visit) else Validators()
-
-        def wanted(status: int, headers: Mapping[str, str]) -> bool:
-            # Other answers have small bodies; reading them keeps the connection usable.
-            return status not in DELIVERED or self._rules.accepts(headers.get("content-type", ""), visit.url)
-
-        request = Request(visit.url, validators, headers=self._rules.headers, wanted=wanted)
         try:
-            response = await self._client.ask(request)
-            if visit.depth == 0:
-                await self._root_said(visit, response)
-            await self._answered(visit, response)
+            if await self._forbidden(visit):
+                return
+            answer = await self._answer(visit, self._question(visit))
+            await self._answered(visit, answer)
         except STOPS as exc:
             self._stop, self._stop_error = stop_reason(exc), exc
             self._failed(visit, exc)
+            if self._spread is not None:
+                self._spread.abandon()
+        except NotAsked:
+            self._frontier.failed(visit)
         except (TransientError, PermanentError) as exc:
             self._failed(visit, exc)
+
+    def _question(self, visit: Visit) -> Question:
+        known = visit.known
+        if known is None:
+            return Question(visit.url)
+        has_document = bool(known.document_id)
+        if not self._may_be_current(visit):
+            return Question(visit.url, has_document=has_document)
+        # Of what an interrupted run left, only its validators can be asked for.
+        body_hash = known.body_hash if has_document else None
+        return Question(visit.url, known.validators, body_hash, has_document)
+
+    async def _answer(self, visit: Visit, question: Question) -> Answer:
+        if self._spread is not None:
+            return await self._spread.ask(question)
+        response = await self._client.ask(self._pages.request(question))
+        if visit.depth == 0:
+            await self._root_said(visit, response)
+        return await self._pages.read(question, response, await self._permission.hear(visit.url))
+
+    async def _forbidden(self, visit: Visit) -> bool:
+        """Does its host forbid it? Pages of other hosts are met before their host is heard."""
+        if urls.origin_of(visit.url) == self._origin:
+            return False
+        await self._permission.hear(visit.url)
+        if not self._permission.closes(visit.url):
+            return False
+        self._frontier.gone(visit)
+        self._intake.gone(visit.url, "robots")
+        self._intake.counters.ignored["robots"] += 1
+        return True
 
     def _may_be_current(self, visit: Visit) -> bool:
         return not self._intake.unconditional and not self._rules.outdated(visit)
@@ -239,22 +310,22 @@ class Crawl:
         self._frontier.failed(visit)
         self._intake.failed(visit.url, exc)
 
-    async def _answered(self, visit: Visit, response: Response) -> None:
-        status, intake, frontier = response.status, self._intake, self._frontier
+    async def _answered(self, visit: Visit, answer: Answer) -> None:
+        status, intake, frontier = answer.status, self._intake, self._frontier
         if status == 304 and visit.known is not None:
             if visit.known.document_id:
                 intake.not_modified(visit.known)
             else:
                 await intake.revived(visit.known)
             frontier.unchanged(visit)
-        elif response.refused:
+        elif answer.refused:
             frontier.gone(visit)
             intake.counters.ignored[self._rules.refusal] += 1
-            intake.gone(visit.url, self._rules.refusal, response.headers.get("content-type"))
+            intake.gone(visit.url, self._rules.refusal, answer.content_type)
         elif status in DELIVERED:
-            await self._received(visit, response)
+            await self._received(visit, answer)
         elif status in REDIRECTS:
-            self._redirected(visit, response)
+            self._redirected(visit, answer)
         elif status in GONE:
             frontier.gone(visit)
             intake.gone(visit.url, f"http_{status}")
@@ -280,19 +351,15 @@ class Crawl:
         self._frontier.failed(visit)
         self._intake.failed_because(visit.url, f"http_{status}", exc.message)
 
-    async def _received(self, visit: Visit, response: Response) -> None:
-        known, intake = visit.known, self._intake
-        body_hash = hashing.of_bytes(response.body)
-        same_body = known is not None and known.document_id and known.body_hash == body_hash
-        if known is not None and same_body and self._may_be_current(visit):
-            intake.same_body(known, response.validators)
+    async def _received(self, visit: Visit, answer: Answer) -> None:
+        intake, converted = self._intake, answer.converted
+        if converted is None:
+            assert visit.known is not None, visit.url
+            intake.same_body(visit.known, answer.validators)
             self._frontier.unchanged(visit)
             return
-        if not response.body.strip() and known is not None and known.document_id:
-            raise Unfetchable(f"`{visit.url}`: an empty body where there was a page", url=visit.url)
-        body, content_type = await self._rules.page(visit, response, self._robots)
-        converted = await intake.convert(body, content_type=content_type, url=visit.url)
-        self._rules.notice(response, converted)
+        if answer.scripted:
+            self._rules.notice_scripted(intake.counters)
         canonical = self._other_spelling(visit, converted)
         if canonical is not None and await self._answers(canonical, visit):
             self._aliases[visit.url] = canonical
@@ -305,9 +372,9 @@ class Crawl:
             converted,
             reference=visit.url,
             url=visit.url,
-            body_hash=body_hash,
-            validators=response.validators,
-            content_type=content_type,
+            body_hash=answer.body_hash,
+            validators=answer.validators,
+            content_type=answer.content_type,
             depth=visit.depth,
             links=links,
             stored_links=[self._urls[link] for link in known.links] if known else None,
@@ -349,8 +416,8 @@ class Crawl:
             self._waiting.discard(visit.url)
         return self._frontier.is_document(canonical)
 
-    def _redirected(self, visit: Visit, response: Response) -> None:
-        target = urls.normalise(response.headers.get("location", ""), visit.url)
+    def _redirected(self, visit: Visit, answer: Answer) -> None:
+        target = urls.normalise(answer.target, visit.url)
         self._intake.counters.redirects += 1
         if target is None:
             self._frontier.failed(visit)
@@ -377,12 +444,9 @@ class Crawl:
         self._frontier.gone(visit)
         self._intake.gone(visit.url, "redirected_off_site", f"redirects to `{target}`")
 
-    def _is_closed(self, url: str) -> bool:
-        return self._robots is not None and not self._robots.allows(url, self._tools.fetch.user_agent)
-
     def _why_not(self, url: str) -> str | None:
         reason = self._scope.why_not(url)
-        if reason is None and self._is_closed(url):
+        if reason is None and self._permission.closes(url):
             return "robots"
         return reason or self._rules.why_not(url)
 

@@ -37,7 +37,7 @@ def pages_in_scope(
     return list(pages)
 
 
-async def robots_at_hand(store: Store, source: Source) -> Robots | None:
-    """For a few pages, what the site said when all of it was asked will do."""
-    remembered = (await store.listings(source.id)).get(urls.origin_of(source.location) + "/robots.txt")
+async def robots_at_hand(store: Store, source: Source, url: str) -> Robots | None:
+    """For a few pages, what their host said when all of it was asked will do."""
+    remembered = (await store.listings(source.id)).get(urls.origin_of(url) + "/robots.txt")
     return Robots.parse(remembered.payload) if remembered is not None else None

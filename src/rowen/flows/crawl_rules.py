@@ -9,11 +9,11 @@ from typing import Any
 from rowen.core.document import Converted
 from rowen.core.params import Param, one_of, optional, switch, whole
 from rowen.core.robots import Robots
+from rowen.core.run import Counters
 from rowen.core.source import Source
 from rowen.core.visits import Visit
 from rowen.flows import credentials
 from rowen.flows.client import Client
-from rowen.flows.intake import Intake
 from rowen.flows.settings import CONCURRENCY, DELAY_S, EXCLUDE, INCLUDE, MAX_DELETED_SHARE
 from rowen.flows.tools import Tools
 from rowen.ports.fetcher import FetcherOptions, Response
@@ -74,6 +74,8 @@ class Rules:
     """Sent with every question about a page."""
     hint: str | None = None
     """What a person should know after the run."""
+    may_be_spread = False
+    """Can a worker ask for a page with nothing but its source's settings?"""
 
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
@@ -94,12 +96,16 @@ class Rules:
         """The root has answered, before any other page is asked for. Is it what it should be?"""
         return True
 
-    async def page(self, visit: Visit, response: Response, robots: Robots | None) -> tuple[bytes, str]:
+    async def page(self, url: str, response: Response, robots: Robots | None) -> tuple[bytes, str]:
         """The body to convert, with its type: for a body that differs from the stored one."""
         return response.body, response.headers.get("content-type", "")
 
-    def notice(self, response: Response, converted: Converted) -> None:
-        """A page was converted."""
+    def is_scripted(self, response: Response, converted: Converted) -> bool:
+        """Does a page look empty until its scripts have run?"""
+        return False
+
+    def notice_scripted(self, counters: Counters) -> None:
+        """There was such a page."""
 
     def metadata(self, visit: Visit, converted: Converted) -> Mapping[str, Any]:
         return converted.metadata
@@ -107,7 +113,7 @@ class Rules:
 
 @asynccontextmanager
 async def open_client(
-    tools: Tools, source: Source, params: Mapping[str, Any], intake: Intake
+    tools: Tools, source: Source, params: Mapping[str, Any], counters: Counters
 ) -> AsyncIterator[Client]:
     """Whoever answers at the source's location, asked with its credentials."""
     options = FetcherOptions(
@@ -123,7 +129,7 @@ async def open_client(
         yield Client(
             fetcher,
             tools.clock,
-            intake.counters,
+            counters,
             retry=tools.fetch.retry,
             concurrency=params["concurrency"],
             delay_s=params["delay_s"],

@@ -57,6 +57,8 @@ class Intake:
         """The references that are said to have changed; None for everything."""
         self.part = wish.part
         """0 for the newest, more for each stretch of history after it."""
+        self.dispatch = wish.dispatch
+        """There are workers."""
         self.counters = Counters()
         self.run = run
         self.lease = lease

@@ -62,6 +62,16 @@ async def client_lease(tools: Tools, client: str) -> AsyncIterator[Lease]:
 
 
 @asynccontextmanager
+async def host_lease(tools: Tools, host: str) -> AsyncIterator[Held]:
+    """The right to ask a host for a turn, while another process leads the crawl it is for."""
+    lease = await acquire(tools, f"host:{host}")
+    if lease is None:
+        raise Conflict(f"host `{host}`: being asked by another process")
+    async with kept(tools, lease) as held:
+        yield held
+
+
+@asynccontextmanager
 async def orchestrator_lease(tools: Tools, *, wait_s: float | None = None) -> AsyncIterator[Held]:
     """The right to look after a store, or `Conflict` that says who does; with `wait_s` it is waited for."""
     lease = await (_patient_acquire(tools, ORCHESTRATOR) if wait_s else acquire(tools, ORCHESTRATOR))

@@ -55,7 +55,7 @@ def claims(tools: Tools, location: str) -> bool:
 
 
 async def harvest(tools: Tools, source: Source, params: Mapping[str, Any], intake: Intake) -> Harvested:
-    async with open_client(tools, source, params, intake) as client:
+    async with open_client(tools, source, params, intake.counters) as client:
         if params["full"] or source.location.endswith(f"/{files.FULL_FILE}"):
             return await _Whole(tools, source, params, intake, client).run()
         rules = _Listed(

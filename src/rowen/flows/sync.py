@@ -23,6 +23,7 @@ from rowen.core.state import Step, after
 from rowen.core.window import Window, reached_by
 from rowen.errors import LeaseLost, RateLimited, RowenError, TransientError, UserError
 from rowen.flows import embedding, reach
+from rowen.flows.groups import first
 from rowen.flows.harvest import Harvested
 from rowen.flows.intake import Intake, OnEvent, Wish
 from rowen.flows.kinds import kind_named
@@ -164,7 +165,7 @@ class _Execution:
             await intake.write_rest()
             return harvesting.result()
         except BaseExceptionGroup as group_error:
-            raise _first(group_error) from None
+            raise first(group_error) from None
         finally:
             heartbeat.cancel()
 
@@ -387,16 +388,3 @@ def classify(exc: RowenError | None) -> Failure:
     if isinstance(exc, UserError) or (exc is not None and exc.facts.get("status") in (401, 403)):
         return Failure.FATAL
     return Failure.TRANSIENT
-
-
-def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The one error that matters of a group: a lost lease, then a bug, then what we raise on purpose."""
-    errors: list[BaseException] = []
-    waiting: list[BaseException] = [group]
-    while waiting:
-        error = waiting.pop()
-        if isinstance(error, BaseExceptionGroup):
-            waiting.extend(error.exceptions)
-        else:
-            errors.append(error)
-    return min(errors, key=lambda e: (not isinstance(e, LeaseLost), isinstance(e, RowenError)))

@@ -1,4 +1,4 @@
-"""What a worker does: ingest for runs that other processes own, and run sources whose turn it is.
+"""What a worker does: ingest and ask for pages for runs that other processes own, and run sources itself.
 
 Every ticket may come twice, and late. Ingestion is fenced by the run's lease and skips what is done; a source
 runs under its own lease, and under the one of its client, so that a host has one visitor at a time.
@@ -11,23 +11,29 @@ import logging
 from datetime import datetime, timedelta
 from typing import Any
 
+from rowen.core import params as parameters
 from rowen.core.lease import Lease
-from rowen.core.run import Counters, RunStatus
-from rowen.errors import Conflict, LeaseLost, NotFound
+from rowen.core.run import Counters, Run, RunStatus
+from rowen.core.source import Source
+from rowen.errors import Conflict, LeaseLost, NotFound, TransientError, UserError
 from rowen.flows import alarms
 from rowen.flows.announce import announce
 from rowen.flows.ingest import Ingestion
+from rowen.flows.kinds import kind_named
 from rowen.flows.leases import acquire, client_lease, kept
 from rowen.flows.tools import Tools
+from rowen.flows.turn import Turn
 from rowen.flows.turns import Passed, client_of, run_source, settles
 from rowen.flows.workforce import worker_lease_name
 from rowen.ports.dispatcher import INGEST, Answer, Done, Later, Ticket
+from rowen.ports.shards import FETCH
 
 _log = logging.getLogger("rowen.work")
 
 SYNC = "sync"
 """The task of a ticket that names a source whose turn it is."""
 BUSY_S = 5.0
+HOST_BUSY_S = 1.0
 LOST_RUNS = 3
 REST_S = 3600.0
 """A source whose runs took their workers down is left alone for so long."""
@@ -45,7 +51,9 @@ async def work(tools: Tools, *, concurrency: int, stop: asyncio.Event) -> None:
     worker = _Worker(tools)
     async with kept(tools, lease):
         await tools.dispatcher().run(
-            {INGEST: worker.ingest, SYNC: worker.sync}, concurrency=concurrency, stop=stop
+            {INGEST: worker.ingest, FETCH: worker.fetch, SYNC: worker.sync},
+            concurrency=concurrency,
+            stop=stop,
         )
 
 
@@ -55,15 +63,10 @@ class _Worker:
 
     async def ingest(self, ticket: Ticket) -> Answer:
         store = self._tools.store
-        run = await store.run(ticket.payload["run"])
-        if run is None or run.status is not RunStatus.RUNNING:
+        found = await self._under_way(ticket)
+        if found is None:
             return Done()
-        lease = Lease(
-            name=ticket.payload["lease"],
-            owner=ticket.payload["owner"],
-            token=ticket.payload["token"],
-            expires_at=datetime.max,  # noqa: DTZ901 - the token decides, not the time
-        )
+        run, lease = found
         counters = Counters()
         try:
             waiting = await store.staged(run, ticket.payload["handoffs"])
@@ -75,9 +78,47 @@ class _Worker:
             await store.save_share(run.id, counters)
         return Done()
 
+    async def fetch(self, ticket: Ticket) -> Answer:
+        found = await self._under_way(ticket)
+        if found is None:
+            return Done()
+        run, lease = found
+        source = await self._source(run.source_id)
+        if source is None:
+            return Done()
+        settings = parameters.complete(kind_named(source.kind).params, source.params)
+        turn = Turn(self._tools, source, settings, lease, run, ticket.payload["host"], ticket.payload["turn"])
+        try:
+            await turn.take()
+        except LeaseLost:
+            return Done()
+        except Conflict as exc:
+            return Later(HOST_BUSY_S, exc.message)
+        except (TransientError, UserError) as exc:
+            # A variable that is not set on this machine may be set where the next one is.
+            _log.warning("pages_not_asked source=%s reason=%r", source.label, exc.message)
+            return Later(BUSY_S, exc.message)
+        return Done()
+
+    async def _under_way(self, ticket: Ticket) -> tuple[Run, Lease] | None:
+        """The run that a ticket is for, and the right to write for it; None when it is over."""
+        run = await self._tools.store.run(ticket.payload["run"])
+        if run is None or run.status is not RunStatus.RUNNING:
+            return None
+        lease = Lease(
+            name=ticket.payload["lease"],
+            owner=ticket.payload["owner"],
+            token=ticket.payload["token"],
+            expires_at=datetime.max,  # noqa: DTZ901 - the token decides, not the time
+        )
+        return run, lease
+
+    async def _source(self, source_id: int) -> Source | None:
+        return next((one for one in await self._tools.store.sources() if one.id == source_id), None)
+
     async def sync(self, ticket: Ticket) -> Answer:
         tools = self._tools
-        source = next((s for s in await tools.store.sources() if s.id == ticket.payload["source"]), None)
+        source = await self._source(ticket.payload["source"])
         if source is None or source.paused:
             return Done()
         if await self._kills(source.id):

@@ -17,3 +17,8 @@ async def workers(tools: Tools) -> list[Lease]:
     now = tools.clock.now()
     found = await tools.store.leases_like(WORKER)
     return [lease for lease in found if lease.expires_at > now and not tools.is_dead(lease.owner)]
+
+
+async def others(tools: Tools) -> list[Lease]:
+    """The workers that are not this process."""
+    return [lease for lease in await workers(tools) if lease.owner != tools.owner]

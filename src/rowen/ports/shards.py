@@ -53,9 +53,7 @@ class Shards(Protocol):
         """
         ...
 
-    async def take_pages(
-        self, lease: Lease, run: Run, host: str, turn: int, *, limit: int
-    ) -> list[Question]:
+    async def take_pages(self, lease: Lease, run: Run, host: str, turn: int, *, limit: int) -> list[Question]:
         """What to ask in a turn: what it took before and has not answered; else, if this turn was not passed
         on, the oldest questions that no turn has taken.
         """

@@ -24,6 +24,7 @@ from rowen.ports.access import Access
 from rowen.ports.embedder import Model
 from rowen.ports.feed import Feed
 from rowen.ports.offers import Offers
+from rowen.ports.shards import Shards
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -154,7 +155,7 @@ class References:
     """Addresses that turned out to be other names of a reference (canonical links)."""
 
 
-class Store(Feed, Access, Offers, Protocol):
+class Store(Feed, Access, Offers, Shards, Protocol):
     """One database. Readers never wait for writers."""
 
     async def close(self) -> None: ...
@@ -286,7 +287,7 @@ class Store(Feed, Access, Offers, Protocol):
         ...
 
     async def forget_tickets(self, run_id: int) -> None:
-        """A run is over: nobody needs to take up what is left of its tickets."""
+        """A run is over: nobody needs to take up what is left of its tickets, nor of its questions."""
         ...
 
     async def save_share(self, run_id: int, counters: Counters) -> None:

@@ -30,6 +30,7 @@ EXPECTED = {
     "HostUnknown": 502,
     "RateLimited": 503,
     "ServerFailed": 502,
+    "HostUnavailable": 502,
     "StoreBusy": 503,
     "StoreFull": 503,
     "EmbedderUnavailable": 503,

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from rowen.adapters.postgres import engine
+from rowen.adapters.postgres import engine, shards
 from rowen.adapters.postgres.leases import fence
 from rowen.adapters.postgres.migrate import ADVISORY
 from rowen.adapters.postgres.references import digests, reference_ids
@@ -75,6 +75,7 @@ def stage(
 
 def forget_tickets(db: Transaction, run_id: int) -> None:
     db.write("tickets_forget", task=INGEST, run=run_id)
+    shards.forget(db, run_id)
 
 
 def _dispatch(db: Transaction, held: Lease, run: Run, found: Sequence[Staged]) -> None:

@@ -949,6 +949,75 @@ SELECT g.offer_id, CASE WHEN s.version = '' THEN s.name ELSE s.name || '@' || s.
 FROM offer_sightings g JOIN sources s ON s.id = g.source_id
 WHERE g.offer_id = ANY (:offers) ORDER BY s.name, s.version;
 
+-- name: question_insert
+-- A page of a run that somebody has to ask for.
+INSERT INTO questions (run_id, host, asked) VALUES (:run, :host, :asked) RETURNING id;
+
+-- name: turn_begin
+-- The next turn at a host that nobody is on the way to; no row while somebody is, and even then the host is locked.
+INSERT INTO shard_turns (run_id, host, turn, out) VALUES (:run, :host, 1, true)
+ON CONFLICT (run_id, host) DO UPDATE SET turn = shard_turns.turn + 1, out = true WHERE NOT shard_turns.out
+RETURNING turn;
+
+-- name: turn_seize
+-- The next turn at a host, whoever is on the way.
+INSERT INTO shard_turns (run_id, host, turn, out) VALUES (:run, :host, 1, true)
+ON CONFLICT (run_id, host) DO UPDATE SET turn = shard_turns.turn + 1, out = true
+RETURNING turn;
+
+-- name: turn_lock
+-- The last turn at a host, and whether somebody is on the way; nobody changes either before the transaction ends.
+SELECT turn, out FROM shard_turns WHERE run_id = :run AND host = :host FOR UPDATE;
+
+-- name: turn_move
+-- Whose turn it is from now on; or nobody's, and then the number stays, so that it is not given again.
+UPDATE shard_turns SET turn = :turn, out = :out WHERE run_id = :run AND host = :host;
+
+-- name: questions_again
+-- What a turn took and has not answered, for whoever has its ticket now.
+UPDATE questions SET attempts = attempts + 1
+WHERE run_id = :run AND host = :host AND turn = :turn AND answer IS NULL
+RETURNING id, asked, attempts;
+
+-- name: questions_claim
+-- The oldest questions that no turn has taken; one that is answered at this moment is left out.
+UPDATE questions SET turn = :turn, attempts = attempts + 1
+WHERE id = ANY (ARRAY(
+  SELECT id FROM questions
+  WHERE run_id = :run AND host = :host AND turn IS NULL AND answer IS NULL
+  ORDER BY id LIMIT :limit
+)) AND answer IS NULL
+RETURNING id, asked, attempts;
+
+-- name: question_waiting
+-- The oldest question that no turn has taken. By its order, so that the server does not look through all questions.
+SELECT id FROM questions WHERE run_id = :run AND host = :host AND turn IS NULL AND answer IS NULL ORDER BY id LIMIT 1;
+
+-- name: questions_free
+-- What turns took and have not answered is free again.
+UPDATE questions SET turn = NULL
+WHERE run_id = :run AND host = :host AND turn IS NOT NULL AND answer IS NULL;
+
+-- name: question_answer
+-- The first answer stands.
+UPDATE questions SET answer = :answer WHERE id = :question AND run_id = :run AND answer IS NULL;
+
+-- name: answers_take
+-- Questions that were answered go with their answers.
+DELETE FROM questions WHERE run_id = :run AND answer IS NOT NULL RETURNING id, answer;
+
+-- name: shards_left
+-- The runs of a source that asked workers for pages, and did not end or did not tidy up.
+SELECT DISTINCT t.run_id FROM shard_turns t JOIN runs r ON r.id = t.run_id WHERE r.source_id = :source;
+
+-- name: turns_forget
+-- A run's turns go when it is over.
+DELETE FROM shard_turns WHERE run_id = :run;
+
+-- name: questions_forget
+-- A run's questions go when it is over.
+DELETE FROM questions WHERE run_id = :run;
+
 -- name: tickets_forget
 -- A run's tickets go when it is over.
 DELETE FROM pgqueuer WHERE entrypoint = :task AND (convert_from(payload, 'UTF8')::jsonb ->> 'run')::bigint = :run;

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from rowen.adapters.postgres import shards
 from rowen.adapters.postgres.feed import activated
 from rowen.adapters.postgres.leases import fence
 from rowen.adapters.postgres.rows import json_out, maybe_time_in, time_in
@@ -112,6 +113,7 @@ def close_lost_run(db: Transaction, held: Lease, source_id: int, now: datetime) 
     status = after(Status.RUNNING, Step.LOSE)
     closed = bool(db.write("source_lost", source=source_id, status=status.value, now=now))
     db.write("runs_close_lost", source=source_id, now=now)
+    shards.forget_source(db, source_id)
     return closed
 
 

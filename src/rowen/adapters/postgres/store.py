@@ -20,6 +20,7 @@ from rowen.adapters.postgres.migrate import Connection
 from rowen.adapters.postgres.offer_store import PostgresOffers
 from rowen.adapters.postgres.queries import sql
 from rowen.adapters.postgres.service_store import PostgresService
+from rowen.adapters.postgres.shard_store import PostgresShards
 from rowen.core.document import Draft, Known
 from rowen.core.generation import Change, Generation
 from rowen.core.handoff import Handoff, HandoffStatus
@@ -48,7 +49,7 @@ from rowen.ports.store import (
 )
 
 
-class PostgresStore(PostgresService, PostgresOffers):
+class PostgresStore(PostgresService, PostgresOffers, PostgresShards):
     def __init__(
         self,
         url: str,

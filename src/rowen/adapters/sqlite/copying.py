@@ -13,8 +13,9 @@ from uuid import uuid4
 import apsw
 
 from rowen.adapters.sqlite.database import Database
+from rowen.adapters.sqlite.leases import fence
 from rowen.adapters.sqlite.queries import sql
-from rowen.adapters.sqlite.sources import fence, note, save_note
+from rowen.adapters.sqlite.sources import note, save_note
 from rowen.core import hashing
 from rowen.core.copying import IDENTITY, PARTS, TABLES, Key, Page, Part, Progress, Row, page_of
 from rowen.core.lease import Lease

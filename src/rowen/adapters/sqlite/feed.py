@@ -8,9 +8,9 @@ from typing import Any
 
 import apsw
 
+from rowen.adapters.sqlite.leases import fence
 from rowen.adapters.sqlite.queries import sql
 from rowen.adapters.sqlite.rows import ids_parameter, json_in, json_out, texts_parameter, time_in, time_out
-from rowen.adapters.sqlite.sources import fence
 from rowen.core.feed import LAST_ITEM, Cursor, Document, FeedItem
 from rowen.core.lease import Lease
 from rowen.core.sink import Sink

@@ -11,7 +11,9 @@ from typing import Any
 
 import apsw
 
-from rowen.adapters.sqlite.jobs import submit
+from rowen.adapters.sqlite import shards
+from rowen.adapters.sqlite.jobs import forget, submit
+from rowen.adapters.sqlite.leases import fence
 from rowen.adapters.sqlite.queries import sql
 from rowen.adapters.sqlite.references import reference_ids
 from rowen.adapters.sqlite.rows import (
@@ -24,7 +26,6 @@ from rowen.adapters.sqlite.rows import (
     time_in,
     time_out,
 )
-from rowen.adapters.sqlite.sources import fence
 from rowen.core.document import Draft, Validators
 from rowen.core.handoff import Handoff, HandoffStatus, Reason, attempts_kept, reopen_reason
 from rowen.core.lease import Lease
@@ -119,7 +120,8 @@ def settled(db: apsw.Connection, handoff_ids: Sequence[int]) -> list[Settled]:
 
 
 def forget_tickets(db: apsw.Connection, run_id: int) -> None:
-    db.execute(sql("jobs_forget"), (INGEST, run_id))
+    forget(db, INGEST, run_id)
+    shards.forget(db, run_id)
 
 
 def _dispatch(db: apsw.Connection, held: Lease, run: Run, found: Sequence[Staged], now: datetime) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import apsw
 
 from rowen.adapters.sqlite.handoffs import settle
+from rowen.adapters.sqlite.leases import fence
 from rowen.adapters.sqlite.queries import sql
 from rowen.adapters.sqlite.references import reference_ids
 from rowen.adapters.sqlite.rows import (
@@ -24,7 +25,6 @@ from rowen.adapters.sqlite.rows import (
     texts_parameter,
     time_out,
 )
-from rowen.adapters.sqlite.sources import fence
 from rowen.core.document import Known, Validators
 from rowen.core.handoff import HandoffStatus
 from rowen.core.lease import Lease

@@ -134,6 +134,11 @@ def submit(
     )
 
 
+def forget(db: apsw.Connection, task: str, run_id: int) -> None:
+    """A run is over: what is left of its tickets of this task goes."""
+    db.execute(sql("jobs_forget"), (task, run_id))
+
+
 def _claim(
     db: apsw.Connection, owner: str, tasks: Sequence[str], limit: int, now: datetime, expires: datetime
 ) -> list[Ticket]:

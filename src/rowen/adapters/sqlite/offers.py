@@ -10,9 +10,9 @@ from typing import Any
 
 import apsw
 
+from rowen.adapters.sqlite.leases import fence
 from rowen.adapters.sqlite.queries import sql
 from rowen.adapters.sqlite.rows import blobs_parameter, ids_parameter, texts_parameter, time_in, time_out
-from rowen.adapters.sqlite.sources import fence
 from rowen.core.company import Company, Identity, aggregate, said_together
 from rowen.core.employer import company_name
 from rowen.core.feed import Cursor

@@ -744,6 +744,79 @@ FROM jobs;
 -- What the tickets of a task are about.
 SELECT payload FROM jobs WHERE task = ? ORDER BY id;
 
+-- name: question_insert
+-- A page of a run that somebody has to ask for.
+INSERT INTO questions (run_id, host, asked) VALUES (:run, :host, :asked) RETURNING id;
+
+-- name: turn_begin
+-- The next turn at a host that nobody is on the way to; no row while somebody is.
+INSERT INTO shard_turns (run_id, host, turn, out) VALUES (:run, :host, 1, 1)
+ON CONFLICT (run_id, host) DO UPDATE SET turn = turn + 1, out = 1 WHERE NOT out
+RETURNING turn;
+
+-- name: turn_seize
+-- The next turn at a host, whoever is on the way.
+INSERT INTO shard_turns (run_id, host, turn, out) VALUES (:run, :host, 1, 1)
+ON CONFLICT (run_id, host) DO UPDATE SET turn = turn + 1, out = 1
+RETURNING turn;
+
+-- name: turn_get
+-- The last turn at a host, and whether somebody is on the way.
+SELECT turn, out FROM shard_turns WHERE run_id = :run AND host = :host;
+
+-- name: turn_move
+-- Whose turn it is from now on; or nobody's, and then the number stays, so that it is not given again.
+UPDATE shard_turns SET turn = :turn, out = :out WHERE run_id = :run AND host = :host;
+
+-- name: questions_again
+-- What a turn took and has not answered, for whoever has its ticket now.
+UPDATE questions SET attempts = attempts + 1
+WHERE run_id = :run AND host = :host AND turn = :turn AND answer IS NULL
+RETURNING id, asked, attempts;
+
+-- name: questions_claim
+-- The oldest questions that no turn has taken.
+UPDATE questions SET turn = :turn, attempts = attempts + 1
+WHERE id IN (
+  SELECT id FROM questions
+  WHERE run_id = :run AND host = :host AND turn IS NULL AND answer IS NULL
+  ORDER BY id LIMIT :limit
+)
+RETURNING id, asked, attempts;
+
+-- name: question_waiting
+-- The oldest question that no turn has taken.
+SELECT id FROM questions WHERE run_id = :run AND host = :host AND turn IS NULL AND answer IS NULL ORDER BY id LIMIT 1;
+
+-- name: questions_free
+-- What turns took and have not answered is free again.
+UPDATE questions SET turn = NULL
+WHERE run_id = :run AND host = :host AND turn IS NOT NULL AND answer IS NULL;
+
+-- name: question_answer
+-- The first answer stands.
+UPDATE questions SET answer = :answer WHERE id = :question AND run_id = :run AND answer IS NULL;
+
+-- name: answers_any
+-- Was anything answered?
+SELECT EXISTS (SELECT 1 FROM questions WHERE run_id = ? AND answer IS NOT NULL);
+
+-- name: answers_take
+-- Questions that were answered go with their answers.
+DELETE FROM questions WHERE run_id = ? AND answer IS NOT NULL RETURNING id, answer;
+
+-- name: shards_left
+-- The runs of a source that asked workers for pages, and did not end or did not tidy up.
+SELECT DISTINCT t.run_id FROM shard_turns t JOIN runs r ON r.id = t.run_id WHERE r.source_id = ?;
+
+-- name: turns_forget
+-- A run's turns go when it is over.
+DELETE FROM shard_turns WHERE run_id = ?;
+
+-- name: questions_forget
+-- A run's questions go when it is over.
+DELETE FROM questions WHERE run_id = ?;
+
 -- name: run_share_insert
 -- What a worker did for a run.
 INSERT INTO run_shares (run_id, counters) VALUES (?, ?);

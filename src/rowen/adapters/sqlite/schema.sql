@@ -195,6 +195,16 @@ CREATE TABLE projections (
   last_company_id INTEGER NOT NULL
 ) WITHOUT ROWID;
 
+CREATE TABLE questions (
+  id       INTEGER PRIMARY KEY AUTOINCREMENT,
+  run_id   INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+  host     TEXT NOT NULL,
+  asked    BLOB NOT NULL,
+  turn     INTEGER,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  answer   BLOB
+);
+
 CREATE TABLE refs (
   id        INTEGER PRIMARY KEY,
   source_id INTEGER NOT NULL REFERENCES sources (id) ON DELETE CASCADE,
@@ -242,6 +252,14 @@ CREATE TABLE sections (
   end_at     INTEGER NOT NULL,
   passage_id INTEGER NOT NULL REFERENCES passages (id),
   PRIMARY KEY (content_id, position)
+) WITHOUT ROWID;
+
+CREATE TABLE shard_turns (
+  run_id INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+  host   TEXT NOT NULL,
+  turn   INTEGER NOT NULL,
+  out    INTEGER NOT NULL,
+  PRIMARY KEY (run_id, host)
 ) WITHOUT ROWID;
 
 CREATE TABLE sinks (
@@ -341,6 +359,10 @@ CREATE INDEX offers_by_company ON offers (company_id, closed_at);
 CREATE INDEX offers_by_fingerprint ON offers (fingerprint);
 
 CREATE INDEX offers_reposted ON offers (repost_of) WHERE repost_of IS NOT NULL;
+
+CREATE INDEX questions_answered ON questions (run_id) WHERE answer IS NOT NULL;
+
+CREATE INDEX questions_by_turn ON questions (run_id, host, turn);
 
 CREATE INDEX refs_aliases ON refs (alias_of) WHERE alias_of IS NOT NULL;
 

@@ -14,10 +14,11 @@ from typing import Any
 
 import apsw
 
-from rowen.adapters.sqlite import handoffs, harvest, history, search, sources
+from rowen.adapters.sqlite import handoffs, harvest, history, leases, search, sources
 from rowen.adapters.sqlite.database import Database
 from rowen.adapters.sqlite.offer_store import SqliteOffers
 from rowen.adapters.sqlite.service_store import SqliteService
+from rowen.adapters.sqlite.shard_store import SqliteShards
 from rowen.core.document import Draft, Known
 from rowen.core.generation import Change, Generation
 from rowen.core.handoff import Handoff, HandoffStatus
@@ -45,7 +46,7 @@ from rowen.ports.store import (
 )
 
 
-class SqliteStore(SqliteOffers, SqliteService):
+class SqliteStore(SqliteOffers, SqliteService, SqliteShards):
     def __init__(self, path: Path, *, busy_timeout_s: float = 5.0) -> None:
         self._db = Database(path, busy_timeout_s=busy_timeout_s)
         self._matrices: search.Matrices = {}
@@ -80,19 +81,19 @@ class SqliteStore(SqliteOffers, SqliteService):
     # leases
 
     async def acquire_lease(self, name: str, owner: str, *, now: datetime, ttl_s: float) -> Lease | None:
-        return await self._db.write(sources.acquire_lease, name, owner, now, ttl_s)
+        return await self._db.write(leases.acquire_lease, name, owner, now, ttl_s)
 
     async def lease(self, name: str) -> Lease | None:
-        return await self._db.read(sources.lease, name)
+        return await self._db.read(leases.lease, name)
 
     async def leases_like(self, start: str) -> list[Lease]:
-        return await self._db.read(sources.leases_like, start)
+        return await self._db.read(leases.leases_like, start)
 
     async def renew_lease(self, lease: Lease, *, now: datetime, ttl_s: float) -> Lease:
-        return await self._db.write(sources.renew_lease, lease, now, ttl_s)
+        return await self._db.write(leases.renew_lease, lease, now, ttl_s)
 
     async def release_lease(self, lease: Lease) -> None:
-        await self._db.write(sources.release_lease, lease)
+        await self._db.write(leases.release_lease, lease)
 
     # runs
 

@@ -37,6 +37,7 @@ STATUSES: tuple[tuple[type[RowenError], int], ...] = (
     (errors.ConnectionFailed, 502),
     (errors.HostUnknown, 502),
     (errors.ServerFailed, 502),
+    (errors.HostUnavailable, 502),
     (errors.TransientError, 503),
     (errors.AddressRefused, 422),
     (errors.PermanentError, 502),

@@ -1,0 +1,2 @@
+DROP TABLE questions;
+DROP TABLE shard_turns;
