@@ -33,6 +33,10 @@ bench: $(STAMP)         ## the figures in docs/benchmarks.md
 	$(BIN)/python benchmarks/folder.py
 	$(BIN)/python benchmarks/portal.py
 	$(BIN)/python benchmarks/startup.py
+	$(BIN)/python benchmarks/search.py --sections 200000 --questions 100
+	$(BIN)/python benchmarks/api.py
+	$(BIN)/python benchmarks/workers.py
+	$(BIN)/python benchmarks/large_crawl.py
 
 clean:
 	rm -rf .venv

@@ -39,7 +39,7 @@ def from_folder(folder: Path) -> dict[str, bytes]:
     return site
 
 
-async def serve(site: dict[str, bytes]) -> None:
+async def serve(site: dict[str, bytes], latency_s: float) -> None:
     answers = {}
     for path, body in site.items():
         etag = f'"{hashlib.sha256(body).hexdigest()[:16]}"'
@@ -57,6 +57,8 @@ async def serve(site: dict[str, bytes]) -> None:
             while True:
                 request = await reader.readuntil(b"\r\n\r\n")
                 path = unquote(request.split(b" ", 2)[1].decode("ascii").partition("?")[0])
+                if latency_s:
+                    await asyncio.sleep(latency_s)
                 answer = answers.get(path)
                 if answer is None:
                     writer.write(missing)
@@ -76,5 +78,11 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--pages", type=int, default=2000)
+    parser.add_argument("--index", action="store_true", help="the root links to every page")
+    parser.add_argument("--latency-ms", type=int, default=0, help="what each answer takes")
     options = parser.parse_args()
-    asyncio.run(serve(from_folder(options.folder) if options.folder else invented(options.pages)))
+    site = from_folder(options.folder) if options.folder else invented(options.pages)
+    if options.index:
+        links = "".join(f'<li><a href="{path}">{path}</a></li>' for path in site)
+        site["/"] = f"<html><title>Index</title><body><main><ul>{links}</ul></main></body></html>".encode()
+    asyncio.run(serve(site, options.latency_ms / 1000))

@@ -106,8 +106,8 @@ class Worker:
 
 
 @contextmanager
-def hired(count: int, environment: dict[str, str]) -> Iterator[list[Worker]]:
-    command = [sys.executable, "-m", "rowen", "worker", "--concurrency", "1"]
+def hired(count: int, environment: dict[str, str], concurrency: int = 1) -> Iterator[list[Worker]]:
+    command = [sys.executable, "-m", "rowen", "worker", "--concurrency", str(concurrency)]
     workers = [
         Worker(subprocess.Popen(command, env=environment, stderr=subprocess.PIPE)) for _ in range(count)
     ]
@@ -227,6 +227,8 @@ async def measure(server_url: str, settings: dict[str, str], workers: int, pages
         load = Load(tools)
         await load.hand_off(pages)
         with hired(workers, environment) as staff:
+            # What it imports to get ready is not idling.
+            await asyncio.sleep(IDLE_S / 2)
             idle_mb = max(worker.resident_mb() for worker in staff)
             before = _cpu_s(staff)
             await asyncio.sleep(IDLE_S)

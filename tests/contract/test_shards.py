@@ -60,8 +60,8 @@ class Crawl:
     async def pass_on(self, turn: int, *, host: str = HOST) -> None:
         await self.store.pass_turn(self.lease, self.run, host, turn, now=NOW)
 
-    async def seize(self, *, host: str = HOST) -> int:
-        return await self.store.seize_turn(self.lease, self.run, host)
+    async def seize(self, *, host: str = HOST, begun: bool = True) -> int:
+        return await self.store.seize_turn(self.lease, self.run, host, begun=begun)
 
     async def answers(self) -> dict[int, Any]:
         return await self.store.take_answers(self.lease, self.run)
@@ -297,6 +297,14 @@ async def test_seizing_frees_what_a_dead_worker_had_taken(crawl: Crawl) -> None:
     assert turn == 2
     found = await crawl.take(turn)
     assert [(one.asked["page"], one.attempts) for one in found] == [("b", 2), ("c", 1)]
+
+
+async def test_seizing_what_nobody_began_leaves_the_rest_to_those_who_took_it(crawl: Crawl) -> None:
+    await crawl.ask("a", "b", "c")
+    await crawl.take(1, limit=2)
+    turn = await crawl.seize(begun=False)
+    assert await crawl.taken(turn) == ["c"]
+    assert await crawl.taken(1) == ["a", "b"]
 
 
 async def test_seizing_sends_nobody_and_neither_do_questions_after_it(

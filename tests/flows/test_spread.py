@@ -17,10 +17,11 @@ from rowen.core import page
 from rowen.core import params as parameters
 from rowen.core.document import Converted, Validators
 from rowen.core.lease import Lease
+from rowen.core.retry import RetryPolicy
 from rowen.core.run import Mode, Run, RunStatus, StopReason
 from rowen.core.source import Source
 from rowen.errors import Conflict, PermanentError, RateLimited, Unfetchable
-from rowen.flows import crawl, sources, turn, web
+from rowen.flows import crawl, sources, spread, turn, web
 from rowen.flows.leases import acquire, host_lease
 from rowen.flows.sync import sync
 from rowen.flows.tools import Tools
@@ -55,7 +56,8 @@ def site() -> Iterator[Site]:
 def under_its_name(world: World, owner: str, **changes: Any) -> Tools:
     """Another process, whose requests can be told from others'."""
     tools = as_process(world, owner, **changes)
-    return replace(tools, fetch=replace(tools.fetch, user_agent=owner))
+    retry = RetryPolicy(base_s=0.01)
+    return replace(tools, fetch=replace(tools.fetch, user_agent=owner, retry=retry))
 
 
 def visitors(site: Site) -> list[str]:
@@ -218,6 +220,7 @@ async def test_a_crawl_whose_workers_vanish_asks_by_itself(tmp_path: Path, site:
         receipt = await sync(under_its_name(world, "runner", clock=clock), source)
         assert (receipt.status, receipt.counters.created) == (RunStatus.COMPLETED, PAGES)
         assert max(Counter(asked.path for asked in site.requests).values()) == 1
+        assert clock.monotonic() < 3 * spread.PATIENCE_S, "they are not waited for at each turn"
         assert await ghost.dispatcher().outstanding(FETCH) == [], "nobody needs its tickets any more"
 
 

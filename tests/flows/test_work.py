@@ -91,7 +91,7 @@ async def test_a_run_whose_workers_vanish_does_the_work_itself(tmp_path: Path, s
         assert await acquire(ghost, worker_lease_name("ghost")) is not None
         receipt = await sync(as_process(world, "runner", clock=clock), source)
         assert (receipt.status, receipt.counters.created) == (RunStatus.COMPLETED, 150)
-        assert clock.monotonic() >= dispatched.PATIENCE_S
+        assert dispatched.PATIENCE_S <= clock.monotonic() < 2 * dispatched.PATIENCE_S, "waited for once"
         assert await ghost.dispatcher().outstanding(INGEST) == [], "nobody needs its tickets any more"
         assert len(await world.pages()) == 150
 

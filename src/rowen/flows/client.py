@@ -71,9 +71,9 @@ class Client:
         """The time between two requests to a host."""
         return self._host_delays.get(host, self._delay_s)
 
-    async def rest(self, host: str) -> None:
-        """Until somebody else may ask the host: the time between two requests does not end with a visitor."""
-        wait_s = max(self._next_at.get(host, 0.0), self._paused_until) - self._clock.monotonic()
+    async def rest(self) -> None:
+        """Until somebody else may ask: the time between two requests does not end with a visitor."""
+        wait_s = max(self._paused_until, *self._next_at.values(), 0.0) - self._clock.monotonic()
         if wait_s > 0:
             await self._clock.sleep(wait_s)
 

@@ -202,7 +202,7 @@ class Crawl:
 
     async def _visit_by_workers(self) -> None:
         # From here on the hosts have other visitors; their time between two requests begins with our last.
-        await self._client.rest(urls.host_of(self._source.location))
+        await self._client.rest()
         spread = Spread(
             self._tools,
             self._source,

@@ -36,6 +36,7 @@ class Dispatched:
         self._run = run
         self._counters = counters
         self._out: dict[int, Staged] = {}
+        self._patience_s = PATIENCE_S
 
     async def take(self, drafts: Sequence[Draft]) -> dict[str, Reason]:
         now = self._tools.clock.now()
@@ -67,10 +68,14 @@ class Dispatched:
         while True:
             news = await self._news()
             quiet_s = clock.monotonic() - heard
-            if not news and quiet_s >= PATIENCE_S:
+            if news:
+                self._patience_s = PATIENCE_S
+            elif quiet_s >= self._patience_s:
                 # What a worker has begun is left to it while it may be alive.
                 alone = quiet_s >= LOST_S or not await workers(self._tools)
                 news = await self._do_it_here(begun=alone)
+                # Whoever did not come for this batch is not waited for at the next one.
+                self._patience_s = 0.0 if news else PATIENCE_S
             if news:
                 reasons |= news
                 heard = clock.monotonic()

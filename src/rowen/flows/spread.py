@@ -28,6 +28,8 @@ PAGES_OUT = 512
 LOOK_AGAIN_S = 0.1
 PATIENCE_S = 5.0
 """So long without an answer, and the run asks hosts that nobody is at."""
+LOST_S = 60.0
+"""So long without an answer, and those who took a turn are taken for dead."""
 STORE_AWAY_S = 60.0
 """So long without the store, and the run ends."""
 
@@ -104,6 +106,7 @@ class Spread:
     async def _carry(self) -> None:
         clock = self._tools.clock
         heard = reached = clock.monotonic()
+        patience_s = PATIENCE_S
         try:
             while not self._abandoned:
                 try:
@@ -111,17 +114,19 @@ class Spread:
                     news = await self._receive()
                     reached = clock.monotonic()
                     if news:
-                        heard = reached
-                    elif self._out and reached - heard >= (PATIENCE_S if await others(self._tools) else 0.0):
-                        await self._go_myself()
-                        heard = clock.monotonic()
+                        heard, patience_s = reached, PATIENCE_S
+                    elif self._out and reached - heard >= patience_s:
+                        went = await self._go_myself(reached - heard)
+                        # Whoever did not come for this turn is not waited for at the next one.
+                        patience_s = 0.0 if went else patience_s + PATIENCE_S
+                        heard = clock.monotonic() if went else heard
                 except TransientError:
                     if clock.monotonic() - reached >= STORE_AWAY_S:
                         raise
                 await clock.sleep(LOOK_AGAIN_S)
             for host in self._hosts:
                 # Turns that are out find nothing to ask.
-                await self._tools.store.seize_turn(self._lease, self._run, host)
+                await self._tools.store.seize_turn(self._lease, self._run, host, begun=True)
         except Exception as exc:
             self._broken = exc
             self.abandon()
@@ -159,8 +164,22 @@ class Spread:
                 one.answer.set_exception(exc)
         return bool(answers)
 
-    async def _go_myself(self) -> None:
+    async def _go_myself(self, quiet_s: float) -> bool:
+        """Take the turn at each host that nobody is at; what workers took is left to them while they live."""
+        alone = quiet_s >= LOST_S or not await others(self._tools)
+        went = False
         for host in sorted({one.host for one in self._out.values()}):
-            turn = Turn(self._tools, self._source, self._settings, self._lease, self._run, host, None)
+            turn = Turn(
+                self._tools,
+                self._source,
+                self._settings,
+                self._lease,
+                self._run,
+                host,
+                None,
+                begun=alone,
+            )
             with suppress(Conflict):
-                await turn.take()
+                went |= await turn.take()
+        await self._receive()
+        return went

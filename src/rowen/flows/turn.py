@@ -57,8 +57,13 @@ class Turn:
         run: Run,
         host: str,
         number: int | None,
+        *,
+        begun: bool = False,
     ) -> None:
-        """`number` is None for the run itself: it seizes the turn when nobody is at the host."""
+        """`number` is None for the run itself: it seizes the turn when nobody is at the host.
+
+        With `begun` it also asks what others took and have not answered: they are taken for dead.
+        """
         self._tools = reach.of_source(tools, source)
         self._store = tools.store
         self._source = source
@@ -67,6 +72,7 @@ class Turn:
         self._run = run
         self._host = host
         self._number = number
+        self._begun = begun
         self._counters = Counters()
         self._pages = Pages(self._tools, PageRules(self._tools), self._counters)
         self._answers: dict[int, dict[str, Any]] = {}
@@ -75,23 +81,29 @@ class Turn:
         self._unwelcome = False
         """The host sent us away, or has another visitor: it is not asked on."""
 
-    async def take(self) -> None:
-        """Raises `Conflict` while the host has another visitor, `LeaseLost` when the run is over."""
+    async def take(self) -> bool:
+        """False when there was nothing to ask.
+
+        Raises `Conflict` while the host has another visitor, `LeaseLost` when the run is over.
+        """
         async with AsyncExitStack() as visit:
             held = await visit.enter_async_context(host_lease(self._tools, self._host))
             if self._number is None:
-                self._number = await self._store.seize_turn(self._lease, self._run, self._host)
+                self._number = await self._store.seize_turn(
+                    self._lease, self._run, self._host, begun=self._begun
+                )
             questions = await self._store.take_pages(
                 self._lease, self._run, self._host, self._number, limit=PAGES
             )
             if not questions:
                 await self._pass_on()
-                return
+                return False
             self._unwritten = len(questions)
             await self._ask_and_read(questions, visit, held)
         # Before the last answers: with those the run may be over.
         await self._store.save_share(self._run.id, self._counters)
         await self._write()
+        return True
 
     async def _ask_and_read(self, questions: Sequence[Question], visit: AsyncExitStack, held: Held) -> None:
         client = await visit.enter_async_context(
@@ -107,7 +119,7 @@ class Turn:
                 for done in asked:
                     await done.wait()
                 if not self._unwelcome:
-                    await client.rest(self._host)
+                    await client.rest()
                     # What is left is reading: the next one may ask.
                     await visit.aclose()
                     await self._pass_on()

@@ -65,8 +65,11 @@ class Shards(Protocol):
         """
         ...
 
-    async def seize_turn(self, lease: Lease, run: Run, host: str) -> int:
-        """The host's next turn without a ticket, for the run itself: whatever has no answer is free again."""
+    async def seize_turn(self, lease: Lease, run: Run, host: str, *, begun: bool) -> int:
+        """The host's next turn without a ticket, for the run itself.
+
+        With `begun` whatever has no answer is free again; without it, what other turns took stays theirs.
+        """
         ...
 
     async def answer_pages(self, lease: Lease, run: Run, answers: Mapping[int, Mapping[str, Any]]) -> None:

@@ -27,8 +27,8 @@ class PostgresShards:
     async def pass_turn(self, lease: Lease, run: Run, host: str, turn: int, *, now: datetime) -> None:
         await self._db.write(shards.pass_turn, lease, run, host, turn, now)
 
-    async def seize_turn(self, lease: Lease, run: Run, host: str) -> int:
-        return await self._db.write(shards.seize_turn, lease, run, host)
+    async def seize_turn(self, lease: Lease, run: Run, host: str, *, begun: bool) -> int:
+        return await self._db.write(shards.seize_turn, lease, run, host, begun)
 
     async def answer_pages(self, lease: Lease, run: Run, answers: Mapping[int, Mapping[str, Any]]) -> None:
         await self._db.write(shards.answer_pages, lease, run, answers)

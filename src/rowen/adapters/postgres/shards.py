@@ -64,10 +64,11 @@ def pass_turn(db: Transaction, held: Lease, run: Run, host: str, turn: int, now:
         _send(db, held, run, host, following)
 
 
-def seize_turn(db: Transaction, held: Lease, run: Run, host: str) -> int:
+def seize_turn(db: Transaction, held: Lease, run: Run, host: str, begun: bool) -> int:
     fence(db, held)
     turn: int = db.value("turn_seize", run=run.id, host=host)
-    db.write("questions_free", run=run.id, host=host)
+    if begun:
+        db.write("questions_free", run=run.id, host=host)
     return turn
 
 

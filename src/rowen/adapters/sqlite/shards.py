@@ -65,11 +65,12 @@ def pass_turn(db: apsw.Connection, held: Lease, run: Run, host: str, turn: int, 
         _send(db, held, run, host, following, now)
 
 
-def seize_turn(db: apsw.Connection, held: Lease, run: Run, host: str) -> int:
+def seize_turn(db: apsw.Connection, held: Lease, run: Run, host: str, begun: bool) -> int:
     fence(db, held)
     place = {"run": run.id, "host": host}
     turn: int = db.execute(sql("turn_seize"), place).get
-    db.execute(sql("questions_free"), place)
+    if begun:
+        db.execute(sql("questions_free"), place)
     return turn
 
 
