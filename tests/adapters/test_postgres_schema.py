@@ -10,7 +10,9 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from psycopg.conninfo import conninfo_to_dict
 
+from rowen.adapters.postgres.address import read_address
 from rowen.adapters.postgres.database import Database
 from rowen.adapters.postgres.migrate import migrations
 from rowen.adapters.postgres.queries import queries
@@ -133,6 +135,13 @@ async def test_a_store_of_a_newer_rowen_is_left_alone(postgres: Server, schema: 
         db.execute(f"UPDATE {schema}.schema_version SET version = 9999")
     with pytest.raises(StoreUnusable, match="made by a newer Rowen"):
         PostgresStore(postgres.url, schema=schema)
+
+
+def test_a_network_that_is_gone_is_noticed_unless_the_address_says_when() -> None:
+    plain = conninfo_to_dict(read_address("postgresql://db.example/rowen").conninfo)
+    assert (plain["tcp_user_timeout"], plain["keepalives_idle"]) == ("30000", "15")
+    told = conninfo_to_dict(read_address("postgresql://db.example/rowen?tcp_user_timeout=5000").conninfo)
+    assert told["tcp_user_timeout"] == "5000"
 
 
 async def test_the_address_may_name_the_schema(postgres: Server, schema: str) -> None:

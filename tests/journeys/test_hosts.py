@@ -67,6 +67,14 @@ class Cluster:
         """Until the site was asked for this share of its pages, or the run is over."""
         _wait(lambda: len(self.site.requests) >= PAGES * share or run.poll() is not None)
 
+    def living(self) -> int:
+        """How many workers give signs of life."""
+        with psycopg.connect(self.url) as db:
+            rows = db.execute(
+                "SELECT count(*) FROM rowen.leases WHERE name LIKE 'worker:%' AND expires_at > now()"
+            )
+            return int(next(rows)[0])
+
     def shares(self, run_id: int) -> int:
         """How many tickets of a run were worked off by workers."""
         with psycopg.connect(self.url) as db:
@@ -125,6 +133,7 @@ def test_a_bad_network_a_dead_worker_and_a_restarted_database_change_nothing(
         # The host that was away is the only one left, and works again.
         ends.send_signal(signal.SIGTERM)
         ends.wait(timeout=60)
+        _wait(lambda: cluster.living() == 1)
         for number in range(1, CHANGED + 1):
             path = f"/p{number}.html"
             cluster.site.set(path, a_page(path, "aftermath"))

@@ -15,7 +15,16 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from rowen.errors import StoreUnusable
 
 DEFAULT_SCHEMA = "rowen"
-CONNECT_TIMEOUT_S = 10
+DEFAULTS: dict[str, str | int | None] = {
+    "application_name": "rowen",
+    "connect_timeout": 10,
+    # A network that is gone is noticed in half a minute, not in the quarter of an hour that systems take.
+    "keepalives_idle": 15,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 30_000,
+}
+"""Whatever an address says itself stands."""
 
 _SCHEMA_NAME = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 
@@ -52,8 +61,7 @@ def read_address(url: str, schema: str | None = None) -> Address:
     # A password with an unescaped `@` or `/` spills into these, and from there into messages.
     if "@" in host + database or not re.fullmatch(r"[\d,]*", port):
         raise _unreadable()
-    values.setdefault("connect_timeout", CONNECT_TIMEOUT_S)
-    values.setdefault("application_name", "rowen")
+    values = {**DEFAULTS, **values}
     user = f"{values['user']}@" if values.get("user") else ""
     where = f"{host}:{port}" if port else host
     return Address(

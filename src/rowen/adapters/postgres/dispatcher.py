@@ -91,6 +91,8 @@ class PgQueuerDispatcher:
 
     async def _run_once(self, handlers: Mapping[str, Handler], concurrency: int, stop: asyncio.Event) -> None:
         async with self._manager() as manager:
+            from pgqueuer.domain.errors import FailingListenerError
+
             room = _Room(handlers, concurrency, stop)
             for task in handlers:
                 manager.entrypoint(task)(room.work)
@@ -103,10 +105,13 @@ class PgQueuerDispatcher:
                     # It refuses less than two; the room lets in no more than are wanted.
                     max_concurrent_tasks=max(2, concurrency),
                     heartbeat_timeout=timedelta(seconds=self._held_s),
+                    shutdown_on_listener_failure=True,
                 )
             )
             try:
                 await asyncio.shield(running)
+            except FailingListenerError as exc:
+                raise ConnectionResetError("announcements of tickets do not arrive any more") from exc
             except asyncio.CancelledError:
                 # Whoever cancels us wants an end now: what is under way is given back, not lost.
                 room.leave()
