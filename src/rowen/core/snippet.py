@@ -147,14 +147,20 @@ def _window(line: str, matches: Sequence[_Match], width: int) -> tuple[int, int]
     """The stretch that holds most different terms, then most matches; the first of equals."""
     best = (0, 0)
     first = last = 0
+    seen: dict[str, int] = {}
+    j = 0
     for i, left in enumerate(matches):
-        seen: set[str] = set()
-        j = i
         while j < len(matches) and (j == i or matches[j].end - left.start <= width):
-            seen |= matches[j].terms
+            for term in matches[j].terms:
+                seen[term] = seen.get(term, 0) + 1
             j += 1
         if (len(seen), j - i) > best:
             best, first, last = (len(seen), j - i), i, j - 1
+        for term in left.terms:
+            if seen[term] == 1:
+                del seen[term]
+            else:
+                seen[term] -= 1
     must_start, must_end = matches[first].start, matches[last].end
     if len(line) <= width:
         return 0, len(line)
