@@ -71,6 +71,7 @@ class EmbeddingConfig:
     dimensions: int = setting(0, help="Length of the vectors; 0 for the model's own", low=0, high=100_000)
     api_key_env: str = setting("", help="The variable that holds the key; empty for the provider's usual one")
     timeout_s: float = setting(30.0, help="Seconds for one call", low=0.1, high=3600)
+    concurrency: int = setting(4, help="Calls of a provider behind an address at a time", low=1, high=64)
     price_per_million_tokens: float = setting(
         0.0, help="For the estimate of `rowen plan`", low=0, high=10_000
     )

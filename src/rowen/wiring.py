@@ -164,6 +164,8 @@ async def open_tools(config: Config) -> AsyncIterator[Tools]:
             embedder=embedders.configured,
             embedder_from=embedders.from_spec,
             breaker=BreakerSettings(**asdict(config.breaker)),
+            # The local model computes; more calls at a time would only wait for each other.
+            embedding_calls=1 if config.embedding.provider == "static" else config.embedding.concurrency,
             owner=owner(),
             is_dead=is_dead,
             fetch=FetchSettings(

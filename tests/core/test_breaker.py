@@ -114,3 +114,10 @@ def test_it_never_calls_while_open_and_never_stays_open_for_ever(happenings: lis
         elif happening in ("failure", "limited"):
             limited = happening == "limited"
             breaker = after_failure(breaker, SETTINGS, now, error="x", rate_limited=limited)
+
+
+def test_calls_that_were_under_way_when_it_opened_change_nothing() -> None:
+    opened = failed(Breaker(), 5, rate_limited=True)
+    assert failed(opened, 3, rate_limited=True) == opened
+    assert after_success(after_success(opened, SETTINGS), SETTINGS) == opened
+    assert failed(opened, 1, retry_after_s=500.0).timeout_s == 500.0

@@ -262,3 +262,45 @@ async def test_a_search_does_not_wait_for_a_provider_whose_circuit_is_open(world
     assert answer.hits
     assert "circuit open" in (answer.degraded or "")
     assert len(world.embedder.queries) == queries
+
+
+class Slow:
+    """A provider whose calls end when several are under way, as far as there are that many."""
+
+    def __init__(self, world: World, *, fails: bool = False) -> None:
+        self.most = self.calls = self._now = 0
+        self._fails = fails
+        self._embedder = world.embedder
+        world.embedder.embed = self.embed  # type: ignore[method-assign]
+
+    async def embed(self, texts: Sequence[str]) -> list[bytes]:
+        self.calls += 1
+        self._now += 1
+        self.most = max(self.most, self._now)
+        for _ in range(100):
+            await asyncio.sleep(0)
+        self._now -= 1
+        if self._fails:
+            raise EmbedderUnavailable("model `fake`: asked too often", kind="rate_limited")
+        return await FakeEmbedder.embed(self._embedder, texts)
+
+
+async def test_a_provider_has_as_many_calls_under_way_as_it_may(world: World) -> None:
+    slow = Slow(world)
+    world.tools = replace(world.tools, embedding_calls=3)
+    receipt = await world.sync()
+    assert slow.most == 3
+    assert receipt.counters.embeddings_computed == len(world.embedder.embedded)
+    assert len(set(world.embedder.embedded)) == len(world.embedder.embedded)
+
+
+async def test_a_provider_that_failed_is_tried_by_one_call_at_a_time(world: World) -> None:
+    world.tools = replace(world.tools, embedding_calls=3)
+    Slow(world, fails=True)
+    await world.sync()
+    model = world.embedder.model
+    assert (await embedding.breaker_of(world.tools, model)).state is BreakerState.OPEN
+    world.clock.advance(1000)
+    slow = Slow(world)
+    await embedding.embed(world.tools, await world.store.unembedded(model, limit=40))
+    assert (slow.most, slow.calls) == (1, 10)

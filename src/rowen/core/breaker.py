@@ -66,6 +66,9 @@ def allows(breaker: Breaker) -> bool:
 def after_success(breaker: Breaker, settings: BreakerSettings) -> Breaker:
     if breaker.state is BreakerState.CLOSED:
         return breaker if not breaker.failures else Breaker()
+    if breaker.state is BreakerState.OPEN:
+        # It was under way when others failed, and proves nothing about what comes next.
+        return breaker
     successes = breaker.successes + 1
     if successes >= settings.success_threshold:
         return Breaker()
@@ -81,6 +84,9 @@ def after_failure(
     rate_limited: bool = False,
     retry_after_s: float | None = None,
 ) -> Breaker:
+    if breaker.state is BreakerState.OPEN:
+        # It was under way with those that opened it: the same failure, told once more.
+        return replace(breaker, timeout_s=max(breaker.timeout_s, retry_after_s or 0.0))
     failures = breaker.failures + 1
     if breaker.state is BreakerState.CLOSED and failures < settings.failure_threshold:
         return replace(breaker, failures=failures, last_error=error)

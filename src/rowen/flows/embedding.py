@@ -7,14 +7,16 @@ keeps search up all the time.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from rowen.core import breaker as breakers
-from rowen.core.breaker import Breaker, BreakerSettings
+from rowen.core.breaker import Breaker, BreakerSettings, BreakerState
 from rowen.core.section import Passage
 from rowen.errors import EmbedderUnavailable
+from rowen.flows.groups import first
 from rowen.flows.tools import Tools
 from rowen.ports.embedder import Embedder, Model
 
@@ -42,7 +44,7 @@ def breaker_note(model: Model) -> str:
 async def embed(tools: Tools, passages: Sequence[Passage]) -> Embedded:
     """Vectors for these passages, as far as the provider can be had.
 
-    Each call's answer is stored at once, so that an interruption costs the call in flight and nothing more.
+    Each call's answer is stored at once, so that an interruption costs the calls under way and nothing more.
     """
     result = Embedded()
     if not passages:
@@ -50,19 +52,29 @@ async def embed(tools: Tools, passages: Sequence[Passage]) -> Embedded:
     caller = _Caller(tools, tools.embedder())
     await caller.load()
     size = max(1, caller.embedder.batch_size)
-    for start in range(0, len(passages), size):
-        batch = passages[start : start + size]
-        try:
-            vectors = await caller.embed(batch)
-        except EmbedderUnavailable as exc:
-            # A call that fails costs its own texts their vectors; the breaker says when to stop.
-            result.error = exc
-            if exc.facts.get("kind") == CIRCUIT_OPEN:
-                break
-            continue
-        result.vectors |= vectors
-        if len(passages) > size:
-            await tools.store.save_passages(batch, vectors, caller.embedder.model)
+    waiting = iter([passages[start : start + size] for start in range(0, len(passages), size)])
+
+    async def go_on() -> None:
+        for batch in waiting:
+            try:
+                vectors = await caller.embed(batch)
+            except EmbedderUnavailable as exc:
+                # A call that fails costs its own texts their vectors; the breaker says when to stop.
+                result.error = exc
+                if exc.facts.get("kind") == CIRCUIT_OPEN:
+                    return
+                continue
+            result.vectors |= vectors
+            if len(passages) > size:
+                await tools.store.save_passages(batch, vectors, caller.embedder.model)
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            # A provider that has failed is tried by one call after the other.
+            for _ in range(tools.embedding_calls if caller.is_trusted else 1):
+                group.create_task(go_on())
+    except BaseExceptionGroup as group_error:
+        raise first(group_error) from None
     return result
 
 
@@ -169,6 +181,10 @@ class _Caller:
 
     async def load(self) -> None:
         self._breaker = await breaker_of(self._tools, self.embedder.model)
+
+    @property
+    def is_trusted(self) -> bool:
+        return self._breaker.state is BreakerState.CLOSED
 
     async def embed(self, passages: Sequence[Passage]) -> dict[bytes, bytes]:
         try:

@@ -72,6 +72,8 @@ class Tools:
     embedder_from: Callable[[Mapping[str, Any]], Embedder]
     """Another embedder by its spec: the one search uses while a new model is being filled in."""
     breaker: BreakerSettings = field(default_factory=BreakerSettings)
+    embedding_calls: int = 1
+    """Calls of the embedder that may be under way at a time."""
     owner: str
     """This process, as a lease names it."""
     is_dead: Callable[[str], bool]
