@@ -65,6 +65,19 @@ async def test_a_heartbeat_keeps_a_lease(store: Store) -> None:
     assert await store.acquire_lease(lease.name, "other", now=late, ttl_s=60) is None
 
 
+async def test_leases_of_long_ago_are_forgotten_by_the_beginning_of_their_names(store: Store) -> None:
+    for name, at in (("worker:a", NOW), ("worker:b", LATER), ("worker_c", NOW), ("worker:d", NOW)):
+        lease = await store.acquire_lease(name, "me", now=at, ttl_s=60)
+        assert lease is not None
+        if name == "worker:d":
+            await store.release_lease(lease)
+    await store.forget_leases("worker:", before=NOW + timedelta(seconds=61))
+    assert [one.name for one in await store.leases_like("worker")] == ["worker:b", "worker_c"]
+    again = await store.acquire_lease("worker:d", "me", now=NOW, ttl_s=60)
+    assert again is not None
+    assert again.token == 1
+
+
 async def test_tokens_grow_across_a_release(store: Store) -> None:
     source = await a_source(store)
     first = await a_lease(store, source)

@@ -121,6 +121,8 @@ async def _project(tools: Tools) -> None:
     """Companies first: there are sinks that tell of them."""
     try:
         await companies.project(tools)
+    except TransientError as exc:
+        _log.warning("companies_wait error=%r", exc.message)
     except Exception:
         # What it could not take in it takes in the next time, and no run fails for it.
         _log.exception("companies_failed")

@@ -24,7 +24,7 @@ from rowen.flows.leases import acquire, client_lease, kept
 from rowen.flows.tools import Tools
 from rowen.flows.turn import Turn
 from rowen.flows.turns import Passed, client_of, run_source, settles
-from rowen.flows.workforce import worker_lease_name
+from rowen.flows.workforce import WORKER, worker_lease_name
 from rowen.ports.dispatcher import INGEST, Answer, Done, Later, Ticket
 from rowen.ports.shards import FETCH
 
@@ -45,6 +45,8 @@ def sync_payload(source_id: int) -> dict[str, Any]:
 
 async def work(tools: Tools, *, concurrency: int, stop: asyncio.Event) -> None:
     """Handle tickets until told to stop; what is under way then ends."""
+    # Each worker has a name of its own, so those of long ago are nobody's.
+    await tools.store.forget_leases(WORKER, before=tools.clock.now() - timedelta(days=1))
     lease = await acquire(tools, worker_lease_name(tools.owner))
     if lease is None:
         raise Conflict(f"worker `{tools.owner}`: works already")

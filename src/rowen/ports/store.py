@@ -188,6 +188,13 @@ class Store(Feed, Access, Offers, Shards, Protocol):
         """The leases whose names begin so, expired ones included."""
         ...
 
+    async def forget_leases(self, start: str, *, before: datetime) -> None:
+        """Leases whose names begin so and that were let go, or ended before this moment.
+
+        Only for names that nobody takes again: the next token of a forgotten name is 1.
+        """
+        ...
+
     async def renew_lease(self, lease: Lease, *, now: datetime, ttl_s: float) -> Lease:
         """Raises `LeaseLost`."""
         ...

@@ -25,6 +25,10 @@ def leases_like(db: Transaction, start: str) -> list[Lease]:
     return [_lease(row) for row in db.rows("leases_like", start=start)]
 
 
+def forget_leases(db: Transaction, start: str, before: datetime) -> None:
+    db.write("leases_forget", start=start, before=before)
+
+
 def renew_lease(db: Transaction, held: Lease, now: datetime, ttl_s: float) -> Lease:
     expires = now + timedelta(seconds=ttl_s)
     if db.value("lease_renew", name=held.name, token=held.token, expires=expires) is None:

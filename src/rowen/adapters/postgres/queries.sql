@@ -63,6 +63,10 @@ INSERT INTO notes (name, value) VALUES (:name, :value) ON CONFLICT (name) DO UPD
 -- Who holds a lease.
 SELECT name, owner, token, expires_at FROM leases WHERE name = :name AND expires_at IS NOT NULL;
 
+-- name: leases_forget
+-- Leases whose names begin so and that nobody holds any more.
+DELETE FROM leases WHERE starts_with(name, :start) AND (expires_at IS NULL OR expires_at < :before);
+
 -- name: leases_like
 -- Who holds the leases whose names begin so.
 SELECT name, owner, token, expires_at FROM leases

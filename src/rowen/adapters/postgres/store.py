@@ -97,6 +97,9 @@ class PostgresStore(PostgresService, PostgresOffers, PostgresShards):
     async def leases_like(self, start: str) -> list[Lease]:
         return await self._db.read(leases.leases_like, start)
 
+    async def forget_leases(self, start: str, *, before: datetime) -> None:
+        await self._db.write(leases.forget_leases, start, before)
+
     async def renew_lease(self, lease: Lease, *, now: datetime, ttl_s: float) -> Lease:
         return await self._db.write(leases.renew_lease, lease, now, ttl_s)
 

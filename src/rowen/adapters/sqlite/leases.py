@@ -30,6 +30,10 @@ def leases_like(db: apsw.Connection, start: str) -> list[Lease]:
     return [one for one in found if one is not None]
 
 
+def forget_leases(db: apsw.Connection, start: str, before: datetime) -> None:
+    db.execute(sql("leases_forget"), {"start": start, "before": time_out(before)})
+
+
 def _lease(row: tuple[Any, ...]) -> Lease | None:
     """None for one that was let go."""
     expires = time_in(row[3])

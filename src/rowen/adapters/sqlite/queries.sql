@@ -56,6 +56,10 @@ SELECT name, owner, token, expires_at FROM leases WHERE name = ?;
 -- Who holds the leases whose names begin so.
 SELECT name, owner, token, expires_at FROM leases WHERE substr(name, 1, length(?)) = ? ORDER BY name;
 
+-- name: leases_forget
+-- Leases whose names begin so and that nobody holds any more.
+DELETE FROM leases WHERE substr(name, 1, length(:start)) = :start AND (expires_at IS NULL OR expires_at < :before);
+
 -- name: lease_take
 -- Take a lease that is free, released or expired; the token grows with each owner.
 INSERT INTO leases (name, owner, token, expires_at) VALUES (:name, :owner, 1, :expires)

@@ -93,9 +93,12 @@ async def perform(tools: Tools, out: Output, *, store: str) -> None:
 def _about_workers(workforce: dict[str, Any]) -> list[str]:
     if not workforce["workers"] and not workforce["waiting"] and not workforce["running"]:
         return []
+    from rowen.doors.cli.words import count
+
     oldest = f", the oldest since {workforce['oldest_at']}" if workforce["oldest_at"] else ""
-    counts = f"{workforce['running']} tickets under way, {workforce['waiting']} waiting{oldest}"
-    return ["", f"{len(workforce['workers'])} workers; {counts}"]
+    under_way = f"{count(workforce['running'], 'ticket')} under way"
+    workers = count(len(workforce["workers"]), "worker")
+    return ["", f"{workers}; {under_way}, {workforce['waiting']:,} waiting{oldest}"]
 
 
 def _about_vectors(embedding: dict[str, Any]) -> list[str]:
