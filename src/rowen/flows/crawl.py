@@ -61,7 +61,6 @@ class Crawl:
         self._intake = intake
         self._client = client
         self._rules = rules
-        self._pages = Pages(tools, rules, intake.counters)
         self._scope = Scope(
             source.location, params["scope"], tuple(params["include"]), tuple(params["exclude"])
         )
@@ -73,9 +72,8 @@ class Crawl:
         self._waiting: set[str] = set()
         self._foreign: set[str] = set()
         self._root = source.location
-        self._origin = urls.origin_of(source.location)
+        self._site = urls.origin_of(source.location) + "/"
         self._root_answered = False
-        self._large = False
         self._listings = Listings(tools.store, client, intake)
         self._spread: Spread | None = None
         self._frontier: Frontier | NamedPages
@@ -89,6 +87,7 @@ class Crawl:
             minded=params["robots"],
             at_hand=self._named is not None,
         )
+        self._pages = Pages(tools, rules, intake.counters, robots=self._permission.heard)
         self._urls: dict[int, str] = {}
 
     async def run(self) -> Harvested:
@@ -191,14 +190,9 @@ class Crawl:
     async def _visit_all(self) -> None:
         """Here, and with workers from where it turns out to be a large crawl."""
         may_spread = self._rules.may_be_spread and self._intake.dispatch and bool(await others(self._tools))
-        await self._visit_here(while_small=may_spread)
-        if self._large:
+        await self._visit_rest(at_a_time=self._params["concurrency"], while_small=may_spread)
+        if may_spread and self._is_large() and self._stop is None:
             await self._visit_by_workers()
-
-    async def _visit_here(self, *, while_small: bool) -> None:
-        async with asyncio.TaskGroup() as group:
-            for _ in range(self._params["concurrency"]):
-                group.create_task(self._visit_until_done(while_small=while_small))
 
     async def _visit_by_workers(self) -> None:
         # From here on the hosts have other visitors; their time between two requests begins with our last.
@@ -211,35 +205,42 @@ class Crawl:
             self._intake.run,
             delay_s=self._client.delay_s,
         )
-        async with spread as self._spread, asyncio.TaskGroup() as group:
-            for _ in range(PAGES_OUT):
-                group.create_task(self._visit_until_done(while_small=False))
+        async with spread as self._spread:
+            await self._visit_rest(at_a_time=PAGES_OUT, while_small=False)
 
-    async def _visit_until_done(self, *, while_small: bool) -> None:
-        while self._stop is None:
-            if while_small and self._is_large():
-                self._wake()
-                return
-            visit = self._frontier.next()
-            if visit is not None:
+    async def _visit_rest(self, *, at_a_time: int, while_small: bool) -> None:
+        """Ask for what the frontier names, until there is no more."""
+        visitors = 0
+
+        def next_visit() -> Visit | None:
+            if self._stop is not None or (while_small and self._is_large()):
+                return None
+            return self._frontier.next()
+
+        async def visit_on(visit: Visit | None) -> None:
+            nonlocal visitors
+            while visit is not None:
                 self._intake.queued = self._frontier.queued
                 await self._visit(visit)
-                self._wake()
-            elif self._frontier.idle:
-                self._wake()
-                return
-            else:
+                if visitors < at_a_time and self._frontier.queued:
+                    # The answer brought more than one visitor can ask for.
+                    self._news.set()
+                visit = next_visit()
+            visitors -= 1
+            self._news.set()
+
+        async with asyncio.TaskGroup() as group:
+            while True:
+                while visitors < at_a_time and (visit := next_visit()) is not None:
+                    visitors += 1
+                    group.create_task(visit_on(visit))
+                if not visitors:
+                    return
+                self._news.clear()
                 await self._news.wait()
 
     def _is_large(self) -> bool:
-        if isinstance(self._frontier, Frontier) and self._frontier.queued_new >= LARGE:
-            self._large = True
-        return self._large
-
-    def _wake(self) -> None:
-        """Whoever waits for pages to ask for looks again."""
-        self._news.set()
-        self._news = asyncio.Event()
+        return isinstance(self._frontier, Frontier) and self._frontier.queued_new >= LARGE
 
     async def _visit(self, visit: Visit) -> None:
         ended = self._ends[visit.url] = asyncio.Event()
@@ -251,7 +252,7 @@ class Crawl:
 
     async def _ask(self, visit: Visit) -> None:
         try:
-            if await self._forbidden(visit):
+            if not visit.url.startswith(self._site) and await self._forbidden(visit):
                 return
             answer = await self._answer(visit, self._question(visit))
             await self._answered(visit, answer)
@@ -282,12 +283,10 @@ class Crawl:
         response = await self._client.ask(self._pages.request(question))
         if visit.depth == 0:
             await self._root_said(visit, response)
-        return await self._pages.read(question, response, await self._permission.hear(visit.url))
+        return await self._pages.read(question, response)
 
     async def _forbidden(self, visit: Visit) -> bool:
-        """Does its host forbid it? Pages of other hosts are met before their host is heard."""
-        if urls.origin_of(visit.url) == self._origin:
-            return False
+        """Does its host forbid it? Pages of other hosts than the root's are met before it is heard."""
         await self._permission.hear(visit.url)
         if not self._permission.closes(visit.url):
             return False

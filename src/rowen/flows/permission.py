@@ -53,9 +53,13 @@ class Permission:
                     raise
         return self._heard[host]
 
+    def heard(self, url: str) -> Robots | None:
+        """What its host said, if it was heard."""
+        return self._heard.get(_host(url))
+
     def closes(self, url: str) -> bool:
         """Is it forbidden, as far as its host was heard?"""
-        robots = self._heard.get(_host(url))
+        robots = self.heard(url)
         return robots is not None and not robots.allows(url, self._tools.fetch.user_agent)
 
     async def _ask(self, url: str) -> Robots:

@@ -141,7 +141,7 @@ class Turn:
                     return await self._note(taken, LATER)
                 response = await client.ask(self._pages.request(question))
             asked.set()
-            await self._note(taken, page.written(await self._pages.read(question, response, None)))
+            await self._note(taken, page.written(await self._pages.read(question, response)))
         except (TransientError, PermanentError) as exc:
             self._unwelcome = self._unwelcome or isinstance(exc, STOPS)
             await self._note(taken, page.written(exc))
