@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 from rowen.config import load
-from rowen.flows import sources
+from rowen.flows import finding, sources
 from rowen.flows.sync import sync
 from rowen.wiring import open_tools
 
@@ -60,7 +60,7 @@ async def measure(folder: Path, db: str, files: int) -> None:
             before = cpu_s()
             assert walk(str(folder)) == files
             floor = cpu_s() - before
-            source = await sources.find(tools, "notes")
+            source = await finding.find(tools, "notes")
             before, began, rows = cpu_s(), time.monotonic(), tools.store.rows_written()
             receipt = await sync(tools, source)
             spent, took = cpu_s() - before, time.monotonic() - began

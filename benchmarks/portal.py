@@ -77,7 +77,7 @@ async def bare_loop(url: str, number: int) -> float:
 
 async def measure(url: str, number: int, server_in: Any, server_out: Any) -> dict[str, float]:
     from rowen.config import load
-    from rowen.flows import sources
+    from rowen.flows import finding, sources
     from rowen.flows.sync import sync
     from rowen.wiring import open_tools
 
@@ -93,14 +93,14 @@ async def measure(url: str, number: int, server_in: Any, server_out: Any) -> dic
             print("change", file=server_in, flush=True)
             server_out.readline()
             before = cpu_s()
-            receipt = await sync(tools, await sources.find(tools, "portal"))
+            receipt = await sync(tools, await finding.find(tools, "portal"))
             found["second_s"] = cpu_s() - before
             counters = receipt.counters
             assert (counters.updated, counters.embeddings_computed) == (CHANGED, REWORDED), receipt
             assert counters.requests <= 3, receipt
             found["second_requests"] = counters.requests
             before = cpu_s()
-            receipt = await sync(tools, await sources.find(tools, "portal"), full=True)
+            receipt = await sync(tools, await finding.find(tools, "portal"), full=True)
             found["full_s"] = cpu_s() - before
             assert receipt.counters.unchanged == number, receipt
     found["peak_mb"] = peak_mb()

@@ -22,7 +22,7 @@ from pathlib import Path
 import aiohttp
 
 from rowen.config import load
-from rowen.flows import sources
+from rowen.flows import finding, sources
 from rowen.flows.sync import sync
 from rowen.flows.tools import Tools
 from rowen.wiring import open_tools
@@ -75,7 +75,7 @@ async def first_harvest(location: str, db: str) -> None:
 async def refreshes(db: str) -> None:
     config, _ = load(db=db)
     async with open_tools(config) as tools:
-        source = await sources.find(tools, "site")
+        source = await finding.find(tools, "site")
         pages = await tools.store.known(source.id)
         known = [(url, page.validators.etag or "") for url, page in pages.items()]
         await one_refresh(tools, len(known))
@@ -91,7 +91,7 @@ async def refreshes(db: str) -> None:
 
 
 async def one_refresh(tools: Tools, pages: int) -> float:
-    source = await sources.find(tools, "site")
+    source = await finding.find(tools, "site")
     rows, before = tools.store.rows_written(), cpu_s()
     receipt = await sync(tools, source)
     spent = cpu_s() - before

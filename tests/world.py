@@ -22,8 +22,8 @@ from rowen.core.document import Converted
 from rowen.core.hit import Answer, Filters, SearchMode
 from rowen.core.run import Event
 from rowen.core.source import Source
+from rowen.flows import finding, sources
 from rowen.flows import search as searching
-from rowen.flows import sources
 from rowen.flows.sync import Receipt, sync
 from rowen.flows.tools import Tools
 from rowen.ports.converter import Converter
@@ -66,7 +66,7 @@ class World:
     async def sync(self, name: str = "docs", *, full: bool = False) -> Receipt:
         self.site.clear_log()
         self.events.clear()
-        source = await sources.find(self.tools, name)
+        source = await finding.find(self.tools, name)
         return await sync(self.tools, source, full=full, on_event=self.events.append)
 
     async def search(self, query: str, *, mode: SearchMode = SearchMode.KEYWORD, **options: Any) -> Answer:
@@ -78,11 +78,11 @@ class World:
         return sorted(hit.url.removeprefix(self.site.url).partition("#")[0] for hit in answer.hits)
 
     async def pages(self, name: str = "docs") -> set[str]:
-        source = await sources.find(self.tools, name)
+        source = await finding.find(self.tools, name)
         return {url.removeprefix(self.site.url) for url in await self.store.known(source.id)}
 
     async def source(self, name: str = "docs") -> Source:
-        return await sources.find(self.tools, name)
+        return await finding.find(self.tools, name)
 
 
 @asynccontextmanager

@@ -10,7 +10,7 @@ import pytest
 
 from rowen.core.hit import Filters
 from rowen.errors import BadLocation, ConfigError, Conflict, NotFound, UserError
-from rowen.flows import sources
+from rowen.flows import finding, sources
 from tests.site import Site, html
 from tests.world import World, a_world
 
@@ -116,23 +116,23 @@ async def test_an_unknown_kind_or_setting_is_refused_before_the_server_is_asked(
 async def test_versions_share_a_name(world: World) -> None:
     for version in ("1", "2"):
         await sources.add(world.tools, world.site.url, name="docs", version=version)
-    assert (await sources.find(world.tools, "docs@2")).version == "2"
+    assert (await finding.find(world.tools, "docs@2")).version == "2"
     with pytest.raises(NotFound, match="has 2 versions"):
-        await sources.find(world.tools, "docs")
-    assert len(await sources.find_all(world.tools, ["docs"])) == 2
+        await finding.find(world.tools, "docs")
+    assert len(await finding.find_all(world.tools, ["docs"])) == 2
 
 
 async def test_a_reader_gets_the_version_that_was_meant(world: World) -> None:
     for version in ("2.7", "3.9", "3.12"):
         await sources.add(world.tools, world.site.url, name="py", version=version)
     meant = {
-        wish: (await sources.choose(world.tools, wish)).label for wish in ("py", "py@3", "py@3.9", "py@2")
+        wish: (await finding.choose(world.tools, wish)).label for wish in ("py", "py@3", "py@3.9", "py@2")
     }
     assert meant == {"py": "py@3.12", "py@3": "py@3.12", "py@3.9": "py@3.9", "py@2": "py@2.7"}
     with pytest.raises(NotFound, match="no version of `py` fits"):
-        await sources.choose(world.tools, "py@1")
+        await finding.choose(world.tools, "py@1")
     with pytest.raises(NotFound, match="no such source"):
-        await sources.choose(world.tools, "ruby@3")
+        await finding.choose(world.tools, "ruby@3")
 
 
 async def test_the_same_text_under_two_versions_is_stored_and_embedded_once(world: World) -> None:
@@ -148,11 +148,11 @@ async def test_the_same_text_under_two_versions_is_stored_and_embedded_once(worl
 
 async def test_an_unknown_source_gets_a_suggestion(world: World) -> None:
     with pytest.raises(NotFound) as caught:
-        await sources.find(world.tools, "docs")
+        await finding.find(world.tools, "docs")
     assert "rowen add" in (caught.value.hint or "")
     await sources.add(world.tools, world.site.url, name="handbook")
     with pytest.raises(NotFound) as caught:
-        await sources.find(world.tools, "handbok")
+        await finding.find(world.tools, "handbok")
     assert caught.value.hint == "did you mean `handbook`?"
 
 

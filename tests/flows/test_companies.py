@@ -15,7 +15,7 @@ import pytest
 from rowen.core.document import Draft
 from rowen.core.source import Source
 from rowen.errors import NotFound
-from rowen.flows import companies, sources
+from rowen.flows import companies, finding, sources
 from rowen.flows.companies import LEASE, project
 from rowen.flows.history import rollback
 from rowen.flows.tools import Tools
@@ -120,7 +120,7 @@ async def test_a_rollback_closes_what_readers_do_not_see_any_more(world: World) 
     await show(world.store, board, [an_offer(1)])
     await show(world.store, board, [an_offer(2)], at=days(1))
     await project(world.tools)
-    await rollback(world.tools, await sources.find(world.tools, "jobs"))
+    await rollback(world.tools, await finding.find(world.tools, "jobs"))
     await project(world.tools)
     assert await only(world.store) == (1, 2, 0)
 

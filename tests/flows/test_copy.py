@@ -25,7 +25,7 @@ from rowen.core.hit import SearchMode
 from rowen.core.lease import Lease
 from rowen.core.whole import COPY, check_whole
 from rowen.errors import Conflict, LeaseLost, NotFound, PermanentError, StoreBusy, StoreUnusable, UserError
-from rowen.flows import history, sources
+from rowen.flows import finding, history
 from rowen.flows import search as searching
 from rowen.flows.copy import Copied, CopyEvent, CopyTools, Side, copy
 from rowen.flows.leases import ORCHESTRATOR
@@ -300,11 +300,11 @@ async def test_a_sync_after_the_copy_asks_conditionally_and_changes_nothing(
         tools = replace(world.tools, store=target.store)
         full.site.clear_log()
         # The held generation is dropped, as it would be anywhere; the rollback is what counts.
-        first = await sync(tools, await sources.find(tools, "docs"))
+        first = await sync(tools, await finding.find(tools, "docs"))
         assert first.good
         full.site.clear_log()
         embedded = len(world.embedder.embedded)
-        receipt = await sync(tools, await sources.find(tools, "docs"))
+        receipt = await sync(tools, await finding.find(tools, "docs"))
         assert (receipt.counters.created, receipt.counters.updated, receipt.counters.deleted) == (0, 0, 0)
         assert receipt.counters.not_modified == PAGES
         assert {one.status for one in full.site.requests if one.path.endswith(".html")} == {304}
@@ -337,10 +337,10 @@ async def test_a_rollback_and_a_diff_work_in_the_copy(full: Full, stores: Stores
     await stores.copy(side, target)
     async with a_world(tmp_path / "w", full.site) as world:
         tools = replace(world.tools, store=target.store)
-        docs = await sources.find(tools, "docs")
+        docs = await finding.find(tools, "docs")
         assert docs.held_generation is not None
         assert await history.approve(tools, docs) == docs.held_generation
-        docs = await sources.find(tools, "docs")
+        docs = await finding.find(tools, "docs")
         found = await history.diff(tools, docs, from_generation=1)
         assert {change.kind for change in found.changes} >= {"changed", "removed"}
         assert await history.rollback(tools, docs) == 2

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from rowen.core.feed import Document
 from rowen.errors import NotFound, UserError
 from rowen.flows import reading
-from rowen.flows.sources import add, find
+from rowen.flows.finding import find
+from rowen.flows.sources import add
 from tests.contract.helpers import LATER, NOW, a_draft, a_run, a_source, an_end, ingest
 from tests.site import Site, html
 from tests.world import World, a_world

@@ -12,7 +12,7 @@ from datetime import date, datetime
 from enum import StrEnum
 from typing import Any
 
-from rowen.core import hashing
+from rowen.core import hashing, urls
 
 FATAL = "fatal"
 """In a source's metadata: its settings or credentials are wrong."""
@@ -73,6 +73,11 @@ class Source:
     """Its own interval; None for the common one."""
     paused: bool = False
     """By a person, until a person resumes it."""
+
+    @property
+    def client(self) -> str:
+        """Who answers its requests: pauses belong to them, not to the source."""
+        return urls.host_of(self.location) or self.kind
 
     @property
     def is_broken(self) -> bool:

@@ -28,10 +28,11 @@ from rowen.core.source import Source
 from rowen.doors import states
 from rowen.doors.states import SourceStatus
 from rowen.errors import UserError
-from rowen.flows import history, sources
+from rowen.flows import finding, history, sources
 from rowen.flows import search as searching
 from rowen.flows.embedding import for_search
-from rowen.flows.sources import Added, choose
+from rowen.flows.finding import choose
+from rowen.flows.sources import Added
 from rowen.flows.sync import Receipt
 from rowen.flows.tools import Tools
 from rowen.flows.turns import sync_all_parts
@@ -80,11 +81,11 @@ class AsyncRowen:
         )
 
     async def remove(self, name: str) -> None:
-        await sources.remove(self._tools, await sources.find(self._tools, name))
+        await sources.remove(self._tools, await finding.find(self._tools, name))
 
     async def sync(self, name: str, *, full: bool = False, on_event: OnEvent = _ignore) -> Receipt:
         """Bring a source in step. A run that failed or was held says so in its receipt; it does not raise."""
-        source = await sources.find(self._tools, name)
+        source = await finding.find(self._tools, name)
         return await sync_all_parts(self._tools, source, full=full, on_event=on_event)
 
     async def search(
@@ -124,7 +125,7 @@ class AsyncRowen:
         return await history.approve(self._tools, await self._find(name))
 
     async def _find(self, name: str) -> Source:
-        return await sources.find(self._tools, name)
+        return await finding.find(self._tools, name)
 
     @property
     def _tools(self) -> Tools:

@@ -30,12 +30,10 @@ async def statuses(tools: Tools) -> list[SourceStatus]:
 
 
 async def status_of(tools: Tools, source: Source) -> SourceStatus:
-    from rowen.flows.turns import client_of
-
     stats = await tools.store.stats(source.id)
     pauses = await tools.store.pauses(now=tools.clock.now())
     return SourceStatus(
-        client_pause=pauses.get(client_of(source)),
+        client_pause=pauses.get(source.client),
         source=source,
         documents=stats.documents,
         sections=stats.sections,

@@ -24,7 +24,7 @@ from rowen.flows.leases import acquire, orchestrator_lease
 from rowen.flows.lookout import sleep_or
 from rowen.flows.sync import Receipt
 from rowen.flows.tools import Tools
-from rowen.flows.turns import Passed, RunSource, Turn, client_of, run_source, settles
+from rowen.flows.turns import Passed, RunSource, Turn, run_source, settles
 from rowen.flows.work import BUSY_S, SYNC, sync_payload
 from rowen.flows.workforce import workers
 
@@ -97,7 +97,7 @@ async def _round(
         return waiting
     # A paused client is not news at every look; its sources come back when the pause ends.
     pauses = await tools.store.pauses(now=tools.clock.now())
-    passed.update(source.id for source, _ in waiting if client_of(source) in pauses)
+    passed.update(source.id for source, _ in waiting if source.client in pauses)
     waiting = [one for one in waiting if one[0].id not in passed]
     if await workers(tools):
         await _hand_out(tools, [source for source, _ in waiting])
@@ -193,7 +193,7 @@ async def _nap_s(
     ]
     for request in await tools.store.sync_requests():
         source = sources.get(request.source_id)
-        if source and client_of(source) not in pauses:
+        if source and source.client not in pauses:
             # Somebody else is at it: that does not take long as a rule.
             busy = now + timedelta(seconds=BUSY_S)
             moments.append(busy if source.id in passed else wish_due_at(source, request))

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
-from rowen.core import urls
 from rowen.core.run import RunStatus
 from rowen.core.schedule import ATTEMPTS, LONGEST_PAUSE_S, PAUSE_S, Failure
 from rowen.core.source import Source
@@ -34,11 +33,6 @@ class Passed:
 
 
 Turn = Receipt | Passed
-
-
-def client_of(source: Source) -> str:
-    """Who answers a source's requests: pauses belong to them, not to the source."""
-    return urls.host_of(source.location) or source.kind
 
 
 async def sync_all_parts(
@@ -74,7 +68,7 @@ async def run_source(
     on_event: OnEvent = lambda event: None,
 ) -> Turn:
     """One source's turn: up to three attempts for what may pass, none for a client that is paused."""
-    client = client_of(source)
+    client = source.client
     pause = (await tools.store.pauses(now=tools.clock.now())).get(client)
     if pause is not None:
         return Passed(source, f"client `{client}` is paused: {pause.reason}", pause.until)
@@ -111,7 +105,7 @@ async def resume(tools: Tools, source: Source) -> None:
 
 
 async def _lift_pause(tools: Tools, source: Source) -> None:
-    client, now = client_of(source), tools.clock.now()
+    client, now = source.client, tools.clock.now()
     if client in await tools.store.pauses(now=now):
         await tools.store.pause_client(Pause(client=client, until=now, reason="lifted"))
 

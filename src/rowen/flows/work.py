@@ -23,7 +23,7 @@ from rowen.flows.kinds import kind_named
 from rowen.flows.leases import acquire, client_lease, kept
 from rowen.flows.tools import Tools
 from rowen.flows.turn import Turn
-from rowen.flows.turns import Passed, client_of, run_source, settles
+from rowen.flows.turns import Passed, run_source, settles
 from rowen.flows.workforce import WORKER, worker_lease_name
 from rowen.ports.dispatcher import INGEST, Answer, Done, Later, Ticket
 from rowen.ports.shards import FETCH
@@ -130,7 +130,7 @@ class _Worker:
             return Done()
         request = next((r for r in await tools.store.sync_requests() if r.source_id == source.id), None)
         try:
-            async with client_lease(tools, client_of(source)):
+            async with client_lease(tools, source.client):
                 full, only = bool(request and request.full), request.only if request else None
                 turn = await run_source(tools, source, full=full, only=only)
         except (Conflict, LeaseLost) as exc:

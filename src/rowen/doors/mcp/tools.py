@@ -21,7 +21,7 @@ from rowen.errors import Conflict, UserError
 from rowen.flows import reading
 from rowen.flows import search as searching
 from rowen.flows.embedding import for_search
-from rowen.flows.sources import choose, find, find_all
+from rowen.flows.finding import choose, find, find_all
 from rowen.flows.tools import Tools
 from rowen.flows.turns import Passed
 

@@ -15,7 +15,7 @@ from rowen.doors.rest.params import Limit
 from rowen.doors.rest.problems import declared
 from rowen.doors.rest.waiting import while_there
 from rowen.flows.desk import Desk
-from rowen.flows.sources import find_all
+from rowen.flows.finding import find_all
 from rowen.flows.tools import Tools
 
 MAX_WAIT_S = 60.0

@@ -13,7 +13,7 @@ from rowen.doors.rest.guard import needs
 from rowen.doors.rest.params import MAX_OFFSET, Limit
 from rowen.doors.rest.problems import declared
 from rowen.flows import companies
-from rowen.flows.sources import choose
+from rowen.flows.finding import choose
 from rowen.flows.tools import Tools
 
 Name = Annotated[str | None, Query(description="A part of a name, however it is spelt, or of a website")]

@@ -15,7 +15,7 @@ from rowen.doors.rest.problems import declared
 from rowen.doors.rest.syncing import OfStatus, ScrapeRun
 from rowen.flows import handoffs
 from rowen.flows.desk import Desk
-from rowen.flows.sources import find
+from rowen.flows.finding import find
 from rowen.flows.tools import Tools
 
 OfSource = Annotated[str | None, Query(description="Only of this source", max_length=129)]

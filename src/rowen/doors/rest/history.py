@@ -14,7 +14,7 @@ from rowen.doors.rest.params import MAX_OFFSET, SourceName
 from rowen.doors.rest.problems import declared
 from rowen.flows import history
 from rowen.flows.desk import Desk
-from rowen.flows.sources import find
+from rowen.flows.finding import find
 from rowen.flows.tools import Tools
 
 Number = Annotated[int | None, Query(ge=0, le=MAX_OFFSET)]

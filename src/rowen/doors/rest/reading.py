@@ -24,8 +24,8 @@ from rowen.errors import NotFound
 from rowen.flows import export
 from rowen.flows import search as searching
 from rowen.flows.embedding import for_search
+from rowen.flows.finding import choose_all, find
 from rowen.flows.kinds import KINDS, kind_named
-from rowen.flows.sources import choose_all, find
 from rowen.flows.tools import Tools
 
 META = "meta."

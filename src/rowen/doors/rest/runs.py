@@ -17,7 +17,7 @@ from rowen.doors.rest.params import LARGEST, RunId, SourceName
 from rowen.doors.rest.problems import declared
 from rowen.errors import NotFound
 from rowen.flows.desk import Desk
-from rowen.flows.sources import find
+from rowen.flows.finding import find
 from rowen.flows.tools import Tools
 
 Newest = Annotated[int, Query(description="The newest so many", ge=1, le=1000)]

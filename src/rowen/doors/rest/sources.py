@@ -15,7 +15,7 @@ from rowen.doors.rest.guard import needs
 from rowen.doors.rest.params import SourceName
 from rowen.doors.rest.problems import declared
 from rowen.doors.rest.syncing import BEGUN, PREFIX, Full, Wait, sync
-from rowen.flows import sources, turns
+from rowen.flows import finding, sources, turns
 from rowen.flows.desk import Desk
 from rowen.flows.tools import Tools
 
@@ -72,7 +72,7 @@ def router(tools: Tools, desk: Desk) -> APIRouter:
         dependencies=[needs(Scope.READ)],
     )
     async def get_source(source: SourceName) -> Any:
-        return views.status(await states.status_of(tools, await sources.find(tools, source)))
+        return views.status(await states.status_of(tools, await finding.find(tools, source)))
 
     @api.delete(
         "/{source}",
@@ -82,13 +82,13 @@ def router(tools: Tools, desk: Desk) -> APIRouter:
         dependencies=[needs(Scope.ADMIN)],
     )
     async def remove_source(source: SourceName) -> Any:
-        found = await sources.find(tools, source)
+        found = await finding.find(tools, source)
         documents = (await tools.store.stats(found.id)).documents
         await sources.remove(tools, found)
         return {"source": found.label, "removed": True, "documents": documents}
 
     async def set_paused(name: str, *, paused: bool) -> dict[str, Any]:
-        found = await sources.find(tools, name)
+        found = await finding.find(tools, name)
         if paused:
             await tools.store.set_paused(found.id, True)
         else:

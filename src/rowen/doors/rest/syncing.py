@@ -22,7 +22,7 @@ from rowen.doors.rest.params import LARGEST, Limit, Offset, SourceName
 from rowen.doors.rest.problems import declared
 from rowen.doors.rest.waiting import while_there
 from rowen.flows.desk import Answer, Desk
-from rowen.flows.sources import find
+from rowen.flows.finding import find
 from rowen.flows.tools import Tools
 
 PREFIX = "/api/v1"

@@ -22,7 +22,7 @@ def command(call: Call, name: str) -> int:
     async def work(tools: Tools) -> None:
         from rowen.doors.cli.commands.announce import after_a_change
         from rowen.flows import history
-        from rowen.flows.sources import find
+        from rowen.flows.finding import find
 
         source = await find(tools, name)
         shown = await history.approve(tools, source)

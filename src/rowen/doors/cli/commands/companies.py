@@ -41,7 +41,7 @@ def command(call: Call, query: str | None, sources: tuple[str, ...], min_open: i
     async def work(tools: Tools) -> None:
         from rowen.doors import views
         from rowen.flows import companies
-        from rowen.flows.sources import choose
+        from rowen.flows.finding import choose
 
         wanted = [await choose(tools, name) for name in sources]
         found = await companies.listed(

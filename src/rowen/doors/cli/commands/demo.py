@@ -104,7 +104,7 @@ class _Tour:
         return await sync.perform(self._tools, self._out, await self._source(), progress=progress)
 
     async def _source(self) -> Source:
-        from rowen.flows.sources import find
+        from rowen.flows.finding import find
 
         return await find(self._tools, "quern")
 

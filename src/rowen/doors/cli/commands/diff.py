@@ -29,7 +29,7 @@ def command(call: Call, name: str, from_generation: int | None, to_generation: i
     from rowen.doors.cli import session
 
     async def work(tools: Tools) -> None:
-        from rowen.flows.sources import find
+        from rowen.flows.finding import find
 
         source = await find(tools, name)
         await perform(tools, call.out, source, from_generation=from_generation, to_generation=to_generation)

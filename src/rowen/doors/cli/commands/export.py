@@ -62,7 +62,7 @@ def command(call: Call, names: tuple[str, ...], wanted: str, out: str, text: boo
 async def _write(tools: Tools, names: tuple[str, ...], wanted: str, path: str, *, text: bool) -> int:
     from rowen.core.table import Format
     from rowen.flows import atom, export
-    from rowen.flows.sources import find_all
+    from rowen.flows.finding import find_all
 
     found = await find_all(tools, names)
     if wanted == "atom":

@@ -31,7 +31,7 @@ def command(
     async def work(tools: Tools) -> None:
         from rowen.core.handoff import HandoffStatus
         from rowen.doors import views
-        from rowen.flows.sources import find
+        from rowen.flows.finding import find
 
         source = await find(tools, name) if name else None
         found = await tools.store.handoffs(

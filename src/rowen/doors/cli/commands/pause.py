@@ -24,7 +24,7 @@ def set_paused(call: Call, name: str, *, paused: bool) -> int:
     from rowen.doors.cli import session
 
     async def work(tools: Tools) -> None:
-        from rowen.flows.sources import find
+        from rowen.flows.finding import find
         from rowen.flows.turns import resume
 
         source = await find(tools, name)

@@ -25,8 +25,8 @@ def command(call: Call, name: str) -> int:
 
     async def work(tools: Tools) -> None:
         from rowen.doors.cli.words import count
+        from rowen.flows.finding import find
         from rowen.flows.plan import plan
-        from rowen.flows.sources import find
 
         source = await find(tools, name)
         made = await plan(tools, source, price_per_million_tokens=config.embedding.price_per_million_tokens)

@@ -24,7 +24,7 @@ def command(call: Call, name: str, yes: bool) -> int:
     from rowen.doors.cli.words import count
 
     async def look(tools: Tools) -> tuple[str, int]:
-        from rowen.flows.sources import find
+        from rowen.flows.finding import find
 
         source = await find(tools, name)
         return source.label, (await tools.store.stats(source.id)).documents
@@ -42,9 +42,9 @@ def command(call: Call, name: str, yes: bool) -> int:
             return 0
 
     async def work(tools: Tools) -> None:
-        from rowen.flows import sources
+        from rowen.flows import finding, sources
 
-        await sources.remove(tools, await sources.find(tools, label))
+        await sources.remove(tools, await finding.find(tools, label))
 
     session.run(call, work)
     if call.out.json:

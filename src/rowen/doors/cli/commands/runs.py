@@ -34,7 +34,7 @@ def command(call: Call, name: str, limit: int, items: bool, run_id: int | None) 
     from rowen.doors.cli import session
 
     async def work(tools: Tools) -> None:
-        from rowen.flows.sources import find
+        from rowen.flows.finding import find
 
         source = await find(tools, name)
         await perform(tools, call.out, source, limit=limit, items=items, run_id=run_id)

@@ -80,13 +80,12 @@ async def perform(
     from rowen.doors import views
     from rowen.flows import search as flow
     from rowen.flows.embedding import for_search
-    from rowen.flows.kinds import kind_named
-    from rowen.flows.sources import choose
+    from rowen.flows.finding import choose
 
     wanted = [await choose(tools, name) for name in sources]
     filters = Filters(
         source_ids=frozenset(source.id for source in wanted),
-        kinds=frozenset(kind_named(kind).name for kind in kinds),
+        kinds=_known(kinds),
         metadata=dict(_pair(one) for one in where),
     )
     # A search by words alone never loads the model.
@@ -156,6 +155,15 @@ async def _nothing(tools: Tools, out: Output, query: str, *, narrowed: bool) -> 
         out.note("hint: try without `--source` and `--kind`, or with other words")
     else:
         out.note("hint: try fewer or other words, or `--mode vector` to search by meaning")
+
+
+def _known(kinds: tuple[str, ...]) -> frozenset[str]:
+    if not kinds:
+        return frozenset()
+    # All of them are heavy, and most searches name none.
+    from rowen.flows.kinds import kind_named
+
+    return frozenset(kind_named(kind).name for kind in kinds)
 
 
 def _pair(text: str) -> tuple[str, str]:

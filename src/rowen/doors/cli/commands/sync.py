@@ -41,9 +41,9 @@ def command(call: Call, names: tuple[str, ...], full_sync: bool, progress: str) 
     from rowen.doors.cli.progress import choose
 
     async def work(tools: Tools) -> int:
-        from rowen.flows import sources
+        from rowen.flows import finding
 
-        found = await sources.find_all(tools, names)
+        found = await finding.find_all(tools, names)
         if not found:
             raise UserError(
                 "no source to sync", hint="add one with `rowen add https://docs.example.org/ --name docs`"
