@@ -3,34 +3,48 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 
 import psycopg
 import pytest
 
 from rowen.adapters.postgres.engine_driver import EngineDriver
 from tests.postgres import Server
+from tests.waiting import until
 
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_question_is_answered_while_announcements_are_waited_for(postgres: Server) -> None:
-    async with (
-        await psycopg.AsyncConnection.connect(postgres.url, autocommit=True) as listening,
-        await psycopg.AsyncConnection.connect(postgres.url, autocommit=True) as working,
-        EngineDriver(listening, working) as driver,
-        listening.lock,
-    ):  # as it is while somebody listens
+@pytest.fixture
+async def driver(postgres: Server) -> AsyncIterator[EngineDriver]:
+    async def connect() -> psycopg.AsyncConnection:
+        return await psycopg.AsyncConnection.connect(postgres.url, autocommit=True)
+
+    async with await connect() as working, EngineDriver(await connect(), working, connect) as made:
+        yield made
+    await made.close()
+
+
+async def test_a_question_is_answered_while_announcements_are_waited_for(driver: EngineDriver) -> None:
+    async with driver._connection.lock:  # as it is while somebody listens
         assert await driver.fetch("SELECT 1 AS one") == [{"one": 1}]
         assert await driver.execute("SELECT 1") == "SELECT 1"
 
 
-async def test_what_one_connection_announces_the_other_hears(postgres: Server) -> None:
+async def test_what_one_connection_announces_the_other_hears(driver: EngineDriver) -> None:
     heard: asyncio.Queue[str | bytes | bytearray] = asyncio.Queue()
-    async with (
-        await psycopg.AsyncConnection.connect(postgres.url, autocommit=True) as listening,
-        await psycopg.AsyncConnection.connect(postgres.url, autocommit=True) as working,
-        EngineDriver(listening, working) as driver,
-    ):
-        await driver.add_listener("a channel", heard.put_nowait)
+    await driver.add_listener("a channel", heard.put_nowait)
+    await driver.notify("a channel", "news")
+    assert await heard.get() == "news"
+
+
+async def test_a_connection_that_stopped_listening_is_replaced(driver: EngineDriver) -> None:
+    heard: asyncio.Queue[str | bytes | bytearray] = asyncio.Queue()
+    await driver.add_listener("a channel", heard.put_nowait)
+    await driver.fetch("SELECT pg_terminate_backend($1)", driver._connection.info.backend_pid)
+
+    async def hears() -> bool:
         await driver.notify("a channel", "news")
-        assert await heard.get() == "news"
+        return not heard.empty()
+
+    await until(hears)

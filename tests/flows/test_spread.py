@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,10 +18,19 @@ from rowen.core import params as parameters
 from rowen.core.document import Converted, Validators
 from rowen.core.lease import Lease
 from rowen.core.retry import RetryPolicy
-from rowen.core.run import Mode, Run, RunStatus, StopReason
+from rowen.core.run import Counters, Mode, Run, RunStatus, StopReason
 from rowen.core.source import Source
-from rowen.errors import Conflict, PermanentError, RateLimited, Unfetchable
+from rowen.errors import (
+    ConfigError,
+    Conflict,
+    LeaseLost,
+    PermanentError,
+    RateLimited,
+    StoreBusy,
+    Unfetchable,
+)
 from rowen.flows import crawl, sources, spread, turn, web
+from rowen.flows.client import BROKEN_AFTER
 from rowen.flows.leases import acquire, host_lease
 from rowen.flows.sync import sync
 from rowen.flows.tools import Tools
@@ -29,6 +38,7 @@ from rowen.flows.turn import Turn
 from rowen.flows.workforce import worker_lease_name
 from rowen.ports.fetcher import Fetcher, FetcherOptions, Request, Response
 from rowen.ports.shards import FETCH
+from tests.contract.helpers import an_end
 from tests.fakes import FakeClock
 from tests.flows.test_work import a_worker, as_process
 from tests.site import Page, Site, html
@@ -192,6 +202,50 @@ def a_mixed_site() -> Site:
     return site
 
 
+async def test_a_host_that_goes_away_is_noticed_over_several_turns(tmp_path: Path, site: Site) -> None:
+    for number in range(60, PAGES):
+        site.set(f"/p{number}.html", status=503)
+    async with a_world(tmp_path, site) as world:
+        source = await world.add()
+        async with two_workers(world):
+            receipt = await sync(under_its_name(world, "runner"), source)
+        assert receipt.stop_reason == StopReason.HOST_UNAVAILABLE
+        failed = {asked.path for asked in site.requests if asked.status == 503}
+        # The limit, and what turns had under way by then.
+        assert BROKEN_AFTER <= len(failed) <= BROKEN_AFTER + 3 * turn.PAGES
+        assert receipt.counters.created >= 50
+
+
+async def test_a_full_sync_of_a_large_site_is_spread_too(tmp_path: Path, site: Site) -> None:
+    async with a_world(tmp_path, site) as world:
+        source = await world.add()
+        await world.sync()
+        site.clear_log()
+        async with two_workers(world):
+            receipt = await sync(under_its_name(world, "runner"), source, full=True)
+        assert (receipt.counters.unchanged, receipt.counters.parses) == (PAGES, PAGES)
+        assert len(set(visitors(site)) & {"w1", "w2"}) > 0
+
+
+async def test_known_pages_are_asked_about_here_before_new_ones_are_spread(
+    tmp_path: Path, site: Site
+) -> None:
+    async with a_world(tmp_path, site) as world:
+        await world.add()
+        await world.sync()
+        new = [f"/p{number}.html" for number in range(PAGES, PAGES + 60)]
+        for path in new:
+            site.set(path, a_page(path, "new"))
+        site.set("/p1.html", a_page("/p1.html", "told anew", links=["/", *new]))
+        site.clear_log()
+        async with two_workers(world):
+            receipt = await sync(under_its_name(world, "runner"), await world.source())
+        assert (receipt.counters.created, receipt.counters.updated) == (60, 1)
+        by_workers = {asked.path for asked in site.requests if asked.headers["User-Agent"] != "runner"}
+        assert by_workers
+        assert by_workers <= set(new)
+
+
 async def test_small_crawls_and_unchanged_ones_are_not_spread(tmp_path: Path, site: Site) -> None:
     async with a_world(tmp_path, site) as world:
         source = await world.add()
@@ -277,6 +331,50 @@ async def test_a_page_that_takes_its_workers_down_is_left_alone(tmp_path: Path, 
         await one.take(2)
         answers = await world.store.take_answers(one.lease, one.run)
         assert page.read(answers[one.numbers[1]]).status == 200
+
+
+async def test_whoever_lacks_a_credential_takes_no_question(tmp_path: Path, site: Site) -> None:
+    async with a_turn(tmp_path, site, ["/p1.html"]) as (world, one):
+        keyed = replace(one.source, params={**one.source.params, "bearer": "${NOT_SET}"})
+        with pytest.raises(ConfigError):
+            await replace(one, source=keyed).take(1)
+        (question,) = await world.store.take_pages(one.lease, one.run, one.host, 1, limit=1)
+        assert question.attempts == 1
+
+
+async def test_a_store_that_is_away_for_a_moment_costs_no_page(tmp_path: Path, site: Site) -> None:
+    paths = [f"/p{number}.html" for number in range(1, turn.PAGES + 1)]
+    async with a_turn(tmp_path, site, paths) as (world, one):
+        store, away = world.store, iter([True, True, True])
+
+        class ComesAndGoes:
+            def __getattr__(self, name: str) -> Any:
+                return getattr(store, name)
+
+            async def answer_pages(self, *args: Any) -> None:
+                if next(away, False):
+                    raise StoreBusy("the store: away")
+                await store.answer_pages(*args)
+
+        shaky: Any = ComesAndGoes()
+        world.tools = replace(world.tools, store=shaky)
+        await one.take(1)
+        answers = await store.take_answers(one.lease, one.run)
+        assert [page.read(answers[number]).status for number in one.numbers] == [200] * len(paths)
+        assert len(site.requests) == len(paths)
+        shares = [Counters.from_dict(share) for share in await store.shares(one.run.id)]
+        assert sum(share.requests for share in shares) == len(paths)
+
+
+async def test_a_run_that_is_over_asks_no_further(tmp_path: Path, site: Site) -> None:
+    paths = [f"/p{number}.html" for number in range(1, turn.PAGES + 1)]
+    asked_at: list[float] = []
+    async with a_turn(tmp_path, site, paths, delay_s=1.0) as (world, one):
+        world.tools = replace(world.tools, open_fetcher=noting(asked_at, world.clock))
+        await world.store.finish_run(one.lease, one.run, an_end(one.run), now=world.clock.now())
+        with suppress(LeaseLost):
+            await one.take(1)
+    assert len(asked_at) <= turn.LOOK_S + 3, "two were booked when it was noticed"
 
 
 async def test_the_time_between_two_requests_holds_from_one_turn_to_the_next(

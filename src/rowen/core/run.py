@@ -90,6 +90,14 @@ class Counters:
         for one in fields(self):
             setattr(self, one.name, getattr(self, one.name) + getattr(other, one.name))
 
+    def cut(self) -> Counters:
+        """What was counted so far; from here on it counts anew."""
+        so_far, fresh = Counters(), Counters()
+        for one in fields(self):
+            setattr(so_far, one.name, getattr(self, one.name))
+            setattr(self, one.name, getattr(fresh, one.name))
+        return so_far
+
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Counters:
         """What `as_dict` wrote down, by this version or another one."""

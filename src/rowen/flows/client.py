@@ -24,6 +24,8 @@ UNREACHABLE_AFTER = 8
 BROKEN_AFTER = 25
 """The same for answers with a server error: a broken corner of a site is not an outage."""
 MAX_SHOWN_S = 1e9
+OVERSLEPT_S = 5.0
+"""Whoever wakes so late had a process that was stopped: what it had booked has gone by, for all who wait."""
 
 
 Limits = Callable[[Response, datetime], float | None]
@@ -36,6 +38,23 @@ STOPS = (HostUnavailable, RateLimited)
 
 def stop_reason(exc: TransientError) -> StopReason:
     return StopReason.RATE_LIMITED if isinstance(exc, RateLimited) else StopReason.HOST_UNAVAILABLE
+
+
+class Streak:
+    """Failures in a row, and when they mean that a host is away."""
+
+    def __init__(self) -> None:
+        self.length = 0
+
+    def end(self) -> None:
+        self.length = 0
+
+    def add(self, exc: TransientError) -> HostUnavailable | None:
+        self.length += 1
+        limit = BROKEN_AFTER if isinstance(exc, ServerFailed) else UNREACHABLE_AFTER
+        if self.length < limit or isinstance(exc, RateLimited):
+            return None
+        return HostUnavailable(f"{exc.message}; {self.length} failures in a row, the rest was not asked")
 
 
 class Client:
@@ -60,7 +79,7 @@ class Client:
         self._host_delays: dict[str, float] = {}
         self._next_at: dict[str, float] = {}
         self._paused_until = 0.0
-        self._failed_in_a_row = 0
+        self._failures = Streak()
 
     def slow_down(self, host: str, delay_s: float) -> None:
         """A robots.txt asks for more time between requests to its host than we would take."""
@@ -87,7 +106,7 @@ class Client:
             else:
                 complaint = self._complaint(request, response)
                 if complaint is None:
-                    self._failed_in_a_row = 0
+                    self._failures.end()
                     return response
                 await self._wait_or_raise(complaint, attempt)
             attempt += 1
@@ -104,12 +123,15 @@ class Client:
             return response
 
     async def _pace(self, host: str) -> None:
-        now = self._clock.monotonic()
-        due = max(now, self._next_at.get(host, 0.0), self._paused_until)
-        # Booked before waiting, so that two that wait do not go together.
-        self._next_at[host] = due + self.delay_s(host)
-        if due > now:
-            await self._clock.sleep(due - now)
+        while True:
+            now = self._clock.monotonic()
+            due = max(now, self._next_at.get(host, 0.0), self._paused_until)
+            # Booked before waiting, so that two that wait do not go together.
+            self._next_at[host] = due + self.delay_s(host)
+            if due > now:
+                await self._clock.sleep(due - now)
+            if self._clock.monotonic() - due < OVERSLEPT_S:
+                return
 
     def _complaint(self, request: Request, response: Response) -> TransientError | None:
         if self._limits is None and response.status not in RETRIED_STATUSES:
@@ -135,23 +157,17 @@ class Client:
 
     async def _wait_or_raise(self, exc: TransientError, attempt: int) -> None:
         # In an outage the first pages have shown that trying again does not help.
-        patient = self._failed_in_a_row < 3
+        patient = self._failures.length < 3
         wait = self._retry.wait_s(attempt, jitter=self._clock.jitter(), retry_after_s=exc.retry_after_s)
         if wait is None or not patient:
-            self._give_up(exc)
+            away = self._failures.add(exc)
+            if away is not None:
+                raise away from exc
             raise exc
         if exc.retry_after_s is not None:
             # The server spoke to the client, not to this request: everybody waits.
             self._paused_until = max(self._paused_until, self._clock.monotonic() + exc.retry_after_s)
         await self._clock.sleep(wait)
-
-    def _give_up(self, exc: TransientError) -> None:
-        self._failed_in_a_row += 1
-        limit = BROKEN_AFTER if isinstance(exc, ServerFailed) else UNREACHABLE_AFTER
-        if self._failed_in_a_row >= limit and not isinstance(exc, RateLimited):
-            raise HostUnavailable(
-                f"{exc.message}; {self._failed_in_a_row} failures in a row, the rest was not asked"
-            ) from exc
 
 
 def _minute(now: datetime, wait_s: float) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
 from typing import Any
 
 from rowen.core import urls
@@ -27,6 +28,7 @@ from rowen.flows.crawl_named import pages_in_scope
 from rowen.flows.crawl_rules import Rules
 from rowen.flows.harvest import Harvested
 from rowen.flows.intake import Intake
+from rowen.flows.leases import host_lease_or_patience
 from rowen.flows.listings import Listings
 from rowen.flows.pages import DELIVERED, Pages
 from rowen.flows.permission import Permission
@@ -40,7 +42,7 @@ GONE = frozenset({404, 410})
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 FORBIDDEN = frozenset({401, 403})
 LARGE = 256
-"""So many pages that were never seen wait, and the workers join in."""
+"""So many bodies are to be fetched, and the workers join in."""
 
 
 class Crawl:
@@ -95,20 +97,36 @@ class Crawl:
         references = await store.references(source_id)
         self._urls = {number: url for url, number in references.ids.items()}
         await self._listings.load()
-        try:
-            robots = await self._permission.hear(self._source.location)
-            listed = []
-            if self._params.get("sitemap") and self._named is None:
-                listed = await self._listings.sitemaps(self._source.location, robots)
-        except TransientError as exc:
-            return Harvested.stopped(stop_reason(exc), exc, root_answered=False)
-        self._frontier = await self._begin(references, listed)
-        await self._visit_root()
-        await self._visit_all()
+        async with AsyncExitStack() as here:
+            if self._intake.dispatch:
+                # A worker may still be there, for a run whose process was killed.
+                host = urls.host_of(self._source.location)
+                await here.enter_async_context(host_lease_or_patience(self._tools, host))
+            try:
+                listed = await self._hear_listings()
+            except TransientError as exc:
+                return Harvested.stopped(stop_reason(exc), exc, root_answered=False)
+            self._frontier = await self._begin(references, listed)
+            await self._visit_root()
+            may_spread = self._rules.may_be_spread and self._intake.dispatch
+            may_spread = may_spread and bool(await others(self._tools))
+            await self._visit_rest(at_a_time=self._params["concurrency"], while_small=may_spread)
+            if self._intake.dispatch and self._stop is None:
+                # Whoever comes next keeps the time between two requests, too.
+                await self._client.rest()
+        if may_spread and self._is_large() and self._stop is None:
+            await self._visit_by_workers()
         self._aliases |= dict.fromkeys(self._frontier.released)
         if self._aliases:
             await store.save_aliases(self._intake.lease, source_id, self._aliases)
         return self._settle(complete=self._listings.complete)
+
+    async def _hear_listings(self) -> list[str]:
+        """What the site says about itself: what it allows, and the pages its sitemaps name."""
+        robots = await self._permission.hear(self._source.location)
+        if not self._params.get("sitemap") or self._named is not None:
+            return []
+        return await self._listings.sitemaps(self._source.location, robots)
 
     async def _begin(self, references: References, listed: Sequence[str]) -> Frontier | NamedPages:
         leftovers = await self._tools.store.leftovers(self._source.id)
@@ -187,16 +205,7 @@ class Crawl:
             await self._visit(visit)
             visit = self._frontier.next() if visit.depth == 0 and self._stop is None else None
 
-    async def _visit_all(self) -> None:
-        """Here, and with workers from where it turns out to be a large crawl."""
-        may_spread = self._rules.may_be_spread and self._intake.dispatch and bool(await others(self._tools))
-        await self._visit_rest(at_a_time=self._params["concurrency"], while_small=may_spread)
-        if may_spread and self._is_large() and self._stop is None:
-            await self._visit_by_workers()
-
     async def _visit_by_workers(self) -> None:
-        # From here on the hosts have other visitors; their time between two requests begins with our last.
-        await self._client.rest()
         spread = Spread(
             self._tools,
             self._source,
@@ -240,7 +249,13 @@ class Crawl:
                 await self._news.wait()
 
     def _is_large(self) -> bool:
-        return isinstance(self._frontier, Frontier) and self._frontier.queued_new >= LARGE
+        """Are there enough bodies to fetch for many? Asking whether known pages changed is quickly done."""
+        frontier = self._frontier
+        if isinstance(frontier, NamedPages):
+            return False
+        if self._intake.unconditional:
+            return frontier.queued_new + frontier.queued_known >= LARGE
+        return not frontier.queued_known and frontier.queued_new >= LARGE
 
     async def _visit(self, visit: Visit) -> None:
         ended = self._ends[visit.url] = asyncio.Event()

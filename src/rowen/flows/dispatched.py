@@ -37,6 +37,7 @@ class Dispatched:
         self._counters = counters
         self._out: dict[int, Staged] = {}
         self._patience_s = PATIENCE_S
+        self._joined = False
 
     async def take(self, drafts: Sequence[Draft]) -> dict[str, Reason]:
         now = self._tools.clock.now()
@@ -53,9 +54,16 @@ class Dispatched:
     async def rest(self) -> dict[str, Reason]:
         """Everything that is still out."""
         reasons = await self._wait_until(0)
+        await self.join_shares()
+        return reasons
+
+    async def join_shares(self) -> None:
+        """What workers did counts as the run's, however it ends; once."""
+        if self._joined:
+            return
         for share in await self._tools.store.shares(self._run.id):
             self._counters.join(Counters.from_dict(share))
-        return reasons
+        self._joined = True
 
     async def _send(self, staged: Sequence[Staged]) -> dict[str, Reason]:
         self._out |= {one.handoff_id: one for one in staged}

@@ -234,6 +234,11 @@ class Intake:
     async def close(self) -> None:
         await self._arrivals.put(None)
 
+    async def join_shares(self) -> None:
+        """Count what workers did, also for a run that did not come to its end."""
+        if isinstance(self._ingestion, Dispatched):
+            await self._ingestion.join_shares()
+
     async def write_rest(self) -> None:
         """What needs no ingestion: deaths and validators, in one transaction each."""
         if self._retired:

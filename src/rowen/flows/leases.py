@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 from rowen.core.lease import HEARTBEAT_S, LEASE_TTL_S, Lease, source_lease_name
 from rowen.core.source import Source
 from rowen.errors import Conflict, LeaseLost, NotFound, TransientError
 from rowen.flows.tools import Tools
 
+HOST_PATIENCE_S = 60.0
+HOST_LOOK_S = 1.0
 ORCHESTRATOR = "orchestrator"
 """Held by the one `rowen serve` that looks after a store."""
 
@@ -69,6 +71,21 @@ async def host_lease(tools: Tools, host: str) -> AsyncIterator[Held]:
         raise Conflict(f"host `{host}`: being asked by another process")
     async with kept(tools, lease) as held:
         yield held
+
+
+@asynccontextmanager
+async def host_lease_or_patience(tools: Tools, host: str) -> AsyncIterator[None]:
+    """The same for a run that asks by itself: another visitor is waited for as long as a turn takes."""
+    lease = await acquire(tools, f"host:{host}")
+    waited_s = 0.0
+    while lease is None and waited_s < HOST_PATIENCE_S:
+        await tools.clock.sleep(HOST_LOOK_S)
+        waited_s += HOST_LOOK_S
+        lease = await acquire(tools, f"host:{host}")
+    async with AsyncExitStack() as held:
+        if lease is not None:
+            await held.enter_async_context(kept(tools, lease))
+        yield
 
 
 @asynccontextmanager

@@ -19,6 +19,7 @@ from rowen.core.page import Answer, Question
 from rowen.core.run import Run
 from rowen.core.source import Source
 from rowen.errors import Conflict, PermanentError, TransientError
+from rowen.flows.client import STOPS, Streak
 from rowen.flows.tools import Tools
 from rowen.flows.turn import LATER, Turn, asked_for
 from rowen.flows.workforce import others
@@ -70,6 +71,7 @@ class Spread:
         self._out: dict[int, _Waiting] = {}
         """By the number that the store gave the question."""
         self._hosts: set[str] = set()
+        self._failures: defaultdict[str, Streak] = defaultdict(Streak)
         self._abandoned = False
         self._broken: Exception | None = None
         self._carrying: asyncio.Task[None] | None = None
@@ -158,10 +160,18 @@ class Spread:
             if written == LATER:
                 self._fresh.append(one)
                 continue
+            # Turns come and go; that a host is away shows in what all of them met.
+            failures = self._failures[one.host]
             try:
-                one.answer.set_result(page.read(written))
-            except (TransientError, PermanentError) as exc:
+                answer = page.read(written)
+            except TransientError as exc:
+                away = None if isinstance(exc, STOPS) else failures.add(exc)
+                one.answer.set_exception(away or exc)
+            except PermanentError as exc:
                 one.answer.set_exception(exc)
+            else:
+                failures.end()
+                one.answer.set_result(answer)
         return bool(answers)
 
     async def _go_myself(self, quiet_s: float) -> bool:

@@ -312,6 +312,8 @@ class _Execution:
         if self._wish.dispatch:
             with suppress(TransientError):
                 await store.forget_tickets(self._run.id)
+                if self._intake is not None:
+                    await self._intake.join_shares()
         for wait_s in ENDING_WAITS_S:
             try:
                 return await store.finish_run(self._lease, self._run, end, now=clock.now())

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from typing import Any
 
 from rowen.core import page
 from rowen.core.lease import Lease
-from rowen.core.run import Counters, Run
+from rowen.core.run import Counters, Run, RunStatus
 from rowen.core.source import Source
-from rowen.errors import PermanentError, TransientError, Unfetchable
+from rowen.errors import Conflict, PermanentError, TransientError, Unfetchable
 from rowen.flows import reach
 from rowen.flows.client import STOPS, Client
 from rowen.flows.crawl_rules import open_client
@@ -30,6 +30,8 @@ PAGES = 64
 SECONDS = 30.0
 """So long a turn takes at most: at a slow host a worker leaves some pages to a later one."""
 WRITE_EVERY = 16
+WAITS_S = (1.0, 2.0, 4.0, 8.0, 10.0)
+LOOK_S = 2.0
 MAX_ATTEMPTS = 3
 """A page that took so many workers down with it is left alone."""
 
@@ -75,11 +77,11 @@ class Turn:
         self._begun = begun
         self._counters = Counters()
         self._pages = Pages(self._tools, PageRules(self._tools), self._counters)
-        self._answers: dict[int, dict[str, Any]] = {}
-        self._unwritten = 0
+        self._answers = _Answers(tools, lease, run, self._counters)
         self._ends_at = tools.clock.monotonic() + SECONDS
+        self._looked_at = tools.clock.monotonic()
         self._unwelcome = False
-        """The host sent us away, or has another visitor: it is not asked on."""
+        """The host sent us away, or has another visitor, or the run is over: it is not asked on."""
 
     async def take(self) -> bool:
         """False when there was nothing to ask.
@@ -88,6 +90,10 @@ class Turn:
         """
         async with AsyncExitStack() as visit:
             held = await visit.enter_async_context(host_lease(self._tools, self._host))
+            # Whoever lacks a credential takes no question.
+            client = await visit.enter_async_context(
+                open_client(self._tools, self._source, self._settings, self._counters)
+            )
             if self._number is None:
                 self._number = await self._store.seize_turn(
                     self._lease, self._run, self._host, begun=self._begun
@@ -98,19 +104,21 @@ class Turn:
             if not questions:
                 await self._pass_on()
                 return False
-            self._unwritten = len(questions)
-            await self._ask_and_read(questions, visit, held)
-        # Before the last answers: with those the run may be over.
-        await self._store.save_share(self._run.id, self._counters)
-        await self._write()
+            await self._ask_and_read(questions, visit, client, held)
+        await self._answers.finish()
+        if held.is_lost():
+            # This process slept. What it took and did not ask stays with its ticket.
+            raise Conflict(f"host `{self._host}`: being asked by another process")
         return True
 
-    async def _ask_and_read(self, questions: Sequence[Question], visit: AsyncExitStack, held: Held) -> None:
-        client = await visit.enter_async_context(
-            open_client(self._tools, self._source, self._settings, self._counters)
-        )
-        client.slow_down(self._host, max(delay_of(question.asked) for question in questions))
-        slots = asyncio.Semaphore(self._settings["concurrency"])
+    async def _ask_and_read(
+        self, questions: Sequence[Question], visit: AsyncExitStack, client: Client, held: Held
+    ) -> None:
+        delay_s = max(delay_of(question.asked) for question in questions)
+        client.slow_down(self._host, delay_s)
+        # With time between requests, those that are booked and wait would still go when it is over.
+        at_a_time = self._settings["concurrency"]
+        slots = asyncio.Semaphore(min(at_a_time, 2) if delay_s else at_a_time)
         try:
             async with asyncio.TaskGroup() as group:
                 asked = [asyncio.Event() for _ in questions]
@@ -129,38 +137,88 @@ class Turn:
     async def _one(
         self, client: Client, taken: Question, slots: asyncio.Semaphore, held: Held, asked: asyncio.Event
     ) -> None:
-        question = page.Question.from_dict(taken.asked)
         try:
-            if taken.attempts > MAX_ATTEMPTS:
-                raise Unfetchable(f"`{question.url}`: whoever asked for it died, {MAX_ATTEMPTS} times")
-            async with slots:
-                if self._unwelcome or held.is_lost():
-                    self._unwelcome = True
-                    return None
-                if self._tools.clock.monotonic() >= self._ends_at:
-                    return await self._note(taken, LATER)
-                response = await client.ask(self._pages.request(question))
-            asked.set()
-            await self._note(taken, page.written(await self._pages.read(question, response)))
+            answer = await self._answer(client, taken, slots, held, asked)
         except (TransientError, PermanentError) as exc:
             self._unwelcome = self._unwelcome or isinstance(exc, STOPS)
-            await self._note(taken, page.written(exc))
+            answer = page.written(exc)
         finally:
             asked.set()
+        if answer is not None:
+            await self._answers.note(taken.id, answer)
 
-    async def _note(self, taken: Question, answer: dict[str, Any]) -> None:
-        self._answers[taken.id] = answer
-        if WRITE_EVERY <= len(self._answers) < self._unwritten:
-            await self._write()
+    async def _answer(
+        self, client: Client, taken: Question, slots: asyncio.Semaphore, held: Held, asked: asyncio.Event
+    ) -> dict[str, Any] | None:
+        """None for a page that was not asked for."""
+        question = page.Question.from_dict(taken.asked)
+        if taken.attempts > MAX_ATTEMPTS:
+            raise Unfetchable(f"`{question.url}`: whoever asked for it died, {MAX_ATTEMPTS} times")
+        async with slots:
+            if not await self._may_ask(held):
+                return None
+            if self._tools.clock.monotonic() >= self._ends_at:
+                return LATER
+            response = await client.ask(self._pages.request(question))
+        asked.set()
+        return page.written(await self._pages.read(question, response))
 
-    async def _write(self) -> None:
-        answers, self._answers = self._answers, {}
-        self._unwritten -= len(answers)
-        if answers:
-            await self._store.answer_pages(self._lease, self._run, answers)
+    async def _may_ask(self, held: Held) -> bool:
+        """Is it still our host, and the run not over? The second is looked up every few seconds."""
+        now = self._tools.clock.monotonic()
+        if now - self._looked_at >= LOOK_S:
+            self._looked_at = now
+            with suppress(TransientError):
+                run = await self._store.run(self._run.id)
+                self._unwelcome = self._unwelcome or run is None or run.status is not RunStatus.RUNNING
+        self._unwelcome = self._unwelcome or held.is_lost()
+        return not self._unwelcome
 
     async def _pass_on(self) -> None:
         assert self._number is not None
         await self._store.pass_turn(
             self._lease, self._run, self._host, self._number, now=self._tools.clock.now()
         )
+
+
+class _Answers:
+    """What became of a turn's questions, written down some at a time; a store that is away is waited for."""
+
+    def __init__(self, tools: Tools, lease: Lease, run: Run, counters: Counters) -> None:
+        self._store = tools.store
+        self._clock = tools.clock
+        self._lease = lease
+        self._run = run
+        self._counters = counters
+        self._waiting: dict[int, dict[str, Any]] = {}
+        self._gate = asyncio.Lock()
+
+    async def note(self, question_id: int, answer: dict[str, Any]) -> None:
+        self._waiting[question_id] = answer
+        if len(self._waiting) >= WRITE_EVERY and not self._gate.locked():
+            with suppress(TransientError):
+                await self._write()
+
+    async def finish(self) -> None:
+        for wait_s in WAITS_S:
+            try:
+                return await self._write()
+            except TransientError:
+                await self._clock.sleep(wait_s)
+        return await self._write()
+
+    async def _write(self) -> None:
+        async with self._gate:
+            answers = dict(self._waiting)
+            if not answers:
+                return
+            share = self._counters.cut()
+            try:
+                # Before the answers: with the last of them the run may be over.
+                await self._store.save_share(self._run.id, share)
+            except TransientError:
+                self._counters.join(share)
+                raise
+            await self._store.answer_pages(self._lease, self._run, answers)
+            for question_id in answers:
+                del self._waiting[question_id]

@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -91,8 +91,6 @@ class PgQueuerDispatcher:
 
     async def _run_once(self, handlers: Mapping[str, Handler], concurrency: int, stop: asyncio.Event) -> None:
         async with self._manager() as manager:
-            from pgqueuer.domain.errors import FailingListenerError
-
             room = _Room(handlers, concurrency, stop)
             for task in handlers:
                 manager.entrypoint(task)(room.work)
@@ -105,13 +103,10 @@ class PgQueuerDispatcher:
                     # It refuses less than two; the room lets in no more than are wanted.
                     max_concurrent_tasks=max(2, concurrency),
                     heartbeat_timeout=timedelta(seconds=self._held_s),
-                    shutdown_on_listener_failure=True,
                 )
             )
             try:
                 await asyncio.shield(running)
-            except FailingListenerError as exc:
-                raise ConnectionResetError("announcements of tickets do not arrive any more") from exc
             except asyncio.CancelledError:
                 # Whoever cancels us wants an end now: what is under way is given back, not lost.
                 room.leave()
@@ -131,9 +126,12 @@ class PgQueuerDispatcher:
 
         from rowen.adapters.postgres.engine_driver import EngineDriver
 
-        async with await self._connection() as listening, await self._connection() as working:
+        async with AsyncExitStack() as stack:
+            working = await stack.enter_async_context(await self._connection())
+            driver = EngineDriver(await self._connection(), working, self._connection)
+            stack.push_async_callback(driver.close)
             queries = Queries(
-                EngineDriver(listening, working),
+                driver,
                 qbe=qb.QueryBuilderEnvironment(settings=settings),
                 qbq=qb.QueryQueueBuilder(settings=settings),
                 qbs=qb.QuerySchedulerBuilder(settings=settings),
