@@ -1,6 +1,6 @@
 """What more workers bring, what the engine that carries their tickets costs, and what an idle worker weighs.
 
-    python benchmarks/workers.py [--pages 2560] [--latency-ms 50] [--workers 1 2 4]
+    python benchmarks/workers.py [--pages 2560] [--latency-ms 200] [--workers 1 2 4]
 
 Pages are handed off first and their tickets (64 pages each) submitted at once, so that ingestion alone is
 measured, from the first ticket to the last. Two variants: vectors from a server that takes a fixed time for
@@ -255,7 +255,7 @@ def _cpu_s(workers: Sequence[Worker]) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--pages", type=int, default=40 * BATCH)
-    parser.add_argument("--latency-ms", type=int, default=50)
+    parser.add_argument("--latency-ms", type=int, default=200)
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4])
     parser.add_argument("--serve", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
