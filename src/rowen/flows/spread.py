@@ -48,6 +48,11 @@ class _Waiting:
     def host(self) -> str:
         return urls.host_of(self.question.url)
 
+    def refuse(self, exc: Exception) -> None:
+        self.answer.set_exception(exc)
+        # Whoever waited may be cancelled at this moment, and then nobody would have looked at it.
+        self.answer.exception()
+
 
 class Spread:
     def __init__(
@@ -102,7 +107,7 @@ class Spread:
         self._abandoned = True
         for one in [*self._fresh, *self._out.values()]:
             if not one.answer.done():
-                one.answer.set_exception(NotAsked())
+                one.refuse(NotAsked())
         self._fresh, self._out = [], {}
 
     async def _carry(self) -> None:
@@ -166,9 +171,9 @@ class Spread:
                 answer = page.read(written)
             except TransientError as exc:
                 away = None if isinstance(exc, STOPS) else failures.add(exc)
-                one.answer.set_exception(away or exc)
+                one.refuse(away or exc)
             except PermanentError as exc:
-                one.answer.set_exception(exc)
+                one.refuse(exc)
             else:
                 failures.end()
                 one.answer.set_result(answer)
