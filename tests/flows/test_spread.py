@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
+import threading
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, suppress
@@ -16,7 +18,7 @@ from rowen.adapters.http import open_fetcher
 from rowen.core import page
 from rowen.core import params as parameters
 from rowen.core.document import Converted, Validators
-from rowen.core.lease import Lease
+from rowen.core.lease import LEASE_TTL_S, Lease
 from rowen.core.retry import RetryPolicy
 from rowen.core.run import Counters, Mode, Run, RunStatus, StopReason
 from rowen.core.source import Source
@@ -407,6 +409,43 @@ async def test_a_host_somebody_is_at_is_not_asked_by_another(tmp_path: Path, sit
                 await one.take(1)
         await one.take(1)
     assert [asked.path for asked in site.requests] == ["/p1.html"]
+
+
+async def test_a_run_that_asks_by_itself_waits_for_whoever_is_at_the_host(tmp_path: Path, site: Site) -> None:
+    async with a_world(tmp_path, site) as world:
+        source = await world.add()
+        clock, asked_at = FakeClock(), list[float]()
+        ghost = as_process(world, "ghost", clock=clock)
+        assert await acquire(ghost, worker_lease_name("ghost")) is not None
+        assert await acquire(ghost, "host:127.0.0.1") is not None, "a turn of a run that was killed"
+        runner = under_its_name(world, "runner", clock=clock, open_fetcher=noting(asked_at, clock))
+        receipt = await sync(runner, source)
+    assert receipt.status is RunStatus.COMPLETED
+    assert min(asked_at) >= LEASE_TTL_S - 1
+
+
+async def test_what_workers_did_counts_for_a_run_that_was_cancelled(tmp_path: Path, site: Site) -> None:
+    gate = threading.Event()
+    site.set("/p1.html", a_page("/p1.html", "late"), delay=gate)
+    async with a_world(tmp_path, site) as world:
+        source = await world.add()
+        assert await acquire(as_process(world, "ghost"), worker_lease_name("ghost")) is not None
+        task = asyncio.create_task(sync(under_its_name(world, "runner"), source))
+
+        async def waits() -> bool:
+            return bool(await world.store.runs(source.id, limit=1)) and bool(site.asked_for("/"))
+
+        await until(waits)
+        (run,) = await world.store.runs(source.id, limit=1)
+        await world.store.save_share(run.id, Counters(requests=1000))
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        gate.set()
+        ended = await world.store.run(run.id)
+    assert ended is not None
+    assert ended.status is RunStatus.CANCELLED
+    assert ended.counters["requests"] >= 1000
 
 
 async def test_each_host_of_a_domain_is_asked_by_its_own_rules(tmp_path: Path) -> None:
