@@ -24,6 +24,7 @@ from rowen.core.visits import Visit
 from rowen.errors import PermanentError, RowenError, TransientError, Unfetchable
 from rowen.flows import credentials
 from rowen.flows.client import STOPS, Client, stop_reason
+from rowen.flows.crawl_end import tell
 from rowen.flows.crawl_named import pages_in_scope
 from rowen.flows.crawl_rules import Rules
 from rowen.flows.harvest import Harvested
@@ -34,6 +35,7 @@ from rowen.flows.pages import DELIVERED, Pages
 from rowen.flows.permission import Permission
 from rowen.flows.spread import PAGES_OUT, NotAsked, Spread
 from rowen.flows.tools import Tools
+from rowen.flows.visitors import visit_all
 from rowen.flows.workforce import others
 from rowen.ports.fetcher import Response
 from rowen.ports.store import References
@@ -68,7 +70,6 @@ class Crawl:
         )
         self._stop: StopReason | None = None
         self._stop_error: RowenError | None = None
-        self._news = asyncio.Event()
         self._aliases: dict[str, str | None] = {}
         self._ends: dict[str, asyncio.Event] = {}
         self._waiting: set[str] = set()
@@ -169,23 +170,7 @@ class Crawl:
             complete=complete and self._stop is None,
             keep_orphans=self._params["orphans"] == "keep",
         )
-        for move in settled.moved:
-            intake.gone(move.page.reference, "moved", f"redirects to `{move.target}`", lost=move.lost)
-        for move in settled.astray:
-            said = f"`{move.page.reference}`: redirects to `{move.target}`, which gives no page"
-            intake.failed_because(move.page.reference, "redirect_failed", said)
-        for page in settled.forbidden:
-            intake.gone(page.reference, "robots")
-        for page in settled.orphaned:
-            intake.gone(page.reference, "orphaned", answered=True)
-        for page in settled.displaced:
-            intake.gone(page.reference, "over_max_pages", answered=True)
-        self._intake.counters.ignored.update(self._frontier.ignored)
-        if settled.left_out:
-            self._intake.counters.ignored["over_max_pages"] = settled.left_out
-        if settled.unlinked_but_kept:
-            self._intake.counters.ignored["unlinked_but_kept"] = settled.unlinked_but_kept
-        finished = StopReason.MAX_PAGES if settled.left_out else StopReason.EXHAUSTED
+        finished = tell(intake, settled, self._frontier.ignored)
         return Harvested(
             stop_reason=self._stop or finished,
             error=self._stop_error,
@@ -219,34 +204,15 @@ class Crawl:
 
     async def _visit_rest(self, *, at_a_time: int, while_small: bool) -> None:
         """Ask for what the frontier names, until there is no more."""
-        visitors = 0
 
         def next_visit() -> Visit | None:
             if self._stop is not None or (while_small and self._is_large()):
                 return None
             return self._frontier.next()
 
-        async def visit_on(visit: Visit | None) -> None:
-            nonlocal visitors
-            while visit is not None:
-                self._intake.queued = self._frontier.queued
-                await self._visit(visit)
-                if visitors < at_a_time and self._frontier.queued:
-                    # The answer brought more than one visitor can ask for.
-                    self._news.set()
-                visit = next_visit()
-            visitors -= 1
-            self._news.set()
-
-        async with asyncio.TaskGroup() as group:
-            while True:
-                while visitors < at_a_time and (visit := next_visit()) is not None:
-                    visitors += 1
-                    group.create_task(visit_on(visit))
-                if not visitors:
-                    return
-                self._news.clear()
-                await self._news.wait()
+        await visit_all(
+            next_visit, self._visit, at_a_time=at_a_time, more=lambda: bool(self._frontier.queued)
+        )
 
     def _is_large(self) -> bool:
         """Are there enough bodies to fetch for many? Asking whether known pages changed is quickly done."""
@@ -258,6 +224,7 @@ class Crawl:
         return not frontier.queued_known and frontier.queued_new >= LARGE
 
     async def _visit(self, visit: Visit) -> None:
+        self._intake.queued = self._frontier.queued
         ended = self._ends[visit.url] = asyncio.Event()
         try:
             await self._ask(visit)

@@ -23,6 +23,7 @@ from rowen.core.window import Window
 from rowen.ports.access import Access
 from rowen.ports.embedder import Model
 from rowen.ports.feed import Feed
+from rowen.ports.leases import Leases
 from rowen.ports.offers import Offers
 from rowen.ports.shards import Shards
 
@@ -155,7 +156,7 @@ class References:
     """Addresses that turned out to be other names of a reference (canonical links)."""
 
 
-class Store(Feed, Access, Offers, Shards, Protocol):
+class Store(Leases, Feed, Access, Offers, Shards, Protocol):
     """One database. Readers never wait for writers."""
 
     async def close(self) -> None: ...
@@ -175,33 +176,6 @@ class Store(Feed, Access, Offers, Shards, Protocol):
     async def sources(self) -> list[Source]: ...
 
     async def stats(self, source_id: int) -> SourceStats: ...
-
-    # leases
-
-    async def acquire_lease(self, name: str, owner: str, *, now: datetime, ttl_s: float) -> Lease | None:
-        """None while somebody else's lease has not expired."""
-        ...
-
-    async def lease(self, name: str) -> Lease | None: ...
-
-    async def leases_like(self, start: str) -> list[Lease]:
-        """The leases whose names begin so, expired ones included."""
-        ...
-
-    async def forget_leases(self, start: str, *, before: datetime) -> None:
-        """Leases whose names begin so and that were let go, or ended before this moment.
-
-        Only for names that nobody takes again: the next token of a forgotten name is 1.
-        """
-        ...
-
-    async def renew_lease(self, lease: Lease, *, now: datetime, ttl_s: float) -> Lease:
-        """Raises `LeaseLost`."""
-        ...
-
-    async def release_lease(self, lease: Lease) -> None:
-        """Also breaks the lease of a dead owner; a token that is not the newest changes nothing."""
-        ...
 
     # runs
 
