@@ -127,6 +127,7 @@ class Spread:
                         # Whoever did not come for this turn is not waited for at the next one.
                         patience_s = 0.0 if went else patience_s + PATIENCE_S
                         heard = clock.monotonic() if went else heard
+                        reached = clock.monotonic()
                 except TransientError:
                     if clock.monotonic() - reached >= STORE_AWAY_S:
                         raise
