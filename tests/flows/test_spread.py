@@ -20,7 +20,7 @@ from rowen.core import params as parameters
 from rowen.core.document import Converted, Validators
 from rowen.core.lease import LEASE_TTL_S, Lease
 from rowen.core.retry import RetryPolicy
-from rowen.core.run import Counters, Mode, Run, RunStatus, StopReason
+from rowen.core.run import Counters, Event, Mode, Run, RunStatus, StopReason
 from rowen.core.source import Source
 from rowen.errors import (
     ConfigError,
@@ -120,6 +120,20 @@ async def test_while_one_worker_reads_another_asks(tmp_path: Path, site: Site) -
         ):
             receipt = await sync(under_its_name(world, "runner"), source)
         assert receipt.counters.created == PAGES
+
+
+async def test_progress_counts_what_workers_have_under_way(tmp_path: Path, site: Site) -> None:
+    events: list[Event] = []
+    async with a_world(tmp_path, site) as world:
+        source = await world.add()
+        async with two_workers(world):
+            await sync(under_its_name(world, "runner"), source, on_event=events.append)
+    told = [event for event in events if event.kind == "item"]
+    assert len(told) == PAGES
+    # The root names all of them, so whatever was told last, the sum is the whole site.
+    sums = {number + (event.queued or 0) for number, event in enumerate(told, 1)}
+    assert max(sums) <= PAGES + 1
+    assert min(sums) >= PAGES - 1
 
 
 async def test_a_host_has_one_visitor_at_a_time(tmp_path: Path, site: Site) -> None:

@@ -224,13 +224,14 @@ class Crawl:
         return not frontier.queued_known and frontier.queued_new >= LARGE
 
     async def _visit(self, visit: Visit) -> None:
-        self._intake.queued = self._frontier.queued
         ended = self._ends[visit.url] = asyncio.Event()
+        self._intake.queued = self._frontier.queued + len(self._ends)
         try:
             await self._ask(visit)
         finally:
             ended.set()
             del self._ends[visit.url]
+            self._intake.queued = self._frontier.queued + len(self._ends)
 
     async def _ask(self, visit: Visit) -> None:
         try:

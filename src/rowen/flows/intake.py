@@ -77,7 +77,9 @@ class Intake:
         self._retired: list[int] = []
         self._refreshed: list[Refreshed] = []
         self.queued = 0
-        """Set by the source, for progress."""
+        """Set by the source, for progress: what it has yet to hear of."""
+        self._arriving = 0
+        """What has arrived and is not stored."""
         self.added = 0
         """References that had no visible version before."""
         self.lost = 0
@@ -119,6 +121,7 @@ class Intake:
         self.counters.not_modified += 1
         if known.reference in self.known:
             self._updates[known.reference] = None
+        self._arriving += 1
         await self._arrivals.put(known.reference)
 
     async def convert(self, body: bytes, *, content_type: str, url: str) -> Converted:
@@ -160,6 +163,7 @@ class Intake:
         if known is None or draft.payload_hash != known.payload_hash:
             if known is not None:
                 self._updates[reference] = None
+            self._arriving += 1
             await self._arrivals.put(draft)
             return
         self.counters.same_content += 1
@@ -257,6 +261,7 @@ class Intake:
 
     def _ingested(self, reasons: Mapping[str, Reason]) -> None:
         for reference, reason in reasons.items():
+            self._arriving -= 1
             if reference in self._taken_back:
                 continue
             if reason not in (Reason.INGESTED, Reason.CIRCUIT_OPEN):
@@ -307,7 +312,7 @@ class Intake:
                 reason=reason,
                 deleted=outcome is Outcome.DELETED,
                 counters=self.counters,
-                queued=self.queued,
+                queued=self.queued + self._arriving,
                 detail=detail,
             )
         )
