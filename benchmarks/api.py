@@ -25,8 +25,8 @@ from pathlib import Path
 import aiohttp
 
 from rowen.config import load
-from rowen.flows import sources
-from rowen.flows.sync import sync
+from rowen.engine.run import sync
+from rowen.managing import sources
 from rowen.wiring import open_tools
 
 HERE = Path(__file__).parent

@@ -23,8 +23,8 @@ import psycopg
 from numpy.typing import NDArray
 
 from rowen.adapters.embedders.static import MODEL, TOKENIZER, StaticEmbedder
-from rowen.adapters.postgres.rows import words as postgres_words
-from rowen.core.query import indexable
+from rowen.adapters.store.postgres.rows import words as postgres_words
+from rowen.core.search.query import indexable
 
 SMALL, LARGE = 1, 2
 """The ids of the two sources."""

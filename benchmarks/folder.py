@@ -17,8 +17,9 @@ import time
 from pathlib import Path
 
 from rowen.config import load
-from rowen.flows import finding, sources
-from rowen.flows.sync import sync
+from rowen.engine.run import sync
+from rowen.managing import find as finding
+from rowen.managing import sources
 from rowen.wiring import open_tools
 
 

@@ -94,7 +94,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, nargs="+", default=[0, 1, 2, 4])
     options = parser.parse_args()
     sys.path.insert(0, str(ROOT))
-    from tests.postgres import own_server
+    from tests.support.postgres import own_server
 
     with own_server() as (server, _), a_site(options.pages, options.latency_ms) as site:
         floor = asyncio.run(bare(site, options.pages, options.concurrency))

@@ -2,9 +2,10 @@
 
     python benchmarks/portal.py [--datasets 50000]
 
-The simulated portal (`tests/ckan_server.py`) runs in its own process and is not counted. Each size is taken
-in a process of its own, so that its peak memory is its own. The floor is a bare loop of the same HTTP client
-over the same pages that parses them and does nothing else. Counts are checked, times are printed as ratios.
+The simulated portal (`tests/support/ckan_server.py`) runs in its own process and is not counted. Each size
+is taken in a process of its own, so that its peak memory is its own. The floor is a bare loop of the same HTTP
+client over the same pages that parses them and does nothing else. Counts are checked, times are printed as
+ratios.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def peak_mb() -> float:
 def serve(number: int) -> None:
     """A portal; each line on standard input changes some of its datasets."""
     sys.path.insert(0, str(ROOT))
-    from tests.ckan_server import CkanServer, a_dataset
+    from tests.support.ckan_server import CkanServer, a_dataset
 
     words = ["rain", "snow", "wind", "river", "road", "school", "budget", "health", "energy", "harvest"]
     rows = (
@@ -77,8 +78,9 @@ async def bare_loop(url: str, number: int) -> float:
 
 async def measure(url: str, number: int, server_in: Any, server_out: Any) -> dict[str, float]:
     from rowen.config import load
-    from rowen.flows import finding, sources
-    from rowen.flows.sync import sync
+    from rowen.engine.run import sync
+    from rowen.managing import find as finding
+    from rowen.managing import sources
     from rowen.wiring import open_tools
 
     found: dict[str, float] = {"floor_s": await bare_loop(url, number)}

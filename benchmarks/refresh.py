@@ -22,9 +22,10 @@ from pathlib import Path
 import aiohttp
 
 from rowen.config import load
-from rowen.flows import finding, sources
-from rowen.flows.sync import sync
-from rowen.flows.tools import Tools
+from rowen.engine.run import sync
+from rowen.managing import find as finding
+from rowen.managing import sources
+from rowen.ports.bundle import Tools
 from rowen.wiring import open_tools
 
 CONCURRENCY = 3

@@ -24,13 +24,13 @@ import psycopg
 from corpus import ONCE, SMALL, Corpus, Section, load_postgres, load_sqlite
 from numpy.typing import NDArray
 
-from rowen.adapters.postgres import nearest, texts
-from rowen.adapters.postgres.store import PostgresStore
-from rowen.adapters.sqlite.store import SqliteStore
-from rowen.core.hit import Filters, SearchMode
-from rowen.flows.search import search
+from rowen.adapters.store.postgres import nearest, texts
+from rowen.adapters.store.postgres.store import PostgresStore
+from rowen.adapters.store.sqlite.store import SqliteStore
+from rowen.core.search.hit import Filters, SearchMode
 from rowen.ports.embedder import Embedder
-from rowen.ports.store import SearchRequest, Store
+from rowen.ports.store.store import SearchRequest, Store
+from rowen.reading.search import search
 
 ROOT = Path(__file__).resolve().parents[1]
 SERVER = {"shared_buffers": "512MB", "work_mem": "32MB", "effective_cache_size": "4GB"}
@@ -58,7 +58,7 @@ async def sqlite() -> AsyncIterator[tuple[Store, Load]]:
 @asynccontextmanager
 async def postgres() -> AsyncIterator[tuple[Store, Load]]:
     sys.path.insert(0, str(ROOT))
-    from tests.postgres import own_server
+    from tests.support.postgres import own_server
 
     with own_server() as (server, postmaster):
         with (Path(server.folder) / "data" / "postgresql.conf").open("a") as settings:

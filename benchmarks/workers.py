@@ -31,10 +31,10 @@ from rowen.core import hashing
 from rowen.core.document import Draft, Validators
 from rowen.core.run import Mode
 from rowen.core.source import NewSource
-from rowen.flows.ingest import BATCH
-from rowen.flows.tools import Tools
+from rowen.engine.ingest import BATCH
+from rowen.ports.bundle import Tools
 from rowen.ports.dispatcher import INGEST, ingest_payload
-from rowen.ports.store import Staged
+from rowen.ports.store.store import Staged
 
 ROOT = Path(__file__).resolve().parents[1]
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
@@ -263,7 +263,7 @@ def main() -> None:
         serve(options.serve / 1000)
         return
     sys.path.insert(0, str(ROOT))
-    from tests.postgres import own_server
+    from tests.support.postgres import own_server
 
     with own_server() as (server, _):
         for latency_ms in (options.latency_ms, 0):

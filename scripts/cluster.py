@@ -78,7 +78,7 @@ class Cluster:
 
 def main() -> None:
     sys.path.insert(0, str(ROOT))
-    from tests.postgres import own_server
+    from tests.support.postgres import own_server
 
     # As with Ctrl-C: whoever ends us wants the others ended too.
     signal.signal(signal.SIGTERM, signal.default_int_handler)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.postgres import Server, shared_server
+from tests.support.postgres import Server, shared_server
 
 
 @pytest.fixture

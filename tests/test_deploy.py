@@ -23,7 +23,7 @@ import pytest
 import yaml  # type: ignore[import-untyped]
 
 from rowen.config import load
-from tests.postgres import Server
+from tests.support.postgres import Server
 
 ROOT = Path(__file__).resolve().parents[1]
 DEPLOY = ROOT / "deploy"

@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rowen.core.generation import Change, Diff
-    from rowen.core.hit import Answer, Hit, SearchMode
     from rowen.core.run import Counters, Event
+    from rowen.core.search.hit import Answer, Hit, SearchMode
     from rowen.doors.library import AsyncRowen, Rowen
     from rowen.doors.states import SourceStatus
+    from rowen.engine.run import Receipt
     from rowen.errors import PermanentError, RowenError, TransientError, UserError
-    from rowen.flows.sources import Added
-    from rowen.flows.sync import Receipt
+    from rowen.managing.sources import Added
 
 __version__ = "0.1.0"
 
@@ -50,19 +50,19 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Added": "rowen.flows.sources",
-    "Answer": "rowen.core.hit",
+    "Added": "rowen.managing.sources",
+    "Answer": "rowen.core.search.hit",
     "AsyncRowen": "rowen.doors.library",
     "Change": "rowen.core.generation",
     "Counters": "rowen.core.run",
     "Diff": "rowen.core.generation",
     "Event": "rowen.core.run",
-    "Hit": "rowen.core.hit",
+    "Hit": "rowen.core.search.hit",
     "PermanentError": "rowen.errors",
-    "Receipt": "rowen.flows.sync",
+    "Receipt": "rowen.engine.run",
     "Rowen": "rowen.doors.library",
     "RowenError": "rowen.errors",
-    "SearchMode": "rowen.core.hit",
+    "SearchMode": "rowen.core.search.hit",
     "SourceStatus": "rowen.doors.states",
     "TransientError": "rowen.errors",
     "UserError": "rowen.errors",

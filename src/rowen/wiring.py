@@ -14,26 +14,26 @@ from typing import TYPE_CHECKING, Any
 
 from rowen.adapters.system import SystemClock, is_dead, owner
 from rowen.config import Config, default_store_path, environment, variable
-from rowen.core.breaker import BreakerSettings
+from rowen.core.exchange.complete import COPY, check_whole
 from rowen.core.params import words
-from rowen.core.retry import RetryPolicy
-from rowen.core.whole import COPY, check_whole
+from rowen.core.rules.breaker import BreakerSettings
+from rowen.core.rules.retry import RetryPolicy
 from rowen.errors import ConfigError, NotFound
-from rowen.flows.tools import FetchSettings, Tools
+from rowen.ports.bundle import FetchSettings, Tools
 
 if TYPE_CHECKING:
     from rowen.adapters.embedders import EmbedderSpec
-    from rowen.core.alarm import Alarm
-    from rowen.flows.copy import CopyTools, Side
+    from rowen.core.exchange.alarm import Alarm
+    from rowen.managing.copy_store import CopyTools, Side
     from rowen.ports.alarms import DeliverAlarm, Route
     from rowen.ports.dispatcher import Dispatcher
     from rowen.ports.embedder import Embedder
     from rowen.ports.exports import Exports
     from rowen.ports.fetcher import Fetcher, FetcherOptions
     from rowen.ports.renderer import OpenRenderer, Renderer, RendererOptions
-    from rowen.ports.schema import Schema
     from rowen.ports.sheets import Spreadsheet, SpreadsheetOptions
-    from rowen.ports.store import Store
+    from rowen.ports.store.schema import Schema
+    from rowen.ports.store.store import Store
 
 
 def is_postgres(config: Config) -> bool:
@@ -44,7 +44,7 @@ def store_name(config: Config) -> str:
     """The store as it may be shown: without options, which may hold a password too."""
     if not is_postgres(config):
         return str(store_path(config))
-    from rowen.adapters.postgres.address import read_address
+    from rowen.adapters.store.postgres.address import read_address
 
     address = read_address(config.store.url)
     return f"{address.shown}?schema={address.schema}"
@@ -74,10 +74,10 @@ def store_path(config: Config) -> Path:
 
 def open_store(config: Config) -> Store:
     if is_postgres(config):
-        from rowen.adapters.postgres.store import PostgresStore
+        from rowen.adapters.store.postgres.store import PostgresStore
 
         return PostgresStore(config.store.url, busy_timeout_s=config.store.busy_timeout_s)
-    from rowen.adapters.sqlite.store import SqliteStore
+    from rowen.adapters.store.sqlite.store import SqliteStore
 
     return SqliteStore(store_path(config), busy_timeout_s=config.store.busy_timeout_s)
 
@@ -88,11 +88,11 @@ async def open_schema(config: Config) -> AsyncIterator[Schema]:
     busy_timeout_s, now = config.store.busy_timeout_s, SystemClock().now
     schema: SqliteSchema | PostgresSchema
     if is_postgres(config):
-        from rowen.adapters.postgres.schema import PostgresSchema
+        from rowen.adapters.store.postgres.schema import PostgresSchema
 
         schema = PostgresSchema(config.store.url, busy_timeout_s=busy_timeout_s, now=now, is_dead=is_dead)
     else:
-        from rowen.adapters.sqlite.schema import SqliteSchema
+        from rowen.adapters.store.sqlite.schema import SqliteSchema
 
         path = store_path(config)
         if not path.exists():
@@ -110,7 +110,7 @@ async def open_copy(source: Config, target: Config) -> AsyncIterator[CopyTools]:
     """Two stores, the first of which must exist. Unlike `open_tools` this opens a half-copied one too."""
     if not is_postgres(source) and not store_path(source).exists():
         raise NotFound(f"store `{store_path(source)}`: not there", hint="check the path of the store")
-    from rowen.flows.copy import CopyTools
+    from rowen.managing.copy_store import CopyTools
 
     async with _open_side(source) as from_side, _open_side(target) as to_side:
         yield CopyTools(source=from_side, target=to_side, clock=SystemClock(), owner=owner(), is_dead=is_dead)
@@ -126,17 +126,17 @@ async def _open_side(config: Config) -> AsyncIterator[Side]:
 
 
 def _side(config: Config, store: Store) -> Side:
-    from rowen.flows.copy import Side
+    from rowen.managing.copy_store import Side
 
     if is_postgres(config):
-        from rowen.adapters.postgres.copying import PostgresCopying
-        from rowen.adapters.postgres.store import PostgresStore
+        from rowen.adapters.store.postgres.copying import PostgresCopying
+        from rowen.adapters.store.postgres.store import PostgresStore
 
         if not isinstance(store, PostgresStore):
             raise AssertionError("a store of another kind than its address says")
         return Side(name=store_name(config), store=store, copying=PostgresCopying(store.database))
-    from rowen.adapters.sqlite.copying import SqliteCopying
-    from rowen.adapters.sqlite.store import SqliteStore
+    from rowen.adapters.store.sqlite.copying import SqliteCopying
+    from rowen.adapters.store.sqlite.store import SqliteStore
 
     if not isinstance(store, SqliteStore):
         raise AssertionError("a store of another kind than its address says")
@@ -238,11 +238,11 @@ class _Embedders:
 
 def _dispatcher(config: Config, store: Store) -> Dispatcher:
     if is_postgres(config):
-        from rowen.adapters.postgres.dispatcher import PgQueuerDispatcher
+        from rowen.adapters.store.postgres.dispatcher import PgQueuerDispatcher
 
         return PgQueuerDispatcher(config.store.url, SystemClock(), held_s=config.workers.held_s)
-    from rowen.adapters.sqlite.jobs import SqliteDispatcher
-    from rowen.adapters.sqlite.store import SqliteStore
+    from rowen.adapters.store.sqlite.jobs import SqliteDispatcher
+    from rowen.adapters.store.sqlite.store import SqliteStore
 
     if not isinstance(store, SqliteStore):
         raise AssertionError("a store of another kind than its address says")

@@ -17,12 +17,12 @@ from aiohttp import web
 
 from rowen.adapters.alarms import Deliveries, mail
 from rowen.adapters.http import open_fetcher
-from rowen.core.alarm import Alarm, What
-from rowen.core.delivery import signature
+from rowen.core.exchange.alarm import Alarm, What
+from rowen.core.exchange.delivery import signature
 from rowen.errors import ConfigError, PermanentError, RowenError, ServerFailed, TransientError
 from rowen.ports.alarms import Route
-from tests.site import Site
-from tests.smtp_server import SmtpServer
+from tests.support.site import Site
+from tests.support.smtp_server import SmtpServer
 
 pytestmark = pytest.mark.anyio
 

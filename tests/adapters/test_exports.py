@@ -14,7 +14,7 @@ import pyarrow.parquet
 import pytest
 
 from rowen.adapters.exports import LocalExports, draft, formats
-from rowen.core.table import Column, Format
+from rowen.core.exchange.columns import Column, Format
 from rowen.errors import ConfigError, PermanentError
 from rowen.ports.exports import ExportFile
 

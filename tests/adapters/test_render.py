@@ -11,8 +11,8 @@ import pytest
 from rowen.adapters.render import browser, find_browser, open_renderer
 from rowen.errors import BodyTooLarge, ConfigError, FetchTimeout, Unparseable
 from rowen.ports.renderer import Load, Loaded, RendererOptions
-from tests.browsers import in_a_browser
-from tests.site import Site
+from tests.support.browsers import in_a_browser
+from tests.support.site import Site
 
 pytestmark = pytest.mark.anyio
 

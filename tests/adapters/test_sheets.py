@@ -15,8 +15,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from rowen.adapters.http import open_fetcher
 from rowen.adapters.sheets import open_spreadsheet
 from rowen.adapters.sheets.google import GoogleSpreadsheet
-from rowen.core.secrets import Secret
-from rowen.core.sheet import Block
+from rowen.core.exchange.sheet import Block
+from rowen.core.safety.secrets import Secret
 from rowen.errors import (
     ConfigError,
     ConnectionFailed,
@@ -28,8 +28,8 @@ from rowen.errors import (
     UserError,
 )
 from rowen.ports.sheets import SpreadsheetOptions
-from tests.fakes import FakeClock
-from tests.sheets_server import BOOK, EMAIL, SheetsServer, pem
+from tests.support.fakes import FakeClock
+from tests.support.sheets_server import BOOK, EMAIL, SheetsServer, pem
 
 pytestmark = pytest.mark.anyio
 

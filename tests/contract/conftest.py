@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from rowen.adapters.postgres.store import PostgresStore
-from rowen.adapters.sqlite.store import SqliteStore
-from rowen.ports.store import Store
-from tests.postgres import Server
+from rowen.adapters.store.postgres.store import PostgresStore
+from rowen.adapters.store.sqlite.store import SqliteStore
+from rowen.ports.store.store import Store
+from tests.support.postgres import Server
 
 Opened = Callable[[pytest.FixtureRequest], Iterator[Store]]
 

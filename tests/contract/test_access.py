@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from rowen.core.access import Scope, digest
-from rowen.core.request import MAX_ONLY
+from rowen.core.safety.access import Scope, digest
+from rowen.core.sync_request import MAX_ONLY
 from rowen.errors import Conflict
-from rowen.ports.store import Store
+from rowen.ports.store.store import Store
 from tests.contract.helpers import LATER, NOW, a_source
 
 pytestmark = pytest.mark.anyio

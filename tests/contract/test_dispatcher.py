@@ -15,10 +15,10 @@ import pytest
 from rowen import config as settings
 from rowen import wiring
 from rowen.errors import LeaseLost
-from rowen.flows.tools import Tools
+from rowen.ports.bundle import Tools
 from rowen.ports.dispatcher import INGEST, Answer, Dispatcher, Done, Handler, Later, Ticket
 from tests.contract.helpers import NOW, a_draft, a_run, a_source
-from tests.waiting import until
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.anyio
 

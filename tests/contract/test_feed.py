@@ -8,7 +8,7 @@ import pytest
 
 from rowen.core.feed import START, Cursor
 from rowen.errors import LeaseLost
-from rowen.ports.store import Store
+from rowen.ports.store.store import Store
 from tests.contract.helpers import (
     LATER,
     NOW,

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from rowen.ports.store import Store
+from rowen.ports.store.store import Store
 from tests.contract.helpers import LATER, NOW, a_draft, a_run, a_source, an_end, ingest
 
 pytestmark = pytest.mark.anyio

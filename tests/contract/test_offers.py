@@ -9,14 +9,14 @@ import pytest
 
 from rowen.core.feed import Cursor
 from rowen.core.lease import Lease
-from rowen.core.ledger import Decision, Seen, decide, link
-from rowen.core.offer import OFFER_KINDS, Posting, fingerprint
+from rowen.core.offers.decide import Decision, Seen, decide, link
+from rowen.core.offers.offer import OFFER_KINDS, Posting, fingerprint
 from rowen.errors import LeaseLost, NotFound
-from rowen.ports.store import Store
+from rowen.ports.store.store import Store
 from tests.contract.helpers import a_source
-from tests.core.test_company import named
-from tests.job_board import DAY, a_board, days, show
-from tests.job_board import an_offer as a_document
+from tests.core.offers.test_company import named
+from tests.support.job_board import DAY, a_board, days, show
+from tests.support.job_board import an_offer as a_document
 
 pytestmark = pytest.mark.anyio
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rowen.core.source import ADDED_BY, API, NewSource
-from rowen.ports.store import Store
+from rowen.ports.store.store import Store
 from tests.contract.helpers import NOW, a_generation, a_source
 
 pytestmark = pytest.mark.anyio

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from rowen.core.hit import Filters
-from rowen.ports.store import SearchRequest, Store
+from rowen.core.search.hit import Filters
+from rowen.ports.store.store import SearchRequest, Store
 from tests.contract.helpers import LATER, MODEL, NOW, a_draft, a_generation, a_run, a_source, an_end, ingest
 
 pytestmark = pytest.mark.anyio

@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from rowen.adapters.postgres.dispatcher import PgQueuerDispatcher
-from rowen.adapters.postgres.store import PostgresStore
-from rowen.adapters.sqlite.jobs import SqliteDispatcher
-from rowen.adapters.sqlite.store import SqliteStore
+from rowen.adapters.store.postgres.dispatcher import PgQueuerDispatcher
+from rowen.adapters.store.postgres.store import PostgresStore
+from rowen.adapters.store.sqlite.jobs import SqliteDispatcher
+from rowen.adapters.store.sqlite.store import SqliteStore
 from rowen.adapters.system.clock import SystemClock
 from rowen.core.lease import Lease
 from rowen.core.run import Mode, Run
 from rowen.errors import LeaseLost
 from rowen.ports.dispatcher import INGEST, Answer, Dispatcher, Done, Ticket
-from rowen.ports.shards import FETCH, Question, fetch_payload
-from rowen.ports.store import Store
+from rowen.ports.store.shards import FETCH, Question, fetch_payload
+from rowen.ports.store.store import Store
 from tests.contract.helpers import LATER, NOW, a_draft, a_generation, a_lease, a_run, a_source, an_end
 
 pytestmark = pytest.mark.anyio

@@ -12,7 +12,7 @@ from rowen.core.run import Mode, RunItem
 from rowen.core.source import FATAL, Status
 from rowen.errors import Conflict
 from rowen.ports.embedder import Model
-from rowen.ports.store import Listing, Pause, Refreshed, Store
+from rowen.ports.store.store import Listing, Pause, Refreshed, Store
 from tests.contract.helpers import (
     LATER,
     MODEL,

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from rowen.core import params
 from rowen.core.generation import oldest_kept
-from rowen.core.guard import reason_to_hold
 from rowen.core.handoff import HandoffStatus, Reason, attempts_kept, is_poison, reopen_reason
-from rowen.core.retry import RetryPolicy
+from rowen.core.rules.guard import reason_to_hold
+from rowen.core.rules.retry import RetryPolicy
 from rowen.core.source import source_key
 from rowen.errors import ConfigError
-from rowen.flows.web import PARAMS
+from rowen.kinds.web.kind import PARAMS
 
 
 @pytest.mark.parametrize(

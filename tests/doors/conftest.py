@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from rowen.doors.cli import main
-from tests.site import Site, html
+from tests.support.site import Site, html
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import pytest
 from rowen import AsyncRowen, Event, Rowen, UserError
 from rowen.errors import NotFound
 from tests.doors.conftest import fruit_page
-from tests.site import Site
+from tests.support.site import Site
 
 
 def test_add_sync_search_diff_and_rollback(db: str, site: Site) -> None:
@@ -77,5 +77,6 @@ def test_importing_rowen_costs_next_to_nothing() -> None:
         "numpy",
         "aiohttp",
         "rowen.doors",
-        "rowen.flows",
+        "rowen.engine",
+        "rowen.kinds",
     }

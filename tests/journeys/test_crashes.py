@@ -16,7 +16,7 @@ from typing import Any
 import apsw
 import pytest
 
-from tests.site import Site, html
+from tests.support.site import Site, html
 
 KILLS = 20
 PAGES = 60

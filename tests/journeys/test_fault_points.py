@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from rowen.adapters.sqlite.store import SqliteStore
+from rowen.adapters.store.sqlite.store import SqliteStore
 from rowen.core.handoff import HandoffStatus
-from tests.world import a_site_of
+from tests.support.world import a_site_of
 
 pytestmark = pytest.mark.anyio
 
@@ -22,8 +22,8 @@ FAULTS = [(step, when, call) for step in STEPS for when in ("before", "after") f
 RUN = """
 import asyncio, dataclasses, os, signal, sys
 from rowen import config as settings, wiring
-from rowen.flows import sources
-from rowen.flows.sync import sync
+from rowen.managing import sources
+from rowen.engine.run import sync
 
 url, location, step, when, call = *sys.argv[1:5], int(sys.argv[5])
 

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from tests.journeys.test_crashes import call
-from tests.site import Site, html
+from tests.support.site import Site, html
 
 FILE_LIMIT_BYTES = 1_500_000
 

@@ -17,10 +17,10 @@ import orjson
 import psycopg
 import pytest
 
-from tests.hosts import PROCESSES, Hosts, some_hosts
-from tests.postgres import Postmaster, own_server
-from tests.site import Site
-from tests.world import a_page, a_site_of
+from tests.support.hosts import PROCESSES, Hosts, some_hosts
+from tests.support.postgres import Postmaster, own_server
+from tests.support.site import Site
+from tests.support.world import a_page, a_site_of
 
 PAGES = int(os.environ.get("ROWEN_TEST_PAGES", "600"))
 CHANGED = 130

@@ -22,16 +22,17 @@ import pytest
 
 from rowen.core.feed import START as FIRST
 from rowen.core.lease import HEARTBEAT_S
+from rowen.core.rules.schedule import PAUSE_S
 from rowen.core.run import RunStatus
-from rowen.core.schedule import PAUSE_S
 from rowen.core.source import Source
-from rowen.flows import orchestrate, sources
-from rowen.flows.tools import Tools
-from tests.board_server import ApiServer, an_item, stamp
-from tests.fakes import FakeClock
-from tests.sheets_server import BOOK, SheetsServer
-from tests.site import Site
-from tests.world import World, a_world
+from rowen.managing import sources
+from rowen.ports.bundle import Tools
+from rowen.service import serve as orchestrate
+from tests.support.board_server import ApiServer, an_item, stamp
+from tests.support.fakes import FakeClock
+from tests.support.sheets_server import BOOK, SheetsServer
+from tests.support.site import Site
+from tests.support.world import World, a_world
 
 pytestmark = pytest.mark.anyio
 

@@ -10,7 +10,7 @@ RACER = """
 import asyncio, os, sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from rowen.adapters.sqlite.store import SqliteStore
+from rowen.adapters.store.sqlite.store import SqliteStore
 
 folder, owner, wins = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 now = datetime(2026, 1, 1, tzinfo=UTC)

@@ -7,16 +7,16 @@ import sys
 from pathlib import Path
 
 from tests.journeys.test_crashes import call
-from tests.site import Site, html
+from tests.support.site import Site, html
 
 PAGES = 40
 
 READER = """
 import asyncio, sys
 from pathlib import Path
-from rowen.adapters.sqlite.store import SqliteStore
-from rowen.core.hit import SearchMode
-from rowen.flows.search import search
+from rowen.adapters.store.sqlite.store import SqliteStore
+from rowen.core.search.hit import SearchMode
+from rowen.reading.search import search
 
 async def read(path):
     store = SqliteStore(Path(path))

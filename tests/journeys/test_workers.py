@@ -19,13 +19,13 @@ from typing import Any
 import orjson
 import pytest
 
-from rowen.adapters.postgres.store import PostgresStore
+from rowen.adapters.store.postgres.store import PostgresStore
 from rowen.core.handoff import HandoffStatus
-from rowen.flows.ingest import BATCH
-from tests.embedding_api import DIMENSIONS, KEY, MODEL, EmbeddingApi
-from tests.postgres import Server
-from tests.site import Site
-from tests.world import a_site_of
+from rowen.engine.ingest import BATCH
+from tests.support.embedding_api import DIMENSIONS, KEY, MODEL, EmbeddingApi
+from tests.support.postgres import Server
+from tests.support.site import Site
+from tests.support.world import a_site_of
 
 pytestmark = pytest.mark.anyio
 

@@ -12,7 +12,8 @@ from datetime import date, datetime
 from enum import StrEnum
 from typing import Any
 
-from rowen.core import hashing, urls
+from rowen.core import hashing
+from rowen.core.web import urls
 
 FATAL = "fatal"
 """In a source's metadata: its settings or credentials are wrong."""

@@ -22,20 +22,22 @@ from typing import Any, Self, TypeVar
 from rowen import config as settings
 from rowen import wiring
 from rowen.core.generation import Diff
-from rowen.core.hit import Answer, Filters, SearchMode
 from rowen.core.run import Event
+from rowen.core.search.hit import Answer, Filters, SearchMode
 from rowen.core.source import Source
 from rowen.doors import states
 from rowen.doors.states import SourceStatus
+from rowen.engine.embedding import for_search
+from rowen.engine.run import Receipt
 from rowen.errors import UserError
-from rowen.flows import finding, history, sources
-from rowen.flows import search as searching
-from rowen.flows.embedding import for_search
-from rowen.flows.finding import choose
-from rowen.flows.sources import Added
-from rowen.flows.sync import Receipt
-from rowen.flows.tools import Tools
-from rowen.flows.turns import sync_all_parts
+from rowen.managing import find as finding
+from rowen.managing import sources
+from rowen.managing.find import choose
+from rowen.managing.sources import Added
+from rowen.ports.bundle import Tools
+from rowen.reading import history
+from rowen.reading import search as searching
+from rowen.service.attempts import sync_all_parts
 
 OnEvent = Callable[[Event], None]
 T = TypeVar("T")

@@ -9,8 +9,8 @@ from rowen.core.lease import source_lease_name
 
 if TYPE_CHECKING:  # a command that only looks must not load the flows that fetch
     from rowen.core.source import Source
-    from rowen.flows.tools import Tools
-    from rowen.ports.store import Pause
+    from rowen.ports.bundle import Tools
+    from rowen.ports.store.store import Pause
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,7 +60,7 @@ async def embedding_status(tools: Tools) -> dict[str, Any]:
 
 async def workforce(tools: Tools) -> dict[str, Any]:
     """Who works for this store, and how much waits for them."""
-    from rowen.flows.workforce import workers
+    from rowen.engine.workers import workers
 
     backlog = await tools.dispatcher().backlog()
     return {

@@ -14,20 +14,20 @@ from rowen.core.run import Counters, Mode, RunStatus, StopReason
 from rowen.errors import RowenError
 
 if TYPE_CHECKING:  # a command that only looks must not load the flows that fetch
-    from rowen.core.company import Company
     from rowen.core.feed import Document, FeedItem
     from rowen.core.generation import Change, Diff, Generation
     from rowen.core.handoff import Handoff, HandoffStatus
-    from rowen.core.hit import Answer, Hit, Place
-    from rowen.core.offer import Offer
+    from rowen.core.offers.company import Company
+    from rowen.core.offers.offer import Offer
     from rowen.core.run import Event, Run, RunItem
+    from rowen.core.search.hit import Answer, Hit, Place
     from rowen.core.source import Source
     from rowen.doors.states import SourceStatus
-    from rowen.flows.announce import Announced
-    from rowen.flows.sinks import SinkState
-    from rowen.flows.sources import Added
-    from rowen.flows.sync import Receipt
-    from rowen.flows.turns import Passed
+    from rowen.engine.run import Receipt
+    from rowen.managing.sources import Added
+    from rowen.service.attempts import Passed
+    from rowen.sinks.announce import Announced
+    from rowen.sinks.registered import SinkState
 
 UNCHANGED_REASONS = ("not_modified", "same_body", "same_content")
 """Why an item was called unchanged; such items have no row, only these counters."""

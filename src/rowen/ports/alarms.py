@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from rowen.core.alarm import Alarm
+from rowen.core.exchange.alarm import Alarm
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

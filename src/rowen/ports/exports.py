@@ -11,7 +11,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from rowen.core.table import Column, Format
+from rowen.core.exchange.columns import Column, Format
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from rowen.core.document import Validators
-from rowen.core.secrets import Credentials
+from rowen.core.safety.secrets import Credentials
 
 
 @dataclass(frozen=True, slots=True)

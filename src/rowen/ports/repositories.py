@@ -11,7 +11,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
-from rowen.core.git import Entry
+from rowen.core.exchange.git import Entry
 
 
 @dataclass(frozen=True, slots=True)

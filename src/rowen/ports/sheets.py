@@ -7,8 +7,8 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
-from rowen.core.secrets import Secret
-from rowen.core.sheet import Block, Cell
+from rowen.core.exchange.sheet import Block, Cell
+from rowen.core.safety.secrets import Secret
 
 
 class Spreadsheet(Protocol):

@@ -15,14 +15,14 @@ from starlette.types import ASGIApp
 
 from rowen.adapters.exports import LocalExports
 from rowen.config import Config, ServiceConfig
-from rowen.core.access import Scope, digest
+from rowen.core.safety.access import Scope, digest
 from rowen.doors.rest.app import create_app
 from rowen.doors.rest.server import Address, HttpServer, bound, http_settings, url_of
-from rowen.flows.desk import Desk
-from rowen.flows.tools import Tools
-from tests.gate import StillClock
-from tests.site import Site, html
-from tests.world import World, a_page, a_world
+from rowen.ports.bundle import Tools
+from rowen.service.sync_queue import Desk
+from tests.support.gate import StillClock
+from tests.support.site import Site, html
+from tests.support.world import World, a_page, a_world
 
 PROBLEM = "application/problem+json"
 

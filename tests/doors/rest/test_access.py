@@ -6,13 +6,13 @@ import asyncio
 
 import pytest
 
-from rowen.core.access import Scope
+from rowen.core.safety.access import Scope
 from rowen.doors.rest import limits
 from rowen.doors.rest.limits import MAX_CALLERS, Buckets
 from tests.doors.rest.conftest import Api, serving
-from tests.gate import Gate
-from tests.site import html
-from tests.world import World
+from tests.support.gate import Gate
+from tests.support.site import html
+from tests.support.world import World
 
 pytestmark = pytest.mark.anyio
 

@@ -12,8 +12,8 @@ from rowen.core.lease import source_lease_name
 from rowen.core.run import Mode
 from tests.contract.helpers import a_draft
 from tests.doors.rest.conftest import Api
-from tests.gate import Gate
-from tests.site import html
+from tests.support.gate import Gate
+from tests.support.site import html
 
 pytestmark = pytest.mark.anyio
 

@@ -14,11 +14,11 @@ import pytest
 
 from rowen.core.lease import source_lease_name
 from rowen.core.run import Counters, Mode
-from rowen.doors.rest import live
-from rowen.flows.sync import sync
+from rowen.doors.rest.routes import live
+from rowen.engine.run import sync
 from tests.doors.rest.conftest import Api
-from tests.gate import DEADLINE_S, Gate, until
-from tests.site import html
+from tests.support.gate import DEADLINE_S, Gate, until
+from tests.support.site import html
 
 pytestmark = pytest.mark.anyio
 

@@ -10,8 +10,8 @@ import pytest
 from rowen import errors
 from rowen.doors.rest.problems import STATUSES, of_error
 from rowen.errors import RowenError
-from rowen.flows.desk import ClientPaused
-from rowen.flows.errand import Stopping
+from rowen.service.sync_job import Stopping
+from rowen.service.sync_queue import ClientPaused
 from tests.doors.rest.conftest import Api
 
 pytestmark = pytest.mark.anyio

@@ -20,8 +20,8 @@ import pytest
 from rowen.config import ServiceConfig
 from rowen.doors.rest.server import Address, bound
 from rowen.errors import ConfigError
-from tests.gate import Gate
-from tests.site import Site, html
+from tests.support.gate import Gate
+from tests.support.site import Site, html
 
 pytestmark = pytest.mark.anyio
 

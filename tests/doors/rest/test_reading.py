@@ -13,8 +13,8 @@ import pytest
 
 from rowen.core.feed import START
 from tests.doors.rest.conftest import Api
-from tests.gate import DEADLINE_S, until
-from tests.site import html
+from tests.support.gate import DEADLINE_S, until
+from tests.support.site import html
 
 pytestmark = pytest.mark.anyio
 

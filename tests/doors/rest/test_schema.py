@@ -12,11 +12,11 @@ import sys
 import threading
 from pathlib import Path
 
-from rowen.core.access import Scope, digest
+from rowen.core.safety.access import Scope, digest
 from tests.doors.rest.conftest import serving
-from tests.gate import StillClock
-from tests.site import Site, html
-from tests.world import a_page, a_world
+from tests.support.gate import StillClock
+from tests.support.site import Site, html
+from tests.support.world import a_page, a_world
 
 TOKEN = "rowen_schemathesis"
 

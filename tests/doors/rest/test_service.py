@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from rowen.core.access import Scope
 from rowen.core.run import Counters
+from rowen.core.safety.access import Scope
 from rowen.doors.rest import logs, models, reading_models
 from tests.doors.rest.conftest import Api
-from tests.site import html
+from tests.support.site import html
 
 pytestmark = pytest.mark.anyio
 

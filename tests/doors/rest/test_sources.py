@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from rowen.core.source import ADDED_BY, API
-from rowen.flows.tools import Tools
+from rowen.ports.bundle import Tools
 from tests.doors.rest.conftest import Api, serving
-from tests.world import World
+from tests.support.world import World
 
 pytestmark = pytest.mark.anyio
 

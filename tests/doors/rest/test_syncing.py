@@ -8,11 +8,11 @@ from datetime import timedelta
 
 import pytest
 
-from rowen.flows.sync import sync
-from rowen.ports.store import Pause
+from rowen.engine.run import sync
+from rowen.ports.store.store import Pause
 from tests.doors.rest.conftest import Api
-from tests.gate import Gate
-from tests.site import html
+from tests.support.gate import Gate
+from tests.support.site import html
 
 pytestmark = pytest.mark.anyio
 

@@ -11,10 +11,10 @@ from opentelemetry import trace
 from opentelemetry.trace import INVALID_SPAN_CONTEXT, NonRecordingSpan, Span, Tracer, TracerProvider
 
 from rowen.doors.rest import tracing
-from rowen.flows.desk import Desk
+from rowen.service.sync_queue import Desk
 from tests.doors.rest.conftest import serving
-from tests.site import html
-from tests.world import World
+from tests.support.site import html
+from tests.support.world import World
 
 pytestmark = pytest.mark.anyio
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rowen.adapters.alarms import command, log, mail, webhook
-from rowen.core.alarm import Alarm
+from rowen.core.exchange.alarm import Alarm
 from rowen.errors import ConfigError
 from rowen.ports.alarms import Route
 from rowen.ports.fetcher import OpenFetcher

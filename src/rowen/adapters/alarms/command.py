@@ -13,7 +13,7 @@ import os
 import signal
 from collections.abc import Mapping
 
-from rowen.core.alarm import Alarm
+from rowen.core.exchange.alarm import Alarm
 from rowen.errors import ConfigError, PermanentError
 from rowen.ports.alarms import Route
 

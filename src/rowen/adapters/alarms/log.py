@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from rowen.core.alarm import Alarm, Severity
+from rowen.core.exchange.alarm import Alarm, Severity
 
 LOGGER = "rowen.alarms"
 # Good news is logged as a warning too: without any set-up, Python shows nothing below that.

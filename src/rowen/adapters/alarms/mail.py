@@ -12,8 +12,8 @@ import ssl
 from email.message import EmailMessage
 from email.utils import format_datetime, make_msgid
 
-from rowen.core.alarm import Alarm
-from rowen.core.alarm_channels import PORTS
+from rowen.core.exchange.alarm import Alarm
+from rowen.core.exchange.alarm_channels import PORTS
 from rowen.errors import ConfigError, RowenError, TransientError
 from rowen.ports.alarms import Route
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 
-from rowen.core import delivery
-from rowen.core.alarm import Alarm
+from rowen.core.exchange import delivery
+from rowen.core.exchange.alarm import Alarm
 from rowen.errors import PermanentError, RowenError, ServerFailed, TransientError
 from rowen.ports.alarms import Route
 from rowen.ports.fetcher import FetcherOptions, OpenFetcher, Request

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from urllib.parse import unquote
 
-from rowen.adapters.convert.kinds import name_of
+from rowen.adapters.convert.formats import name_of
 
 _TICKS = re.compile(r"`{3,}")
 _MARKS = re.compile(r"([\\`*\[])")

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 
 from rowen.adapters.convert.pieces import file_name, plain_line_breaks
-from rowen.core import urls
 from rowen.core.document import Converted
 from rowen.core.split import split
+from rowen.core.web import urls
 
 _FRONT_MATTER = re.compile(r"---[ \t]*\n((?:[^\n]*\n)*?)(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
 _YAML_LINE = re.compile(r"[ \t]*(?:#|-(?:[ \t]|$)|$)|[ \t]|[A-Za-z0-9_.\"'-]+[ \t]*:(?:[ \t]|$)|[\]}]")

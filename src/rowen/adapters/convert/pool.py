@@ -13,7 +13,7 @@ from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Sequence
 
 from rowen.adapters.convert import frames
-from rowen.adapters.convert.kinds import kind_of
+from rowen.adapters.convert.formats import kind_of
 from rowen.core.document import Converted
 from rowen.errors import TransientError, Unparseable
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import zipfile
 from io import BytesIO
 
-from rowen.adapters.convert.kinds import Kind
+from rowen.adapters.convert.formats import Kind
 
 # What begins so is neither text nor anything we read.
 _BINARY = (

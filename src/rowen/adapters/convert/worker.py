@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from rowen.adapters.convert import frames
 from rowen.adapters.convert.charset import decode
-from rowen.adapters.convert.kinds import Kind, kind_of
+from rowen.adapters.convert.formats import Kind, kind_of
 from rowen.adapters.convert.sniff import BINARY_KINDS, sniff
 from rowen.errors import Unparseable
 
@@ -24,23 +24,23 @@ if TYPE_CHECKING:
 
 # Where each kind is converted: modules load when the first body of their kind comes.
 _CONVERTERS = {
-    Kind.HTML: ("html", "convert_html"),
+    Kind.HTML: ("html.page", "convert_html"),
     Kind.MARKDOWN: ("plain", "convert_markdown"),
     Kind.PLAIN: ("plain", "convert_plain"),
-    Kind.MDX: ("mdx", "convert_mdx"),
-    Kind.RST: ("rst", "convert_rst"),
-    Kind.ASCIIDOC: ("asciidoc", "convert_asciidoc"),
-    Kind.JSON: ("structured", "convert_json"),
-    Kind.JSON_LINES: ("structured", "convert_json_lines"),
-    Kind.YAML: ("structured", "convert_yaml"),
-    Kind.TOML: ("structured", "convert_toml"),
-    Kind.INI: ("structured", "convert_ini"),
-    Kind.XML: ("structured", "convert_xml"),
-    Kind.NOTEBOOK: ("notebook", "convert_notebook"),
-    Kind.PDF: ("pdf", "convert_pdf"),
-    Kind.DOCX: ("docx", "convert_docx"),
-    Kind.PPTX: ("pptx", "convert_pptx"),
-    Kind.XLSX: ("xlsx", "convert_xlsx"),
+    Kind.MDX: ("markup.mdx", "convert_mdx"),
+    Kind.RST: ("markup.rst", "convert_rst"),
+    Kind.ASCIIDOC: ("markup.asciidoc", "convert_asciidoc"),
+    Kind.JSON: ("data.structured", "convert_json"),
+    Kind.JSON_LINES: ("data.structured", "convert_json_lines"),
+    Kind.YAML: ("data.structured", "convert_yaml"),
+    Kind.TOML: ("data.structured", "convert_toml"),
+    Kind.INI: ("data.structured", "convert_ini"),
+    Kind.XML: ("data.structured", "convert_xml"),
+    Kind.NOTEBOOK: ("markup.notebook", "convert_notebook"),
+    Kind.PDF: ("office.pdf", "convert_pdf"),
+    Kind.DOCX: ("office.docx", "convert_docx"),
+    Kind.PPTX: ("office.pptx", "convert_pptx"),
+    Kind.XLSX: ("office.xlsx", "convert_xlsx"),
 }
 _PIPE_BYTES = 1024 * 1024
 
@@ -59,7 +59,7 @@ def convert(body: bytes, *, content_type: str, url: str) -> Converted:
         return _converter(real)(body, url)
     text = decode(body, content_type, is_html=real is Kind.HTML)
     if real is Kind.CODE:
-        from rowen.adapters.convert.code import convert_code
+        from rowen.adapters.convert.code.outline import convert_code
 
         return convert_code(text, url, content_type)
     return _converter(real)(text, url)
@@ -135,7 +135,7 @@ def main() -> None:
     _limit_memory(int(sys.argv[1]))
     _widen(incoming, outgoing)
     # The parser, loaded before READY so that no page pays for it.
-    import_module("rowen.adapters.convert.html")
+    import_module("rowen.adapters.convert.html.page")
     try:
         serve(incoming, outgoing, timeout_s=float(sys.argv[2]))
     except BrokenPipeError:

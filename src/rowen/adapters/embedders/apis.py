@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from urllib.parse import quote
 
 from rowen.adapters.embedders.spec import Resolved
-from rowen.core.secrets import Secret
+from rowen.core.safety.secrets import Secret
 
 
 class Api(Protocol):

@@ -14,7 +14,7 @@ from aiohttp import http_exceptions
 
 from rowen.adapters.embedders.failures import failure
 from rowen.adapters.embedders.spec import Resolved
-from rowen.core.secrets import Secret
+from rowen.core.safety.secrets import Secret
 from rowen.errors import EmbedderUnavailable
 
 MAX_BODY_BYTES = 64_000_000

@@ -18,8 +18,8 @@ from urllib.parse import quote
 import orjson
 
 from rowen.adapters.embedders.spec import Resolved
-from rowen.core.retry_after import retry_after_s
-from rowen.core.secrets import SHORTEST
+from rowen.core.safety.secrets import SHORTEST
+from rowen.core.web.retry_after import retry_after_s
 from rowen.errors import EmbedderUnavailable
 
 MAX_WAIT_S = 7 * 86_400.0

@@ -13,8 +13,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from rowen.adapters.embedders.providers import PROVIDERS, STATIC, KnownModel, Provider, known_model, names
-from rowen.core import hashing, urls
-from rowen.core.secrets import Lookup, Secret
+from rowen.core import hashing
+from rowen.core.safety.secrets import Lookup, Secret
+from rowen.core.web import urls
 from rowen.errors import ConfigError
 from rowen.ports.embedder import Model
 

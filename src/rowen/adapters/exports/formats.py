@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, Protocol
 
 import orjson
 
-from rowen.core.table import Column, Format, Type, harmless
+from rowen.core.exchange.columns import Column, Format, Type, harmless
 from rowen.errors import ConfigError
 from rowen.ports.exports import ExportFile
 

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from rowen.adapters.exports import formats
 from rowen.adapters.exports.draft import Draft, check_target, problem
-from rowen.core.table import Format
+from rowen.core.exchange.columns import Format
 from rowen.ports.exports import ExportFile, Rows
 
 T = TypeVar("T")

@@ -16,8 +16,8 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from rowen.adapters.git.command import Git
-from rowen.core.addresses import is_public, parse_address
-from rowen.core.urls import normalise
+from rowen.core.safety.addresses import is_public, parse_address
+from rowen.core.web.urls import normalise
 from rowen.errors import AddressRefused, ConfigError, HostUnknown
 
 PORTS = {"https": 443, "http": 80}

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from rowen.adapters.git.command import Git, end, failure
 from rowen.adapters.git.public import PublicWay
-from rowen.core.git import Entry, is_commit, parse_ls_remote, parse_ls_tree
+from rowen.core.exchange.git import Entry, is_commit, parse_ls_remote, parse_ls_tree
 from rowen.errors import PermanentError, RowenError, TransientError, Unfetchable
 from rowen.ports.repositories import Head
 

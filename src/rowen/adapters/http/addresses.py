@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from rowen.core.addresses import Address, is_public, parse_address
+from rowen.core.safety.addresses import Address, is_public, parse_address
 
 __all__ = ["Address", "is_public", "parse_address"]

@@ -13,7 +13,7 @@ import ssl
 import aiohttp
 from aiohttp import http_exceptions
 
-from rowen.core.urls import host_of, without_credentials
+from rowen.core.web.urls import host_of, without_credentials
 from rowen.errors import (
     AddressRefused,
     ConnectionFailed,

@@ -20,8 +20,8 @@ from yarl import URL
 from rowen.adapters.http.addresses import Address, is_public, parse_address
 from rowen.adapters.http.decode import ACCEPTED, DecodeError, OversizeError, decode
 from rowen.adapters.http.failures import TRANSLATED, RefusedSocketError, refused_socket, translate
-from rowen.core.secrets import Secret
-from rowen.core.urls import normalise, without_credentials
+from rowen.core.safety.secrets import Secret
+from rowen.core.web.urls import normalise, without_credentials
 from rowen.errors import BodyTooLarge, ConnectionFailed, Unfetchable
 from rowen.ports.fetcher import FetcherOptions, Request, Response
 

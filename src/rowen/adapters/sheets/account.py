@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives.asymmetric import padding
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 
 from rowen.adapters.sheets.failures import json_of, token_failure
-from rowen.core.secrets import Secret
+from rowen.core.safety.secrets import Secret
 from rowen.errors import ConfigError
 from rowen.ports.clock import Clock
 from rowen.ports.fetcher import FetcherOptions, OpenFetcher, Request

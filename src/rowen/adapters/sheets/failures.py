@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from rowen.core.retry_after import retry_after_s
+from rowen.core.web.retry_after import retry_after_s
 from rowen.errors import NotFound, PermanentError, RateLimited, RowenError, ServerFailed, UserError
 from rowen.ports.fetcher import Response
 

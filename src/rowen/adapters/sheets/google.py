@@ -16,9 +16,9 @@ import orjson
 
 from rowen.adapters.sheets.account import Account, Tokens, read_account
 from rowen.adapters.sheets.failures import failure, json_of, no_such_tab
-from rowen.core import urls
-from rowen.core.secrets import Credentials, Secret
-from rowen.core.sheet import Block, Cell
+from rowen.core.exchange.sheet import Block, Cell
+from rowen.core.safety.secrets import Credentials, Secret
+from rowen.core.web import urls
 from rowen.errors import ServerFailed
 from rowen.ports.clock import Clock
 from rowen.ports.fetcher import Fetcher, FetcherOptions, OpenFetcher, Request, Response

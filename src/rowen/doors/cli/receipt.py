@@ -14,7 +14,7 @@ from rowen.core.document import Outcome
 from rowen.core.run import Counters, Event, RunStatus
 from rowen.doors.cli.output import clean
 from rowen.doors.cli.words import count, seconds, size
-from rowen.flows.sync import Receipt
+from rowen.engine.run import Receipt
 
 FAILURES_SHOWN = 5
 

@@ -13,14 +13,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 from rowen.core.feed import Document
-from rowen.core.hit import Answer as Found
 from rowen.core.run import Run
+from rowen.core.search.hit import Answer as Found
 from rowen.core.source import Source
-from rowen.core.urls import without_credentials
+from rowen.core.web.urls import without_credentials
 from rowen.doors import views
 from rowen.doors.mcp.quoting import NOTICE, clean, one_line, quoted
-from rowen.flows.reading import Changes, Excerpt, Heading, Touched
-from rowen.flows.sync import Receipt
+from rowen.engine.run import Receipt
+from rowen.reading.read import Changes, Excerpt, Heading, Touched
 
 HEADINGS_LISTED = 6
 OUTCOMES = ("created", "updated", "deleted", "unchanged", "failed")

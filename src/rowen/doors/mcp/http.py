@@ -16,10 +16,10 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from rowen.doors.mcp.refreshing import alone, through
 from rowen.doors.mcp.server import SCOPE, make_server
-from rowen.flows.tools import Tools
+from rowen.ports.bundle import Tools
 
 if TYPE_CHECKING:
-    from rowen.flows.desk import Desk
+    from rowen.service.sync_queue import Desk
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]

@@ -15,13 +15,13 @@ import anyio
 
 from rowen.core.run import Event, Run
 from rowen.core.source import Source
+from rowen.engine.intake import OnEvent
 from rowen.errors import RowenError
-from rowen.flows.intake import OnEvent
-from rowen.flows.tools import Tools
-from rowen.flows.turns import Turn, run_source
+from rowen.ports.bundle import Tools
+from rowen.service.attempts import Turn, run_source
 
 if TYPE_CHECKING:  # a server that was started by its client has none
-    from rowen.flows.desk import Desk
+    from rowen.service.sync_queue import Desk
 
 TELL_EVERY_S = 0.25
 T = TypeVar("T")
@@ -43,7 +43,7 @@ class Sync(Protocol):
 
 async def alone(tools: Tools, source: Source, *, on_event: OnEvent) -> Ended:
     """A run in this process that nobody else looks after; what it showed to readers goes to the sinks."""
-    from rowen.flows.announce import announce
+    from rowen.sinks.announce import announce
 
     turn = await run_source(tools, source, on_event=on_event)
     try:

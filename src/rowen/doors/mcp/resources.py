@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from urllib.parse import quote, unquote
 
-from rowen.core.estimate import CHARACTERS_PER_TOKEN
 from rowen.core.feed import Document
+from rowen.core.rules.tokens import CHARACTERS_PER_TOKEN
 from rowen.core.source import Source
 from rowen.doors.mcp import answers
 from rowen.doors.mcp.quoting import one_line, quoted
 from rowen.errors import NotFound
-from rowen.flows import reading
-from rowen.flows.tools import Tools
+from rowen.ports.bundle import Tools
+from rowen.reading import read as reading
 
 SCHEME = "rowen://"
 TEMPLATE = SCHEME + "{source}/{document_id}"

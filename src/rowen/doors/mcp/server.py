@@ -16,7 +16,7 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 from rowen import __version__
-from rowen.core.access import Scope
+from rowen.core.safety.access import Scope
 from rowen.doors.mcp import resources
 from rowen.doors.mcp.answers import problem
 from rowen.doors.mcp.arguments import Arguments
@@ -24,7 +24,7 @@ from rowen.doors.mcp.quoting import clean, clean_values, quoted
 from rowen.doors.mcp.refreshing import Sync, alone
 from rowen.doors.mcp.tools import TOOLS, Caller, input_schema, output_schema
 from rowen.errors import NotFound, RowenError
-from rowen.flows.tools import Tools
+from rowen.ports.bundle import Tools
 
 SCOPE = "rowen.scope"
 """Where the service in front of us leaves what a token allows; without it everything is allowed."""

@@ -1,7 +1,7 @@
 """The tools: what each is called, what it takes, what it answers.
 
-The list is sent to a model with every conversation, so it is short; `tests/doors/test_mcp.py` holds it to a
-size. No tool adds or removes anything.
+The list is sent to a model with every conversation, so it is short; `tests/doors/mcp/test_tools.py` holds it
+to a size. No tool adds or removes anything.
 """
 
 from __future__ import annotations
@@ -10,20 +10,20 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from rowen.core.estimate import CHARACTERS_PER_TOKEN
-from rowen.core.hit import Filters
-from rowen.core.version import sort_key
+from rowen.core.rules.tokens import CHARACTERS_PER_TOKEN
+from rowen.core.rules.version import sort_key
+from rowen.core.search.hit import Filters
 from rowen.doors.mcp import answers
 from rowen.doors.mcp.answers import Answer
 from rowen.doors.mcp.arguments import Arguments
 from rowen.doors.mcp.refreshing import Report, Sync, refresh
+from rowen.engine.embedding import for_search
 from rowen.errors import Conflict, UserError
-from rowen.flows import reading
-from rowen.flows import search as searching
-from rowen.flows.embedding import for_search
-from rowen.flows.finding import choose, find, find_all
-from rowen.flows.tools import Tools
-from rowen.flows.turns import Passed
+from rowen.managing.find import choose, find, find_all
+from rowen.ports.bundle import Tools
+from rowen.reading import read as reading
+from rowen.reading import search as searching
+from rowen.service.attempts import Passed
 
 HITS = 5
 BUDGET_TOKENS = 2_000

@@ -19,30 +19,28 @@ from starlette.types import ASGIApp
 
 from rowen import __version__
 from rowen.config import Config
-from rowen.doors.rest import (
+from rowen.doors.rest import logs, problems, tracing
+from rowen.doors.rest.frame import Frame
+from rowen.doors.rest.guard import REQUEST_ID, Guard
+from rowen.doors.rest.limits import Buckets
+from rowen.doors.rest.metrics import Metrics
+from rowen.doors.rest.routes import (
     changes,
     companies,
     handoffs,
     health,
     history,
-    logs,
-    problems,
     reading,
     runs,
     sources,
     syncing,
-    tracing,
 )
-from rowen.doors.rest.frame import Frame
-from rowen.doors.rest.guard import REQUEST_ID, Guard
-from rowen.doors.rest.limits import Buckets
-from rowen.doors.rest.metrics import Metrics
+from rowen.doors.rest.routes.webhooks import webhook_router
 from rowen.doors.rest.waiting import Gone
-from rowen.doors.rest.webhooks import webhook_router
+from rowen.engine.run import Receipt
 from rowen.errors import RowenError
-from rowen.flows.desk import Desk
-from rowen.flows.sync import Receipt
-from rowen.flows.tools import Tools
+from rowen.ports.bundle import Tools
+from rowen.service.sync_queue import Desk
 
 TAGS = [
     {"name": "sources", "description": "What is mirrored"},

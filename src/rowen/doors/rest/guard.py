@@ -19,11 +19,11 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as AsgiScope
 
-from rowen.core.access import Scope, digest
+from rowen.core.safety.access import Scope, digest
 from rowen.doors.rest.limits import BodyTooLong, Buckets, limited
 from rowen.doors.rest.problems import Problem, Refusal, of_error, refused
 from rowen.errors import RowenError
-from rowen.flows.tools import Tools
+from rowen.ports.bundle import Tools
 
 OPEN = frozenset(("/health/live", "/health/ready", "/openapi.json", "/docs"))
 """Without a token, from anywhere."""

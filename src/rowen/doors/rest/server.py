@@ -22,12 +22,12 @@ from starlette.types import ASGIApp
 from rowen.config import Config, ServiceConfig
 from rowen.doors.rest import logs
 from rowen.doors.rest.app import create_app
+from rowen.engine.leases import orchestrator_lease
 from rowen.errors import ConfigError
-from rowen.flows import orchestrate
-from rowen.flows.desk import Desk
-from rowen.flows.leases import orchestrator_lease
-from rowen.flows.tools import Tools
-from rowen.flows.turns import Turn
+from rowen.ports.bundle import Tools
+from rowen.service import serve as orchestrate
+from rowen.service.attempts import Turn
+from rowen.service.sync_queue import Desk
 
 GRACE_S = 3
 """How long answers that are under way may take when the process ends."""

@@ -13,8 +13,8 @@ from typing import Any
 from opentelemetry import trace
 
 from rowen.core.source import Source
-from rowen.flows.desk import Desk
-from rowen.flows.sync import Receipt
+from rowen.engine.run import Receipt
+from rowen.service.sync_queue import Desk
 
 NAME = "rowen"
 

@@ -12,14 +12,14 @@ from rowen.doors.cli.output import Output, clean
 from rowen.errors import UserError
 
 if TYPE_CHECKING:
-    from rowen.flows.portal_list import Listed
-    from rowen.flows.sources import Added
-    from rowen.flows.tools import Tools
+    from rowen.managing.add_many.add import Listed
+    from rowen.managing.sources import Added
+    from rowen.ports.bundle import Tools
 
 
 class AddCommand(click.Command):
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        from rowen.flows.kinds import KINDS
+        from rowen.kinds.register import KINDS
 
         for kind in KINDS.values():
             with formatter.section(f"Settings of kind `{kind.name}`, for --set"):
@@ -87,7 +87,7 @@ def command(
 
 
 async def perform(tools: Tools, out: Output, location: str, **options: Any) -> Added:
-    from rowen.flows import sources
+    from rowen.managing import sources
 
     added = await sources.add(tools, location, **options)
     source = added.source
@@ -121,9 +121,9 @@ def _missing(name: str) -> click.MissingParameter:
 
 
 def _add_listed(call: Call, file: str, *, check: bool) -> int:
-    from rowen.core import portal_list
     from rowen.doors.cli import session
-    from rowen.flows.portal_list import ADDED, add_listed
+    from rowen.managing.add_many import rules as portal_list
+    from rowen.managing.add_many.add import ADDED, add_listed
 
     entries = portal_list.parse(_read(file), file=file)
 

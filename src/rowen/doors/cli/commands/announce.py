@@ -12,8 +12,8 @@ from rowen.doors.cli.call import command as rowen_command
 from rowen.doors.cli.output import Output
 
 if TYPE_CHECKING:
-    from rowen.flows.announce import Announced
-    from rowen.flows.tools import Tools
+    from rowen.ports.bundle import Tools
+    from rowen.sinks.announce import Announced
 
 
 @rowen_command("announce", short_help="Send what waits to the sinks, now.")
@@ -28,7 +28,7 @@ def command(call: Call, names: tuple[str, ...], now: bool) -> int:
 
     async def work(tools: Tools) -> int:
         from rowen.doors import views
-        from rowen.flows.announce import announce
+        from rowen.sinks.announce import announce
 
         # Whoever types this wants it tried, also where it failed and failed.
         only = names or [sink.name for sink in await tools.store.sinks()]
@@ -47,7 +47,7 @@ def command(call: Call, names: tuple[str, ...], now: bool) -> int:
 
 async def after_a_change(tools: Tools, out: Output) -> None:
     """What a command showed to readers goes to the sinks. One that fails is a warning: the work was done."""
-    from rowen.flows.announce import announce
+    from rowen.sinks.announce import announce
 
     for one in await announce(tools):
         if one.error is not None:

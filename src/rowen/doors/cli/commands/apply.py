@@ -11,7 +11,7 @@ from rowen.doors.cli.call import command as rowen_command
 from rowen.errors import ConfigError
 
 if TYPE_CHECKING:
-    from rowen.flows.tools import Tools
+    from rowen.ports.bundle import Tools
 
 MARKS = {"add": "+", "replace": "!", "reschedule": "~", "change": "~", "keep": "=", "remove": "-"}
 
@@ -29,8 +29,8 @@ def command(call: Call, file: str, prune: bool, dry_run: bool) -> int:
     """
     from pathlib import Path
 
-    from rowen.core import registry
     from rowen.doors.cli import session
+    from rowen.managing.registry import rules as registry
 
     try:
         # Some editors put a mark at the beginning.
@@ -44,7 +44,7 @@ def command(call: Call, file: str, prune: bool, dry_run: bool) -> int:
         ) from exc
 
     async def work(tools: Tools) -> None:
-        from rowen.flows import registry as flow
+        from rowen.managing.registry import apply as flow
 
         steps = await flow.plan(tools, listed)
         if not call.out.json:

@@ -10,7 +10,7 @@ from rowen.doors.cli.call import Call
 from rowen.doors.cli.call import command as rowen_command
 
 if TYPE_CHECKING:
-    from rowen.flows.tools import Tools
+    from rowen.ports.bundle import Tools
 
 
 @rowen_command("approve", short_help="Show a generation that the deletion guard held.")
@@ -21,8 +21,8 @@ def command(call: Call, name: str) -> int:
 
     async def work(tools: Tools) -> None:
         from rowen.doors.cli.commands.announce import after_a_change
-        from rowen.flows import history
-        from rowen.flows.finding import find
+        from rowen.managing.find import find
+        from rowen.reading import history
 
         source = await find(tools, name)
         shown = await history.approve(tools, source)

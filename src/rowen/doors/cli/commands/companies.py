@@ -11,8 +11,8 @@ from rowen.doors.cli.call import command as rowen_command
 from rowen.doors.cli.output import Output, clean
 
 if TYPE_CHECKING:
-    from rowen.core.company import Company
-    from rowen.flows.tools import Tools
+    from rowen.core.offers.company import Company
+    from rowen.ports.bundle import Tools
 
 PLACES = 3
 """As many as fit in a row."""
@@ -40,8 +40,8 @@ def command(call: Call, query: str | None, sources: tuple[str, ...], min_open: i
 
     async def work(tools: Tools) -> None:
         from rowen.doors import views
-        from rowen.flows import companies
-        from rowen.flows.finding import choose
+        from rowen.managing.find import choose
+        from rowen.offers import companies
 
         wanted = [await choose(tools, name) for name in sources]
         found = await companies.listed(

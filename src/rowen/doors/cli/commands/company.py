@@ -11,9 +11,9 @@ from rowen.doors.cli.call import command as rowen_command
 from rowen.doors.cli.output import Output, clean
 
 if TYPE_CHECKING:
-    from rowen.core.company import Company
-    from rowen.core.offer import Offer
-    from rowen.flows.tools import Tools
+    from rowen.core.offers.company import Company
+    from rowen.core.offers.offer import Offer
+    from rowen.ports.bundle import Tools
 
 
 @rowen_command("company", short_help="Show one company with its offers.")
@@ -27,7 +27,7 @@ def command(call: Call, name_or_id: str) -> int:
 
     async def work(tools: Tools) -> None:
         from rowen.doors import views
-        from rowen.flows import companies
+        from rowen.offers import companies
 
         found = await companies.find(tools, name_or_id)
         offers = await tools.store.offers_of(found.id)

@@ -18,7 +18,7 @@ def show(call: Call) -> int:
     """Show every setting, its value, and where it came from."""
     from rowen import config as settings
     from rowen import wiring
-    from rowen.core.urls import without_credentials
+    from rowen.core.web.urls import without_credentials
 
     config, shown = settings.load(db=call.db)
     path = wiring.store_name(config)

@@ -14,7 +14,7 @@ from rowen.doors.cli.commands.db_copy import copy
 from rowen.errors import UserError
 
 if TYPE_CHECKING:
-    from rowen.ports.schema import Loss, Schema
+    from rowen.ports.store.schema import Loss, Schema
 
 T = TypeVar("T")
 

@@ -17,7 +17,7 @@ from rowen.doors.cli.output import Output, dumps, write_line
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
 
-    from rowen.flows.copy import Copied, CopyEvent
+    from rowen.managing.copy_store import Copied, CopyEvent
 
 INTERRUPTED = "interrupted: what was copied is there; the same command goes on from there"
 LINE_EVERY_S = 5.0
@@ -48,7 +48,7 @@ def copy(call: Call, source: str, target: str, progress: str) -> int:
     from rowen import config as settings
     from rowen import wiring
     from rowen.doors.cli import session
-    from rowen.flows.copy import copy as copy_store
+    from rowen.managing.copy_store import copy as copy_store
 
     from_config, to_config = settings.load(db=source)[0], settings.load(db=target)[0]
 

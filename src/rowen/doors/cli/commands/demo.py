@@ -16,8 +16,8 @@ from rowen.doors.cli.output import Output
 if TYPE_CHECKING:
     from rowen.core.source import Source
     from rowen.doors.demo import DemoServer, DemoSite
-    from rowen.flows.sync import Receipt
-    from rowen.flows.tools import Tools
+    from rowen.engine.run import Receipt
+    from rowen.ports.bundle import Tools
 
 QUESTIONS = ("how long does it wait before trying again", "take a machine out of service")
 GONE = "quernd"
@@ -104,7 +104,7 @@ class _Tour:
         return await sync.perform(self._tools, self._out, await self._source(), progress=progress)
 
     async def _source(self) -> Source:
-        from rowen.flows.finding import find
+        from rowen.managing.find import find
 
         return await find(self._tools, "quern")
 

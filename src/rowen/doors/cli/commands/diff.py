@@ -12,7 +12,7 @@ from rowen.doors.cli.output import Output, clean
 
 if TYPE_CHECKING:
     from rowen.core.source import Source
-    from rowen.flows.tools import Tools
+    from rowen.ports.bundle import Tools
 
 SIGNS = {"added": ("+", "green"), "changed": ("~", "yellow"), "removed": ("-", "red")}
 
@@ -29,7 +29,7 @@ def command(call: Call, name: str, from_generation: int | None, to_generation: i
     from rowen.doors.cli import session
 
     async def work(tools: Tools) -> None:
-        from rowen.flows.finding import find
+        from rowen.managing.find import find
 
         source = await find(tools, name)
         await perform(tools, call.out, source, from_generation=from_generation, to_generation=to_generation)
@@ -47,7 +47,7 @@ async def perform(
     to_generation: int | None = None,
 ) -> None:
     from rowen.doors import views
-    from rowen.flows import history
+    from rowen.reading import history
 
     diff = await history.diff(tools, source, from_generation=from_generation, to_generation=to_generation)
     if out.json:

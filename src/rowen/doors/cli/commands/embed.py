@@ -8,7 +8,7 @@ from rowen.doors.cli.call import Call
 from rowen.doors.cli.call import command as rowen_command
 
 if TYPE_CHECKING:
-    from rowen.flows.tools import Tools
+    from rowen.ports.bundle import Tools
 
 
 @rowen_command("embed", short_help="Compute vectors that are missing, or those of a new model.")
@@ -22,7 +22,7 @@ def command(call: Call) -> int:
 
     async def work(tools: Tools) -> int:
         from rowen.doors.cli.words import count
-        from rowen.flows import embedding
+        from rowen.engine import embedding
 
         model = tools.embedder().model
         before = await tools.store.embedding_gap(model)

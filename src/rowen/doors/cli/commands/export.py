@@ -14,7 +14,7 @@ from rowen.doors.cli.call import command as rowen_command
 from rowen.errors import UserError
 
 if TYPE_CHECKING:
-    from rowen.flows.tools import Tools
+    from rowen.ports.bundle import Tools
 
 STDOUT = "-"
 
@@ -60,9 +60,10 @@ def command(call: Call, names: tuple[str, ...], wanted: str, out: str, text: boo
 
 
 async def _write(tools: Tools, names: tuple[str, ...], wanted: str, path: str, *, text: bool) -> int:
-    from rowen.core.table import Format
-    from rowen.flows import atom, export
-    from rowen.flows.finding import find_all
+    from rowen.core.exchange.columns import Format
+    from rowen.managing.find import find_all
+    from rowen.sinks.atom import sink as atom
+    from rowen.sinks.export import sink as export
 
     found = await find_all(tools, names)
     if wanted == "atom":

@@ -11,7 +11,7 @@ from rowen.doors.cli.call import command as rowen_command
 from rowen.doors.cli.output import clean
 
 if TYPE_CHECKING:
-    from rowen.flows.tools import Tools
+    from rowen.ports.bundle import Tools
 
 
 @rowen_command("handoffs", short_help="Show the changed items that were handed to ingestion.")
@@ -31,7 +31,7 @@ def command(
     async def work(tools: Tools) -> None:
         from rowen.core.handoff import HandoffStatus
         from rowen.doors import views
-        from rowen.flows.finding import find
+        from rowen.managing.find import find
 
         source = await find(tools, name) if name else None
         found = await tools.store.handoffs(

@@ -10,7 +10,7 @@ from rowen.doors.cli.call import Call
 from rowen.doors.cli.call import command as rowen_command
 
 if TYPE_CHECKING:
-    from rowen.flows.tools import Tools
+    from rowen.ports.bundle import Tools
 
 
 @rowen_command("pause", short_help="Let `rowen serve` leave a source alone.")
@@ -24,8 +24,8 @@ def set_paused(call: Call, name: str, *, paused: bool) -> int:
     from rowen.doors.cli import session
 
     async def work(tools: Tools) -> None:
-        from rowen.flows.finding import find
-        from rowen.flows.turns import resume
+        from rowen.managing.find import find
+        from rowen.service.attempts import resume
 
         source = await find(tools, name)
         if paused:

@@ -11,7 +11,7 @@ from rowen.doors.cli.call import Call
 from rowen.doors.cli.call import command as rowen_command
 
 if TYPE_CHECKING:
-    from rowen.flows.tools import Tools
+    from rowen.ports.bundle import Tools
 
 
 @rowen_command("plan", short_help="Estimate what a sync would cost in embeddings.")
@@ -25,8 +25,8 @@ def command(call: Call, name: str) -> int:
 
     async def work(tools: Tools) -> None:
         from rowen.doors.cli.words import count
-        from rowen.flows.finding import find
-        from rowen.flows.plan import plan
+        from rowen.managing.find import find
+        from rowen.managing.plan import plan
 
         source = await find(tools, name)
         made = await plan(tools, source, price_per_million_tokens=config.embedding.price_per_million_tokens)

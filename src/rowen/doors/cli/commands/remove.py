@@ -12,7 +12,7 @@ from rowen.doors.cli.call import command as rowen_command
 from rowen.errors import UserError
 
 if TYPE_CHECKING:
-    from rowen.flows.tools import Tools
+    from rowen.ports.bundle import Tools
 
 
 @rowen_command("remove", short_help="Forget a source and everything stored of it.")
@@ -24,7 +24,7 @@ def command(call: Call, name: str, yes: bool) -> int:
     from rowen.doors.cli.words import count
 
     async def look(tools: Tools) -> tuple[str, int]:
-        from rowen.flows.finding import find
+        from rowen.managing.find import find
 
         source = await find(tools, name)
         return source.label, (await tools.store.stats(source.id)).documents
@@ -42,7 +42,8 @@ def command(call: Call, name: str, yes: bool) -> int:
             return 0
 
     async def work(tools: Tools) -> None:
-        from rowen.flows import finding, sources
+        from rowen.managing import find as finding
+        from rowen.managing import sources
 
         await sources.remove(tools, await finding.find(tools, label))
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from rowen.core.run import Run, RunItem
     from rowen.core.source import Source
-    from rowen.flows.tools import Tools
+    from rowen.ports.bundle import Tools
 
 EVERY = 1_000_000_000
 
@@ -34,7 +34,7 @@ def command(call: Call, name: str, limit: int, items: bool, run_id: int | None) 
     from rowen.doors.cli import session
 
     async def work(tools: Tools) -> None:
-        from rowen.flows.finding import find
+        from rowen.managing.find import find
 
         source = await find(tools, name)
         await perform(tools, call.out, source, limit=limit, items=items, run_id=run_id)

@@ -14,8 +14,8 @@ from rowen.errors import UserError
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from rowen.core.hit import Answer, Hit
-    from rowen.flows.tools import Tools
+    from rowen.core.search.hit import Answer, Hit
+    from rowen.ports.bundle import Tools
 
 MAX_TITLE_CHARS = 160
 
@@ -76,11 +76,11 @@ async def perform(
     limit: int = 10,
     mode: str = "hybrid",
 ) -> Answer:
-    from rowen.core.hit import Filters, SearchMode
+    from rowen.core.search.hit import Filters, SearchMode
     from rowen.doors import views
-    from rowen.flows import search as flow
-    from rowen.flows.embedding import for_search
-    from rowen.flows.finding import choose
+    from rowen.engine.embedding import for_search
+    from rowen.managing.find import choose
+    from rowen.reading import search as flow
 
     wanted = [await choose(tools, name) for name in sources]
     filters = Filters(
@@ -161,7 +161,7 @@ def _known(kinds: tuple[str, ...]) -> frozenset[str]:
     if not kinds:
         return frozenset()
     # All of them are heavy, and most searches name none.
-    from rowen.flows.kinds import kind_named
+    from rowen.kinds.register import kind_named
 
     return frozenset(kind_named(kind).name for kind in kinds)
 

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from rowen.config import Config
-    from rowen.flows.desk import Desk
-    from rowen.flows.tools import Tools
-    from rowen.flows.turns import Turn
+    from rowen.ports.bundle import Tools
+    from rowen.service.attempts import Turn
+    from rowen.service.sync_queue import Desk
 
 INTERRUPTED = "stopped; what was visible stays, and what is due runs with the next `rowen serve`"
 
@@ -50,7 +50,7 @@ def command(call: Call, once: bool, standby: bool, listen: str | None, log: str)
     this machine only; `rowen token create` makes one.
     """
     from rowen import config as settings
-    from rowen.core.schedule import seconds
+    from rowen.core.rules.schedule import seconds
     from rowen.doors.cli import session
 
     config, _ = settings.load(db=call.db)
@@ -61,7 +61,7 @@ def command(call: Call, once: bool, standby: bool, listen: str | None, log: str)
         return _listen(call, config, listen, every_s=every_s, standby=standby, log=log)
 
     async def work(tools: Tools) -> int:
-        from rowen.flows.orchestrate import serve
+        from rowen.service.serve import serve
 
         good = True
         async for turn in serve(tools, default_every_s=every_s, once=once, standby=standby):
@@ -127,7 +127,7 @@ def _show(call: Call, turn: Turn) -> bool:
     """Tell how a turn went; was it good?"""
     from rowen.doors import views
     from rowen.doors.cli import receipt as receipts
-    from rowen.flows.turns import Passed
+    from rowen.service.attempts import Passed
 
     if isinstance(turn, Passed):
         if call.out.json:

@@ -9,8 +9,8 @@ from rowen.doors.cli.call import command as rowen_command
 from rowen.doors.cli.output import clean
 
 if TYPE_CHECKING:
-    from rowen.flows.sinks import SinkState
-    from rowen.flows.tools import Tools
+    from rowen.ports.bundle import Tools
+    from rowen.sinks.registered import SinkState
 
 
 @rowen_command("sinks", short_help="Show where changes are sent, and how far each place has come.")
@@ -20,7 +20,7 @@ def command(call: Call) -> int:
 
     async def work(tools: Tools) -> None:
         from rowen.doors import views
-        from rowen.flows.sinks import states
+        from rowen.sinks.registered import states
 
         found = await states(tools)
         if call.out.json:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from rowen.core.run import Event
     from rowen.core.source import Source
     from rowen.doors.cli.progress import Progress
-    from rowen.flows.sync import Receipt
-    from rowen.flows.tools import Tools
+    from rowen.engine.run import Receipt
+    from rowen.ports.bundle import Tools
 
 INTERRUPTED = "interrupted: what was visible before is unchanged; the next sync takes up what was stored"
 
@@ -41,7 +41,7 @@ def command(call: Call, names: tuple[str, ...], full_sync: bool, progress: str) 
     from rowen.doors.cli.progress import choose
 
     async def work(tools: Tools) -> int:
-        from rowen.flows import finding
+        from rowen.managing import find as finding
 
         found = await finding.find_all(tools, names)
         if not found:
@@ -97,7 +97,7 @@ async def perform(
 ) -> Receipt:
     from rowen.doors import views
     from rowen.doors.cli import receipt as receipts
-    from rowen.flows.turns import sync_all_parts
+    from rowen.service.attempts import sync_all_parts
 
     failures = receipts.Failures()
 

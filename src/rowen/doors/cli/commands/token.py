@@ -12,8 +12,8 @@ from rowen.doors.cli.call import command as rowen_command
 from rowen.errors import NotFound, UserError
 
 if TYPE_CHECKING:
-    from rowen.core.access import Token
-    from rowen.flows.tools import Tools
+    from rowen.core.safety.access import Token
+    from rowen.ports.bundle import Tools
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
@@ -35,7 +35,7 @@ def create(call: Call, name: str, scope: str) -> int:
     """Make a token called NAME and show it. It cannot be shown again."""
     import secrets
 
-    from rowen.core.access import PREFIX, SECRET_BYTES, Scope, digest
+    from rowen.core.safety.access import PREFIX, SECRET_BYTES, Scope, digest
     from rowen.doors.cli import session
 
     if not NAME.fullmatch(name):

@@ -11,7 +11,7 @@ from rowen.doors.cli.call import Call
 from rowen.doors.cli.call import command as rowen_command
 
 if TYPE_CHECKING:
-    from rowen.flows.tools import Tools
+    from rowen.ports.bundle import Tools
 
 
 @rowen_command("vacuum", short_help="Forget history that is not kept, and give space back.")
@@ -22,7 +22,7 @@ def command(call: Call, keep: int | None) -> int:
 
     async def work(tools: Tools) -> None:
         from rowen.doors.cli.words import count, size
-        from rowen.flows import history
+        from rowen.reading import history
 
         done = await history.vacuum(tools, await tools.store.sources(), keep=keep)
         if call.out.json:

@@ -13,7 +13,7 @@ from rowen.doors.cli.call import Call
 from rowen.doors.cli.call import command as rowen_command
 
 if TYPE_CHECKING:
-    from rowen.flows.tools import Tools
+    from rowen.ports.bundle import Tools
 
 INTERRUPTED = "stopped; another worker takes up what was under way"
 
@@ -34,7 +34,7 @@ def command(call: Call, concurrency: int | None) -> int:
     at_a_time = concurrency or config.workers.concurrency
 
     async def work(tools: Tools) -> int:
-        from rowen.flows.work import work as take_up_tickets
+        from rowen.service.worker import work as take_up_tickets
 
         stop = _stop_on_signals()
         call.out.note(f"working for `{wiring.store_name(config)}` as `{tools.owner}`, {at_a_time} at a time")

@@ -1,0 +1,134 @@
+"""An HTML page to the Markdown of its main content, and the links of the whole page.
+
+Pure and synchronous: the bytes were decoded before, and whoever calls it bounds time and memory.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from ada_url import join_url
+from turbohtml import Document, Element, Markdown, parse
+
+from rowen.adapters.convert.html.content import least_pruned, main_content
+from rowen.adapters.convert.html.reshape import reshape
+from rowen.adapters.convert.tidy import tidy
+from rowen.core.document import Converted
+from rowen.core.web import urls
+
+
+def _wrapped_in(mark: str) -> Callable[[Element, str], str]:
+    def wrap(element: Element, inner: str) -> str:
+        words = inner.strip()
+        if not words or "\n\n" in words:
+            return inner
+        before, after = " " * inner[0].isspace(), " " * inner[-1].isspace()
+        return f"{before}{mark}{words}{mark}{after}"
+
+    return wrap
+
+
+_OPTIONS = Markdown(
+    # The renderer writes emphasis of a whole page as HTML when one bold run holds a character past Latin-1.
+    converters={
+        **dict.fromkeys(("em", "i"), _wrapped_in("*")),
+        **dict.fromkeys(("strong", "b"), _wrapped_in("**")),
+        **dict.fromkeys(("del", "s"), _wrapped_in("~~")),
+    },
+    # Identifiers fill documentation, and inside a word an underscore means nothing to Markdown.
+    escaping=Markdown.Escaping(underscores=False),
+    tables=Markdown.Tables(cell_blocks="text"),
+)
+_DETOURS = "frame[src], meta[http-equiv=refresh i][content]"
+_REFRESH = re.compile(r"url\s*=\s*['\"]?([^'\"]+)", re.IGNORECASE)
+_CREDENTIALS = re.compile(r"(\]\(<?[a-z][a-z0-9+.-]*://)[^\s/@()<>]*@", re.IGNORECASE)
+_LINKS = "a[href], area[href], link[rel~=next i][href], link[rel~=prev i][href]"
+
+
+def convert_html(text: str, url: str) -> Converted:
+    document = parse(text, positions=False)
+    base = _base(document, url)
+    links = _links(document, base)
+    canonical = document.select_one("link[rel~=canonical i][href]")
+    page_title = _words(document.select_one("title"))
+    metadata = _metadata(document)
+
+    heading, markdown = _render(main_content(document), base)
+    if not markdown:
+        heading, markdown = _render(least_pruned(parse(text, positions=False)), base)
+    title = heading or page_title or url
+    if not heading and (markdown or page_title):
+        # The title is part of what the page says: it must be found, and its change is a change.
+        markdown = f"# {_as_heading(title)}\n\n{markdown}".rstrip("\n") + "\n"
+    return Converted(
+        title=title,
+        text=markdown,
+        links=links,
+        canonical=urls.normalise(canonical.attr("href") or "", base) if canonical is not None else None,
+        metadata=metadata,
+    )
+
+
+def _render(content: Element | None, base: str) -> tuple[str, str]:
+    """(the first h1, the Markdown) of a content."""
+    if content is None:
+        return "", ""
+    heading = reshape(content)
+    content.resolve_links(base)
+    markdown = tidy(content.to_markdown(_OPTIONS))
+    if "@" in markdown:
+        # Somebody's password in a link is not ours to keep.
+        markdown = _CREDENTIALS.sub(r"\1", markdown)
+    return heading, markdown
+
+
+def _base(document: Document, url: str) -> str:
+    element = document.select_one("base[href]")
+    if element is None:
+        return url
+    try:
+        base = join_url(url, element.attr("href") or "")
+    except ValueError:
+        return url
+    return base if base.startswith(("http:", "https:")) else url
+
+
+def _links(document: Document, base: str) -> tuple[str, ...]:
+    """Each address the page leads to, once, in page order."""
+    written = dict.fromkeys([element.attr("href") or "" for element in document.select(_LINKS)])
+    for element in document.select(_DETOURS):
+        written[element.attr("src") or _refresh_target(element.attr("content") or "")] = None
+    # Most links of a documentation page differ in their fragment only.
+    targets = dict.fromkeys([href.partition("#")[0].strip() for href in written])
+    found: dict[str, None] = {}
+    for target in targets:
+        # An empty target is a link to this page, which leads nowhere new.
+        if target and (address := urls.normalise(target, base)) is not None:
+            found[address] = None
+    return tuple(found)
+
+
+def _refresh_target(content: str) -> str:
+    """The address in `5; url='next.html'`."""
+    found = _REFRESH.search(content)
+    return found[1].strip() if found else ""
+
+
+def _metadata(document: Document) -> dict[str, str]:
+    metadata = {}
+    description = document.select_one("meta[name=description i][content]")
+    if description is not None and (words := " ".join((description.attr("content") or "").split())):
+        metadata["description"] = words
+    root = document.root
+    if root is not None and (language := (root.attr("lang") or "").strip()):
+        metadata["lang"] = language
+    return metadata
+
+
+def _words(element: Element | None) -> str:
+    return " ".join(element.text.split()) if element is not None else ""
+
+
+def _as_heading(title: str) -> str:
+    return title.replace("\\", "\\\\").replace("`", "\\`").replace("*", "\\*").replace("[", "\\[")

@@ -1,0 +1,137 @@
+"""Rewrite a content tree so that its plain rendering as Markdown says what the page says.
+
+Headings get their anchor and lose their permalink, images lose what changes with every build, formulas become
+their TeX. Code, tables and definition lists have their own modules. Works in place on a tree pruned before.
+"""
+
+from __future__ import annotations
+
+import re
+
+from turbohtml import Element, Node, Text
+
+from rowen.adapters.convert.html.codeblocks import reshape_code
+from rowen.adapters.convert.html.definitions import reshape_definitions
+from rowen.adapters.convert.html.tables import reshape_tables
+
+_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+_OTHERS = ("pre", "table", "dl", "img", "sup", "math", "label", "summary")
+# Zero-width spaces stand for the permalink in some themes.
+_PERMALINK = re.compile(
+    "[\\s\u200b\ufeff¶#§🔗⚓∞]*|permalink|link|anchor|link to this heading", re.IGNORECASE
+)
+_USABLE_ANCHOR = re.compile(r"[^\s{}]{1,200}")
+
+
+def reshape(content: Element) -> str:
+    """Works in place; answers with the words of the first h1, or nothing."""
+    title = ""
+    found: dict[str, list[Element]] = {tag: [] for tag in _OTHERS}
+    for element in list(content.iter_elements((*_HEADINGS, *_OTHERS))):
+        if element.tag in found:
+            found[element.tag].append(element)
+            continue
+        words = _reshape_heading(element)
+        if words and not title and element.tag == "h1":
+            title = words
+    reshape_code(content, found["pre"])
+    reshape_tables(found["table"])
+    reshape_definitions(found["dl"])
+    _reshape_images(found["img"])
+    _reshape_formulas(found["math"])
+    for raised in found["sup"]:
+        # 2<sup>10</sup> is not 210; a raised link is a footnote's and needs no mark.
+        if raised.text.strip()[:1].isalnum() and raised.select_one("a") is None:
+            raised.insert_before(Text("^"))
+    for label in found["label"]:
+        label.insert_after(Text(" "))
+    for caption in (*found["summary"], *content.select(".admonition-title")):
+        caption.wrap_children(Element("strong"))
+    content.remove("a[aria-hidden=true]")
+    for titled in content.select("a[title]"):
+        # A tooltip repeats the text or the address.
+        del titled.attrs["title"]
+    content.strip_tags("a:not([href]), a[href=''], a[href^='javascript:']")
+    return title
+
+
+def _reshape_heading(heading: Element) -> str:
+    anchor = _anchor(heading)
+    for link in heading.select("a"):
+        if _PERMALINK.fullmatch(link.text.strip()):
+            link.decompose()
+    # A heading is read in paths and lists of results: words only.
+    heading.strip_tags("a, img")
+    words = " ".join(heading.text.split())
+    if not words:
+        heading.decompose()
+    elif anchor is not None and _USABLE_ANCHOR.fullmatch(anchor):
+        heading.append(Text(f" {{#{anchor}}}"))
+    return words
+
+
+def _anchor(heading: Element) -> str | None:
+    """What a link to this heading ends with: its id, that of the section it opens, or a named anchor's."""
+    own = heading.attr("id")
+    if own:
+        return own
+    parent = heading.parent
+    if isinstance(parent, Element):
+        outer = _name(parent)
+        opens_it = parent.tag in ("section", "header", "hgroup", "a") or parent.has_class("section")
+        if outer and opens_it and all(_is_empty(node) for node in heading.previous_siblings):
+            return outer
+    inner = heading.select_one("a[id], a[name], span[id]")
+    if inner is not None:
+        return _name(inner)
+    for node in heading.previous_siblings:
+        if isinstance(node, Element):
+            if _is_empty(node):
+                named = _name(node) or _name(node.select_one("[id], a[name]"))
+            else:
+                named = _name_at_the_end(node)
+            if named:
+                return named
+        if not _is_empty(node):
+            break
+    return None
+
+
+def _name_at_the_end(element: Element) -> str | None:
+    """Of an anchor between an unclosed paragraph and a heading: parsers put it into the paragraph."""
+    last = next(
+        (node for node in reversed(element.children) if isinstance(node, Element) or node.text.strip()), None
+    )
+    return _name(last) if isinstance(last, Element) and last.tag == "a" and _is_empty(last) else None
+
+
+def _name(element: Element | None) -> str | None:
+    return (element.attr("id") or element.attr("name")) if element is not None else None
+
+
+def _is_empty(node: Node) -> bool:
+    return not (isinstance(node, Text | Element) and node.text.strip())
+
+
+def _reshape_images(images: list[Element]) -> None:
+    for image in images:
+        source = image.attr("src") or ""
+        alt = " ".join((image.attr("alt") or "").split())
+        if image.parent is None:
+            continue
+        if not alt:
+            image.decompose()
+        elif not source or source.startswith("data:"):
+            image.replace_with(Text(alt))
+        else:
+            # What follows is nearly always the build's stamp on the file; a new stamp is no new text.
+            image.attrs["src"] = source.partition("?")[0]
+
+
+def _reshape_formulas(formulas: list[Element]) -> None:
+    for formula in formulas:
+        source = formula.select_one("annotation[encoding='application/x-tex']")
+        if source is not None and formula.parent is not None:
+            code = Element("code")
+            code.set_text(source.text.strip())
+            formula.replace_with(code)

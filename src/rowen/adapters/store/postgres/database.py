@@ -1,0 +1,267 @@
+"""One PostgreSQL database: connecting to it, and carrying whole units of work to its threads.
+
+A few threads write, a few read; each has a connection of its own, and each unit of work is one transaction.
+Readers have threads to themselves, so they never wait for a writer that waits for a lock. Nothing here knows
+what is stored.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+import orjson
+import psycopg
+from psycopg.types.json import set_json_loads
+from psycopg.types.string import StrDumperUnknown
+
+from rowen.adapters.store.postgres.address import Address, read_address
+from rowen.adapters.store.postgres.failures import not_connected, translated
+from rowen.adapters.store.postgres.migrate import Connection, migrate, prepare, search_path
+from rowen.adapters.store.postgres.transaction import Transaction
+from rowen.errors import StoreBusy
+
+PATIENCE_S = 10.0
+"""How long a server that is away is waited for; it was there when the store was opened."""
+RECONNECT_S = 0.3
+WRITERS = 4
+READERS = 4
+TRIES = 4
+UPGRADE_S = 60.0
+"""How long one process waits for another that brings the schema up to date."""
+ABANDONED_MS = 60_000
+"""A transaction whose process fell asleep is ended by the server after this, with its locks."""
+
+WRITING = "BEGIN ISOLATION LEVEL READ COMMITTED"
+# One snapshot for all statements of a reader.
+READING = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+
+# Another process was faster: run again, the unit finds what the other has written.
+_OVERTAKEN = (
+    psycopg.errors.SerializationFailure,
+    psycopg.errors.DeadlockDetected,
+    psycopg.errors.UniqueViolation,
+)
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class _Away(Exception):
+    """The connection broke before anything of a unit was made to last."""
+
+    def __init__(self, cause: psycopg.OperationalError) -> None:
+        super().__init__(cause)
+        self.cause = cause
+
+
+class _Text(StrDumperUnknown):
+    """PostgreSQL has no NUL in texts; fetched pages now and then do."""
+
+    def dump(self, obj: str) -> Any:
+        return super().dump(obj.replace("\0", "\ufffd"))
+
+
+class Database:
+    def __init__(
+        self,
+        url: str,
+        *,
+        schema: str | None = None,
+        busy_timeout_s: float = 5.0,
+        patience_s: float = PATIENCE_S,
+    ) -> None:
+        self._patience_s = patience_s
+        self._address = read_address(url, schema)
+        self._busy_timeout_s = busy_timeout_s
+        self._extension = ""
+        self._local = threading.local()
+        self._guard = threading.Lock()
+        self._connections: set[Connection] = set()
+        self._written = 0
+        self._writers = ThreadPoolExecutor(WRITERS, thread_name_prefix="rowen-write")
+        self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="rowen-read")
+        self._closed = False
+
+    @property
+    def schema(self) -> str:
+        return self._address.schema
+
+    @property
+    def address(self) -> Address:
+        return self._address
+
+    @contextmanager
+    def connected(self) -> Iterator[Connection]:
+        """A connection of its own, to a schema of any age; opens nothing else."""
+        with self._translated(), self._connect() as db:
+            yield db
+
+    def open(self) -> None:
+        """Check the database and bring our schema up to date. Called once, before any work."""
+        with self._translated(), self._connect(lock_timeout_s=UPGRADE_S) as db:
+            self._extension = prepare(db, self._address)
+
+    async def write(
+        self, work: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        return await self._shielded(self._writers, lambda: self._write(work, *args, **kwargs))
+
+    async def read(
+        self, work: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        return await self._shielded(self._readers, lambda: self._read(work, *args, **kwargs))
+
+    async def outside_transaction(self, work: Callable[[Connection], T]) -> T:
+        """For the few statements PostgreSQL refuses inside a transaction. They may wait for others."""
+        return await self._shielded(self._writers, lambda: self._bare(work))
+
+    def rows_written(self) -> int:
+        return self._written
+
+    async def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        await asyncio.get_running_loop().run_in_executor(None, self._close)
+
+    def migrate_to(self, number: int) -> None:
+        """Up or down to a numbered schema. The caller has made sure that nobody else works."""
+        with self._translated(), self._connect() as db, db.transaction():
+            migrate(db, self._address, number)
+
+    # below: runs in the threads
+
+    async def _shielded(self, pool: ThreadPoolExecutor, unit: Callable[[], T]) -> T:
+        # A unit of work that has begun ends: cancelling the waiter must not leave its outcome unknown.
+        return await asyncio.shield(asyncio.get_running_loop().run_in_executor(pool, unit))
+
+    def _write(self, work: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        with self._translated():
+            for _ in range(TRIES - 1):
+                try:
+                    return self._patient(WRITING, work, *args, **kwargs)
+                except _OVERTAKEN:
+                    continue
+            return self._patient(WRITING, work, *args, **kwargs)
+
+    def _read(self, work: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        with self._translated():
+            return self._patient(READING, work, *args, **kwargs)
+
+    def _bare(self, work: Callable[[Connection], T]) -> T:
+        with self._translated(), self._connect(lock_timeout_s=0) as db:
+            return work(db)
+
+    def _patient(
+        self, begin: str, work: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """A server that is being restarted is waited for, as long as nothing of the unit may have lasted."""
+        deadline = time.monotonic() + self._patience_s
+        while True:
+            try:
+                return self._unit(begin, work, *args, **kwargs)
+            except (_Away, StoreBusy) as exc:
+                if time.monotonic() >= deadline or self._closed:
+                    raise (exc.cause if isinstance(exc, _Away) else exc) from None
+            time.sleep(RECONNECT_S)
+
+    def _unit(
+        self, begin: str, work: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        db = self._begun(begin)
+        transaction = Transaction(db, self._address.schema)
+        try:
+            done = work(transaction, *args, **kwargs)
+        except psycopg.OperationalError as exc:
+            broken = db.broken
+            self._roll_back(db)
+            if broken:
+                raise _Away(exc) from exc
+            raise
+        except BaseException:
+            self._roll_back(db)
+            raise
+        try:
+            db.execute("COMMIT")
+        except BaseException:
+            self._roll_back(db)
+            raise
+        with self._guard:
+            self._written += transaction.written
+        return done
+
+    def _begun(self, begin: str) -> Connection:
+        db = self._connection()
+        try:
+            db.execute(begin)
+        except psycopg.OperationalError:
+            # A server that was restarted has closed it. Nothing was done on it yet, so a new one will do.
+            self._drop(db)
+            db = self._connection()
+            db.execute(begin)
+        return db
+
+    def _roll_back(self, db: Connection) -> None:
+        try:
+            db.execute("ROLLBACK")
+        except psycopg.Error:
+            self._drop(db)
+
+    def _connection(self) -> Connection:
+        """This thread's own."""
+        db: Connection | None = getattr(self._local, "db", None)
+        if db is None or db.closed:
+            db = self._local.db = self._connect()
+            with self._guard:
+                self._connections.add(db)
+        return db
+
+    def _connect(self, *, lock_timeout_s: float | None = None) -> Connection:
+        try:
+            db = psycopg.connect(self._address.conninfo, autocommit=True)
+        except psycopg.Error as exc:
+            raise not_connected(exc, self._address.shown) from exc
+        try:
+            db.adapters.register_dumper(str, _Text)
+            set_json_loads(orjson.loads, db)
+            waits_s = self._busy_timeout_s if lock_timeout_s is None else lock_timeout_s
+            db.execute(
+                "SELECT set_config('TimeZone', 'UTC', false), set_config('lock_timeout', %s, false),"
+                " set_config('idle_in_transaction_session_timeout', %s, false)",
+                (f"{waits_s * 1000:.0f}", str(ABANDONED_MS)),
+            )
+            if self._extension:
+                db.execute(search_path(self._address.schema, self._extension))
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+    def _drop(self, db: Connection) -> None:
+        self._local.db = None
+        with self._guard:
+            self._connections.discard(db)
+        db.close()
+
+    def _close(self) -> None:
+        self._readers.shutdown(wait=True)
+        self._writers.shutdown(wait=True)
+        for db in self._connections:
+            db.close()
+        self._connections.clear()
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except psycopg.Error as exc:
+            ours = translated(exc, self._address.shown, timeout_s=self._busy_timeout_s)
+            if ours is None:
+                raise
+            raise ours from exc

@@ -1,0 +1,169 @@
+"""Bringing a PostgreSQL schema up to date, and refusing what is not ours.
+
+All steps of an upgrade are one transaction under one advisory lock, so two processes that start at once do
+not collide and a failed upgrade leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import psycopg
+from psycopg.sql import SQL, Identifier
+
+from rowen.adapters.store.postgres import engine
+from rowen.adapters.store.postgres.address import Address
+from rowen.errors import StoreUnusable
+
+ADVISORY = 0x526F776E
+"""The first half of the keys of our advisory locks: "Rown"."""
+MIN_PGVECTOR = (0, 8)
+"""The first that reads deeper when a filter leaves too few."""
+WORKERS = 3
+"""The migration that brings the engine of the workers, which makes its tables itself."""
+
+Connection = psycopg.Connection[tuple[Any, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    number: int
+    name: str
+    up: str
+    down: str
+
+
+@cache
+def migrations() -> tuple[Migration, ...]:
+    folder = resources.files(__package__) / "migrations"
+    ups = sorted(f.name for f in folder.iterdir() if f.name.endswith(".up.sql"))
+    return tuple(
+        Migration(
+            int(name[:4]),
+            name[5 : -len(".up.sql")],
+            (folder / name).read_text("utf-8"),
+            (folder / name.replace(".up.", ".down.")).read_text("utf-8"),
+        )
+        for name in ups
+    )
+
+
+def prepare(db: Connection, address: Address) -> str:
+    """Check the database and bring our schema up to date. Answers with the schema that holds pgvector."""
+    encoding = db.info.parameter_status("server_encoding")
+    if encoding != "UTF8":
+        raise StoreUnusable(
+            f"store `{address.shown}`: its encoding is {encoding}, and texts need UTF8",
+            hint="create the database with `ENCODING 'UTF8' TEMPLATE template0`",
+            store=address.shown,
+        )
+    latest = migrations()[-1].number
+    extension = _pgvector(db, address)
+    version = version_of(db, address)
+    if version is not None and version > latest:
+        raise StoreUnusable(
+            f"store `{address.shown}`: made by a newer Rowen (schema {version}, known: {latest})",
+            hint="upgrade Rowen, or point `--db` at another database",
+            store=address.shown,
+        )
+    if version != latest or extension is None:
+        with db.transaction():
+            migrate(db, address, latest)
+        extension = _pgvector(db, address)
+    assert extension is not None
+    return extension
+
+
+def migrate(db: Connection, address: Address, target: int) -> None:
+    """Up or down to a numbered schema, inside the caller's transaction."""
+    db.execute("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", (ADVISORY, address.schema))
+    _have_pgvector(db, address)
+    # Only now: another process may have done the work while we waited.
+    version = version_of(db, address)
+    schema = Identifier(address.schema)
+    if version is None:
+        db.execute(SQL("CREATE SCHEMA IF NOT EXISTS {}").format(schema))
+        db.execute(SQL("CREATE TABLE {}.schema_version (version integer NOT NULL)").format(schema))
+        db.execute(SQL("INSERT INTO {}.schema_version VALUES (0)").format(schema))
+        version = 0
+    db.execute(search_path(address.schema, _pgvector(db, address) or "public", local=True))
+    for migration in migrations():
+        if version < migration.number <= target:
+            db.execute(migration.up)
+            if migration.number == WORKERS:
+                engine.install(db, address.schema)
+    for migration in reversed(migrations()):
+        if target < migration.number <= version:
+            if migration.number == WORKERS:
+                engine.uninstall(db, address.schema)
+            db.execute(migration.down)
+    db.execute("UPDATE schema_version SET version = %s", (target,))
+
+
+def search_path(schema: str, extension: str, *, local: bool = False) -> psycopg.sql.Composed:
+    scope = SQL("LOCAL ") if local else SQL("")
+    return SQL("SET {}search_path TO {}, {}").format(scope, Identifier(schema), Identifier(extension))
+
+
+def version_of(db: Connection, address: Address) -> int | None:
+    """None for a schema that does not exist yet or is empty."""
+    marked = db.execute(
+        "SELECT count(*), count(*) FILTER (WHERE relname = 'schema_version') FROM pg_class"
+        " WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = %s)",
+        (address.schema,),
+    ).fetchone()
+    things, versions = marked or (0, 0)
+    if versions:
+        found = db.execute(
+            SQL("SELECT version FROM {}.schema_version").format(Identifier(address.schema))
+        ).fetchone()
+        return int(found[0]) if found else None
+    if things:
+        raise StoreUnusable(
+            f"store `{address.shown}`: the schema `{address.schema}` belongs to another program",
+            hint="add `?schema=another_name` to the address",
+            store=address.shown,
+            schema=address.schema,
+        )
+    return None
+
+
+def _pgvector(db: Connection, address: Address) -> str | None:
+    """The schema pgvector is installed in; None when it is not."""
+    found = db.execute(
+        "SELECT n.nspname, e.extversion FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace"
+        " WHERE e.extname = 'vector'"
+    ).fetchone()
+    if found is None:
+        return None
+    if tuple(int(part) for part in found[1].split(".")[:2]) < MIN_PGVECTOR:
+        raise StoreUnusable(
+            f"store `{address.shown}`: pgvector {found[1]} is too old, 0.8 is the first that will do",
+            hint="install a newer pgvector on the server, then run `ALTER EXTENSION vector UPDATE`",
+            store=address.shown,
+        )
+    return str(found[0])
+
+
+def _have_pgvector(db: Connection, address: Address) -> None:
+    if _pgvector(db, address) is not None:
+        return
+    # A lock of the whole database: stores in other schemas want the same extension.
+    db.execute("SELECT pg_advisory_xact_lock(%s, 1)", (ADVISORY,))
+    try:
+        db.execute("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
+    except psycopg.errors.InsufficientPrivilege as exc:
+        raise StoreUnusable(
+            f"store `{address.shown}`: pgvector is not set up in this database, and this user may not do it",
+            hint="have an administrator run `CREATE EXTENSION vector` in the database",
+            store=address.shown,
+        ) from exc
+    except (psycopg.errors.FeatureNotSupported, psycopg.errors.UndefinedFile) as exc:
+        raise StoreUnusable(
+            f"store `{address.shown}`: the server has no pgvector",
+            hint="install pgvector on the server (package `postgresql-NN-pgvector`)",
+            store=address.shown,
+        ) from exc

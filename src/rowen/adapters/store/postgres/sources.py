@@ -1,0 +1,112 @@
+"""Sources, their schedules, pauses and notes in PostgreSQL. Each function is one unit of work."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from rowen.adapters.store.postgres.rows import json_out, maybe_time_in, time_in
+from rowen.adapters.store.postgres.transaction import Row, Transaction
+from rowen.core.source import NewSource, Source, Status
+from rowen.errors import Conflict
+from rowen.ports.store.store import Pause, SourceStats
+
+
+def add(db: Transaction, new: NewSource, now: datetime) -> Source:
+    clash = db.row("source_clash", name=new.name, version=new.version, key=new.key)
+    if clash:
+        label = f"{clash[0]}@{clash[1]}" if clash[1] else clash[0]
+        raise Conflict(
+            f"source `{label}`: exists already",
+            hint=f"choose another `--name`, or run `rowen sync {label}`",
+            name=clash[0],
+        )
+    source_id = db.value(
+        "source_insert",
+        key=new.key,
+        kind=new.kind,
+        name=new.name,
+        version=new.version,
+        location=new.location,
+        params=json_out(new.params),
+        metadata=json_out(new.metadata),
+        now=now,
+    )
+    return next(source for source in everything(db) if source.id == source_id)
+
+
+def remove(db: Transaction, source_id: int) -> None:
+    db.write("source_delete", source=source_id)
+
+
+def everything(db: Transaction) -> list[Source]:
+    return [_source(row) for row in db.rows("sources_all")]
+
+
+def stats(db: Transaction, source_id: int) -> SourceStats:
+    ((documents, sections, size),) = db.rows("source_stats", source=source_id)
+    return SourceStats(documents=documents, sections=sections, contents_bytes=size)
+
+
+def set_schedule(db: Transaction, source_id: int, every_s: float | None) -> None:
+    db.write("source_schedule", source=source_id, every_s=every_s)
+
+
+def set_params(db: Transaction, source_id: int, params: Mapping[str, Any]) -> None:
+    db.write("source_params", source=source_id, params=json_out(params))
+
+
+def set_paused(db: Transaction, source_id: int, paused: bool) -> None:
+    db.write("source_paused", source=source_id, paused=paused)
+
+
+def pause_client(db: Transaction, pause: Pause) -> None:
+    db.write("pause_save", client=pause.client, until=pause.until, reason=pause.reason)
+
+
+def pauses(db: Transaction, now: datetime) -> dict[str, Pause]:
+    return {
+        client: Pause(client=client, until=time_in(until), reason=reason)
+        for client, until, reason in db.rows("pauses_now", now=now)
+    }
+
+
+def note(db: Transaction, name: str) -> Any:
+    return db.value("note_get", name=name)
+
+
+def notes_like(db: Transaction, start: str) -> dict[str, Any]:
+    return dict(db.rows("notes_like", start=start))
+
+
+def save_note(db: Transaction, name: str, value: Any) -> None:
+    db.write("note_save", name=name, value=json_out(value))
+
+
+def _source(row: Row) -> Source:
+    return Source(
+        id=row[0],
+        key=row[1],
+        kind=row[2],
+        name=row[3],
+        version=row[4],
+        location=row[5],
+        params=row[6],
+        status=Status(row[7]),
+        active_generation=row[8],
+        last_generation=row[9],
+        held_generation=row[10],
+        held_reason=row[11],
+        last_run_at=maybe_time_in(row[12]),
+        last_success_at=maybe_time_in(row[13]),
+        last_error_at=maybe_time_in(row[14]),
+        last_error=row[15],
+        watermark=maybe_time_in(row[16]),
+        last_processed_date=row[17],
+        consecutive_failures=row[18],
+        metadata=row[19],
+        created_at=time_in(row[20]),
+        every_s=row[21],
+        paused=row[22],
+    )

@@ -1,0 +1,163 @@
+"""Raise alarms: once for a streak of failures, and a word when it is over.
+
+Called after the retries of a turn, never before. What was told is remembered in the store, so that a restart
+repeats nothing. A channel that fails never fails the run: it is logged, and told the next time.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rowen.core.exchange import alarm_channels
+from rowen.core.exchange.alarm import (
+    RATE_LIMIT_PATIENCE,
+    Alarm,
+    Channel,
+    What,
+    after_telling,
+    to_tell,
+    verdict,
+)
+from rowen.core.exchange.sink import Sink
+from rowen.core.rules.schedule import ATTEMPTS, Failure
+from rowen.core.safety import secrets
+from rowen.core.source import Source
+from rowen.engine.run import Receipt
+from rowen.errors import RowenError, TransientError
+from rowen.ports.alarms import Route
+from rowen.ports.bundle import Tools
+
+NOTE = "alarms"
+"""The definitions of the channels."""
+RAISED = "alarm:"
+"""Begins the names of the notes about what was told."""
+RETRY_BASE_S = 2.0
+
+_log = logging.getLogger("rowen.alarms")
+
+
+async def channels(tools: Tools) -> list[Channel]:
+    """Who is told; a line in the log when nobody said otherwise."""
+    tables = await tools.store.note(NOTE)
+    return [alarm_channels.DEFAULT] if tables is None else alarm_channels.read(tables, where="stored alarms")
+
+
+async def save_channels(tools: Tools, found: Sequence[Channel] | None) -> None:
+    """Keep these definitions; None for the default, an empty list for silence."""
+    await tools.store.save_note(NOTE, found and [alarm_channels.as_table(channel) for channel in found])
+
+
+async def after_turn(tools: Tools, before: Source, receipt: Receipt) -> None:
+    """Say what a turn of a source is worth saying. `before` is the source as it was before the turn."""
+    what = verdict(receipt.status, receipt.failure)
+    if what is None:
+        return
+    failures = 0
+    if what is not What.RECOVERED:
+        now = next((one for one in await tools.store.sources() if one.id == before.id), before)
+        failures = max(now.consecutive_failures, before.consecutive_failures + 1)
+    alarm = Alarm(
+        what=what,
+        source=before.label,
+        message="" if what is What.RECOVERED else receipt.error or "it ended without a word",
+        hint=_way_out(what, before, receipt),
+        failures=failures,
+        at=tools.clock.now(),
+    )
+    limited = receipt.failure is Failure.RATE_LIMIT
+    await _consider(
+        tools,
+        alarm,
+        note=f"{RAISED}source:{before.id}",
+        fresh=before.consecutive_failures == 0,
+        patience=RATE_LIMIT_PATIENCE if limited else 1,
+    )
+
+
+def _way_out(what: What, source: Source, receipt: Receipt) -> str | None:
+    if what is What.RECOVERED:
+        return None
+    if what is What.FATAL:
+        resume = f"then `rowen resume {source.label}`: until then it is not run"
+        return f"{receipt.hint}; {resume}" if receipt.hint else f"mend it, {resume}"
+    return receipt.hint
+
+
+async def after_sink(tools: Tools, before: Sink, error: RowenError | None) -> None:
+    """The same for a sink: `error` is what stopped it, None when it has sent."""
+    alarm = Alarm(
+        what=What.RECOVERED if error is None else What.SINK,
+        sink=before.name,
+        message="" if error is None else error.message,
+        hint=None if error is None else error.hint,
+        failures=0 if error is None else before.failures + 1,
+        at=tools.clock.now(),
+    )
+    await _consider(tools, alarm, note=f"{RAISED}sink:{before.name}", fresh=before.failures == 0)
+
+
+async def _consider(tools: Tools, alarm: Alarm, *, note: str, fresh: bool, patience: int = 1) -> None:
+    try:
+        raised: Mapping[str, Sequence[str]] = await tools.store.note(note) or {}
+        recovered = alarm.what is What.RECOVERED
+        if recovered and not raised:
+            return
+        if fresh and not recovered:
+            # It worked in between, when nobody watched: a sync by hand, a source of the same name.
+            raised = {}
+        wanted = to_tell(await channels(tools), alarm, raised, patience=patience)
+        told = [channel for channel in wanted if await _told(tools, channel, alarm)]
+        remembered = after_telling(raised, alarm, told)
+        if told or recovered:
+            await tools.store.save_note(note, remembered)
+    except RowenError as exc:
+        _log.error("alarm_failed about=%s error=%s", alarm.subject, exc.message)
+
+
+async def _told(tools: Tools, channel: Channel, alarm: Alarm) -> bool:
+    hidden: list[str] = []
+    attempt = 1
+    while True:
+        try:
+            settings = _resolved(tools, channel, hidden)
+            await tools.deliver_alarm(Route(name=channel.name, kind=channel.kind, settings=settings), alarm)
+        except TransientError as exc:
+            if attempt < ATTEMPTS:
+                await tools.clock.sleep(RETRY_BASE_S * 2 ** (attempt - 1))
+                attempt += 1
+                continue
+            _not_told(channel, alarm, exc.message, hidden)
+            return False
+        except RowenError as exc:
+            _not_told(channel, alarm, exc.message, hidden)
+            return False
+        except Exception as exc:
+            # A bug in a channel; the run that is being reported must not pay for it.
+            _not_told(channel, alarm, f"{type(exc).__name__}: {exc}", hidden)
+            return False
+        return True
+
+
+def _resolved(tools: Tools, channel: Channel, hidden: list[str]) -> dict[str, Any]:
+    """The settings with their secrets; `hidden` collects the values that nobody may see."""
+
+    def looked_up(name: str) -> str | None:
+        value = tools.secrets(name)
+        if value and value.strip():
+            hidden.append(value.strip())
+        return value
+
+    return {
+        key: secrets.fill(f"alarms.{channel.name}.{key}", value, looked_up)
+        if isinstance(value, str)
+        else value
+        for key, value in channel.settings.items()
+    }
+
+
+def _not_told(channel: Channel, alarm: Alarm, problem: str, hidden: Sequence[str]) -> None:
+    for value in sorted(hidden, key=len, reverse=True):
+        problem = problem.replace(value, "***")
+    _log.error("alarm_not_delivered channel=%s error=%r %s", channel.name, problem, alarm.line)

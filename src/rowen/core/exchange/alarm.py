@@ -1,0 +1,194 @@
+"""Alarms: what is worth telling a person, once, and through which channels.
+
+A streak of failures raises one alarm on each channel that wants it, and none after that until the source or
+sink works again. An alarm of a graver sort (settings that only a person can mend, after failures that might
+have passed) is news, the other way round it is not. Pure: what was raised before comes in, the channels to
+tell go out; `alarm_channels` reads their definitions.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import IntEnum, StrEnum
+from fnmatch import fnmatchcase
+from typing import Any
+
+from rowen.core.rules.schedule import Failure
+from rowen.core.run import RunStatus
+
+RATE_LIMIT_PATIENCE = 3
+"""A client that limits us is paused and asked again later; only a streak of that is worth a word."""
+
+
+class What(StrEnum):
+    ERROR = "error"
+    """A source failed after all its attempts."""
+    FATAL = "fatal"
+    """Settings or credentials are wrong: the source stops until a person mends them."""
+    HELD = "held"
+    """The deletion guard waits for a person's word."""
+    SINK = "sink"
+    """A sink could not send after all its attempts."""
+    RECOVERED = "recovered"
+    """What an alarm was raised for works again."""
+
+
+class Severity(IntEnum):
+    INFO = 0
+    WARNING = 1
+    ERROR = 2
+    CRITICAL = 3
+
+    @property
+    def label(self) -> str:
+        return self.name.lower()
+
+
+_SEVERITY = {
+    What.RECOVERED: Severity.INFO,
+    What.HELD: Severity.WARNING,
+    What.ERROR: Severity.ERROR,
+    What.SINK: Severity.ERROR,
+    What.FATAL: Severity.CRITICAL,
+}
+_SAID_BEFORE = {What.ERROR: frozenset({What.ERROR, What.FATAL})}
+"""Which alarms of the same streak make another one no news; by default the alarm itself."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Alarm:
+    what: What
+    source: str | None = None
+    """The label of the source it is about; either this or `sink` is set."""
+    sink: str | None = None
+    message: str = ""
+    hint: str | None = None
+    failures: int = 0
+    """In a row."""
+    at: datetime
+
+    @property
+    def severity(self) -> Severity:
+        return _SEVERITY[self.what]
+
+    @property
+    def subject(self) -> str:
+        return f"source `{self.source}`" if self.source is not None else f"sink `{self.sink}`"
+
+    @property
+    def title(self) -> str:
+        """One line for a person, without what others wrote."""
+        if self.what is What.RECOVERED:
+            return f"{self.subject} works again"
+        if self.what is What.HELD:
+            return f"{self.subject}: a generation is held for approval"
+        if self.what is What.FATAL:
+            return f"{self.subject} stopped: only a person can mend it"
+        times = "" if self.failures <= 1 else f", {self.failures} times in a row"
+        return f"{self.subject} failed{times}"
+
+    @property
+    def text(self) -> str:
+        """The whole alarm for a person."""
+        lines = [self.title]
+        if self.message:
+            lines += ["", self.message]
+        if self.hint:
+            lines.append(f"hint: {self.hint}")
+        return "\n".join(lines)
+
+    @property
+    def line(self) -> str:
+        """One event name, then fields; what others wrote is quoted, so that it stays on its line."""
+        fields = {name: value for name, value in self.as_dict().items() if value is not None}
+        return "alarm " + " ".join(f"{name}={_shown(value)}" for name, value in fields.items())
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "what": self.what.value,
+            "severity": self.severity.label,
+            "source": self.source,
+            "sink": self.sink,
+            "message": self.message or self.title,
+            "hint": self.hint,
+            "failures": self.failures,
+            "at": self.at.isoformat(),
+        }
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Channel:
+    """A way to tell somebody, as it is defined; secrets stand in it by reference."""
+
+    name: str
+    kind: str
+    on: frozenset[What] = frozenset(What)
+    sources: tuple[str, ...] = ()
+    """Globs of the sources that matter; empty for all. A sink's alarms are not asked about their source."""
+    severity: Severity = Severity.INFO
+    """Nothing below this."""
+    after: int = 1
+    """Failures in a row, retries included, before it is told."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def wants(self, alarm: Alarm) -> bool:
+        if alarm.what not in self.on or alarm.severity < self.severity:
+            return False
+        if alarm.source is None or not self.sources:
+            return True
+        name = alarm.source.partition("@")[0]
+        return any(fnmatchcase(alarm.source, glob) or fnmatchcase(name, glob) for glob in self.sources)
+
+
+Raised = Mapping[str, Sequence[str]]
+"""What was told in this streak, by the name of the channel."""
+
+
+def verdict(status: RunStatus, failure: Failure | None) -> What | None:
+    """What a turn's end is worth saying; None for nothing, `RECOVERED` when all is well."""
+    if status is RunStatus.HELD:
+        return What.HELD
+    if failure is Failure.FATAL:
+        return What.FATAL
+    if failure is not None:
+        return What.ERROR
+    # Cancelled by a person: neither a failure nor a proof that it works.
+    return What.RECOVERED if status.is_good else None
+
+
+def to_tell(channels: Sequence[Channel], alarm: Alarm, raised: Raised, *, patience: int = 1) -> list[Channel]:
+    """The channels for which this is news."""
+    if alarm.what is What.RECOVERED:
+        # Good news is for whoever had the bad, whatever severity they asked for.
+        return [channel for channel in channels if raised.get(channel.name) and alarm.what in channel.on]
+    said = _SAID_BEFORE.get(alarm.what, frozenset({alarm.what}))
+    counted = alarm.what in (What.ERROR, What.SINK)
+    return [
+        channel
+        for channel in channels
+        if channel.wants(alarm)
+        and said.isdisjoint(raised.get(channel.name, ()))
+        and (not counted or alarm.failures >= max(channel.after, patience))
+    ]
+
+
+def after_telling(raised: Raised, alarm: Alarm, told: Sequence[Channel]) -> dict[str, list[str]]:
+    """What to remember: a channel that could not be told is told the next time."""
+    if alarm.what is What.RECOVERED:
+        return {}
+    kept = {name: list(said) for name, said in raised.items()}
+    for channel in told:
+        kept[channel.name] = sorted({*kept.get(channel.name, ()), alarm.what.value})
+    return kept
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, int):
+        return str(value)
+    text = str(value)
+    if text and text.isprintable() and not set(text) & set(" \"'=`\\"):
+        return text
+    return json.dumps(text, ensure_ascii=not text.isprintable())

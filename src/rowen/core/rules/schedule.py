@@ -1,0 +1,81 @@
+"""When a source is due, and what its last run means for the next one.
+
+Pure: times and states come in, decisions go out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+
+from rowen.core import hashing
+from rowen.core.source import Source
+from rowen.core.sync_request import SyncRequest
+from rowen.errors import ConfigError
+
+_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
+_NAMED = {"hourly": 3600.0, "daily": 86_400.0, "weekly": 604_800.0}
+_SPAN = re.compile(r"(\d+(?:\.\d+)?)\s*([smhdw])")
+SPREAD = 0.1
+"""Sources of the same interval are spread over this share of it, each always by the same amount."""
+SHORTEST_S, LONGEST_S = 1.0, 3650 * 86_400.0
+WISH_BASE_S, LONGEST_WISH_S = 60.0, 3600.0
+"""A wish whose run failed is tried again after a minute, then two, at last every hour."""
+LONGEST_PAUSE_S = 86_400.0
+"""A client that wants to be left alone for longer is asked once a day whether it still does."""
+PAUSE_S = 6 * 3600.0
+"""How long a client that limits us is left alone when it does not say."""
+ATTEMPTS = 3
+BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Failure(StrEnum):
+    RATE_LIMIT = "RATE_LIMIT"
+    """The client limits us: it is paused, others go on."""
+    TRANSIENT = "TRANSIENT"
+    """Worth another attempt."""
+    FATAL = "FATAL"
+    """Settings or credentials are wrong: this source stops until somebody mends them."""
+
+
+def seconds(text: str) -> float:
+    """`90s`, `15m`, `6h`, `1d`, `2w`, or `hourly`, `daily`, `weekly`."""
+    word = text.strip().lower()
+    if word in _NAMED:
+        return _NAMED[word]
+    found = _SPAN.fullmatch(word)
+    if found is None:
+        raise ConfigError(f"interval `{text}`: expected something like `15m`, `6h`, `1d` or `weekly`")
+    if not SHORTEST_S <= float(found[1]) * _UNITS[found[2]] <= LONGEST_S:
+        raise ConfigError(f"interval `{text}`: expected one second to ten years")
+    return float(found[1]) * _UNITS[found[2]]
+
+
+def due_at(source: Source, *, default_every_s: float) -> datetime:
+    """When a source should run next; one that never ran is due since the beginning of time."""
+    if source.whole_run_at is None:
+        return BEGINNING
+    every_s = source.every_s or default_every_s
+    share = int.from_bytes(hashing.of_text(source.key)[:4], "big") / 2**32
+    return source.whole_run_at + timedelta(seconds=every_s * (1 + SPREAD * share))
+
+
+def wish_due_at(source: Source, request: SyncRequest) -> datetime:
+    """When a wish should be carried out: at once, or later the more often that failed."""
+    failures = source.consecutive_failures
+    if not failures or source.last_run_at is None or source.last_run_at < request.requested_at:
+        return request.requested_at
+    doublings = min(failures - 1, 10)
+    return source.last_run_at + timedelta(seconds=min(WISH_BASE_S * 2.0**doublings, LONGEST_WISH_S))
+
+
+def due(sources: Iterable[Source], now: datetime, *, default_every_s: float) -> list[Source]:
+    """The sources to run now, the longest waiting first; a paused or broken one is not due."""
+    waiting = [
+        (due_at(source, default_every_s=default_every_s), source.key, source)
+        for source in sources
+        if not source.paused and not source.is_broken
+    ]
+    return [source for moment, _, source in sorted(waiting, key=lambda one: one[:2]) if moment <= now]

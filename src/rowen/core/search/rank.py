@@ -1,0 +1,112 @@
+"""Two ranked lists of passages into one list of documents.
+
+Scores come in, an order goes out. How passages are scored is the store's business; how hits are shown, the
+flow's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from rowen.core.search.hit import Place
+from rowen.core.search.query import terms as words_of
+from rowen.core.search.snippet import stem
+
+MAX_ALPHA_OTHER_LANGUAGES = 0.3
+"""The small models know English best: elsewhere keywords are the better judge."""
+
+MAX_OTHER_SECTIONS = 3
+
+TITLE_WEIGHT = 0.25
+"""A page whose title is the question outranks an index that mentions it often."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    place: Place
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A document by its best section."""
+
+    best: Ranked
+    others: tuple[Ranked, ...] = ()
+
+
+def alpha_for(model_alpha: float, query: str) -> float:
+    """How much the vector list weighs for this query."""
+    english = all(character.isascii() or not character.isalpha() for character in query)
+    return model_alpha if english else min(model_alpha, MAX_ALPHA_OTHER_LANGUAGES)
+
+
+def fuse(keyword: Mapping[int, float], dense: Mapping[int, float], alpha: float) -> dict[int, float]:
+    """One score in [0, 1] for each passage of either list; a passage missing from a list has 0 there."""
+    fused = {passage: (1 - alpha) * score for passage, score in _spread(keyword).items()}
+    for passage, score in _spread(dense).items():
+        fused[passage] = fused.get(passage, 0.0) + alpha * score
+    return fused
+
+
+def title_share(title: str, terms: Sequence[str]) -> float:
+    """How much a title is about the words: the share they have in common, in [0, 1]."""
+    wanted = {stem(term) for term in terms}
+    said = {stem(word) for word in words_of(title)}
+    return len(wanted & said) / len(wanted | said) if wanted and said else 0.0
+
+
+def group(
+    places: Iterable[Place],
+    scores: Mapping[int, float],
+    limit: int,
+    *,
+    terms: Sequence[str] = (),
+    per_document: bool = True,
+) -> list[Group]:
+    """The best `limit` documents, each with its best section first, or the best sections on their own.
+
+    The same text at two addresses is two hits. Equal scores stand in the order of source, address and
+    position, so that the same question has the same answer.
+    """
+    bonus = cache(lambda title: TITLE_WEIGHT * title_share(title, terms))
+    ranked = sorted(
+        (
+            Ranked(place, (scores[place.passage_id] + bonus(place.title)) / (1 + TITLE_WEIGHT))
+            for place in places
+            if place.passage_id in scores
+        ),
+        key=_order,
+    )
+    if not per_document:
+        return [Group(one) for one in ranked[:limit]]
+    documents: dict[int, list[Ranked]] = {}
+    for one in ranked:
+        sections = documents.setdefault(one.place.document_id, [])
+        # A passage repeated within its document, or another part of one long section, says nothing new.
+        if len(sections) <= MAX_OTHER_SECTIONS and all(
+            one.place.passage_id != seen.place.passage_id
+            and one.place.heading_path != seen.place.heading_path
+            for seen in sections
+        ):
+            sections.append(one)
+    best = list(documents.values())[:limit]
+    return [Group(sections[0], tuple(sections[1:])) for sections in best]
+
+
+def _order(one: Ranked) -> tuple[float, str, str, str, int]:
+    place = one.place
+    return -one.score, place.source, place.url, place.version, place.position
+
+
+def _spread(scores: Mapping[int, float]) -> dict[int, float]:
+    """Stretched so that the best is 1 and the worst 0."""
+    if not scores:
+        return {}
+    low, high = min(scores.values()), max(scores.values())
+    if high <= low:
+        return dict.fromkeys(scores, 1.0)
+    width = high - low
+    return {passage: (score - low) / width for passage, score in scores.items()}

@@ -1,0 +1,236 @@
+"""The few words of a passage that show why it was found.
+
+Plain text in one line, matched words between « and ». It marks nearly what the keyword index would match: the
+comparison of word endings is lighter than the index's stemmer, and decides nothing but the marks.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from rowen.core.search.query import CJK, is_cjk
+
+OPEN, CLOSE, CUT = "«", "»", "…"
+
+_MAX_TEXT = 20_000
+"""Passages are far shorter; foreign ones may not be, and a snippet must not cost more than the search."""
+
+_RULE = frozenset(" \t:|-")
+"""All there is in the line under a table's head, and in a ruler."""
+
+# Each of these reads a line about once, whatever is in it: stretches between two marks are bounded.
+_fence = re.compile(r"\s*(```+|~~~+)[^`]*$")
+_line_mark = re.compile(r"\s*(?:(?:#{1,6}|>|[-*+]|\d{1,3}[.)])\s+)+(?:\[[ xX]\]\s+)?")
+_code_span = re.compile(r"(`+)(?!`)(.{0,400}?[^`])\1(?!`)")
+_link = re.compile(r"!?\[([^\[\]]*)\]\((?:<[^<>]*>|[^()\s]*(?:\([^()\s]*\)[^()\s]*)*)(?:\s+\"[^\"]*\")?\)")
+_autolink = re.compile(r"<((?:https?|mailto):[^<>\s]+)>")
+_strong = re.compile(r"(?<!\\)\*\*(?=\S)([^*]{1,200}?)(?<=[^\s\\])\*\*")
+_emphasis = re.compile(r"(?<![\w*\\])\*(?=[^\s*])([^*]{1,200}?)(?<=[^\s\\])\*(?![\w*])")
+_pipe = re.compile(r"(?<!\\)\|")
+_escape = re.compile(r"\\([\\`*_{}\[\]()#+.!|<>~-])")
+_piece = re.compile(f"[{CJK}]+|[^\\W_{CJK}]+(?:[\u0300-\u036f]+[^\\W_{CJK}]*)*")
+
+
+@dataclass(frozen=True, slots=True)
+class _Match:
+    start: int
+    end: int
+    terms: frozenset[str]
+
+
+def snippet(text: str, terms: Sequence[str], *, width: int = 240) -> str:
+    """At most about `width` characters of the text, around the place where most of the terms meet."""
+    line = plain(text)
+    matches = list(_matches(line, terms))
+    if matches:
+        start, end = _window(line, matches, width)
+    else:
+        start, end = 0, _word_border_before(line, width, 0)
+    parts = [CUT] if start > 0 else []
+    done = start
+    for match in matches:
+        if match.start >= start and match.end <= end:
+            parts += [line[done : match.start], OPEN, line[match.start : match.end], CLOSE]
+            done = match.end
+    parts.append(line[done:end])
+    if end < len(line):
+        parts.append(CUT)
+    return "".join(parts)
+
+
+def plain(markdown: str) -> str:
+    """A Markdown passage as one line of plain text."""
+    lines = []
+    fence = ""
+    for line in markdown[:_MAX_TEXT].splitlines():
+        mark = _fence.match(line)
+        if mark and (not fence or mark[1].startswith(fence)):
+            fence = "" if fence else mark[1]
+        elif fence:
+            lines.append(line)
+        elif "--" not in line or not _RULE.issuperset(line):
+            lines.append(_plain_line(line))
+    # Quotation marks of the text itself must not look like ours.
+    return " ".join(" ".join(lines).replace(OPEN, "“").replace(CLOSE, "”").split())
+
+
+def _plain_line(line: str) -> str:
+    if not line.isalnum() and (mark := _line_mark.match(line)):
+        line = line[mark.end() :]
+    stripped = line.strip()
+    if stripped.startswith("|"):
+        line = " · ".join(cell.strip() for cell in _pipe.split(stripped.strip("|")))
+    if "`" not in line:
+        return _without_marks(line)
+    parts = []
+    done = 0
+    for span in _code_span.finditer(line):
+        parts += [_without_marks(line[done : span.start()]), span[2]]
+        done = span.end()
+    # The brackets of a link around code stand in two parts, so links are softened once more in the whole.
+    return _link.sub(r"\1", "".join(parts) + _without_marks(line[done:]))
+
+
+def _without_marks(text: str) -> str:
+    # Most lines have no mark at all, and to look for one letter is much cheaper than to look for a pattern.
+    if "](" in text:
+        text = _link.sub(r"\1", text)
+    if "<" in text:
+        text = _autolink.sub(r"\1", text)
+    if "*" in text:
+        text = _emphasis.sub(r"\1", _strong.sub(r"\1", text))
+    return _escape.sub(r"\1", text) if "\\" in text else text
+
+
+def _matches(line: str, terms: Sequence[str]) -> Iterator[_Match]:
+    """Where the terms are, from left to right, without overlap."""
+    runs = {term for term in terms if is_cjk(term)}
+    stems = {stem(term) for term in terms if term not in runs}
+    # A stem begins as its word does, so two letters tell most words apart without looking at their endings.
+    beginnings = {found[:2] for found in stems}
+    for piece in _piece.finditer(line):
+        word = piece[0]
+        if word.isascii():
+            if word[:2].lower() not in beginnings:
+                continue
+        elif is_cjk(word):
+            yield from _run_matches(word, piece.start(), runs)
+            continue
+        if (found := stem(word.lower())) in stems:
+            yield _Match(piece.start(), piece.end(), frozenset([found]))
+
+
+def _run_matches(run: str, offset: int, terms: Collection[str]) -> Iterator[_Match]:
+    """Overlapping pairs of one run are marked as one stretch."""
+    found: set[str] = set()
+    start = end = -1
+    for i in range(len(run)):
+        here = [term for term in (run[i], run[i : i + 2]) if term in terms]
+        if not here:
+            continue
+        if i >= end and found:
+            yield _Match(offset + start, offset + end, frozenset(found))
+            found.clear()
+        if not found:
+            start = i
+        found.update(here)
+        end = max(end, i + max(map(len, here)))
+    if found:
+        yield _Match(offset + start, offset + end, frozenset(found))
+
+
+def _window(line: str, matches: Sequence[_Match], width: int) -> tuple[int, int]:
+    """The stretch that holds most different terms, then most matches; the first of equals."""
+    best = (0, 0)
+    first = last = 0
+    seen: dict[str, int] = {}
+    j = 0
+    for i, left in enumerate(matches):
+        while j < len(matches) and (j == i or matches[j].end - left.start <= width):
+            for term in matches[j].terms:
+                seen[term] = seen.get(term, 0) + 1
+            j += 1
+        if (len(seen), j - i) > best:
+            best, first, last = (len(seen), j - i), i, j - 1
+        for term in left.terms:
+            if seen[term] == 1:
+                del seen[term]
+            else:
+                seen[term] -= 1
+    must_start, must_end = matches[first].start, matches[last].end
+    if len(line) <= width:
+        return 0, len(line)
+    spare = max(0, width - (must_end - must_start))
+    # A third of the room before, the rest after; what one side cannot use goes to the other.
+    start = max(0, must_start - spare // 3)
+    end = min(len(line), start + max(width, must_end - start))
+    start = max(0, min(start, end - width)) if end - width < must_start else must_start
+    return _word_border_after(line, start, must_start), _word_border_before(line, end, must_end)
+
+
+def _word_border_after(line: str, at: int, latest: int) -> int:
+    """The first place from `at` on where a word begins; `latest` is one for sure."""
+    while at < latest and not _is_border(line, at):
+        at += 1
+    while at < latest and line[at] == " ":
+        at += 1
+    return at
+
+
+def _word_border_before(line: str, at: int, earliest: int) -> int:
+    """The last place up to `at` where a word ends, not before `earliest`."""
+    if at >= len(line):
+        return len(line)
+    end = at
+    while end > earliest and not _is_border(line, end):
+        end -= 1
+    if end == 0:
+        return at
+    while end > earliest and line[end - 1] == " ":
+        end -= 1
+    return end
+
+
+def _is_border(line: str, at: int) -> bool:
+    return at in (0, len(line)) or " " in line[at - 1 : at + 1] or is_cjk(line[at - 1]) or is_cjk(line[at])
+
+
+_VOWELS = frozenset("aeiouy")
+# Endings by the number of letters that must be left when one is taken off.
+_AT_LEAST = {
+    2: "ings ing ed ies es s e",
+    3: "izations ization isations isation ations ation ators ator ating ated ates ate izing ized izes ize "
+    "edly",
+    4: "ly",
+    5: "ions ion ers er ements ement ences ence ents ent ances ance ants ant able",
+    6: "ments ment",
+}
+_ENDINGS = sorted(
+    ((ending, letters) for letters, endings in _AT_LEAST.items() for ending in endings.split()),
+    key=lambda ending: -len(ending[0]),
+)
+_NOT_AFTER = {"s": "su", "ed": "e", "ions": "aeiounr", "ion": "aeiounr", "ents": "m", "ent": "m"}
+
+
+@lru_cache(maxsize=4096)
+def stem(word: str) -> str:
+    """What a lower-case word shares with its other forms: `configuring` and `configuration` have one stem."""
+    if not word.isascii():
+        word = "".join(c for c in unicodedata.normalize("NFD", word) if not unicodedata.combining(c))
+    for ending, at_least in _ENDINGS:
+        rest = word[: -len(ending)]
+        if not word.endswith(ending) or len(rest) < at_least or _VOWELS.isdisjoint(rest):
+            continue
+        if rest[-1] in _NOT_AFTER.get(ending, ""):
+            continue
+        if ending == "ies":
+            return rest + "i"
+        if len(rest) > 3 and rest[-1] == rest[-2] and rest[-1] not in "aeioulsz":
+            return rest[:-1]
+        word = rest
+        break
+    return word[:-1] + "i" if word.endswith("y") and len(word) > 2 else word

@@ -1,0 +1,68 @@
+"""What readers saw change, for those who follow: at once, or as soon as there is something."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+
+from rowen.core.feed import START, Cursor
+from rowen.core.safety.access import Scope
+from rowen.doors import views
+from rowen.doors.rest import reading_models as models
+from rowen.doors.rest.guard import needs
+from rowen.doors.rest.params import Limit
+from rowen.doors.rest.problems import declared
+from rowen.doors.rest.waiting import while_there
+from rowen.managing.find import find_all
+from rowen.ports.bundle import Tools
+from rowen.service.sync_queue import Desk
+
+MAX_WAIT_S = 60.0
+
+Since = Annotated[
+    str | None,
+    Query(
+        description="The `cursor` of the answer before; from the beginning when left away",
+        pattern=r"^[0-9]{1,18}\.[0-9]{1,18}$",
+        examples=["12.34"],
+    ),
+]
+Names = Annotated[list[str], Query(alias="source", description="Only of these sources")]
+WaitS = Annotated[
+    float,
+    Query(description="When there is nothing, wait so many seconds for something", ge=0, le=MAX_WAIT_S),
+]
+
+
+def router(tools: Tools, desk: Desk) -> APIRouter:
+    api = APIRouter(tags=["reading"])
+
+    @api.get(
+        "/changes",
+        summary="What was touched after a cursor, with what readers see of it now",
+        response_model=models.Changes,
+        responses=declared(400, 404),
+        dependencies=[needs(Scope.READ)],
+    )
+    async def list_changes(
+        request: Request,
+        since: Since = None,
+        names: Names = [],  # noqa: B006 - the framework makes a new one for each call
+        limit: Limit = 100,
+        wait_s: WaitS = 0.0,
+    ) -> Any:
+        """Answers at once when there is something. Every touched reference comes at least once; reading late,
+        or twice, does no harm.
+        """
+        after = START if since is None else Cursor.parse(since)
+        wanted = {source.id for source in await find_all(tools, names)} if names else None
+        items = await while_there(
+            request, desk.lookout.feed(after, source_ids=wanted, limit=limit, wait_s=wait_s)
+        )
+        return {
+            "changes": [views.touched(item) for item in items],
+            "cursor": str(items[-1].cursor if items else after),
+        }
+
+    return api

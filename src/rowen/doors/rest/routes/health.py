@@ -1,0 +1,71 @@
+"""For machines: is it alive, is it ready, how is it doing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter
+from fastapi.responses import Response
+
+from rowen.core.safety.access import Scope
+from rowen.doors import states, views
+from rowen.doors.rest import models, reading_models
+from rowen.doors.rest.guard import needs
+from rowen.doors.rest.metrics import CONTENT_TYPE, Metrics
+from rowen.doors.rest.problems import declared
+from rowen.ports.bundle import Tools
+from rowen.service.sync_job import Stopping
+from rowen.service.sync_queue import Desk
+
+
+def health_router(tools: Tools, desk: Desk, metrics: Metrics) -> APIRouter:
+    """At the root, where machines look for it."""
+    api = APIRouter(tags=["service"])
+
+    @api.get("/health/live", summary="Is the process alive", response_model=reading_models.Health)
+    async def is_live() -> Any:
+        return {"status": "ok"}
+
+    @api.get(
+        "/health/ready",
+        summary="Does the store answer",
+        response_model=reading_models.Health,
+        responses={503: declared()[503]},
+    )
+    async def is_ready() -> Any:
+        if desk.stopping.is_set():
+            raise Stopping.now()
+        await tools.store.sources()
+        return {"status": "ok"}
+
+    @api.get(
+        "/metrics",
+        summary="Figures for Prometheus",
+        response_class=Response,
+        responses=declared()
+        | {200: {"description": "Figures", "content": {"text/plain": {"schema": {"type": "string"}}}}},
+        dependencies=[needs(Scope.READ)],
+    )
+    async def get_metrics() -> Response:
+        return Response(await metrics.text(), headers={"Content-Type": CONTENT_TYPE})
+
+    return api
+
+
+def status_router(tools: Tools) -> APIRouter:
+    api = APIRouter(tags=["service"])
+
+    @api.get(
+        "/status",
+        summary="Every source, and the model that search uses",
+        response_model=models.Status,
+        responses=declared(),
+        dependencies=[needs(Scope.READ)],
+    )
+    async def get_status() -> Any:
+        return {
+            "sources": [views.status(one) for one in await states.statuses(tools)],
+            "embedding": await states.embedding_status(tools),
+        }
+
+    return api

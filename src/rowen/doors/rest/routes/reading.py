@@ -1,0 +1,195 @@
+"""For readers: search, documents, exports."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import StreamingResponse
+
+from rowen.core.exchange.columns import Format
+from rowen.core.safety.access import Scope
+from rowen.core.search.hit import Filters, SearchMode
+from rowen.doors import views
+from rowen.doors.rest import reading_models as models
+from rowen.doors.rest.guard import needs
+from rowen.doors.rest.params import DocumentId, Limit, SourceName
+from rowen.doors.rest.problems import Refusal, declared, refused
+from rowen.engine.embedding import for_search
+from rowen.errors import NotFound
+from rowen.kinds.register import KINDS, kind_named
+from rowen.managing.find import choose_all, find
+from rowen.ports.bundle import Tools
+from rowen.reading import search as searching
+from rowen.sinks.export import sink as export
+
+META = "meta."
+MAX_META, MAX_SOURCES = 20, 50
+CHUNK = 65_536
+MEDIA_TYPES = {"jsonl": "application/jsonl", "csv": "text/csv; charset=utf-8"}
+
+Names = Annotated[
+    list[str],
+    Query(
+        alias="source",
+        description="Only in these: `name`, `name@3` or `name@3.12`",
+        max_length=MAX_SOURCES,
+    ),
+]
+Kinds = Annotated[
+    list[str],
+    Query(
+        alias="kind",
+        description="Only in sources of these kinds",
+        json_schema_extra={"items": {"type": "string", "enum": sorted(KINDS)}},
+    ),
+]
+Question = Annotated[str, Query(description="What to look for", pattern=r"\S", max_length=1000)]
+Few = Annotated[int, Query(description="At most so many hits", ge=1, le=50)]
+Skip = Annotated[int, Query(description="Leave out the best so many", ge=0, le=50)]
+After = Annotated[str, Query(description="The `next` of the page before", max_length=4000)]
+
+
+def router(tools: Tools) -> APIRouter:
+    api = APIRouter(tags=["reading"])
+
+    @api.get(
+        "/search",
+        summary="Search what is visible",
+        response_model=models.Answer,
+        responses=declared(400, 404),
+        dependencies=[needs(Scope.READ)],
+    )
+    async def search(
+        request: Request,
+        q: Question,
+        names: Names = [],  # noqa: B006 - the framework makes a new one for each call
+        kinds: Kinds = [],  # noqa: B006
+        mode: SearchMode = SearchMode.HYBRID,
+        since: Annotated[datetime | None, Query(description="Only what was fetched since")] = None,
+        limit: Few = 10,
+        offset: Skip = 0,
+    ) -> Any:
+        """One hit for each document, with its best sections. Metadata is filtered with `meta.KEY=VALUE`, for
+        example `meta.tags=water`; give several to need all of them.
+        """
+        metadata, since = _metadata(request), _moment(since)
+        wanted = await choose_all(tools, names)
+        filters = Filters(
+            source_ids=frozenset(source.id for source in wanted),
+            kinds=frozenset(kind_named(kind).name for kind in kinds),
+            metadata=metadata,
+            since=since,
+        )
+        # A search by words alone never loads the model.
+        embedder = await for_search(tools) if mode is not SearchMode.KEYWORD else None
+        answer = await searching.search(
+            tools.store, embedder, q, mode=mode, filters=filters, limit=offset + limit
+        )
+        shown = views.answer(answer)
+        return {**shown, "hits": shown["hits"][offset:], "limit": limit, "offset": offset}
+
+    @api.get(
+        "/sources/{source}/documents",
+        summary="What readers see of a source, page by page",
+        response_model=models.Documents,
+        responses=declared(404),
+        dependencies=[needs(Scope.READ)],
+    )
+    async def list_documents(source: SourceName, after: After = "", limit: Limit = 100) -> Any:
+        named = await find(tools, source)
+        found = await tools.store.documents(named.id, after=after, limit=limit)
+        return {
+            "source": named.label,
+            "documents": [views.document(one) for one in found],
+            "next": found[-1].reference if len(found) == limit else None,
+        }
+
+    @api.get(
+        "/documents/{document_id}",
+        summary="One document with its text and sections",
+        response_model=models.WholeDocument,
+        responses=declared(404),
+        dependencies=[needs(Scope.READ)],
+    )
+    async def get_document(document_id: DocumentId) -> Any:
+        found = await tools.store.document(document_id)
+        if found is None:
+            raise NotFound(
+                f"document {document_id}: readers do not see it",
+                hint="another version of it may be visible; look it up by its source",
+                document=document_id,
+            )
+        return views.whole_document(found, await tools.store.document_sections(document_id))
+
+    @api.get(
+        "/sources/{source}/export",
+        summary="Everything readers see of a source, as a file",
+        response_class=StreamingResponse,
+        responses=declared(404)
+        | {200: {"description": "The file", "content": {"application/jsonl": {}, "text/csv": {}}}},
+        dependencies=[needs(Scope.READ)],
+    )
+    async def export_source(
+        source: SourceName,
+        format: Annotated[Literal["jsonl", "csv"], Query()] = "jsonl",  # noqa: A002
+        text: Annotated[bool, Query(description="Also the texts")] = True,
+    ) -> StreamingResponse:
+        """One whole generation: a source that is shown anew meanwhile is written anew."""
+        named = await find(tools, source)
+        folder = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="rowen-export-")
+        try:
+            path = Path(folder.name) / f"{named.name}.{format}"
+            wanted = export.Wanted(path=str(path), format=Format(format), text=text)
+            await export.export(tools, wanted, [named.label])
+        except BaseException:
+            await asyncio.to_thread(folder.cleanup)
+            raise
+        return StreamingResponse(
+            _chunks(path, folder),
+            media_type=MEDIA_TYPES[format],
+            headers={"Content-Disposition": f'attachment; filename="{named.name}.{format}"'},
+        )
+
+    return api
+
+
+async def _chunks(path: Path, folder: tempfile.TemporaryDirectory[str]) -> AsyncIterator[bytes]:
+    try:
+        file = await asyncio.to_thread(path.open, "rb")
+        try:
+            while chunk := await asyncio.to_thread(file.read, CHUNK):
+                yield chunk
+        finally:
+            file.close()
+    finally:
+        # Also when the caller went away half-way.
+        folder.cleanup()
+
+
+def _moment(since: datetime | None) -> datetime | None:
+    if since is None or since.tzinfo is None:
+        return since and since.replace(tzinfo=UTC)
+    try:
+        return since.astimezone(UTC)
+    except OverflowError:
+        # The first or the last day of the calendar, and an offset that leads out of it.
+        raise Refusal(refused(422, "`since`: not a time that can be told in UTC")) from None
+
+
+def _metadata(request: Request) -> dict[str, str]:
+    found = {
+        name.removeprefix(META): value
+        for name, value in request.query_params.multi_items()
+        if name.startswith(META) and name != META
+    }
+    if len(found) > MAX_META:
+        raise Refusal(refused(422, f"`meta.`: expected at most {MAX_META} filters, got {len(found)}"))
+    if any("\0" in text for pair in found.items() for text in pair):
+        raise Refusal(refused(422, "`meta.`: a filter holds the character 0, which no metadata does"))
+    return found

@@ -1,0 +1,105 @@
+"""Runs: what they did, item by item, and live."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from fastapi.responses import StreamingResponse
+
+from rowen.core.run import Run
+from rowen.core.safety.access import Scope
+from rowen.core.source import Source
+from rowen.doors import views
+from rowen.doors.rest import models
+from rowen.doors.rest.guard import needs
+from rowen.doors.rest.params import LARGEST, RunId, SourceName
+from rowen.doors.rest.problems import declared
+from rowen.doors.rest.routes import live
+from rowen.errors import NotFound
+from rowen.managing.find import find
+from rowen.ports.bundle import Tools
+from rowen.service.sync_queue import Desk
+
+Newest = Annotated[int, Query(description="The newest so many", ge=1, le=1000)]
+AfterRun = Annotated[int, Query(description="Only runs that came after this one", ge=0, le=LARGEST)]
+
+STREAM: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "Server-sent events: `progress` with the run, `item` for each one, `finished` last",
+        "content": {
+            "text/event-stream": {
+                "example": 'event: finished\ndata: {"run_id": 12, "status": "completed"}\n\n',
+            }
+        },
+    }
+}
+
+
+def router(tools: Tools, desk: Desk) -> APIRouter:
+    api = APIRouter(tags=["runs"])
+
+    async def found(run_id: int) -> tuple[Source, Run]:
+        run = await tools.store.run(run_id)
+        for source in await tools.store.sources():
+            if run is not None and source.id == run.source_id:
+                return source, run
+        raise NotFound(f"run {run_id}: no such run", run_id=run_id)
+
+    @api.get(
+        "/sources/{source}/runs",
+        summary="The runs of a source, newest first",
+        response_model=models.Runs,
+        responses=declared(404),
+        dependencies=[needs(Scope.READ)],
+    )
+    async def list_runs(source: SourceName, limit: Newest = 20, after_run: AfterRun = 0) -> Any:
+        named = await find(tools, source)
+        runs = await tools.store.runs(named.id, limit=limit)
+        return {"runs": [views.run_of(named, run) for run in runs if run.id > after_run]}
+
+    @api.get(
+        "/runs/{run_id}",
+        summary="One run",
+        response_model=models.Run,
+        responses=declared(404),
+        dependencies=[needs(Scope.READ)],
+    )
+    async def get_run(run_id: RunId) -> Any:
+        return views.run_of(*await found(run_id))
+
+    @api.get(
+        "/runs/{run_id}/items",
+        summary="What became of each item of a run, and why",
+        response_model=models.Items,
+        responses=declared(404),
+        dependencies=[needs(Scope.READ)],
+    )
+    async def list_items(run_id: RunId) -> Any:
+        _, run = await found(run_id)
+        items = await tools.store.run_items(run_id)
+        return {
+            "run_id": run_id,
+            "items": [views.item(item) for item in items],
+            "unlisted": views.unlisted(run.counters),
+        }
+
+    @api.get(
+        "/runs/{run_id}/events",
+        summary="A run, live",
+        response_class=StreamingResponse,
+        responses=declared(404) | STREAM,
+        dependencies=[needs(Scope.READ)],
+    )
+    async def watch_run(run_id: RunId) -> StreamingResponse:
+        """A run of this process tells each item; one of another process is looked at every second. The last
+        event is `finished`; without it, the server was stopped.
+        """
+        source, run = await found(run_id)
+        return StreamingResponse(
+            live.events(tools, desk, source, run),
+            media_type="text/event-stream",
+            headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+        )
+
+    return api

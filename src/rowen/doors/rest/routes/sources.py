@@ -1,0 +1,131 @@
+"""Sources: list, look at, add, remove, pause, resume, sync."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from rowen.core.rules.schedule import seconds
+from rowen.core.safety.access import Scope
+from rowen.core.source import API
+from rowen.doors import states, views
+from rowen.doors.rest import models
+from rowen.doors.rest.guard import needs
+from rowen.doors.rest.params import SourceName
+from rowen.doors.rest.problems import declared
+from rowen.doors.rest.routes.syncing import BEGUN, PREFIX, Full, Wait, sync
+from rowen.managing import find as finding
+from rowen.managing import sources
+from rowen.ports.bundle import Tools
+from rowen.service import attempts
+from rowen.service.sync_queue import Desk
+
+
+def router(tools: Tools, desk: Desk) -> APIRouter:
+    api = APIRouter(prefix="/sources", tags=["sources"])
+
+    @api.get(
+        "",
+        summary="Every source and the state it is in",
+        response_model=models.Sources,
+        responses=declared(),
+        dependencies=[needs(Scope.READ)],
+    )
+    async def list_sources() -> Any:
+        return {"sources": [views.status(one) for one in await states.statuses(tools)]}
+
+    @api.post(
+        "",
+        summary="Add a source",
+        status_code=201,
+        response_model=models.Added,
+        responses=declared(400, 409, 413, 502, 504)
+        | {201: {"headers": {"Location": {"description": "The source", "schema": {"type": "string"}}}}},
+        dependencies=[needs(Scope.ADMIN)],
+    )
+    async def add_source(new: models.NewSource, response: Response) -> Any:
+        """Its server is asked first, and what it said is in `findings`. A location that leads to a private,
+        loopback or link-local address is refused, here and in every later run. Folders and repositories on
+        the server's own disk must lie under `service.allowed_roots`; variables that settings refer to must
+        be named in `service.allowed_variables`.
+        """
+        every_s = seconds(new.every) if new.every is not None else None
+        added = await sources.add(
+            tools,
+            new.location,
+            name=new.name,
+            kind=new.kind,
+            version=new.version,
+            settings=new.settings,
+            origin=API,
+        )
+        if every_s is not None:
+            await tools.store.set_schedule(added.source.id, every_s)
+        desk.wake.set()
+        response.headers["Location"] = f"{PREFIX}/sources/{added.source.label}"
+        return views.added(added)
+
+    @api.get(
+        "/{source}",
+        summary="One source",
+        response_model=models.Source,
+        responses=declared(404),
+        dependencies=[needs(Scope.READ)],
+    )
+    async def get_source(source: SourceName) -> Any:
+        return views.status(await states.status_of(tools, await finding.find(tools, source)))
+
+    @api.delete(
+        "/{source}",
+        summary="Forget a source and everything stored of it",
+        response_model=models.Removed,
+        responses=declared(404, 409),
+        dependencies=[needs(Scope.ADMIN)],
+    )
+    async def remove_source(source: SourceName) -> Any:
+        found = await finding.find(tools, source)
+        documents = (await tools.store.stats(found.id)).documents
+        await sources.remove(tools, found)
+        return {"source": found.label, "removed": True, "documents": documents}
+
+    async def set_paused(name: str, *, paused: bool) -> dict[str, Any]:
+        found = await finding.find(tools, name)
+        if paused:
+            await tools.store.set_paused(found.id, True)
+        else:
+            await attempts.resume(tools, found)
+        desk.wake.set()
+        return {"source": found.label, "paused": paused}
+
+    @api.post(
+        "/{source}/pause",
+        summary="Leave a source alone until it is resumed",
+        response_model=models.Paused,
+        responses=declared(404),
+        dependencies=[needs(Scope.ADMIN)],
+    )
+    async def pause_source(source: SourceName) -> Any:
+        return await set_paused(source, paused=True)
+
+    @api.post(
+        "/{source}/resume",
+        summary="Look after a source again",
+        response_model=models.Paused,
+        responses=declared(404),
+        dependencies=[needs(Scope.ADMIN)],
+    )
+    async def resume_source(source: SourceName) -> Any:
+        return await set_paused(source, paused=False)
+
+    @api.post(
+        "/{source}/sync",
+        summary="Bring a source in step",
+        response_model=models.Receipt,
+        responses=declared(404, 409, 502, 504) | BEGUN,
+        dependencies=[needs(Scope.SYNC)],
+    )
+    async def sync_source(request: Request, source: SourceName, full: Full = False, wait: Wait = True) -> Any:
+        return await sync(tools, desk, request, source, full=full, wait=wait)
+
+    return api

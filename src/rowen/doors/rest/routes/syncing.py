@@ -1,0 +1,114 @@
+"""Starting runs: `POST .../sync`, waited for or not, and the two paths that go by `scraping`.
+
+Calls that come while a run of the source is under way join it. A run that failed, or whose generation is
+held, is an answer like any other: its receipt says so.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import JSONResponse
+
+from rowen.core.handoff import HandoffStatus
+from rowen.core.run import Run
+from rowen.core.safety.access import Scope
+from rowen.doors import views
+from rowen.doors.rest import models
+from rowen.doors.rest.guard import needs
+from rowen.doors.rest.params import LARGEST, Limit, Offset, SourceName
+from rowen.doors.rest.problems import declared
+from rowen.doors.rest.waiting import while_there
+from rowen.managing.find import find
+from rowen.ports.bundle import Tools
+from rowen.service.sync_queue import Answer, Desk
+
+PREFIX = "/api/v1"
+
+Full = Annotated[bool, Query(description="Fetch everything anew, whatever the validators say")]
+Wait = Annotated[bool, Query(description="False: answer at once, with where to look")]
+ScrapeRun = Annotated[int | None, Query(description="Only of this run", ge=1, le=LARGEST)]
+OfStatus = Annotated[HandoffStatus | None, Query(description="Only in this state")]
+
+BEGUN: dict[int | str, dict[str, Any]] = {
+    202: {
+        "model": models.Begun,
+        "description": "Under way, or waiting for its turn",
+        "headers": {"Location": {"description": "Where to look", "schema": {"type": "string"}}},
+    }
+}
+
+
+def scraping_router(tools: Tools, desk: Desk) -> APIRouter:
+    """The paths of the ingestion handoff: at the root and under `/api/v1` alike."""
+    router = APIRouter(prefix="/scraping", tags=["scraping"])
+
+    @router.post(
+        "/{source}/sync",
+        summary="Bring a source in step and hand changed items to ingestion",
+        response_model=models.Receipt,
+        responses=declared(404, 409, 502, 504) | BEGUN,
+        dependencies=[needs(Scope.SYNC)],
+    )
+    async def sync_scraping_source(
+        request: Request, source: SourceName, full: Full = False, wait: Wait = True
+    ) -> Any:
+        return await sync(tools, desk, request, source, full=full, wait=wait)
+
+    @router.get(
+        "/{source}/handoffs",
+        summary="The handoffs of a source, newest first",
+        response_model=models.Handoffs,
+        responses=declared(404),
+        dependencies=[needs(Scope.READ)],
+    )
+    async def list_scraping_handoffs(
+        source: SourceName,
+        status: OfStatus = None,
+        scrape_run_id: ScrapeRun = None,
+        limit: Limit = 100,
+        offset: Offset = 0,
+    ) -> Any:
+        found = await tools.store.handoffs(
+            source_id=(await find(tools, source)).id,
+            status=status,
+            run_id=scrape_run_id,
+            limit=limit,
+            offset=offset,
+        )
+        return {"handoffs": [views.handoff(one) for one in found], "limit": limit, "offset": offset}
+
+    return router
+
+
+async def sync(
+    tools: Tools, desk: Desk, request: Request, name: str, *, full: bool, wait: bool
+) -> dict[str, Any] | JSONResponse:
+    source = await find(tools, name)
+    if wait:
+        return await _receipt(tools, await while_there(request, desk.sync(source, full=full)))
+    started = await desk.begin(source, full=full)
+    run_id = started.run_id
+    location = (
+        f"{PREFIX}/runs/{run_id}"
+        if run_id
+        else f"{PREFIX}/sources/{source.label}/runs?after_run={started.after_run}"
+    )
+    begun = {
+        "source": source.label,
+        "state": "running" if run_id else "queued",
+        "scrape_run_id": run_id,
+        "location": location,
+    }
+    return JSONResponse(begun, 202, headers={"Location": location})
+
+
+async def _receipt(tools: Tools, answer: Answer) -> dict[str, Any]:
+    counts: Counter[tuple[HandoffStatus, str]] = Counter()
+    for run_id in answer.run_ids:
+        counts.update(await tools.store.handoff_counts(run_id=run_id))
+    ended = answer.ended
+    shown = views.receipt_of(answer.source, ended) if isinstance(ended, Run) else views.receipt(ended)
+    return {**shown, "scrape_run_id": answer.run_ids[-1], **views.handoff_counts(counts)}

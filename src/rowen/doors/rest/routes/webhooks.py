@@ -1,0 +1,126 @@
+"""`POST /webhooks/...`: others say that something has changed.
+
+Senders have no token; they sign what they send. A delivery is answered as soon as its wish is stored: 202
+with what was queued, also when nothing was, for a sender can do nothing about that.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Request
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field
+from starlette.requests import ClientDisconnect
+
+from rowen.doors.rest.problems import Problem, Refusal, declared, refused
+from rowen.ports.bundle import Tools
+from rowen.service.hooks import incoming as hooks
+from rowen.service.hooks.incoming import BadSignature, Heard, Queued, Verdict, Wake
+from rowen.service.hooks.rules import Delivery
+from rowen.service.sync_queue import Desk
+
+MAX_GITHUB_BYTES = 25_000_000
+"""GitHub sends no larger ones."""
+MAX_BYTES = 1_000_000
+
+Name = Annotated[str, Path(description="A source, `name` or `name@version`", max_length=200)]
+
+
+class QueuedModel(BaseModel):
+    """A wish that waits for its turn."""
+
+    source: str
+    only: int | None = Field(description="How many references it names by now; null for everything")
+    paused: bool = Field(description="The source is paused: the wish waits until somebody resumes it")
+
+
+class HeardModel(BaseModel):
+    """What became of a delivery."""
+
+    status: Verdict
+    reason: str | None = Field(default=None, description="Why it was ignored")
+    queued: list[QueuedModel] = Field(default_factory=list)
+
+
+def webhook_router(tools: Tools, desk: Desk, *, wake: Wake | None = None) -> APIRouter:
+    """The hooks; `wake` is called when a wish was left, by default it wakes the desk's loop."""
+    api = APIRouter(prefix="/webhooks", tags=["webhooks"])
+    awaken = wake or desk.wake.set
+    described: dict[str, Any] = {
+        "status_code": 202,
+        "response_model": HeardModel,
+        "responses": declared(400, 401, 413),
+    }
+
+    @api.post("/github", summary="A delivery of GitHub: a push to a mirrored repository", **described)
+    async def hear_github(request: Request) -> Any:
+        """Signed with the service's secret in `X-Hub-Signature-256`; a delivery that came before is known by
+        its `X-GitHub-Delivery`.
+        """
+        delivery = await _delivery(request, MAX_GITHUB_BYTES)
+        try:
+            return _answer(await hooks.hear_github(tools, delivery, wake=awaken))
+        except BadSignature as exc:
+            raise Refusal(_unsigned(exc)) from None
+
+    # The second path is for sources whose name is taken by another hook.
+    @api.post(
+        "/source/{source}",
+        name="hear_source",
+        summary="The same, also for a source named `github`",
+        **described,
+    )
+    @api.post("/{source}", summary="Something of a source has changed", **described)
+    async def hear(request: Request, source: Name) -> Any:
+        """The body is empty, or names what has changed: `{"urls": ["https://..."]}`. Signed in
+        `X-Rowen-Signature` with `X-Rowen-Timestamp`, or as GitHub does.
+        """
+        limit = MAX_GITHUB_BYTES if "x-github-event" in request.headers else MAX_BYTES
+        delivery = await _delivery(request, limit)
+        try:
+            return _answer(await hooks.hear(tools, source, delivery, wake=awaken))
+        except BadSignature as exc:
+            raise Refusal(_unsigned(exc)) from None
+
+    return api
+
+
+async def _delivery(request: Request, limit: int) -> Delivery:
+    """The whole body, counted while it comes in: a sender that says it is short is not believed."""
+    said = request.headers.get("content-length", "")
+    if said.isascii() and said.isdigit() and int(said[:20]) > limit:
+        raise Refusal(refused(413, f"the body is longer than {limit} bytes"))
+    chunks: list[bytes] = []
+    size = 0
+    try:
+        async for chunk in request.stream():
+            size += len(chunk)
+            if size > limit:
+                raise Refusal(refused(413, f"the body is longer than {limit} bytes"))
+            chunks.append(chunk)
+    except ClientDisconnect:
+        raise Refusal(refused(400, "the body broke off")) from None
+    return Delivery({name.lower(): value for name, value in request.headers.items()}, b"".join(chunks))
+
+
+def _answer(heard: Heard) -> JSONResponse:
+    content = {
+        "status": heard.verdict.value,
+        "reason": heard.reason,
+        "queued": [_queued(one) for one in heard.queued],
+    }
+    return JSONResponse(content, 202)
+
+
+def _queued(queued: Queued) -> dict[str, Any]:
+    only = queued.request.only
+    return {
+        "source": queued.source,
+        "only": None if only is None else len(only),
+        "paused": queued.paused,
+    }
+
+
+def _unsigned(exc: BadSignature) -> Problem:
+    return refused(401, exc.message, hint=exc.hint)

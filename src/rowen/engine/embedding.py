@@ -1,0 +1,262 @@
+"""The way to an embedding provider: in batches, behind its circuit breaker, one model at a time for search.
+
+Two models may differ: the *target* is the one the settings name, and new text is embedded with it; the
+*search model* is the one whose vectors are complete. Filling the gaps of the target first and switching then
+keeps search up all the time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rowen.core.rules import breaker as breakers
+from rowen.core.rules.breaker import Breaker, BreakerSettings, BreakerState
+from rowen.core.section import Passage
+from rowen.engine.tasks import first
+from rowen.errors import EmbedderUnavailable
+from rowen.ports.bundle import Tools
+from rowen.ports.embedder import Embedder, Model
+
+SEARCH_MODEL = "search_model"
+PENDING = "vectors_pending"
+"""Notes of the store: the model that search uses; whether some visible text may lack its vector."""
+CIRCUIT_OPEN = "circuit_open"
+REJECTED = "rejected"
+PROBE = "rowen"
+"""A text every model takes."""
+FILL_BATCH = 512
+
+
+@dataclass(slots=True)
+class Embedded:
+    vectors: dict[bytes, bytes] = field(default_factory=dict)
+    """By passage hash. What was computed before a failure is here too: nobody pays for it twice."""
+    error: EmbedderUnavailable | None = None
+
+
+def breaker_note(model: Model) -> str:
+    return f"breaker:{model.name}"
+
+
+async def embed(tools: Tools, passages: Sequence[Passage]) -> Embedded:
+    """Vectors for these passages, as far as the provider can be had.
+
+    Each call's answer is stored at once, so that an interruption costs the calls under way and nothing more.
+    """
+    result = Embedded()
+    if not passages:
+        return result
+    caller = _Caller(tools, tools.embedder())
+    await caller.load()
+    size = max(1, caller.embedder.batch_size)
+    waiting = iter([passages[start : start + size] for start in range(0, len(passages), size)])
+
+    async def go_on() -> None:
+        for batch in waiting:
+            try:
+                vectors = await caller.embed(batch)
+            except EmbedderUnavailable as exc:
+                # A call that fails costs its own texts their vectors; the breaker says when to stop.
+                result.error = exc
+                if exc.facts.get("kind") == CIRCUIT_OPEN:
+                    return
+                continue
+            result.vectors |= vectors
+            if len(passages) > size:
+                await tools.store.save_passages(batch, vectors, caller.embedder.model)
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            # A provider that has failed is tried by one call after the other.
+            for _ in range(tools.embedding_calls if caller.is_trusted else 1):
+                group.create_task(go_on())
+    except BaseExceptionGroup as group_error:
+        raise first(group_error) from None
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    texts: int
+    error: EmbedderUnavailable | None
+    """Why some are still missing."""
+
+
+async def fill(tools: Tools) -> Filled:
+    """Embed what readers see and has no vector under the target; then let search use the target."""
+    model, done = tools.embedder().model, 0
+    while waiting := await tools.store.unembedded(model, limit=FILL_BATCH):
+        embedded = await embed(tools, waiting)
+        await tools.store.save_vectors(embedded.vectors, model)
+        done += len(embedded.vectors)
+        if embedded.error is not None:
+            return Filled(done, embedded.error)
+    await _note(tools, PENDING, False)
+    await _note(tools, SEARCH_MODEL, _described(tools.embedder()))
+    return Filled(done, None)
+
+
+async def fill_if_pending(tools: Tools) -> int:
+    """The same after a run that had to leave vectors out; a provider that is still away is no error here.
+
+    Moving a whole store to another model is not a sync's business: that costs, and `rowen embed` does it.
+    """
+    if not await tools.store.note(PENDING) or not await is_search_model(tools, tools.embedder().model):
+        return 0
+    return (await fill(tools)).texts
+
+
+async def is_search_model(tools: Tools, model: Model) -> bool:
+    note = await tools.store.note(SEARCH_MODEL)
+    return note is None or (note["name"], note["digest"]) == (model.name, model.digest)
+
+
+async def left_out(tools: Tools) -> None:
+    """Remember that some text was stored without its vectors."""
+    await _note(tools, PENDING, True)
+
+
+async def begin(tools: Tools) -> None:
+    """The first model a store sees is the one search uses."""
+    if await tools.store.note(SEARCH_MODEL) is None:
+        await tools.store.save_note(SEARCH_MODEL, _described(tools.embedder()))
+
+
+async def for_search(tools: Tools) -> Embedder:
+    """The embedder whose vectors are complete: the target, or the one before it.
+
+    While its circuit is open it answers at once that it cannot be had: a reader does not wait for the dead.
+    """
+    note = await tools.store.note(SEARCH_MODEL)
+    embedder = tools.embedder()
+    if note is not None and note["spec"] != dict(embedder.spec):
+        embedder = tools.embedder_from(note["spec"])
+    breaker = breakers.before_call(await breaker_of(tools, embedder.model), tools.clock.now())
+    return embedder if breakers.allows(breaker) else _Silent(embedder, breaker)
+
+
+class _Silent:
+    """An embedder whose circuit is open."""
+
+    def __init__(self, embedder: Embedder, breaker: Breaker) -> None:
+        self.model = embedder.model
+        self.batch_size = embedder.batch_size
+        self.spec = embedder.spec
+        self._breaker = breaker
+
+    async def embed(self, texts: Sequence[str]) -> list[bytes]:
+        raise _not_asked(self.model, self._breaker)
+
+    async def embed_query(self, text: str) -> bytes:
+        raise _not_asked(self.model, self._breaker)
+
+    async def close(self) -> None:
+        return None
+
+
+def _not_asked(model: Model, breaker: Breaker) -> EmbedderUnavailable:
+    again = f"{breaker.opens_again_at:%H:%M:%S} UTC" if breaker.opens_again_at else "a while"
+    return EmbedderUnavailable(
+        f"model `{model.name}`: not asked after {breaker.failures} failures in a row: {breaker.last_error}",
+        hint=f"it is tried again after {again}; `rowen embed` fills the gaps",
+        kind=CIRCUIT_OPEN,
+    )
+
+
+async def breaker_of(tools: Tools, model: Model) -> Breaker:
+    remembered = await tools.store.note(breaker_note(model))
+    return breakers.from_json(remembered) if remembered else Breaker()
+
+
+class _Caller:
+    """One provider behind its breaker; the state is written down when it changes, not at each call."""
+
+    def __init__(self, tools: Tools, embedder: Embedder) -> None:
+        self.embedder = embedder
+        self._tools = tools
+        self._breaker = Breaker()
+
+    async def load(self) -> None:
+        self._breaker = await breaker_of(self._tools, self.embedder.model)
+
+    @property
+    def is_trusted(self) -> bool:
+        return self._breaker.state is BreakerState.CLOSED
+
+    async def embed(self, passages: Sequence[Passage]) -> dict[bytes, bytes]:
+        try:
+            answers = await self._call([passage.embeddable for passage in passages])
+        except EmbedderUnavailable as exc:
+            if exc.facts.get("kind") != REJECTED:
+                raise
+            # Is it a text, or are we refused altogether? A harmless one tells.
+            await self._call([PROBE], proving=True)
+            return await self._in_halves(passages)
+        return {passage.hash: vector for passage, vector in zip(passages, answers, strict=True)}
+
+    async def _in_halves(self, passages: Sequence[Passage]) -> dict[bytes, bytes]:
+        """The provider refuses something among these: find it, and let the rest through."""
+        if len(passages) == 1:
+            # A text the model will never take: a vector of nothing, so that it is not paid for again.
+            return {passages[0].hash: bytes(self.embedder.model.dimensions)}
+        middle = len(passages) // 2
+        vectors: dict[bytes, bytes] = {}
+        for half in (passages[:middle], passages[middle:]):
+            try:
+                answers = await self._call([passage.embeddable for passage in half])
+            except EmbedderUnavailable as exc:
+                if exc.facts.get("kind") != REJECTED:
+                    raise
+                vectors |= await self._in_halves(half)
+            else:
+                vectors |= {p.hash: vector for p, vector in zip(half, answers, strict=True)}
+        return vectors
+
+    async def _call(self, texts: Sequence[str], *, proving: bool = False) -> list[bytes]:
+        settings, clock = self._tools.breaker, self._tools.clock
+        await self._become(breakers.before_call(self._breaker, clock.now()))
+        if not breakers.allows(self._breaker):
+            raise _not_asked(self.embedder.model, self._breaker)
+        try:
+            answers = await self.embedder.embed(texts)
+        except EmbedderUnavailable as exc:
+            if proving or exc.facts.get("kind") != REJECTED:
+                await self._become(self._after_failure(exc, settings))
+            if proving:
+                raise EmbedderUnavailable(exc.message, hint=exc.hint, kind="server") from exc
+            raise
+        await self._become(breakers.after_success(self._breaker, settings))
+        return answers
+
+    def _after_failure(self, exc: EmbedderUnavailable, settings: BreakerSettings) -> Breaker:
+        return breakers.after_failure(
+            self._breaker,
+            settings,
+            self._tools.clock.now(),
+            error=exc.message,
+            rate_limited=exc.facts.get("kind") == "rate_limited",
+            retry_after_s=exc.retry_after_s,
+        )
+
+    async def _become(self, after: Breaker) -> None:
+        before, self._breaker = self._breaker, after
+        if after != before:
+            await self._tools.store.save_note(breaker_note(self.embedder.model), breakers.to_json(after))
+
+
+def _described(embedder: Embedder) -> dict[str, Any]:
+    model = embedder.model
+    return {
+        "name": model.name,
+        "digest": model.digest,
+        "dimensions": model.dimensions,
+        "spec": dict(embedder.spec),
+    }
+
+
+async def _note(tools: Tools, name: str, value: Any) -> None:
+    if await tools.store.note(name) != value:
+        await tools.store.save_note(name, value)

@@ -1,0 +1,107 @@
+"""Ingestion of a run by workers: hand off, let them work, and hear what became of it.
+
+The run stays the owner: it holds the lease whose token every worker writes with, and it alone activates. When
+nobody takes a ticket for a while the run does the work itself, so that a cluster that shrinks to one process
+still ends its runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rowen.core.document import Draft
+from rowen.core.handoff import Reason
+from rowen.core.lease import Lease
+from rowen.core.run import Counters, Run
+from rowen.engine.ingest import BATCH, Ingestion
+from rowen.engine.workers import workers
+from rowen.ports.bundle import Tools
+from rowen.ports.store.store import Staged
+
+MAX_OUT = 2_000
+"""Handoffs that may be out with workers before the harvest waits for them."""
+LOOK_AGAIN_S = 0.2
+PATIENCE_S = 5.0
+"""So long without news, and the run ingests a batch that no worker has begun."""
+LOST_S = 60.0
+"""So long without news, and those who began something are taken for dead."""
+
+
+class Dispatched:
+    """The same calls as `Ingestion`; answers come later, with any call."""
+
+    def __init__(self, tools: Tools, lease: Lease, run: Run, counters: Counters) -> None:
+        self._tools = tools
+        self._lease = lease
+        self._run = run
+        self._counters = counters
+        self._out: dict[int, Staged] = {}
+        self._patience_s = PATIENCE_S
+        self._joined = False
+
+    async def take(self, drafts: Sequence[Draft]) -> dict[str, Reason]:
+        now = self._tools.clock.now()
+        return await self._send(
+            await self._tools.store.stage(self._lease, self._run, drafts, now=now, dispatch=True)
+        )
+
+    async def revive(self, references: Sequence[str]) -> dict[str, Reason]:
+        now = self._tools.clock.now()
+        return await self._send(
+            await self._tools.store.revive(self._lease, self._run, references, now=now, dispatch=True)
+        )
+
+    async def rest(self) -> dict[str, Reason]:
+        """Everything that is still out."""
+        reasons = await self._wait_until(0)
+        await self.join_shares()
+        return reasons
+
+    async def join_shares(self) -> None:
+        """What workers did counts as the run's, however it ends; once."""
+        if self._joined:
+            return
+        for share in await self._tools.store.shares(self._run.id):
+            self._counters.join(Counters.from_dict(share))
+        self._joined = True
+
+    async def _send(self, staged: Sequence[Staged]) -> dict[str, Reason]:
+        self._out |= {one.handoff_id: one for one in staged}
+        return await self._wait_until(MAX_OUT)
+
+    async def _wait_until(self, at_most: int) -> dict[str, Reason]:
+        reasons: dict[str, Reason] = {}
+        clock = self._tools.clock
+        heard = clock.monotonic()
+        while True:
+            news = await self._news()
+            quiet_s = clock.monotonic() - heard
+            if news:
+                self._patience_s = PATIENCE_S
+            elif quiet_s >= self._patience_s:
+                # What a worker has begun is left to it while it may be alive.
+                alone = quiet_s >= LOST_S or not await workers(self._tools)
+                news = await self._do_it_here(begun=alone)
+                # Whoever did not come for this batch is not waited for at the next one.
+                self._patience_s = 0.0 if news else PATIENCE_S
+            if news:
+                reasons |= news
+                heard = clock.monotonic()
+            if len(self._out) <= at_most:
+                return reasons
+            if not news:
+                await clock.sleep(LOOK_AGAIN_S)
+
+    async def _news(self) -> dict[str, Reason]:
+        settled = await self._tools.store.settled(list(self._out))
+        for one in settled:
+            del self._out[one.handoff_id]
+        return {one.reference: Reason(one.reason) for one in settled}
+
+    async def _do_it_here(self, *, begun: bool) -> dict[str, Reason]:
+        waiting = await self._tools.store.staged(self._run, list(self._out), begun=begun, limit=BATCH)
+        local = Ingestion(self._tools, self._lease, self._run, self._counters)
+        reasons = await local.work_off(waiting)
+        for one in waiting:
+            self._out.pop(one.handoff_id, None)
+        return reasons

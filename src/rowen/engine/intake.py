@@ -1,0 +1,318 @@
+"""Where a run's items arrive, whatever kind of source they come from.
+
+A source says of each item: unchanged, fetched, gone, failed or ignored. The intake compares, counts, hands
+changed items to ingestion in batches, and keeps what the run must write down at its end. It knows nothing of
+HTTP, links or listings.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rowen.core import hashing
+from rowen.core.document import Converted, Draft, Known, Outcome, Validators
+from rowen.core.handoff import Reason
+from rowen.core.lease import Lease
+from rowen.core.run import Counters, Event, Run, RunItem
+from rowen.engine.ingest import BATCH, Ingestion
+from rowen.engine.ingest_by_workers import Dispatched
+from rowen.errors import RowenError
+from rowen.ports.bundle import Tools
+from rowen.ports.store.store import Refreshed
+
+OnEvent = Callable[[Event], None]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Wish:
+    """What the caller of a run wants of its source."""
+
+    full: bool = False
+    """Every body is wanted, whatever the validators would say."""
+    only: tuple[str, ...] | None = None
+    """These references are said to have changed; None for everything."""
+    part: int = 0
+    """0 for the newest, more for each stretch of history after it."""
+    dispatch: bool = False
+    """There are workers: they ingest."""
+
+
+class Intake:
+    def __init__(
+        self,
+        tools: Tools,
+        lease: Lease,
+        run: Run,
+        *,
+        source: str,
+        wish: Wish,
+        on_event: OnEvent,
+    ) -> None:
+        self.unconditional = wish.full
+        """A full sync was asked for: every body is wanted, whatever the validators would say."""
+        self.only = wish.only
+        """The references that are said to have changed; None for everything."""
+        self.part = wish.part
+        """0 for the newest, more for each stretch of history after it."""
+        self.dispatch = wish.dispatch
+        """There are workers."""
+        self.counters = Counters()
+        self.run = run
+        self.lease = lease
+        self.items: list[RunItem] = []
+        """What became of items, not written down yet."""
+        self.first_failure: RunItem | None = None
+        self._tools = tools
+        self._source = source
+        self.known: Mapping[str, Known] = {}
+        """What readers see of the source, by reference: all of it, or what was looked up last."""
+        self._on_event = on_event
+        ways = Dispatched if wish.dispatch else Ingestion
+        self._ingestion: Ingestion | Dispatched = ways(tools, lease, run, self.counters)
+        self._arrivals: asyncio.Queue[Draft | str | None] = asyncio.Queue(BATCH * 2)
+        """New versions on their way to ingestion, and references of what an interrupted run has stored."""
+        self._retired: list[int] = []
+        self._refreshed: list[Refreshed] = []
+        self.queued = 0
+        """Set by the source, for progress: what it has yet to hear of."""
+        self._arriving = 0
+        """What has arrived and is not stored."""
+        self.added = 0
+        """References that had no visible version before."""
+        self.lost = 0
+        """Deletions that take text away: all but those of pages that only moved."""
+        self._updates: dict[str, Outcome | None] = {}
+        """Known references with a new version in this run; None until it is stored."""
+        self._taken_back: set[str] = set()
+
+    @property
+    def staged(self) -> int:
+        """Changes to what readers see; none means there is no new generation."""
+        return self.counters.created + self.counters.updated + self.counters.skipped + self.counters.deleted
+
+    async def load_known(self) -> None:
+        """Everything readers see: for sources that go through all they have."""
+        self.known = await self._tools.store.known(self.run.source_id)
+
+    async def look_up(self, references: Sequence[str]) -> None:
+        """What readers see of these references, in place of what was looked up before."""
+        self.known = await self._tools.store.known(self.run.source_id, references)
+
+    # what a source says
+
+    def not_modified(self, known: Known) -> None:
+        self.counters.not_modified += 1
+        self._unchanged(known.reference, "not_modified")
+
+    def same_body(self, known: Known, validators: Validators) -> None:
+        """The same bytes came again: nothing to parse."""
+        self.counters.same_body += 1
+        if validators != known.validators:
+            self._refresh(
+                Refreshed(document_id=known.document_id, validators=validators, body_hash=known.body_hash)
+            )
+        self._unchanged(known.reference, "same_body")
+
+    async def revived(self, known: Known) -> None:
+        """An interrupted run stored this version; the server says it still stands."""
+        self.counters.not_modified += 1
+        if known.reference in self.known:
+            self._updates[known.reference] = None
+        self._arriving += 1
+        await self._arrivals.put(known.reference)
+
+    async def convert(self, body: bytes, *, content_type: str, url: str) -> Converted:
+        self.counters.parses += 1
+        return await self._tools.converter.convert(body, content_type=content_type, url=url)
+
+    async def fetched(
+        self,
+        converted: Converted,
+        *,
+        reference: str,
+        url: str,
+        body_hash: bytes | None,
+        validators: Validators,
+        content_type: str,
+        depth: int,
+        links: Sequence[str],
+        stored_links: Sequence[str] | None,
+        metadata: Mapping[str, Any],
+    ) -> None:
+        """A body came and was read: decide whether its text or metadata are news.
+
+        `stored_links` are the links of the visible version, None when there is none.
+        """
+        draft = Draft(
+            reference=reference,
+            url=url,
+            title=converted.title,
+            text=converted.text,
+            content_hash=hashing.of_text(converted.text),
+            body_hash=body_hash,
+            validators=validators,
+            content_type=content_type,
+            depth=depth,
+            links=tuple(links),
+            metadata=metadata,
+        )
+        known = self.known.get(reference)
+        if known is None or draft.payload_hash != known.payload_hash:
+            if known is not None:
+                self._updates[reference] = None
+            self._arriving += 1
+            await self._arrivals.put(draft)
+            return
+        self.counters.same_content += 1
+        new_links = None if stored_links is not None and list(stored_links) == list(links) else links
+        # A page that sends no validators and differs in its wrapping each time costs no write each time.
+        if validators != known.validators or new_links is not None:
+            self._refresh(
+                Refreshed(
+                    document_id=known.document_id,
+                    validators=validators,
+                    body_hash=body_hash,
+                    links=new_links,
+                )
+            )
+        self._unchanged(reference, "same_content")
+
+    def gone(
+        self,
+        reference: str,
+        reason: str,
+        detail: str | None = None,
+        *,
+        lost: bool = True,
+        answered: bool = False,
+    ) -> None:
+        """It is not there any more. Something that never was a document is no news.
+
+        `lost` is False for text that lives on at another address; the deletion guard does not count it.
+        `answered` says that the item was already counted in this run: it is gone all the same, and has one
+        outcome, not two.
+        """
+        known = self.known.get(reference)
+        if known is None:
+            return
+        self._retired.append(known.reference_id)
+        self.lost += lost
+        if answered:
+            self._take_back(reference)
+        self._item(reference, Outcome.DELETED, reason, detail)
+
+    def failed(self, reference: str, error: RowenError) -> None:
+        """No word on it: what readers see stays."""
+        self._item(reference, Outcome.FAILED, error.reason, error.message)
+
+    def failed_because(self, reference: str, reason: str, detail: str | None = None) -> None:
+        self._item(reference, Outcome.FAILED, reason, detail)
+
+    # how the work gets done
+
+    async def work(self) -> None:
+        """Ingest what arrives until `close` was called and everything is stored."""
+        closed = False
+        while not closed:
+            batch = [await self._arrivals.get()]
+            while len(batch) < BATCH and not self._arrivals.empty():
+                batch.append(self._arrivals.get_nowait())
+            closed = None in batch
+            drafts = [one for one in batch if isinstance(one, Draft)]
+            references = [one for one in batch if isinstance(one, str)]
+            if drafts:
+                self._ingested(await self._ingestion.take(drafts))
+            if references:
+                self._ingested(await self._ingestion.revive(references))
+            if closed:
+                self._ingested(await self._ingestion.rest())
+            if len(self._refreshed) >= BATCH * 8:
+                await self._write_refreshed()
+            if len(self.items) >= BATCH * 8:
+                items, self.items = self.items, []
+                await self._tools.store.save_items(self.lease, self.run, items)
+
+    async def close(self) -> None:
+        await self._arrivals.put(None)
+
+    async def join_shares(self) -> None:
+        """Count what workers did, also for a run that did not come to its end."""
+        if isinstance(self._ingestion, Dispatched):
+            await self._ingestion.join_shares()
+
+    async def write_rest(self) -> None:
+        """What needs no ingestion: deaths and validators, in one transaction each."""
+        if self._retired:
+            await self._tools.store.retire(self.lease, self.run, self._retired)
+            self._retired = []
+        await self._write_refreshed()
+
+    async def _write_refreshed(self) -> None:
+        if self._refreshed:
+            batch, self._refreshed = self._refreshed, []
+            await self._tools.store.refresh(self.lease, self.run.source_id, batch)
+
+    def _refresh(self, refreshed: Refreshed) -> None:
+        self.counters.validators_refreshed += 1
+        self._refreshed.append(refreshed)
+
+    def _ingested(self, reasons: Mapping[str, Reason]) -> None:
+        for reference, reason in reasons.items():
+            self._arriving -= 1
+            if reference in self._taken_back:
+                continue
+            if reason not in (Reason.INGESTED, Reason.CIRCUIT_OPEN):
+                self._item(reference, Outcome.FAILED, reason.value)
+                continue
+            self.added += reference not in self._updates
+            if reason is Reason.CIRCUIT_OPEN:
+                self._item(reference, Outcome.SKIPPED, reason.value)
+            elif reference in self._updates:
+                self._item(reference, Outcome.UPDATED, "content_changed")
+            else:
+                self._item(reference, Outcome.CREATED, "new")
+
+    def _take_back(self, reference: str) -> None:
+        """Forget how an item was counted, whether its new version is stored already or still on its way."""
+        if reference not in self._updates:
+            self.counters.unchanged -= 1
+            return
+        outcome = self._updates[reference]
+        if outcome is None:
+            self._taken_back.add(reference)
+        else:
+            setattr(self.counters, outcome.value, getattr(self.counters, outcome.value) - 1)
+            self.items = [item for item in self.items if item.reference != reference]
+
+    def _unchanged(self, reference: str, reason: str) -> None:
+        # No row is kept for it: an unchanged item costs no write.
+        self.counters.unchanged += 1
+        self._tell(reference, Outcome.UNCHANGED, reason)
+
+    def _item(self, reference: str, outcome: Outcome, reason: str, detail: str | None = None) -> None:
+        self.counters.add(outcome)
+        if reference in self._updates:
+            self._updates[reference] = outcome
+        item = RunItem(reference, outcome, reason, detail)
+        self.items.append(item)
+        if outcome is Outcome.FAILED and self.first_failure is None:
+            self.first_failure = item
+        self._tell(reference, outcome, reason, detail)
+
+    def _tell(self, reference: str, outcome: Outcome, reason: str, detail: str | None = None) -> None:
+        self._on_event(
+            Event(
+                source=self._source,
+                kind="item",
+                reference=reference,
+                outcome=outcome,
+                reason=reason,
+                deleted=outcome is Outcome.DELETED,
+                counters=self.counters,
+                queued=self.queued + self._arriving,
+                detail=detail,
+            )
+        )

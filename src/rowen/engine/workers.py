@@ -1,0 +1,24 @@
+"""Who works for a store: each worker keeps a lease in its own name, and whoever asks sees the living ones."""
+
+from __future__ import annotations
+
+from rowen.core.lease import Lease
+from rowen.ports.bundle import Tools
+
+WORKER = "worker:"
+
+
+def worker_lease_name(owner: str) -> str:
+    return WORKER + owner
+
+
+async def workers(tools: Tools) -> list[Lease]:
+    """The workers that gave a sign of life lately and are not certainly dead."""
+    now = tools.clock.now()
+    found = await tools.store.leases_like(WORKER)
+    return [lease for lease in found if lease.expires_at > now and not tools.is_dead(lease.owner)]
+
+
+async def others(tools: Tools) -> list[Lease]:
+    """The workers that are not this process."""
+    return [lease for lease in await workers(tools) if lease.owner != tools.owner]

@@ -1,0 +1,226 @@
+"""Asking a CKAN portal, and going through its datasets without losing one.
+
+Pages are made by key: each asks for the ids behind the last one it has seen, so that a dataset which is there
+all the time is met, whatever is added or removed meanwhile. Portals that do not take such a filter are read
+by offset in the order of ids: each page begins with the last row of the page before, and when it does not,
+something in front was removed and the page is read from further back. Portals that do not sort are read by
+offset and believed only when as many came as were announced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from itertools import pairwise
+from typing import Any
+
+from rowen.errors import PermanentError, RowenError, TransientError
+from rowen.fetching.client import STOPS
+from rowen.kinds.api.datasets import Broken
+from rowen.kinds.api.paged_rules import PageSize
+from rowen.kinds.api.portal import TOO_MUCH, Asker
+from rowen.kinds.ckan import rules as ckan
+from rowen.kinds.ckan.rules import Page, Refused
+
+MOST_BROKEN = 3
+"""So many datasets of a page may all be broken; more of them, and it is the portal that is."""
+SLACK = 20
+SLACK_SHARE = 0.01
+"""What a portal may lose between two pages before its counts are doubted."""
+
+
+class Api:
+    def __init__(self, asker: Asker, portal: str) -> None:
+        self._asker = asker
+        self.portal = portal
+
+    async def search(self, **params: str | int) -> Page:
+        result, url = await self._result("package_search", params)
+        return ckan.page_of(result, url)
+
+    async def show(self, reference: str) -> dict[str, Any]:
+        result, url = await self._result("package_show", {"id": reference})
+        return ckan.row_of(result, url)
+
+    async def names(self) -> list[str]:
+        result, url = await self._result("package_list", {})
+        return ckan.names_of(result, url)
+
+    async def _result(self, action: str, params: dict[str, str | int]) -> tuple[Any, str]:
+        url = ckan.action_url(self.portal, action, params)
+        response = await self._asker.ask(url)
+        return ckan.result_of(response.status, response.body, url), url
+
+
+Rows = list[Any]
+"""Rows as the portal wrote them, and `Broken` for those it could not write."""
+
+
+class Listing:
+    """One walk through the datasets that a filter selects, or through all."""
+
+    def __init__(self, api: Api, size: PageSize, *, where: str = "", ids_only: bool = False) -> None:
+        self._api = api
+        self._size = size
+        self._where = where
+        self._ids_only = ids_only
+        self._received: int | None = None
+        self.seen: set[str] = set()
+        self.announced: int | None = None
+        """How many there are, by the first page."""
+        self.complete = False
+        """Nothing that was there all the time can be missing."""
+
+    async def pages(self) -> AsyncGenerator[Rows, None]:
+        page = await self._ask()
+        self.announced = page.count
+        yield self._fresh(page.rows)
+        last = _last_if_ordered(page.rows)
+        if not page.rows or _is_rest(page):
+            self.complete = bool(page.rows) or not page.count
+            return
+        if last is None:
+            further = self._unordered(len(page.rows))
+        elif behind := await self._page_behind(last):
+            further = self._by_key(behind, last)
+        else:
+            further = self._by_offset(len(self.seen), last)
+        async for rows in further:
+            yield rows
+
+    async def _page_behind(self, last: str) -> Page | None:
+        """The second page by key, or None when the portal does not page by key, whatever it says."""
+        try:
+            page = await self._ask(after=last)
+        except (Refused, *TOO_MUCH):
+            return None
+        missing = (self.announced or 0) - len(self.seen) - (page.count or 0)
+        # One that ignores the filter begins again; one that misreads it finds too little.
+        honest = _is_behind(page.rows, last) and missing <= max(SLACK, (self.announced or 0) * SLACK_SHARE)
+        return page if page.rows and honest else None
+
+    async def _by_key(self, page: Page, last: str) -> AsyncGenerator[Rows, None]:
+        while page.rows:
+            newest = _last_if_ordered(page.rows)
+            if newest is None or newest <= last:
+                async for rows in self._by_offset(len(self.seen), last):
+                    yield rows
+                return
+            yield self._fresh(page.rows)
+            last = newest
+            if _is_rest(page):
+                break
+            page = await self._ask(after=last)
+        self.complete = bool(page.rows) or not page.count
+
+    async def _by_offset(self, position: int, last: str) -> AsyncGenerator[Rows, None]:
+        start, step = max(0, position - 1), 1
+        while True:
+            page = await self._ask(start=start)
+            ids = [reference for row in page.rows if (reference := ckan.id_of(row))]
+            if start and (not ids or ids[0] > last):
+                # What was here has moved to the front: something before it was removed.
+                start, step = max(0, start - step), step * 2
+                continue
+            newest = _last_if_ordered(page.rows)
+            if newest is None:
+                async for rows in self._unordered(start):
+                    yield rows
+                return
+            if rows := self._fresh(page.rows):
+                yield rows
+            behind = start + len(page.rows)
+            if newest <= last or (page.count is not None and behind >= page.count):
+                self.complete = page.count is None or behind >= page.count
+                return
+            start, step, last = behind - 1, 1, newest
+
+    async def _unordered(self, start: int) -> AsyncGenerator[Rows, None]:
+        for again in (False, True):
+            while True:
+                page = await self._ask(start=start)
+                if again and not start:
+                    self.announced = page.count
+                if rows := self._fresh(page.rows):
+                    yield rows
+                start += len(page.rows)
+                if not page.rows or (page.count is not None and start >= page.count):
+                    break
+                if not rows and page.count is None:
+                    # The same rows for every offset: there is only one page.
+                    break
+            # As many as announced, and none came or went meanwhile.
+            same = page.count is not None and page.count == self.announced
+            self.complete = same and len(self.seen) >= (self.announced or 0)
+            if self.complete or page.count is None:
+                return
+            start = 0
+
+    def _fresh(self, rows: Rows) -> Rows:
+        fresh = []
+        for row in rows:
+            reference = row.reference if isinstance(row, Broken) else ckan.id_of(row)
+            if not reference or reference not in self.seen:
+                fresh.append(row)
+            if reference and not ckan.is_deleted(row):
+                self.seen.add(reference)
+        return fresh
+
+    async def _ask(self, *, after: str | None = None, start: int = 0) -> Page:
+        filters = [self._where, ckan.after(after) if after is not None else ""]
+        params: dict[str, str | int] = {"sort": ckan.ORDER, "start": start}
+        if where := " AND ".join(one for one in filters if one):
+            params["fq"] = where
+        if self._ids_only:
+            params["fl"] = "id,metadata_modified"
+        while True:
+            try:
+                page = await self._api.search(rows=self._size.current, **params)
+            except TOO_MUCH as exc:
+                if self._size.shrink(self._received):
+                    continue
+                return await self._one_by_one(params, exc)
+            self._size.went_well()
+            self._received = len(page.rows)
+            return page
+
+    async def _one_by_one(self, params: dict[str, str | int], problem: RowenError) -> Page:
+        """Even a small page fails: one of its datasets may be what breaks it."""
+        if self._ids_only:
+            raise problem
+        try:
+            page = await self._api.search(rows=self._size.current, **params, fl="id")
+        except STOPS:
+            raise
+        except (TransientError, PermanentError):
+            raise problem from None
+        rows: Rows = []
+        for reference in [found for row in page.rows if (found := ckan.id_of(row))]:
+            try:
+                rows.append(await self._api.show(reference))
+            except STOPS:
+                raise
+            except (TransientError, PermanentError) as exc:
+                rows.append(Broken(reference, exc))
+        if not rows or (len(rows) > MOST_BROKEN and all(isinstance(row, Broken) for row in rows)):
+            raise problem
+        return Page(rows, page.count)
+
+
+def _is_rest(page: Page) -> bool:
+    """Is there nothing behind this page? Fewer rows than were asked for do not mean that."""
+    return page.count is not None and len(page.rows) >= page.count
+
+
+def _references(rows: Rows) -> list[str]:
+    found = [row.reference if isinstance(row, Broken) else ckan.id_of(row) for row in rows]
+    return [reference for reference in found if reference]
+
+
+def _last_if_ordered(rows: Rows) -> str | None:
+    ids = _references(rows)
+    ordered = all(before < behind for before, behind in pairwise(ids))
+    return ids[-1] if ids and ordered else None
+
+
+def _is_behind(rows: Rows, last: str) -> bool:
+    return all(reference > last for reference in _references(rows))

@@ -1,0 +1,334 @@
+"""The `ckan` kind: an open-data portal by CKAN's action API (also DKAN's).
+
+The first run and `--full-sync` list everything. Later runs ask for what changed since the last run without
+failures began, less an overlap for clocks that differ; a portal that rejects or ignores that question is
+listed as a whole. What is gone is found by listing the ids only, now and then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import aclosing
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+from rowen.core.params import Param, whole
+from rowen.core.run import Counters, Mode, StopReason
+from rowen.core.source import Source
+from rowen.core.web import urls
+from rowen.engine.harvest import Harvested, Prepared
+from rowen.engine.intake import Intake
+from rowen.errors import BadLocation, PermanentError, RowenError, TransientError, Unfetchable, Unparseable
+from rowen.fetching import credentials
+from rowen.fetching.client import STOPS, stop_reason
+from rowen.kinds.api import portal
+from rowen.kinds.api.datasets import Absences, Broken, Taking, Unseen, ahead, each
+from rowen.kinds.api.paged_rules import PageSize
+from rowen.kinds.api.portal import LISTED_AT, TOO_MUCH
+from rowen.kinds.ckan import rules as ckan
+from rowen.kinds.ckan.api import Api, Listing
+from rowen.kinds.ckan.rules import Refused
+from rowen.ports.bundle import Tools
+
+DATASETS = "datasets"
+"""In a source's metadata: how many datasets the portal had when everything was last listed."""
+NAMES_AT_ONCE = 100
+REFUSALS = frozenset({400, 401, 403, 404, 405, 409, 410, 501})
+"""Answers of a portal that does not let itself be searched."""
+
+PARAMS = (
+    *portal.PARAMS,
+    Param(
+        name="page_size",
+        default=1000,
+        parse=whole(1, 10_000),
+        identity=False,
+        help="Datasets to ask for at a time; fewer when the portal has trouble",
+    ),
+    Param(
+        name="full_sync_every",
+        default=portal.duration_s("7d"),
+        parse=portal.duration_s,
+        identity=False,
+        help="How often to list all ids to find what is gone: 7d, 12h",
+    ),
+    Param(
+        name="overlap",
+        default=portal.duration_s("1h"),
+        parse=portal.duration_s,
+        identity=False,
+        help="How much further back to ask than the last run began: 1h",
+    ),
+)
+
+
+def claims(tools: Tools, location: str) -> bool:
+    """Portals look like any other site from outside; an address of the API does not."""
+    return "/api/3/action" in location and urls.normalise(location) is not None
+
+
+async def prepare(tools: Tools, location: str, *, settings: Mapping[str, Any], check: bool) -> Prepared:
+    home = ckan.home(portal.address(location))
+    if not check:
+        return Prepared(kind="ckan", location=home)
+    try:
+        async with portal.open_asker(tools, home, settings, Counters()) as asker:
+            page = await Api(asker, home).search(rows=0)
+    except (TransientError, PermanentError) as exc:
+        hint = exc.hint or "check the address, or use `--no-check` to add it all the same"
+        if isinstance(exc, Refused) and exc.status in ckan.NOT_ALLOWED:
+            hint = credentials.hint(settings)
+        raise BadLocation(f"location `{home}`: {exc.message}", hint=hint, location=home) from exc
+    number = "datasets" if page.count is None else f"{page.count} datasets"
+    return Prepared(kind="ckan", location=home, findings=(f"a CKAN portal with {number}: kind `ckan`",))
+
+
+async def count(tools: Tools, source: Source, params: Mapping[str, Any]) -> int:
+    """How many datasets the portal has."""
+    async with portal.open_asker(tools, source.location, params, Counters()) as asker:
+        page = await Api(asker, source.location).search(rows=0)
+    return page.count or 0
+
+
+async def harvest(tools: Tools, source: Source, params: Mapping[str, Any], intake: Intake) -> Harvested:
+    async with portal.open_asker(tools, source.location, params, intake.counters) as asker:
+        harvester = _Harvester(tools, source, params, intake, Api(asker, source.location))
+        try:
+            return await harvester.run()
+        except TransientError as exc:
+            return harvester.stopped(stop_reason(exc), exc)
+        except PermanentError as exc:
+            return harvester.stopped(StopReason.ERROR, exc)
+
+
+class _Harvester:
+    def __init__(
+        self, tools: Tools, source: Source, params: Mapping[str, Any], intake: Intake, api: Api
+    ) -> None:
+        self._tools = tools
+        self._source = source
+        self._params = params
+        self._intake = intake
+        self._api = api
+        self._taking = Taking(intake, by_validator=True)
+        self._mode = Mode.FULL
+        self._hint: str | None = None
+
+    async def run(self) -> Harvested:
+        if self._may_ask_for_changes() and await self._changes():
+            self._mode = Mode.INCREMENTAL
+            if not portal.is_due(self._tools, self._source, self._params["full_sync_every"]):
+                return self._ended({})
+            return self._ended(await self._ids())
+        self._mode = Mode.FULL
+        # All rows come anyway: a portal whose dates do not move is compared by what it says.
+        self._taking.by_validator = False
+        return self._ended(await self._everything())
+
+    def stopped(self, reason: StopReason, exc: RowenError) -> Harvested:
+        return Harvested(stop_reason=reason, error=exc, mode=self._mode, hint=self._hint)
+
+    def _ended(self, learnt: Mapping[str, Any]) -> Harvested:
+        return Harvested(stop_reason=StopReason.EXHAUSTED, mode=self._mode, metadata=learnt, hint=self._hint)
+
+    def _may_ask_for_changes(self) -> bool:
+        source = self._source
+        # After a rollback readers see less than the watermark promises.
+        shown = source.active_generation and source.active_generation == source.last_generation
+        return bool(shown) and source.watermark is not None and not self._intake.unconditional
+
+    # what changed
+
+    async def _changes(self) -> bool:
+        """False when the portal did not answer the question."""
+        assert self._source.watermark is not None
+        since = self._source.watermark - timedelta(seconds=self._params["overlap"])
+        listing = self._listing(where=ckan.modified_since(since))
+        try:
+            async with aclosing(ahead(listing.pages())) as pages:
+                async for rows in pages:
+                    moments = (ckan.modified_at(row) for row in rows)
+                    if any(moment < since - timedelta(seconds=1) for moment in moments if moment):
+                        return self._not_asked("ignores the question what changed")
+                    if self._is_everything(listing.announced):
+                        return self._not_asked("answers with everything when asked what changed")
+                    await self._take(rows)
+        except Refused as exc:
+            if exc.status not in REFUSALS:
+                raise
+            return self._not_asked("refuses the question what changed")
+        except TOO_MUCH:
+            if self._taking.taken:
+                raise
+            return self._not_asked("fails when asked what changed")
+        return True
+
+    def _is_everything(self, announced: int | None) -> bool:
+        before = self._source.metadata.get(DATASETS)
+        return isinstance(before, int) and announced is not None and announced >= before > 1
+
+    def _not_asked(self, why: str) -> bool:
+        self._hint = f"the portal {why}: everything was listed"
+        self._intake.counters.ignored["changes_filter"] += 1
+        return False
+
+    # everything
+
+    async def _everything(self) -> dict[str, Any]:
+        listing = self._listing()
+        try:
+            async with aclosing(ahead(listing.pages())) as pages:
+                async for rows in pages:
+                    self._intake.queued = max(0, (listing.announced or 0) - len(self._taking.taken))
+                    await self._take(rows)
+        except Refused as exc:
+            if listing.seen or exc.status not in REFUSALS:
+                raise
+            return await self._by_names(exc)
+        await self._settle(listing)
+        return self._listed(listing)
+
+    async def _ids(self) -> dict[str, Any]:
+        """Ids only: what is gone, and what no change told us of."""
+        listing = self._listing(ids_only=True)
+        changed: set[str] = set()
+        try:
+            async with aclosing(ahead(listing.pages())) as pages:
+                async for rows in pages:
+                    changed |= await self._stamped_otherwise(rows)
+        except Refused as exc:
+            if listing.seen or exc.status not in REFUSALS:
+                raise
+            return {}
+        unknown = await self._settle(listing)
+        await self._fetch(sorted((unknown | changed) - self._taking.taken))
+        return self._listed(listing)
+
+    async def _stamped_otherwise(self, rows: list[Any]) -> set[str]:
+        """Datasets whose date is not the one we know: a portal with a wrong clock hides them from us."""
+        stamps = {
+            reference: stamp
+            for row in rows
+            if (reference := ckan.id_of(row)) and (stamp := ckan.validator_of(row))
+        }
+        known = await self._tools.store.known(self._intake.run.source_id, list(stamps))
+        return {one for one, page in known.items() if page.validators.etag != stamps[one]}
+
+    async def _settle(self, listing: Listing) -> set[str]:
+        if not listing.seen:
+            self._refuse_emptiness()
+            return set()
+        if not listing.complete:
+            announced = f" of {listing.announced}" if listing.announced is not None else ""
+            self._hint = (
+                f"the portal listed {len(listing.seen)}{announced} datasets and no order of its pages"
+                " proves that these are all: nothing was deleted"
+            )
+            return set()
+        return await self._absences().settle(listing.seen)
+
+    def _listed(self, listing: Listing) -> dict[str, Any]:
+        if not listing.complete:
+            return {}
+        return {LISTED_AT: self._intake.run.started_at.isoformat(), DATASETS: len(listing.seen)}
+
+    def _refuse_emptiness(self) -> None:
+        # invariant: an empty answer wipes nothing.
+        if self._source.active_generation:
+            raise Unfetchable(
+                f"portal `{self._api.portal}`: answers with no datasets, where there were some",
+                hint="nothing was deleted; look at the portal, and remove the source if it is gone for good",
+            )
+
+    async def _by_names(self, refusal: Refused) -> dict[str, Any]:
+        """The portal does not let itself be searched: list names, then ask for each."""
+        try:
+            names = await self._api.names()
+        except (Refused, Unparseable) as exc:
+            hint = credentials.hint(self._params) if refusal.status in ckan.NOT_ALLOWED else None
+            raise Unfetchable(f"{refusal.message}; {exc.message}", hint=hint, status=refusal.status) from exc
+        if not names:
+            self._refuse_emptiness()
+            return {}
+        self._intake.counters.ignored["search_refused"] += 1
+        waiting = list(dict.fromkeys(names))
+        for start in range(0, len(waiting), NAMES_AT_ONCE):
+            self._intake.queued = len(waiting) - start
+            await self._fetch(waiting[start : start + NAMES_AT_ONCE])
+        if self._taking.failed >= len(self._taking.taken):
+            raise Unfetchable(
+                f"{refusal.message}; none of its {len(waiting)} datasets can be asked for",
+                hint=credentials.hint(self._params) if refusal.status in ckan.NOT_ALLOWED else None,
+                status=refusal.status,
+            )
+        if self._taking.failed:
+            return {}
+        await self._absences().settle(set(self._taking.taken))
+        return {LISTED_AT: self._intake.run.started_at.isoformat(), DATASETS: len(self._taking.taken)}
+
+    # single datasets
+
+    async def _fetch(self, references: list[str]) -> None:
+        found: list[Unseen | Broken] = []
+
+        async def one(reference: str) -> None:
+            try:
+                item = await self._check(reference, listed=True)
+            except STOPS:
+                raise
+            except (TransientError, PermanentError) as exc:
+                found.append(Broken(reference, exc))
+                return
+            if item is not None:
+                found.append(item)
+
+        await each(references, one, self._params["concurrency"])
+        await self._taking.take(found)
+
+    async def _check(self, reference: str, *, listed: bool = False) -> Unseen | None:
+        try:
+            row = await self._api.show(reference)
+        except Refused as exc:
+            # What is not listed and has become private is gone for everybody else. What the portal itself
+            # lists and does not show is no proof of anything: it may be us who are not let in.
+            if exc.status in ckan.NOT_THERE or (exc.status in ckan.NOT_ALLOWED and not listed):
+                return None
+            raise
+        return None if ckan.is_deleted(row) else self._unseen(row)
+
+    def _absences(self) -> Absences:
+        return Absences(
+            self._tools, self._intake, self._taking, self._check, concurrency=self._params["concurrency"]
+        )
+
+    async def _take(self, rows: list[Any]) -> None:
+        items: list[Unseen | Broken] = []
+        for row in rows:
+            if isinstance(row, Broken):
+                items.append(row)
+            elif not ckan.is_deleted(row):
+                items.append(self._unseen(row) or Broken(_shown(row), Unparseable("a dataset without an id")))
+        await self._taking.take(items)
+
+    def _unseen(self, row: Any) -> Unseen | None:
+        reference = ckan.id_of(row)
+        if not reference:
+            return None
+        read = partial(
+            ckan.dataset_of,
+            row,
+            portal=self._api.portal,
+            language=self._params["language"],
+            template=self._params["url_template"],
+        )
+        return Unseen(reference, ckan.validator_of(row), read)
+
+    def _listing(self, *, where: str = "", ids_only: bool = False) -> Listing:
+        return Listing(self._api, PageSize(self._params["page_size"]), where=where, ids_only=ids_only)
+
+
+def _shown(row: Any) -> str:
+    """Something to call a row by that has no id."""
+    title = row.get("title") if isinstance(row, dict) else row
+    return f"without id: {str(title)[:80]}"

@@ -1,0 +1,261 @@
+"""What CKAN portals answer, and what they meant.
+
+Reads the answers of the action API (version 3): pages of `package_search`, a dataset, lists of names, and
+refusals in all the forms they come in. It sends nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from rowen.core.web import json_body, urls
+from rowen.errors import PermanentError, ServerFailed, Unparseable
+from rowen.kinds.api import dataset
+from rowen.kinds.api.dataset import Dataset
+
+ORDER = "id asc"
+"""The one key of a dataset that does not change while its pages are read."""
+NOT_THERE = frozenset({404, 410})
+NOT_ALLOWED = frozenset({401, 403})
+
+_API_TAIL = re.compile(r"/api(?:/(?:3|action|3/action)(?:/[a-z_]+)?)?$")
+_DATASET_TAIL = re.compile(r"/dataset(?:s)?$")
+_STATUS_OF_TYPE = {
+    "authorization error": 403,
+    "not found error": 404,
+    "validation error": 409,
+    "search query error": 409,
+    "search error": 409,
+    "integrity error": 409,
+}
+_MAX_SAID_CHARS = 200
+_EXTRAS = {
+    "publisher": ("publisher_name", "publisher"),
+    "frequency": ("frequency", "accrual_periodicity"),
+    "temporal_start": ("temporal_start", "temporal_coverage_from"),
+    "temporal_end": ("temporal_end", "temporal_coverage_to"),
+    "issued": ("issued",),
+    "spatial": ("spatial_uri", "geographic_coverage", "spatial_text", "spatial"),
+}
+
+
+class Refused(PermanentError):
+    """The portal understood and said no."""
+
+    reason = "refused"
+
+    def __init__(self, message: str, *, status: int, url: str, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint, status=status, url=url)
+        self.status = status
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    rows: list[Any]
+    """Datasets, or whatever stood in their place."""
+    count: int | None
+    """How many there are in all, if it said so."""
+
+
+def home(location: str) -> str:
+    """The portal's own address, from any address of it that people copy."""
+    bare = location.partition("?")[0].rstrip("/")
+    return _DATASET_TAIL.sub("", _API_TAIL.sub("", bare))
+
+
+def action_url(portal: str, action: str, params: Mapping[str, str | int]) -> str:
+    query = urlencode(params)
+    return f"{portal}/api/3/action/{action}" + (f"?{query}" if query else "")
+
+
+def after(reference: str) -> str:
+    """A filter for what comes behind an id."""
+    quoted = reference.replace("\\", "\\\\").replace('"', '\\"')
+    return f'id:{{"{quoted}" TO *]'
+
+
+def modified_since(moment: datetime) -> str:
+    return f"metadata_modified:[{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ} TO *]"
+
+
+def result_of(status: int, body: bytes, url: str) -> Any:
+    """The `result` of an answer. Raises `Refused`, `ServerFailed` or `Unparseable`."""
+    shown = urls.without_credentials(url)
+    try:
+        answer = json_body.read(body)
+    except ValueError as exc:
+        if status != 200:
+            raise Refused(f"`{shown}`: {status} from the portal", status=status, url=shown) from exc
+        what = "a web page" if body.lstrip()[:1] == b"<" else "no JSON"
+        raise Unparseable(f"`{shown}`: answers with {what}", url=shown) from exc
+    if status == 200 and isinstance(answer, dict) and answer.get("success", True) is not False:
+        if "result" in answer:
+            return answer["result"]
+        raise Unparseable(f"`{shown}`: an answer without a result", url=shown)
+    said, kind = _said(answer)
+    meant = _STATUS_OF_TYPE.get(kind, status)
+    if meant == 200:
+        # It says that it failed and not how: its index may be away, or the request was too much for it.
+        raise ServerFailed(f"`{shown}`: the portal failed: {said}", url=shown, status=500)
+    raise Refused(f"`{shown}`: {meant} from the portal: {said}", status=meant, url=shown)
+
+
+def page_of(result: Any, url: str) -> Page:
+    if isinstance(result, dict) and isinstance(result.get("results"), list):
+        return Page(result["results"], _whole(result.get("count")))
+    if isinstance(result, list):
+        # DKAN: the list itself, or a list within a list.
+        rows = result[0] if len(result) == 1 and isinstance(result[0], list) else result
+        return Page(rows, None)
+    raise Unparseable(f"`{urls.without_credentials(url)}`: an answer without a list of datasets")
+
+
+def row_of(result: Any, url: str) -> dict[str, Any]:
+    """The dataset of a `package_show`; DKAN wraps it in a list."""
+    row = result[0] if isinstance(result, list) and result else result
+    if isinstance(row, dict):
+        return row
+    raise Unparseable(f"`{urls.without_credentials(url)}`: an answer without a dataset")
+
+
+def names_of(result: Any, url: str) -> list[str]:
+    if isinstance(result, list):
+        return [name for name in result if isinstance(name, str) and name]
+    raise Unparseable(f"`{urls.without_credentials(url)}`: an answer without a list of names")
+
+
+def id_of(row: Any) -> str:
+    """Empty for what is no dataset."""
+    if not isinstance(row, dict):
+        return ""
+    found = row.get("id") or row.get("name")
+    return str(found).strip() if isinstance(found, str | int) else ""
+
+
+def is_deleted(row: Any) -> bool:
+    return isinstance(row, dict) and row.get("state") == "deleted"
+
+
+def validator_of(row: Any) -> str:
+    found = row.get("metadata_modified") if isinstance(row, dict) else None
+    return found.strip() if isinstance(found, str) else ""
+
+
+def modified_at(row: Any) -> datetime | None:
+    try:
+        moment = datetime.fromisoformat(validator_of(row))
+    except ValueError:
+        return None
+    # CKAN means UTC and does not say so.
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+
+
+def dataset_of(row: Any, *, portal: str, language: str, template: str) -> Dataset:
+    """Raises `Unparseable` for what cannot be a dataset; anything less is worked around."""
+    reference = id_of(row)
+    if not reference:
+        raise Unparseable("a dataset without an id")
+    name = row["name"] if isinstance(row.get("name"), str) else ""
+
+    def said(*fields: str) -> str:
+        for field in fields:
+            if text := dataset.in_language(row.get(field), language):
+                return text
+        return ""
+
+    title = dataset.title_of(said("title_translated", "title"), name, reference)
+    description = said("notes_translated", "notes", "description")
+    return Dataset(
+        id=reference,
+        title=title,
+        text=dataset.text_of(title, description),
+        url=dataset.fill(template or f"{portal}/dataset/{{name}}", id=reference, name=name),
+        modified=validator_of(row),
+        metadata=_metadata(row, name, language),
+    )
+
+
+def _metadata(row: Mapping[str, Any], name: str, language: str) -> dict[str, Any]:
+    organization = row.get("organization") if isinstance(row.get("organization"), dict) else {}
+    assert isinstance(organization, dict)
+    extras = _extras_of(row)
+    found: dict[str, Any] = {
+        "name": name,
+        "organization": _title_or_name(organization, language),
+        "organization_name": dataset.in_language(organization.get("name"), language),
+        "license": dataset.in_language(row.get("license_title") or row.get("license_id"), language),
+        "license_id": dataset.in_language(row.get("license_id")),
+        "tags": _tags(row, language),
+        "groups": sorted(
+            {text for one in _dicts(row.get("groups")) if (text := _title_or_name(one, language))}
+        ),
+        "themes": dataset.every_text(row.get("theme") or extras.get("theme"), language),
+        "created": dataset.in_language(row.get("metadata_created")),
+        "type": dataset.in_language(row.get("type")),
+    }
+    for field, sources in _EXTRAS.items():
+        for source in sources:
+            value = row.get(source) or extras.get(source)
+            if value and (text := dataset.in_language(value, language)):
+                found[field] = text
+                break
+    resources = [
+        (
+            dataset.in_language(one.get("name_translated") or one.get("name"), language),
+            dataset.in_language(one.get("url")),
+            dataset.in_language(one.get("format")),
+        )
+        for one in _dicts(row.get("resources"))
+    ]
+    return dataset.tidy(found) | dataset.resources_of(resources)
+
+
+def _tags(row: Mapping[str, Any], language: str) -> list[str]:
+    tags = row.get("tags")
+    if isinstance(tags, list) and tags:
+        return dataset.every_text(tags, language)
+    return dataset.every_text(row.get("keywords") or row.get("tags_translated"), language)
+
+
+def _extras_of(row: Mapping[str, Any]) -> dict[str, Any]:
+    extras = row.get("extras")
+    if isinstance(extras, dict):
+        return extras
+    return {one["key"]: one.get("value") for one in _dicts(extras) if isinstance(one.get("key"), str)}
+
+
+def _title_or_name(one: Mapping[str, Any], language: str) -> str:
+    for field in ("title_translated", "title", "display_name", "name"):
+        if text := dataset.in_language(one.get(field), language):
+            return text
+    return ""
+
+
+def _dicts(value: Any) -> list[dict[str, Any]]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def _whole(value: Any) -> int | None:
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        return None
+    try:
+        return max(0, int(value))
+    except ValueError:
+        return None
+
+
+def _said(answer: Any) -> tuple[str, str]:
+    """The portal's own words and the type of its error, lower-case."""
+    error = answer.get("error", answer) if isinstance(answer, dict) else answer
+    kind = ""
+    if isinstance(error, dict):
+        kind = str(error.get("__type") or "").lower()
+        told = error.get("message") or {key: value for key, value in error.items() if key != "__type"}
+        error = told if isinstance(told, str) else kind or str(told)
+    said = " ".join(str(error).split())[:_MAX_SAID_CHARS]
+    return said or "no reason given", kind

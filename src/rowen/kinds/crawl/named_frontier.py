@@ -1,0 +1,195 @@
+"""The pages of a site that somebody says have changed, and the new pages they link to: nothing else is asked.
+
+Stands in for the frontier in such a crawl. What a named page answers counts as in any crawl; what other pages
+would say of it does not, for they are not asked. So nothing is an orphan here, and nothing is pushed out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from rowen.core.document import Known
+from rowen.kinds.crawl.visits import Move, Settlement, Visit
+
+
+class NamedPages:
+    def __init__(
+        self,
+        *,
+        root: str,
+        named: Sequence[str],
+        known: Mapping[str, Known],
+        leftovers: Mapping[str, Known],
+        urls: Mapping[int, str],
+        aliases: Mapping[str, str],
+        why_not: Callable[[str], str | None],
+        max_depth: int | None,
+        max_pages: int,
+    ) -> None:
+        """`urls` are the addresses behind the numbers of stored links."""
+        self._known = known
+        self._leftovers = leftovers
+        self._urls = urls
+        self._aliases = dict(aliases)
+        self._why_not = why_not
+        self._max_depth = max_depth
+        self._room = max_pages - len(known)
+        self._queue: deque[tuple[str, int]] = deque()
+        self._met: set[str] = set()
+        self._in_flight: set[str] = set()
+        self._documents: set[str] = set()
+        self._gone: set[str] = set()
+        self._moved: dict[str, str] = {}
+        self._left_out = 0
+        self.ignored: Counter[str] = Counter()
+        self.released: list[str] = []
+        """Other names that stand for nothing any more: a whole crawl finds those."""
+        self._named = frozenset(named)
+        for url in named:
+            page = known.get(url)
+            if page is None:
+                self._discover(url, int(url != root))
+            else:
+                self._meet(url, page.depth)
+
+    # asking
+
+    def next(self) -> Visit | None:
+        while self._queue:
+            visit = self._claim(*self._queue.popleft())
+            if visit is not None:
+                return visit
+        return None
+
+    def claim(self, url: str, depth: int) -> Visit | None:
+        """This page next; None when it was met already, or readers see it."""
+        if url in self._met or url in self._known:
+            return None
+        self._met.add(url)
+        return self._claim(url, depth)
+
+    @property
+    def idle(self) -> bool:
+        return not self._in_flight
+
+    @property
+    def queued(self) -> int:
+        return len(self._queue)
+
+    def is_under_way(self, url: str) -> bool:
+        return url in self._in_flight
+
+    def is_document(self, url: str) -> bool:
+        """It answered with a document, or it is one and nobody said that it should be asked."""
+        return url in self._documents or (url in self._known and url not in self._met)
+
+    # answers: each visit ends in exactly one of these
+
+    def unchanged(self, visit: Visit) -> None:
+        self._answered(visit)
+
+    def document(self, visit: Visit, links: Iterable[str]) -> None:
+        self._answered(visit)
+        if visit.url not in self._named:
+            return
+        # What the page linked to before and is no document was asked in its time; a whole crawl asks again.
+        before = {self._urls[number] for number in visit.known.links} if visit.known else set()
+        for url in links:
+            url = self._aliases.get(url, url)
+            if url not in self._known and url not in before:
+                self._discover(url, visit.depth + 1)
+
+    def duplicate(self, visit: Visit, of: str) -> None:
+        self._ended(visit)
+        self._aliases[visit.url] = of
+
+    def is_also(self, visit: Visit, url: str) -> bool:
+        if url in self._known or url in self._met:
+            return False
+        self._aliases[url] = visit.url
+        return True
+
+    def moved(self, visit: Visit, to: str) -> None:
+        self._ended(visit)
+        self._moved[visit.url] = to
+        if to not in self._known:
+            self._discover(to, visit.depth)
+
+    def gone(self, visit: Visit) -> None:
+        self._ended(visit)
+        self._gone.add(visit.url)
+
+    def failed(self, visit: Visit) -> None:
+        self._ended(visit)
+
+    # the end
+
+    def settle(self, *, complete: bool, keep_orphans: bool) -> Settlement:
+        moved: list[Move] = []
+        astray: list[Move] = []
+        inherited: set[str] = set()
+        for url, target in self._moved.items():
+            page = self._known.get(url)
+            if page is None:
+                continue
+            end = self._end_of(url)
+            if self.is_document(end):
+                # A text moves once: to a page that is new, and that no other page moved to.
+                moved.append(Move(page, target, lost=end in self._known or end in inherited))
+                inherited.add(end)
+            elif end in self._gone:
+                moved.append(Move(page, target, lost=True))
+            else:
+                astray.append(Move(page, target, lost=False))
+        return Settlement((), (), tuple(moved), tuple(astray), (), 0, self._left_out)
+
+    # inside
+
+    def _discover(self, url: str, depth: int) -> None:
+        if url in self._met:
+            return
+        reason = self._why_not(url)
+        if reason is None and self._max_depth is not None and depth > self._max_depth:
+            reason = "too_deep"
+        if reason is None:
+            self._meet(url, depth)
+        else:
+            self._met.add(url)
+            self.ignored[reason] += 1
+
+    def _meet(self, url: str, depth: int) -> None:
+        self._met.add(url)
+        self._queue.append((url, depth))
+
+    def _claim(self, url: str, depth: int) -> Visit | None:
+        known = self._known.get(url)
+        if known is None:
+            if self._room <= 0:
+                self._left_out += 1
+                return None
+            self._room -= 1
+        self._in_flight.add(url)
+        known = known or self._leftovers.get(url)
+        # Links are addresses here, so a page that has no number needs none.
+        return Visit(known.reference_id if known else 0, url, depth, known)
+
+    def _answered(self, visit: Visit) -> None:
+        self._in_flight.discard(visit.url)
+        self._documents.add(visit.url)
+
+    def _ended(self, visit: Visit) -> None:
+        self._in_flight.discard(visit.url)
+        # A new address that is no document takes no place.
+        self._room += visit.url not in self._known
+
+    def _end_of(self, url: str) -> str:
+        """Where a chain of redirects ends; one that leads back ends at a page that is itself moved."""
+        seen = {url}
+        while url in self._moved:
+            url = self._moved[url]
+            url = self._aliases.get(url, url)
+            if url in seen:
+                break
+            seen.add(url)
+        return url

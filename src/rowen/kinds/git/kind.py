@@ -1,0 +1,189 @@
+"""The `git` kind: the files of any repository, by the `git` command and without an API.
+
+Where the branch stands is one question, and all there is to ask when it stands where it stood. Otherwise the
+new tree is fetched without files, and the files whose blob ids are new in one more exchange.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
+from typing import Any
+from urllib.parse import quote
+
+from rowen.core.document import Validators
+from rowen.core.exchange import git
+from rowen.core.exchange.git import File, Folder, gather
+from rowen.core.params import Param
+from rowen.core.run import StopReason
+from rowen.core.source import Source
+from rowen.core.web import urls
+from rowen.engine.harvest import Harvested, Prepared
+from rowen.engine.intake import Intake
+from rowen.errors import BadLocation, PermanentError, TransientError, Unfetchable
+from rowen.fetching.client import stop_reason
+from rowen.kinds.listing import trees
+from rowen.ports.bundle import Tools
+from rowen.ports.repositories import Head, Repository
+from rowen.ports.store.store import Listing
+
+
+def _branch(text: str) -> str:
+    if text.startswith("-") or any(c.isspace() or c in "~^:?*[\\" or not c.isprintable() for c in text):
+        raise ValueError("expected the name of a branch or tag, or a commit")
+    return text
+
+
+def _path(text: str) -> str:
+    return text.strip("/")
+
+
+PARAMS = (
+    *trees.PARAMS,
+    Param(
+        name="branch",
+        default="",
+        parse=_branch,
+        identity=True,
+        help="A branch, a tag or a commit; empty for the default branch, whatever it is called",
+    ),
+    Param(name="path", default="", parse=_path, identity=True, help="Only this folder or file"),
+    Param(
+        name="link",
+        default="",
+        parse=str,
+        identity=False,
+        help="Where a person reads a file; empty for `https://HOST/REPOSITORY/blob/{branch}/{path}`",
+    ),
+)
+
+TREE = "rowen:git"
+"""The remembered listing: the commit is its validator."""
+
+
+def claims(tools: Tools, location: str) -> bool:
+    return git.parse_address(location) is not None and (
+        location.startswith(("git+", "git:", "ssh:"))
+        or location.rstrip("/").endswith(".git")
+        or "@" in location.partition(":")[0]
+    )
+
+
+async def prepare(tools: Tools, location: str, *, settings: Mapping[str, Any], check: bool) -> Prepared:
+    address = _address(tools, location)
+    if not check:
+        return Prepared(kind="git", location=address)
+    try:
+        head = await tools.repositories.head(address, settings["branch"] or None)
+    except (TransientError, PermanentError) as exc:
+        raise BadLocation(exc.message, hint=exc.hint, location=address) from exc
+    findings = [f"a git repository, `{settings['branch'] or 'HEAD'}` at {head.commit[:12]}: kind `git`"]
+    if address.startswith("git+file:"):
+        findings.append("what is committed there is indexed, not what lies in the working folder")
+    return Prepared(kind="git", location=address, findings=tuple(findings))
+
+
+def _address(tools: Tools, location: str) -> str:
+    local = tools.folders.locate(location)
+    address = git.parse_address(f"file://{quote(local)}" if local is not None else location)
+    if address is None:
+        shown = urls.without_credentials(location)
+        raise BadLocation(
+            f"location `{shown}`: not the address of a git repository",
+            hint="write `git+https://host/path.git` without a password, `git@host:path.git`, or a folder",
+            location=shown,
+        )
+    return address
+
+
+async def harvest(tools: Tools, source: Source, params: Mapping[str, Any], intake: Intake) -> Harvested:
+    async with AsyncExitStack() as stack:
+        return await _Reading(tools, source, params, intake, stack).run()
+
+
+class _Reading:
+    """One run over one repository."""
+
+    def __init__(
+        self,
+        tools: Tools,
+        source: Source,
+        params: Mapping[str, Any],
+        intake: Intake,
+        stack: AsyncExitStack,
+    ) -> None:
+        self._tools = tools
+        self._address = source.location
+        self._params = params
+        self._branch: str | None = params["branch"] or None
+        self._intake = intake
+        self._stack = stack
+        self._opened: Repository | None = None
+        self._head: Head
+
+    async def run(self) -> Harvested:
+        listings = await self._tools.store.listings(self._intake.run.source_id)
+        try:
+            self._intake.counters.requests += not git.is_commit(self._branch or "")
+            self._head = await self._tools.repositories.head(self._address, self._branch)
+            folder = await self._folder(listings.get(TREE))
+            if not folder.files and self._params["path"]:
+                raise Unfetchable(
+                    f"path `{self._params['path']}` of `{self._address}`: nothing there any more",
+                    hint="what was indexed before stays visible",
+                )
+        except TransientError as exc:
+            return Harvested.stopped(stop_reason(exc), exc, root_answered=False)
+        except PermanentError as exc:
+            return Harvested.stopped(StopReason.ERROR, exc, root_answered=False)
+        self._intake.counters.ignored.update(folder.passed_over)
+        try:
+            stopped = await trees.take_in_files(
+                self._tools,
+                self._intake,
+                self._params,
+                folder.files,
+                listings=listings,
+                read=self._read,
+                page_of=self._page_of,
+                complete=True,
+                concurrency=1,
+                announce=self._bring,
+            )
+        except TransientError as exc:
+            stopped = exc
+        if stopped is not None:
+            return Harvested(stop_reason=stop_reason(stopped), error=stopped)
+        return Harvested(stop_reason=StopReason.EXHAUSTED)
+
+    async def _folder(self, remembered: Listing | None) -> Folder:
+        commit = self._head.commit
+        if remembered and remembered.validators.etag == commit and not self._intake.unconditional:
+            return Folder.from_payload(remembered.payload)
+        repository = await self._repository()
+        folder = gather(await repository.entries(), within=self._params["path"])
+        listing = Listing(url=TREE, validators=Validators(commit), payload=folder.as_payload())
+        if listing != remembered:
+            await self._tools.store.save_listing(self._intake.lease, self._intake.run.source_id, listing)
+        return folder
+
+    async def _repository(self) -> Repository:
+        if self._opened is None:
+            opening = self._tools.repositories.open(self._address, self._head)
+            self._opened = await self._stack.enter_async_context(opening)
+            self._intake.counters.requests += self._opened.fetched
+        return self._opened
+
+    async def _bring(self, files: Sequence[File]) -> None:
+        repository = await self._repository()
+        self._intake.counters.requests += await repository.bring([file.id for file in files])
+
+    async def _read(self, file: File) -> bytes | None:
+        repository = await self._repository()
+        body = await repository.read(file.id, max_bytes=self._tools.fetch.max_body_bytes)
+        self._intake.counters.reads += 1
+        self._intake.counters.bytes_received += len(body or b"")
+        return body
+
+    def _page_of(self, path: str) -> str:
+        return git.page_of(self._address, self._branch, path, link=self._params["link"])

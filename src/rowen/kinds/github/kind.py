@@ -1,0 +1,273 @@
+"""The `github` kind: the files of a repository at GitHub or a GitHub Enterprise server, by its API.
+
+With a token, blobs come from the API, which serves private repositories and Enterprise alike and hands out
+exactly the version the tree named. Without one the API allows 60 requests an hour, so files come from the
+host for raw files; its copies may be minutes old, so what came is checked against the blob id, and the API is
+asked where it does not fit. A wiki is a web site of its own: `web` takes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from datetime import datetime
+from typing import Any
+from urllib.parse import quote
+
+from rowen.core.document import Validators
+from rowen.core.exchange.git import File, blob_id
+from rowen.core.params import Param
+from rowen.core.run import Counters, StopReason
+from rowen.core.safety.secrets import Credentials, Secret, fill, reference
+from rowen.core.source import Source
+from rowen.core.web import urls
+from rowen.engine.harvest import Harvested, Prepared
+from rowen.engine.intake import Intake
+from rowen.errors import BadLocation, PermanentError, TransientError
+from rowen.fetching.client import Client, stop_reason
+from rowen.kinds.github import push as github_push
+from rowen.kinds.github import rules as github
+from rowen.kinds.github.api import Api, NotThere
+from rowen.kinds.github.push import NamedFiles
+from rowen.kinds.github.rules import Address
+from rowen.kinds.github.tree import TreeListing
+from rowen.kinds.listing import trees
+from rowen.kinds.settings import CONCURRENCY
+from rowen.ports.bundle import Tools
+from rowen.ports.fetcher import FetcherOptions, Request, Response
+from rowen.ports.store.store import Listing
+
+VARIABLE = "GITHUB_TOKEN"
+OWN_TOKEN = "${GITHUB_TOKEN}"
+MAX_ANSWER_BYTES = 16_000_000
+"""A tree may take 7 MB; the sizes of files are known before they are fetched."""
+
+
+def _server(text: str) -> str:
+    if urls.normalise(text) is None or urls.without_credentials(text) != text:
+        raise ValueError("expected an http or https address")
+    return text.rstrip("/")
+
+
+PARAMS = (
+    *trees.PARAMS,
+    Param(
+        name="api_url",
+        default="",
+        parse=_server,
+        identity=True,
+        help="The API; found out for github.com, `https://HOST/api/v3` for others",
+    ),
+    Param(
+        name="raw_url",
+        default="",
+        parse=_server,
+        identity=False,
+        help="The host for raw files, asked when there is no token; found out for github.com",
+    ),
+    Param(
+        name="token",
+        default="",
+        parse=reference,
+        identity=False,
+        secret=True,
+        help="A token for the API, by reference; without it the variable GITHUB_TOKEN, if it is set",
+    ),
+    CONCURRENCY,
+)
+
+
+def claims(tools: Tools, location: str) -> bool:
+    address = github.parse_address(location)
+    return address is not None and address.is_public_site
+
+
+async def prepare(tools: Tools, location: str, *, settings: Mapping[str, Any], check: bool) -> Prepared:
+    address = _address(location)
+    if not check:
+        return Prepared(kind="github", location=address.location)
+    try:
+        async with _open_api(tools, address, settings, Counters()) as api:
+            facts = await api.facts()
+            owner, _, name = facts.repository.partition("/")
+            chosen = Address(
+                site=address.site, owner=owner, name=name, branch=address.branch, path=address.path
+            )
+            if address.branch is not None:
+                chosen = await _reading(api, chosen)
+    except (TransientError, PermanentError) as exc:
+        raise BadLocation(f"location `{address.location}`: {exc.message}", hint=exc.hint) from exc
+    findings = _findings(address, facts, has_token=api.has_token)
+    return Prepared(kind="github", location=chosen.location, findings=tuple(findings))
+
+
+def _address(location: str) -> Address:
+    address = github.parse_address(location)
+    if address is None:
+        shown = urls.without_credentials(location)
+        raise BadLocation(
+            f"location `{shown}`: not the address of a repository or its files",
+            hint="write `https://github.com/owner/repo`, or `.../tree/branch/path` for a part of it",
+            location=shown,
+        )
+    return address
+
+
+async def _reading(api: Api, address: Address) -> Address:
+    """Where the name of the branch ends and the path begins: the first reading that the API knows."""
+    for reading in address.readings():
+        assert reading.branch is not None
+        try:
+            await api.tree(reading.branch, recursive=False, validators=Validators())
+        except NotThere:
+            continue
+        return reading
+    raise NotThere(f"no branch, tag or commit `{address.branch}` in `{address.repository}`")
+
+
+def _findings(address: Address, facts: github.Facts, *, has_token: bool) -> list[str]:
+    findings = [f"repository `{facts.repository}`, default branch `{facts.default_branch}`: kind `github`"]
+    if facts.repository.lower() != address.repository.lower():
+        findings.append(f"`{address.repository}` is called `{facts.repository}` now")
+    if facts.description:
+        findings.append(facts.description)
+    if facts.archived:
+        findings.append("archived: it will not change any more")
+    if not has_token:
+        findings.append(
+            "no token in GITHUB_TOKEN: the API answers 60 requests an hour, files come from elsewhere"
+        )
+    if facts.has_wiki:
+        findings.append(f"it may have a wiki: add that with `rowen add {address.wiki} --name NAME`")
+    return findings
+
+
+async def harvest(tools: Tools, source: Source, params: Mapping[str, Any], intake: Intake) -> Harvested:
+    address = _address(source.location)
+    async with _open_api(tools, address, params, intake.counters) as api:
+        raw_url = "" if api.has_token else _raw_url(address, params)
+        if not raw_url:
+            return await _Reading(tools, address, params, intake, api, None, "").run(source)
+        async with _open_client(tools, raw_url, params, intake.counters) as raw:
+            return await _Reading(tools, address, params, intake, api, raw, raw_url).run(source)
+
+
+def _raw_url(address: Address, params: Mapping[str, Any]) -> str:
+    public = address.is_public_site and not params["api_url"]
+    return str(params["raw_url"]) or (github.RAW if public else "")
+
+
+@asynccontextmanager
+async def _open_api(
+    tools: Tools, address: Address, params: Mapping[str, Any], counters: Counters
+) -> AsyncIterator[Api]:
+    base = params["api_url"] or (github.API if address.is_public_site else f"{address.site}/api/v3")
+    text = params["token"] or (OWN_TOKEN if tools.secrets(VARIABLE) else "")
+    token = fill("token", text, tools.secrets) if text else ""
+    headers = {"Authorization": Secret(f"Bearer {token}")} if token else {}
+    credentials = Credentials(urls.origin_of(base), headers)
+    async with _open_client(tools, base, params, counters, credentials) as client:
+        yield Api(client, base, address, has_token=bool(token))
+
+
+@asynccontextmanager
+async def _open_client(
+    tools: Tools,
+    base: str,
+    params: Mapping[str, Any],
+    counters: Counters,
+    credentials: Credentials | None = None,
+) -> AsyncIterator[Client]:
+    options = FetcherOptions(
+        typed_location=base,
+        allow_private=tools.fetch.allow_private,
+        user_agent=tools.fetch.user_agent,
+        connections=params["concurrency"],
+        timeout_s=tools.fetch.timeout_s,
+        max_body_bytes=max(MAX_ANSWER_BYTES, tools.fetch.max_body_bytes),
+        credentials=credentials,
+    )
+    async with tools.open_fetcher(options) as fetcher:
+        yield Client(
+            fetcher,
+            tools.clock,
+            counters,
+            retry=tools.fetch.retry,
+            concurrency=params["concurrency"],
+            delay_s=0.0,
+            limits=_limits,
+        )
+
+
+def _limits(response: Response, now: datetime) -> float | None:
+    return github.limited_s(response.status, response.headers, response.body, now)
+
+
+class _Reading:
+    """One run over one repository."""
+
+    def __init__(
+        self,
+        tools: Tools,
+        address: Address,
+        params: Mapping[str, Any],
+        intake: Intake,
+        api: Api,
+        raw: Client | None,
+        raw_url: str,
+    ) -> None:
+        self._tools = tools
+        self._address = address
+        self._params = params
+        self._intake = intake
+        self._api = api
+        self._raw = raw
+        self._raw_url = raw_url
+        self._branch = ""
+
+    async def run(self, source: Source) -> Harvested:
+        listings = await self._tools.store.listings(self._intake.run.source_id)
+        listing = TreeListing(self._tools, self._intake, self._api, self._address, listings)
+        try:
+            start = await github_push.begin(source, self._intake, self._api, listing.branch)
+            if start.paths is not None:
+                return await self._named(listings).run(start)
+            files = await listing.files()
+        except TransientError as exc:
+            return Harvested.stopped(stop_reason(exc), exc, root_answered=False)
+        except PermanentError as exc:
+            return Harvested.stopped(StopReason.ERROR, exc, root_answered=False)
+        self._branch = listing.branch
+        stopped = await trees.take_in_files(
+            self._tools,
+            self._intake,
+            self._params,
+            files,
+            listings=listings,
+            read=self._read,
+            page_of=self._address.page_of,
+            complete=listing.complete,
+            concurrency=self._params["concurrency"],
+        )
+        if stopped is not None:
+            return Harvested(stop_reason=stop_reason(stopped), error=stopped)
+        return Harvested(stop_reason=StopReason.EXHAUSTED, metadata=start.learnt)
+
+    def _named(self, listings: Mapping[str, Listing]) -> NamedFiles:
+        return NamedFiles(
+            self._tools, self._intake, self._params, self._address, self._api, listings, self._read_raw
+        )
+
+    async def _read(self, file: File) -> bytes:
+        body = await self._read_raw(self._branch, file.path)
+        if body is not None and blob_id(body, like=file.id) == file.id:
+            return body
+        return await self._api.blob(file.id)
+
+    async def _read_raw(self, name: str, path: str) -> bytes | None:
+        """A file by branch or commit; None when it cannot be had from the host for raw files."""
+        if self._raw is None:
+            return None
+        place = f"{self._raw_url}/{quote(f'{self._address.repository}/{name}/{path}')}"
+        response = await self._raw.ask(Request(place))
+        return response.body if response.status == 200 else None

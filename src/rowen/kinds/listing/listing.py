@@ -1,0 +1,172 @@
+"""Sources that can list everything they have: compare the listing with what readers see, fetch what differs.
+
+For folders, repositories and portals alike: an item with the known validators costs nothing, an item
+the listing does not name any more is gone, and only a complete listing proves that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from rowen.core import hashing
+from rowen.core.document import Validators
+from rowen.engine.intake import Intake
+from rowen.errors import PermanentError, TransientError, Vanished
+from rowen.fetching.client import STOPS
+from rowen.ports.bundle import Tools
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Item:
+    reference: str
+    validators: Validators
+    url: str = ""
+    """Where a reader finds it; empty when fetching will tell."""
+    content_type: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    body: bytes
+    content_type: str = ""
+    """More exact than the listing's, when fetching told us."""
+    url: str = ""
+
+
+Fetch = Callable[[Item], Awaitable[Fetched | None]]
+"""Answers None for an item that turns out to be no document; it has counted why."""
+
+Look = Callable[[str], Awaitable[tuple[Item, Fetched | None] | None]]
+"""What stands at a reference now; None for nothing, an item without a body for what is no document."""
+
+BREATHE_EVERY = 500
+
+
+async def take_in(
+    tools: Tools,
+    intake: Intake,
+    items: Iterable[Item],
+    fetch: Fetch,
+    *,
+    complete: bool,
+    concurrency: int = 3,
+    gone_reason: str = "absent",
+    announce: Callable[[Sequence[Item]], Awaitable[None]] | None = None,
+) -> TransientError | None:
+    """Go through a listing; answers why the client made us stop early, if it did.
+
+    Errors of one item are its own. Without a complete listing, or after a stop, nothing is gone. `announce`
+    is told which items will be fetched, for a source that can bring them together.
+    """
+    leftovers = await tools.store.leftovers(intake.run.source_id)
+    listed: set[str] = set()
+    waiting: list[Item] = []
+    for number, item in enumerate(items, 1):
+        listed.add(item.reference)
+        known = intake.known.get(item.reference)
+        left = leftovers.get(item.reference) if known is None else None
+        askable = bool(item.validators) and not intake.unconditional
+        if askable and known is not None and known.validators == item.validators:
+            intake.not_modified(known)
+        elif askable and left is not None and left.validators == item.validators:
+            await intake.revived(left)
+        else:
+            waiting.append(item)
+        if number % BREATHE_EVERY == 0:
+            await asyncio.sleep(0)
+    if announce is not None and waiting:
+        await announce(waiting)
+    work = [(item.reference, partial(_one, intake, item, fetch)) for item in waiting]
+    stopped = await _each(intake, work, concurrency)
+    if complete and stopped is None:
+        for reference in [one for one in intake.known if one not in listed]:
+            intake.gone(reference, gone_reason)
+    return stopped
+
+
+async def take_in_named(
+    intake: Intake, references: Sequence[str], look: Look, *, concurrency: int = 3
+) -> TransientError | None:
+    """Go through what somebody says has changed, without a listing; answers like `take_in`.
+
+    Only what `look` finds nothing of is gone.
+    """
+
+    async def one(reference: str) -> None:
+        found = await look(reference)
+        if found is None:
+            intake.gone(reference, "absent")
+        elif found[1] is None:
+            intake.gone(reference, "unsupported_type")
+        else:
+            await receive(intake, found[0], found[1])
+
+    return await _each(
+        intake, [(reference, partial(one, reference)) for reference in references], concurrency
+    )
+
+
+async def _each(
+    intake: Intake, work: Sequence[tuple[str, Callable[[], Awaitable[None]]]], concurrency: int
+) -> TransientError | None:
+    """Do the work of each reference; answers why the client made us stop, if it did."""
+    stopped: list[TransientError] = []
+    waiting = iter(work)
+    intake.queued = len(work)
+
+    async def go_on() -> None:
+        for reference, one in waiting:
+            intake.queued -= 1
+            try:
+                await one()
+            except STOPS as exc:
+                intake.failed(reference, exc)
+                stopped.append(exc)
+            except Vanished:
+                # It went between listing and reading; the next listing will say so, or show it again.
+                intake.counters.ignored["vanished"] += 1
+            except (TransientError, PermanentError) as exc:
+                intake.failed(reference, exc)
+            if stopped:
+                return
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(concurrency):
+            group.create_task(go_on())
+    return stopped[0] if stopped else None
+
+
+async def _one(intake: Intake, item: Item, fetch: Fetch) -> None:
+    fetched = await fetch(item)
+    if fetched is None:
+        intake.gone(item.reference, "unsupported_type")
+    else:
+        await receive(intake, item, fetched)
+
+
+async def receive(intake: Intake, item: Item, fetched: Fetched) -> None:
+    known = intake.known.get(item.reference)
+    body_hash = hashing.of_bytes(fetched.body)
+    if known is not None and known.body_hash == body_hash and not intake.unconditional:
+        intake.same_body(known, item.validators)
+        return
+    content_type = fetched.content_type or item.content_type
+    url = fetched.url or item.url
+    converted = await intake.convert(fetched.body, content_type=content_type, url=url)
+    await intake.fetched(
+        converted,
+        reference=item.reference,
+        url=url,
+        body_hash=body_hash,
+        validators=item.validators,
+        content_type=content_type,
+        depth=0,
+        links=(),
+        stored_links=(),
+        metadata={**converted.metadata, **item.metadata},
+    )

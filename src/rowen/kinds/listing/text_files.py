@@ -1,0 +1,73 @@
+"""Which files of a listing are worth reading: the chosen paths, and of those the ones that are text.
+
+An ending says it for most. The others are opened once; those that turn out to be no text, or too much of it,
+are remembered with their tag (whatever changes when the file does) and not opened again until it differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+from urllib.parse import quote
+
+from rowen.core.document import Validators
+from rowen.core.web.scope import PathFilter, is_binary_name
+from rowen.engine.intake import Intake
+from rowen.kinds.listing.listing import Fetched
+from rowen.ports.bundle import Tools
+from rowen.ports.store.store import Listing
+
+NO_TEXT = "rowen:no-text"
+"""The remembered listing of files that are no text: path to tag."""
+SNIFFED_BYTES = 8192
+BINARY = "binary"
+TOO_LARGE = "too_large"
+_LARGE = " too large"
+
+
+class TextFiles:
+    def __init__(self, tools: Tools, intake: Intake, params: Mapping[str, Any]) -> None:
+        self._tools = tools
+        self._intake = intake
+        self._chosen = PathFilter(tuple(params["include"]), tuple(params["exclude"]))
+        self._remembered: dict[str, str] = {}
+        self._no_text: dict[str, str] = {}
+
+    def load(self, listings: Mapping[str, Listing]) -> None:
+        listing = listings.get(NO_TEXT)
+        self._remembered = listing.payload if listing else {}
+        self._no_text = {} if self._intake.unconditional else dict(self._remembered)
+
+    def wants(self, path: str, tag: str) -> bool:
+        """Whether a file should be indexed, as far as that can be said without opening it; counts if not."""
+        reason = self._chosen.why_not(path)
+        if reason is None and (self._no_text.get(path) == tag or is_binary_name(path)):
+            reason = BINARY
+        elif reason is None and self._no_text.get(path) == tag + _LARGE:
+            reason = TOO_LARGE
+        if reason is not None:
+            self._intake.counters.ignored[reason] += 1
+        return reason is None
+
+    def content(self, path: str, tag: str, body: bytes | None, *, url: str = "") -> Fetched | None:
+        """What came out of a file, or None when it is no text after all; a body of None was too large."""
+        if body is None:
+            self._no_text[path] = tag + _LARGE
+            self._intake.counters.ignored[TOO_LARGE] += 1
+            return None
+        # A path is no address: `#` and `?` are letters of a name here.
+        if self._tools.converter.handles("", quote(path)):
+            return Fetched(body, url=url)
+        if b"\0" in body[:SNIFFED_BYTES]:
+            self._no_text[path] = tag
+            self._intake.counters.ignored[BINARY] += 1
+            return None
+        return Fetched(body, "text/plain", url)
+
+    async def save(self, present: Collection[str]) -> None:
+        """Remember what was learnt, for the files that are still there."""
+        if self._no_text == self._remembered:
+            return
+        payload = {path: tag for path, tag in self._no_text.items() if path in present}
+        listing = Listing(url=NO_TEXT, validators=Validators(), payload=payload)
+        await self._tools.store.save_listing(self._intake.lease, self._intake.run.source_id, listing)

@@ -1,0 +1,72 @@
+"""Taking in the files of a git tree, whoever listed it.
+
+The validator of a file is its blob id: the same id is the same bytes, so nothing is asked about it. What the
+kinds of repositories have in common is here; listing a tree and reading a blob are theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+from rowen.core.document import Validators
+from rowen.core.exchange.git import File
+from rowen.engine.intake import Intake
+from rowen.errors import TransientError
+from rowen.kinds.listing.listing import Fetched, Item, take_in
+from rowen.kinds.listing.text_files import TOO_LARGE, TextFiles
+from rowen.kinds.settings import EXCLUDE, HIDDEN, INCLUDE, MAX_DELETED_SHARE
+from rowen.ports.bundle import Tools
+from rowen.ports.store.store import Listing
+
+PARAMS = (
+    INCLUDE,
+    EXCLUDE,
+    HIDDEN,
+    MAX_DELETED_SHARE,
+)
+
+
+async def take_in_files(
+    tools: Tools,
+    intake: Intake,
+    params: Mapping[str, Any],
+    files: Sequence[File],
+    *,
+    listings: Mapping[str, Listing],
+    read: Callable[[File], Awaitable[bytes | None]],
+    page_of: Callable[[str], str],
+    complete: bool,
+    concurrency: int,
+    announce: Callable[[Sequence[File]], Awaitable[None]] | None = None,
+) -> TransientError | None:
+    """Answers why the run had to stop early, if it had to. `page_of` is where a person reads a path.
+
+    `read` answers None for a file that is larger than bodies may be; where sizes are listed, it is not asked.
+    """
+    text = TextFiles(tools, intake, params)
+    text.load(listings)
+    chosen: dict[str, File] = {}
+    ignored = intake.counters.ignored
+    for file in files:
+        if not params["hidden"] and (file.path.startswith(".") or "/." in file.path):
+            ignored["hidden"] += 1
+        elif file.size is not None and file.size > tools.fetch.max_body_bytes:
+            ignored[TOO_LARGE] += 1
+        elif text.wants(file.path, file.id):
+            chosen[file.path] = file
+
+    async def fetch(item: Item) -> Fetched | None:
+        file = chosen[item.reference]
+        return text.content(file.path, file.id, await read(file), url=page_of(file.path))
+
+    async def tell(items: Sequence[Item]) -> None:
+        if announce is not None:
+            await announce([chosen[item.reference] for item in items])
+
+    items = (Item(reference=file.path, validators=Validators(file.id)) for file in chosen.values())
+    stopped = await take_in(
+        tools, intake, items, fetch, complete=complete, concurrency=concurrency, announce=tell
+    )
+    await text.save({file.path for file in files})
+    return stopped

@@ -1,0 +1,253 @@
+"""The `llms` kind: the Markdown a site lists in llms.txt, or the whole of it in llms-full.txt.
+
+The list is crawled like any site, with llms.txt as its root, by rules of its own: Markdown and text only, and
+what the list says of a page is the page's metadata. The whole file is one listing with the documents inside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rowen.core import hashing
+from rowen.core.document import Converted, Validators
+from rowen.core.params import Param, switch
+from rowen.core.run import StopReason
+from rowen.core.source import Source
+from rowen.core.web.scope import EXCLUDED, NOT_INCLUDED, Scope
+from rowen.engine.harvest import Harvested
+from rowen.engine.intake import Intake
+from rowen.errors import PermanentError, TransientError, Unfetchable
+from rowen.fetching import credentials
+from rowen.fetching.client import Client, stop_reason
+from rowen.fetching.site_files import Listings
+from rowen.kinds.crawl.crawl import FORBIDDEN, Crawl
+from rowen.kinds.crawl.settings import Rules, crawl_params, open_client
+from rowen.kinds.crawl.visits import Visit
+from rowen.kinds.listing.listing import Fetched, Item, take_in
+from rowen.kinds.llms import rules as files
+from rowen.kinds.llms.rules import Entry, Part
+from rowen.ports.bundle import Tools
+from rowen.ports.fetcher import Request, Response
+from rowen.ports.store.store import Listing
+
+PARAMS = (
+    *crawl_params(scope="host", max_depth=2),
+    Param(
+        name="full",
+        default=False,
+        parse=switch,
+        identity=True,
+        help="Take llms-full.txt, all documents in one file, instead of following llms.txt",
+    ),
+    *credentials.PARAMS,
+)
+
+ACCEPT = {"Accept": "text/markdown, text/plain;q=0.9, */*;q=0.1"}
+"""Many sites have a page as HTML and as Markdown under one address."""
+ENTRIES = "rowen:llms"
+"""The remembered listing of what llms.txt says of pages."""
+MARKDOWN = "text/markdown; charset=utf-8"
+
+
+def claims(tools: Tools, location: str) -> bool:
+    return location.strip().lower().endswith((f"/{files.FILE}", f"/{files.FULL_FILE}"))
+
+
+async def harvest(tools: Tools, source: Source, params: Mapping[str, Any], intake: Intake) -> Harvested:
+    async with open_client(tools, source, params, intake.counters) as client:
+        if params["full"] or source.location.endswith(f"/{files.FULL_FILE}"):
+            return await _Whole(tools, source, params, intake, client).run()
+        rules = _Listed(
+            tools,
+            intake,
+            stored=await tools.store.metadata(source.id),
+            remembered=(await tools.store.listings(source.id)).get(ENTRIES),
+        )
+        return await Crawl(tools, source, params, intake, client, rules).run()
+
+
+class _Listed(Rules):
+    """The rules of a crawl that starts at llms.txt."""
+
+    refusal = "not_markdown"
+    headers = ACCEPT
+
+    def __init__(
+        self,
+        tools: Tools,
+        intake: Intake,
+        *,
+        stored: Mapping[str, Mapping[str, Any]],
+        remembered: Listing | None,
+    ) -> None:
+        super().__init__(tools)
+        self._intake = intake
+        self._stored = stored
+        self._payload: dict[str, Any] | None = remembered.payload if remembered else None
+        self._entries: dict[str, Entry] | None = None
+        if self._payload is not None:
+            self._entries = {url: Entry(url, *said) for url, *said in self._payload["entries"]}
+
+    def accepts(self, content_type: str, url: str) -> bool:
+        return files.is_markdown(content_type, url) and super().accepts(content_type, url)
+
+    def why_not(self, url: str) -> str | None:
+        if files.named_otherwise(url):
+            return self.refusal
+        entries = self._entries or {}
+        return "has_markdown_twin" if any(twin in entries for twin in files.twins(url)) else None
+
+    def outdated(self, visit: Visit) -> bool:
+        known = visit.known
+        if known is None:
+            return False
+        if visit.depth == 0:
+            # What is remembered of the list must be of the version the server is asked about.
+            return self._payload is None or self._payload["of"] != (known.body_hash or b"").hex()
+        # A new note in the list is news of a page that did not change itself.
+        return bool(known.document_id) and self._said_of(visit.url) != self._stored_of(visit.url)
+
+    async def root(self, visit: Visit, response: Response) -> bool:
+        if response.status == 304:
+            return True
+        text = response.body.decode("utf-8", "replace")
+        if not files.looks_like(text):
+            return False
+        entries = files.parse(text, visit.url)
+        self._entries = {entry.url: entry for entry in entries}
+        payload = {
+            "of": hashing.of_bytes(response.body).hex(),
+            "entries": [[entry.url, entry.section, entry.note, entry.optional] for entry in entries],
+        }
+        if payload != self._payload:
+            self._payload = payload
+            listing = Listing(url=ENTRIES, validators=Validators(), payload=payload)
+            await self._tools.store.save_listing(self._intake.lease, self._intake.run.source_id, listing)
+        return True
+
+    def metadata(self, visit: Visit, converted: Converted) -> Mapping[str, Any]:
+        own = {name: value for name, value in converted.metadata.items() if name not in files.METADATA}
+        return own | self._said_of(visit.url)
+
+    def _said_of(self, url: str) -> dict[str, Any]:
+        if self._entries is None:
+            # The list cannot be had and never was: what was stored stands.
+            return self._stored_of(url)
+        entry = self._entries.get(url)
+        return entry.metadata if entry else {}
+
+    def _stored_of(self, url: str) -> dict[str, Any]:
+        stored = self._stored.get(url, {})
+        return {name: stored[name] for name in files.METADATA if name in stored}
+
+
+class _Whole:
+    """One run over an llms-full.txt: one question, and as many documents as the file has."""
+
+    def __init__(
+        self, tools: Tools, source: Source, params: Mapping[str, Any], intake: Intake, client: Client
+    ) -> None:
+        self._tools = tools
+        self._url = source.location
+        self._params = params
+        self._intake = intake
+        self._client = client
+        self._parts: dict[str, Part] = {}
+
+    async def run(self) -> Harvested:
+        try:
+            return await self._run()
+        except TransientError as exc:
+            return Harvested.stopped(stop_reason(exc), exc, root_answered=False)
+        except PermanentError as exc:
+            return Harvested.stopped(StopReason.ERROR, exc, root_answered=False)
+
+    async def _run(self) -> Harvested:
+        intake, store = self._intake, self._tools.store
+        await self._mind_robots()
+        remembered = (await store.listings(intake.run.source_id)).get(self._url)
+        if remembered is not None and not intake.unconditional and self._is_shown(remembered.payload):
+            response = await self._ask(remembered.validators)
+            if response.status == 304:
+                for known in intake.known.values():
+                    intake.not_modified(known)
+                return Harvested(stop_reason=StopReason.EXHAUSTED)
+        else:
+            response = await self._ask(Validators())
+        items = self._items(response)
+        if not items:
+            raise Unfetchable(f"`{self._url}`: no document in it", url=self._url)
+        stopped = await take_in(self._tools, intake, items, self._fetch, complete=True)
+        listing = Listing(
+            url=self._url,
+            validators=response.validators,
+            payload={item.reference: item.validators.etag for item in items},
+        )
+        if listing != remembered:
+            await store.save_listing(intake.lease, intake.run.source_id, listing)
+        over = "over_max_pages" in intake.counters.ignored
+        return Harvested(stop_reason=StopReason.MAX_PAGES if over else StopReason.EXHAUSTED, error=stopped)
+
+    async def _mind_robots(self) -> None:
+        if self._params["robots"]:
+            listings = Listings(self._tools.store, self._client, self._intake)
+            await listings.load()
+            robots = await listings.robots(self._url)
+            if not robots.allows(self._url, self._tools.fetch.user_agent):
+                raise Unfetchable(f"`{self._url}`: robots.txt forbids it", url=self._url)
+
+    def _is_shown(self, payload: Mapping[str, str]) -> bool:
+        """Do readers see what the file held when it was last read? If not, its words are needed again."""
+        known = self._intake.known
+        return len(known) == len(payload) and all(
+            reference in known and known[reference].validators.etag == tag
+            for reference, tag in payload.items()
+        )
+
+    async def _ask(self, validators: Validators) -> Response:
+        def wanted(status: int, headers: Mapping[str, str]) -> bool:
+            return status != 200 or files.is_markdown(headers.get("content-type", ""), self._url)
+
+        response = await self._client.ask(Request(self._url, validators, headers=ACCEPT, wanted=wanted))
+        if response.status not in (200, 304):
+            forbidden = response.status in FORBIDDEN
+            raise Unfetchable(
+                f"`{self._url}`: {response.status} from the server",
+                hint=credentials.hint(self._params) if forbidden else None,
+                url=self._url,
+                status=response.status,
+            )
+        if response.refused:
+            said = response.headers.get("content-type", "no type")
+            raise Unfetchable(f"`{self._url}`: answers with `{said}`, not with text", url=self._url)
+        return response
+
+    def _items(self, response: Response) -> list[Item]:
+        scope = Scope(
+            self._url,
+            self._params["scope"],
+            tuple(self._params["include"]),
+            tuple(self._params["exclude"]),
+        )
+        ignored = self._intake.counters.ignored
+        for part in files.parts(response.body.decode("utf-8", "replace"), self._url):
+            reason = scope.why_not(part.reference)
+            if reason in (EXCLUDED, NOT_INCLUDED):
+                ignored[reason] += 1
+            elif len(self._parts) >= self._params["max_pages"]:
+                ignored["over_max_pages"] += 1
+            else:
+                self._parts[part.reference] = part
+        return [
+            Item(
+                reference=part.reference,
+                url=part.reference,
+                validators=Validators(hashing.of_text(part.text).hex()),
+                content_type=MARKDOWN,
+            )
+            for part in self._parts.values()
+        ]
+
+    async def _fetch(self, item: Item) -> Fetched:
+        return Fetched(self._parts[item.reference].text.encode("utf-8", "replace"), MARKDOWN, item.url)

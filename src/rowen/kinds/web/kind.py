@@ -1,0 +1,43 @@
+"""The `web` kind: a documentation site, crawled by its links and sitemaps.
+
+With `render`, pages go through a browser before they are converted; without it, pages that look empty until
+their scripts have run are counted, and the run says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from typing import Any
+
+from rowen.core.params import Param, switch
+from rowen.core.source import Source
+from rowen.engine.harvest import Harvested
+from rowen.engine.intake import Intake
+from rowen.fetching import credentials
+from rowen.kinds.crawl.crawl import Crawl
+from rowen.kinds.crawl.settings import crawl_params, open_client
+from rowen.kinds.web.render import Rendering
+from rowen.kinds.web.rules import PageRules
+from rowen.ports.bundle import Tools
+
+PARAMS = (
+    *crawl_params(scope="subpages", max_depth=None),
+    Param(name="sitemap", default=True, parse=switch, identity=True, help="Also find pages in sitemaps"),
+    Param(
+        name="render",
+        default=False,
+        parse=switch,
+        identity=True,
+        help="Let a browser run each changed page's scripts first; needs `rowen[render]` and Chromium",
+    ),
+    *credentials.PARAMS,
+)
+
+
+async def harvest(tools: Tools, source: Source, params: Mapping[str, Any], intake: Intake) -> Harvested:
+    async with open_client(tools, source, params, intake.counters) as client, AsyncExitStack() as stack:
+        rendering = None
+        if params["render"]:
+            rendering = await stack.enter_async_context(Rendering(tools, source.location, client.ask))
+        return await Crawl(tools, source, params, intake, client, PageRules(tools, rendering)).run()

@@ -1,0 +1,352 @@
+"""A whole store moved into another database: page by page, to be gone on with, and compared at the end.
+
+The store that is read is held by its leases, so no run writes to it meanwhile, and is read as it was at one
+moment. The one that is made remembers how far it has come with each page, and is no store to work with until
+everything in it was compared: whoever opens it before is told so (`core/exchange/complete.py`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from rowen.core.exchange.complete import COPY, check_whole
+from rowen.core.exchange.sink import sink_lease_name
+from rowen.core.exchange.store_copy import (
+    PARTS,
+    TABLES,
+    Key,
+    Page,
+    Part,
+    Progress,
+    Sum,
+    differences,
+    progress_from,
+)
+from rowen.core.lease import HEARTBEAT_S, LEASE_TTL_S, Lease, source_lease_name
+from rowen.engine.leases import ORCHESTRATOR
+from rowen.errors import Conflict, NotFound, PermanentError, TransientError, UserError
+from rowen.offers import companies
+from rowen.ports.clock import Clock
+from rowen.ports.store.copying import Copying, View
+from rowen.ports.store.store import Store
+
+MAX_ROWS = 1000
+MAX_BYTES = 4_000_000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Side:
+    """One of the two stores."""
+
+    name: str
+    """As it may be shown: without a password."""
+    store: Store
+    copying: Copying
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CopyTools:
+    source: Side
+    target: Side
+    clock: Clock
+    owner: str
+    is_dead: Callable[[str], bool]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CopyEvent:
+    kind: str
+    """`verifying` what an earlier attempt copied, `restarted`, `copying`, `preparing`, `checking`."""
+    part: str = ""
+    rows: int = 0
+    """Done in this stage so far, of all parts."""
+    total: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Copied:
+    sums: Mapping[str, Sum]
+    """By part, the same on both sides."""
+    resumed: bool
+    """An earlier attempt had come some of the way."""
+    already: bool
+    """It was complete before; nothing was done."""
+    progress: Progress
+    duration: timedelta
+
+    @property
+    def rows(self) -> int:
+        return sum(self.sums[table].rows for table in TABLES)
+
+
+OnCopyEvent = Callable[[CopyEvent], None]
+
+
+async def copy(
+    tools: CopyTools,
+    *,
+    on_event: OnCopyEvent = lambda event: None,
+    max_rows: int = MAX_ROWS,
+    max_bytes: int = MAX_BYTES,
+) -> Copied:
+    """Move all of one store into another that is empty, or that an earlier attempt has begun to fill."""
+    source, target = tools.source, tools.target
+    identity = await source.copying.identity()
+    if identity == await target.copying.identity():
+        raise UserError(
+            f"store `{target.name}`: the same as `{source.name}`, or a copy of its file",
+            hint="name an empty store to copy into",
+        )
+    check_whole(await source.store.note(COPY), source.name)
+    begun = await _begun(target, source, identity)
+    if begun is not None and begun.completed_at is not None:
+        return _already(begun)
+    async with AsyncExitStack() as held:
+        there = await held.enter_async_context(_leases(tools, target, [ORCHESTRATOR]))
+        # Again, now that nobody else copies into it: somebody may have just done so, and be at work there.
+        begun = await _begun(target, source, identity)
+        if begun is not None and begun.completed_at is not None:
+            return _already(begun)
+        here = await held.enter_async_context(_leases(tools, source, await _lease_names(source)))
+        view = await held.enter_async_context(source.copying.view())
+        run = _Copy(tools, view, there, here, on_event, max_rows, max_bytes)
+        return await run.execute(identity, begun)
+
+
+def _already(progress: Progress) -> Copied:
+    """Both stores may have moved on since: nothing is touched."""
+    return Copied(sums=progress.sums, resumed=False, already=True, progress=progress, duration=timedelta())
+
+
+async def _begun(target: Side, source: Side, identity: str) -> Progress | None:
+    """What an earlier attempt has left; None for an empty store. Anything else is refused."""
+    note = await target.store.note(COPY)
+    if note is None:
+        if await target.copying.is_empty():
+            return None
+        raise Conflict(
+            f"store `{target.name}`: not empty",
+            hint="copy into a store that does not exist yet; two stores cannot be joined",
+            store=target.name,
+        )
+    begun = progress_from(note)
+    if begun.identity != identity:
+        raise Conflict(
+            f"store `{target.name}`: a copy of another store, `{begun.name}`, not of `{source.name}`",
+            hint="copy into a store that does not exist yet",
+            store=target.name,
+        )
+    return begun
+
+
+async def _lease_names(source: Side) -> list[str]:
+    """Whatever writes to a store on its own: runs, sinks, and whoever looks after them."""
+    return [
+        ORCHESTRATOR,
+        *(source_lease_name(one.id) for one in await source.store.sources()),
+        *(sink_lease_name(one.name) for one in await source.store.sinks()),
+        companies.LEASE,
+    ]
+
+
+class _Held:
+    """Leases with a heartbeat. `check` says whether they still are ours."""
+
+    def __init__(self, tools: CopyTools, side: Side) -> None:
+        self._tools = tools
+        self._side = side
+        self.leases: list[Lease] = []
+        self._beating: asyncio.Task[None] | None = None
+        self._renewing = asyncio.Lock()
+
+    async def acquire(self, name: str) -> None:
+        store, now = self._side.store, self._tools.clock.now()
+        holder = await store.lease(name)
+        if holder is not None and self._tools.is_dead(holder.owner):
+            await store.release_lease(holder)
+        lease = await store.acquire_lease(name, self._tools.owner, now=now, ttl_s=LEASE_TTL_S)
+        if lease is None:
+            holder = await store.lease(name)
+            owner = holder.owner if holder else "somebody who has just ended"
+            raise Conflict(
+                f"store `{self._side.name}`: in use by `{owner}` (lease `{name}`)",
+                hint="stop `rowen serve` and wait for runs to end; the lease of a machine that is gone"
+                " ends within a minute",
+                owner=owner,
+            )
+        self.leases.append(lease)
+
+    def keep(self) -> None:
+        self._beating = asyncio.create_task(self._beat())
+
+    def check(self) -> None:
+        """Raises `LeaseLost`, or whatever else ended the heartbeat."""
+        if self._beating is not None and self._beating.done():
+            self._beating.result()
+
+    async def release(self) -> None:
+        if self._beating is not None:
+            # Between two beats: what a beat has asked of the store is answered, and the answer is heard.
+            async with self._renewing:
+                self._beating.cancel()
+            await asyncio.gather(self._beating, return_exceptions=True)
+        for lease in reversed(self.leases):
+            await asyncio.shield(self._side.store.release_lease(lease))
+
+    async def _beat(self) -> None:
+        while True:
+            await self._tools.clock.sleep(HEARTBEAT_S)
+            async with self._renewing:
+                for lease in self.leases:
+                    # A store that is busy now has three more beats before the lease ends.
+                    with suppress(TransientError):
+                        await self._side.store.renew_lease(
+                            lease, now=self._tools.clock.now(), ttl_s=LEASE_TTL_S
+                        )
+
+
+@asynccontextmanager
+async def _leases(tools: CopyTools, side: Side, names: list[str]) -> AsyncIterator[_Held]:
+    held = _Held(tools, side)
+    try:
+        for name in names:
+            await held.acquire(name)
+        held.keep()
+        yield held
+    finally:
+        await held.release()
+
+
+class _Copy:
+    """One attempt."""
+
+    def __init__(
+        self,
+        tools: CopyTools,
+        view: View,
+        there: _Held,
+        here: _Held,
+        on_event: OnCopyEvent,
+        max_rows: int,
+        max_bytes: int,
+    ) -> None:
+        self._tools = tools
+        self._target = tools.target.copying
+        self._view = view
+        self._held = (there, here)
+        self._lease = there.leases[0]
+        self._on_event = on_event
+        self._max_rows = max_rows
+        self._max_bytes = max_bytes
+        self._started = tools.clock.monotonic()
+
+    async def execute(self, identity: str, begun: Progress | None) -> Copied:
+        counts = await self._view.counts()
+        if not any(counts.values()):
+            raise NotFound(
+                f"store `{self._tools.source.name}`: empty, there is nothing to copy",
+                hint="check the address of the store to copy from",
+            )
+        progress = begun or self._fresh(identity)
+        if begun is None:
+            await self._target.load(self._lease, PARTS[0], (), progress)
+        elif begun.wrong or not await self._unchanged(begun):
+            # Part of what is there belongs to a state that is no more, and rows that are gone have no trace.
+            self._tell("restarted")
+            progress = self._fresh(identity)
+            await self._target.clear(self._lease, progress)
+        progress = await self._copy(progress, counts)
+        self._tell("preparing")
+        await self._target.prepare()
+        await self._check(progress, counts)
+        progress = replace(progress, completed_at=self._tools.clock.now())
+        await self._target.finish(self._lease, await self._view.issued(), progress)
+        return Copied(
+            sums=progress.sums,
+            resumed=begun is not None,
+            already=False,
+            progress=progress,
+            duration=timedelta(seconds=self._tools.clock.monotonic() - self._started),
+        )
+
+    def _fresh(self, identity: str) -> Progress:
+        now = self._tools.clock.now()
+        return Progress(identity=identity, name=self._tools.source.name, started_at=now, sums={})
+
+    async def _unchanged(self, begun: Progress) -> bool:
+        """Is what an earlier attempt has read still what the store holds?"""
+        total, done = sum(one.rows for one in begun.sums.values()), 0
+        for part in PARTS:
+            current = part.name == begun.part
+            if current and begun.after is None:
+                return True
+            until = begun.after if current else None
+            found = await self._sum(self._view, part, "verifying", done, total, until=until)
+            done += found.rows
+            if found != begun.sums.get(part.name, Sum()):
+                return False
+            if current:
+                return True
+        return False
+
+    async def _copy(self, progress: Progress, counts: Mapping[str, int]) -> Progress:
+        names = [part.name for part in PARTS]
+        total, done = sum(counts.values()), sum(one.rows for one in progress.sums.values())
+        for part in PARTS[names.index(progress.part) :]:
+            if part.name != progress.part:
+                progress = replace(progress, part=part.name, after=None)
+            while (page := await self._page(self._view, part, progress.after)).last is not None:
+                read = progress.sums.get(part.name, Sum()) + page.sum
+                progress = replace(progress, after=page.last, sums={**progress.sums, part.name: read})
+                await self._target.load(self._lease, part, page.rows, progress)
+                done += len(page.rows)
+                self._tell("copying", part.name, done, total)
+        return replace(progress, sums={name: progress.sums.get(name, Sum()) for name in names})
+
+    async def _check(self, progress: Progress, counts: Mapping[str, int]) -> None:
+        """Count and digest everything that is there now, and compare it with what was read."""
+        total, done = sum(counts.values()), 0
+        found: dict[str, Sum] = {}
+        async with self._target.view() as made:
+            for part in PARTS:
+                found[part.name] = await self._sum(made, part, "checking", done, total)
+                done += found[part.name].rows
+        wrong = [*differences(progress.sums, found)]
+        # Counted by the database itself: rows that the pages passed over are missing in both sums.
+        wrong += [
+            f"`{name}` has {found[name].rows:,} of {count:,} rows"
+            for name, count in counts.items()
+            if found[name] == progress.sums[name] and found[name].rows != count
+        ]
+        if wrong:
+            await self._target.load(self._lease, PARTS[0], (), replace(progress, wrong=True))
+            raise PermanentError(
+                f"store `{self._tools.target.name}`: differs from `{self._tools.source.name}`"
+                f" after the copy: {'; '.join(wrong)}",
+                hint="it stays marked as incomplete; the same command copies from the start again",
+                store=self._tools.target.name,
+            )
+
+    async def _sum(
+        self, view: View, part: Part, stage: str, done: int, total: int, *, until: Key | None = None
+    ) -> Sum:
+        found = Sum()
+        after: Key | None = None
+        while (page := await self._page(view, part, after, until)).last is not None:
+            after, found = page.last, found + page.sum
+            self._tell(stage, part.name, done + found.rows, total)
+        return found
+
+    async def _page(self, view: View, part: Part, after: Key | None, until: Key | None = None) -> Page:
+        for held in self._held:
+            held.check()
+        return await view.page(
+            part, after=after, until=until, max_rows=self._max_rows, max_bytes=self._max_bytes
+        )
+
+    def _tell(self, kind: str, part: str = "", rows: int = 0, total: int = 0) -> None:
+        self._on_event(CopyEvent(kind=kind, part=part, rows=rows, total=total))

@@ -1,0 +1,71 @@
+"""Which source somebody means by what they typed."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+
+from rowen.core.rules.version import best as newest_fitting
+from rowen.core.source import Source
+from rowen.errors import NotFound
+from rowen.ports.bundle import Tools
+
+
+async def find(tools: Tools, name: str) -> Source:
+    """A source by its name, `name` or `name@version`."""
+    sources = await tools.store.sources()
+    for source in sources:
+        if source.label == name:
+            return source
+    of_that_name = [source for source in sources if source.name == name]
+    if len(of_that_name) == 1:
+        return of_that_name[0]
+    if of_that_name:
+        labels = ", ".join(f"`{source.label}`" for source in of_that_name)
+        raise NotFound(
+            f"source `{name}`: has {len(of_that_name)} versions", hint=f"name one: {labels}", name=name
+        )
+    close = difflib.get_close_matches(name, [source.label for source in sources], 1)
+    hint = f"did you mean `{close[0]}`?" if close else "list them with `rowen status`"
+    if not sources:
+        hint = "add one with `rowen add https://docs.example.org/ --name docs`"
+    raise NotFound(f"source `{name}`: no such source", hint=hint, name=name)
+
+
+async def find_all(tools: Tools, names: Sequence[str]) -> list[Source]:
+    """The named sources, every version of a name that stands alone, or all sources."""
+    sources = await tools.store.sources()
+    if not names:
+        return sources
+    found: dict[int, Source] = {}
+    for name in names:
+        of_that_name = [source for source in sources if name in (source.name, source.label)]
+        for source in of_that_name or [await find(tools, name)]:
+            found[source.id] = source
+    return list(found.values())
+
+
+async def choose(tools: Tools, wanted: str) -> Source:
+    """The source a reader means: `python@3.12` that one, `python@3` the best such, `python` the newest."""
+    return (await choose_all(tools, [wanted]))[0]
+
+
+async def choose_all(tools: Tools, wanted: Sequence[str]) -> list[Source]:
+    """`choose` for several, from one look at the store."""
+    every = await tools.store.sources() if wanted else []
+    return [await _chosen(tools, every, one) for one in wanted]
+
+
+async def _chosen(tools: Tools, every: Sequence[Source], wanted: str) -> Source:
+    name, _, version = wanted.partition("@")
+    versions = {source.version: source for source in every if source.name == name}
+    best = newest_fitting(version, versions)
+    if best is not None:
+        return versions[best]
+    if versions:
+        raise NotFound(
+            f"source `{wanted}`: no version of `{name}` fits",
+            hint=f"there are {', '.join(f'`{source.label}`' for source in versions.values())}",
+            name=wanted,
+        )
+    return await find(tools, wanted)

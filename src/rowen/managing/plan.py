@@ -1,0 +1,60 @@
+"""What a sync would cost at the embedding provider, before anybody pays for it.
+
+Counts are exact where the source can be counted cheaply (a folder, a portal that answers with its total);
+lengths are estimated from what is stored of the source, or from a stated guess.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rowen.core import params as parameters
+from rowen.core.source import Source
+from rowen.engine import confine
+from rowen.kinds.register import kind_named
+from rowen.ports.bundle import Tools
+
+CHARS_PER_TOKEN = 4
+GUESSED_CHARS_PER_ITEM = 1200
+"""Title and text of an item nobody has seen yet."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Plan:
+    items: int | None
+    """What the source has; None when that can only be learnt by harvesting it."""
+    stored: int
+    """Documents readers see already."""
+    new_items: int | None
+    texts: int
+    """Texts to embed: what is stored without vectors, and what is expected of new items."""
+    tokens: int
+    calls: int
+    cost: float | None
+    """None when no price is set."""
+    model: str
+
+
+async def plan(tools: Tools, source: Source, *, price_per_million_tokens: float) -> Plan:
+    kind = kind_named(source.kind)
+    settings = parameters.complete(kind.params, source.params)
+    asking = confine.of_source(tools, source)
+    items = await kind.count(asking, source, settings) if kind.count else None
+    stats = await tools.store.stats(source.id)
+    embedder = tools.embedder()
+    gap = await tools.store.embedding_gap(embedder.model, source.id)
+    new = None if items is None else max(0, items - stats.documents)
+    texts_each = stats.sections / stats.documents if stats.documents else 1.0
+    chars_each = stats.contents_bytes / stats.documents if stats.documents else GUESSED_CHARS_PER_ITEM
+    texts = gap.missing + round((new or 0) * texts_each)
+    tokens = round((gap.missing_chars + (new or 0) * chars_each) / CHARS_PER_TOKEN)
+    return Plan(
+        items=items,
+        stored=stats.documents,
+        new_items=new,
+        texts=texts,
+        tokens=tokens,
+        calls=-(-texts // max(1, embedder.batch_size)),
+        cost=tokens / 1e6 * price_per_million_tokens if price_per_million_tokens else None,
+        model=embedder.model.name,
+    )

@@ -1,0 +1,96 @@
+"""Make a store match a registry: plan first, then do what was shown.
+
+Nobody is asked over the network: a registry states what there should be, and the first sync finds out whether
+it is there. Removing, and replacing a source by one that fetches something else, take `prune`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rowen.alarms import raising
+from rowen.core.exchange import alarm_channels
+from rowen.core.exchange.alarm import Channel
+from rowen.core.source import NewSource
+from rowen.errors import ConfigError, UserError
+from rowen.kinds.register import kind_named
+from rowen.managing import sources
+from rowen.managing.registry import rules as registry
+from rowen.managing.registry.rules import Entry, Registry, Step, Wanted
+from rowen.ports.bundle import Tools
+from rowen.sinks import registered as sinks
+
+NEEDS_PRUNE = frozenset({"replace", "remove"})
+
+
+async def plan(tools: Tools, listed: Registry) -> list[Step]:
+    wanted: dict[str, Wanted] = {}
+    for entry in listed.sources:
+        new = await _described(tools, entry)
+        wanted[entry.label] = Wanted(new=new, specs=kind_named(new.kind).params)
+    steps = registry.plan(listed.sources, await tools.store.sources(), wanted)
+    return [*steps, *await sinks.plan(tools, listed.sinks), *await _plan_alarms(tools, listed.alarms)]
+
+
+async def apply(tools: Tools, listed: Registry, steps: Sequence[Step], *, prune: bool) -> list[Step]:
+    """Carry out a plan; answers the steps that were done."""
+    if not prune:
+        await sinks.check_left(tools, listed.sinks)
+    done: list[Step] = []
+    for step in steps:
+        if step.action == "keep" or (step.action in NEEDS_PRUNE and not prune):
+            continue
+        if step.what == "sink":
+            await sinks.apply(tools, step)
+        elif step.what == "alarms":
+            await raising.save_channels(tools, listed.alarms)
+        if step.source is not None and step.action in NEEDS_PRUNE:
+            await sources.remove(tools, step.source)
+        if step.entry is not None:
+            await _put(tools, step)
+        done.append(step)
+    return done
+
+
+async def _plan_alarms(tools: Tools, wanted: Sequence[Channel] | None) -> list[Step]:
+    stored = await tools.store.note(raising.NOTE)
+    tables = None if wanted is None else [alarm_channels.as_table(channel) for channel in wanted]
+    if tables == stored:
+        return []
+    if tables is None:
+        action, reason = "remove", "not in the list: they would go to the log again"
+    else:
+        action = "add" if stored is None else "change"
+        reason = f"to {', '.join(channel.name for channel in wanted or ()) or 'nobody'}"
+    return [Step(action=action, label="alarms", reason=reason, what="alarms")]
+
+
+async def _put(tools: Tools, step: Step) -> None:
+    entry = step.entry
+    if entry is None:
+        raise AssertionError("a step that puts something has an entry")
+    if step.action in ("change", "reschedule") and step.source is not None:
+        if step.action == "change":
+            await tools.store.set_params(step.source.id, (await _described(tools, entry)).params)
+        if step.source.every_s != entry.every_s:
+            await tools.store.set_schedule(step.source.id, entry.every_s)
+        return
+    source = await tools.store.add_source(await _described(tools, entry), now=tools.clock.now())
+    if entry.every_s is not None:
+        await tools.store.set_schedule(source.id, entry.every_s)
+
+
+async def _described(tools: Tools, entry: Entry) -> NewSource:
+    try:
+        new, _ = await sources.describe(
+            tools,
+            entry.location,
+            name=entry.name,
+            kind=entry.kind,
+            version=entry.version,
+            settings=entry.settings,
+            check=False,
+        )
+    except UserError as exc:
+        raise ConfigError(f"{entry.where}: {exc.message}", hint=exc.hint, **exc.facts) from None
+    return new

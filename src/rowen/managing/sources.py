@@ -1,0 +1,110 @@
+"""Adding sources and removing them.
+
+Adding asks the server first: what is written down was seen to answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from rowen.core import params as parameters
+from rowen.core.source import ADDED_BY, NewSource, Source, source_key
+from rowen.engine import confine
+from rowen.engine.leases import run_lease
+from rowen.errors import UserError
+from rowen.kinds.register import Kind, kind_named, kind_of
+from rowen.offers import companies
+from rowen.ports.bundle import Tools
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Added:
+    source: Source
+    findings: tuple[str, ...]
+    """What the server said, in sentences."""
+
+
+async def add(
+    tools: Tools,
+    location: str,
+    *,
+    name: str,
+    kind: str | None = None,
+    version: str = "",
+    settings: Mapping[str, str] | None = None,
+    check: bool = True,
+    origin: str | None = None,
+) -> Added:
+    """Find out what is there and remember it; without `check`, nobody is asked.
+
+    `origin` says who adds it when that is not the operator of this machine (`core.source.API`): such a
+    source reaches nothing private, now or later.
+    """
+    asking = tools
+    if origin is not None:
+        confine.check_variables(tools, settings or {})
+        asking = confine.limited(tools)
+    new, findings = await describe(
+        asking, location, name=name, kind=kind, version=version, settings=settings or {}, check=check
+    )
+    if origin is not None:
+        new = replace(new, metadata={ADDED_BY: origin})
+    source = await tools.store.add_source(new, now=tools.clock.now())
+    return Added(source=source, findings=findings)
+
+
+async def describe(
+    tools: Tools,
+    location: str,
+    *,
+    name: str,
+    kind: str | None,
+    version: str,
+    settings: Mapping[str, str],
+    check: bool,
+) -> tuple[NewSource, tuple[str, ...]]:
+    """The source that these words mean, and what was found out about it. Nothing is written."""
+    if not NAME.fullmatch(name):
+        raise UserError(
+            f"name `{name}`: expected up to 64 letters, digits, dots, dashes or underscores", name=name
+        )
+    if version and not VERSION.fullmatch(version):
+        raise UserError(
+            f"version `{version!r}`: expected up to 64 letters, digits and any of `.`, `-`, `_`, `+`",
+            version=version,
+        )
+    chosen = kind_named(kind) if kind else kind_of(tools, location)
+    # Before anybody is asked: a misspelt setting should not cost a request.
+    values = parameters.read(chosen.params, settings)
+    prepare = chosen.prepare if kind else chosen.guess or chosen.prepare
+    prepared = await prepare(
+        tools, location, settings=parameters.complete(chosen.params, values), check=check
+    )
+    chosen = kind_named(prepared.kind)
+    values = parameters.read(chosen.params, settings)
+    new = NewSource(
+        kind=chosen.name,
+        name=name,
+        version=version,
+        location=prepared.location,
+        params=values,
+        key=_key(chosen, name=name, version=version, location=prepared.location, values=values),
+    )
+    return new, prepared.findings
+
+
+async def remove(tools: Tools, source: Source) -> None:
+    async with run_lease(tools, source):
+        await tools.store.remove_source(source.id)
+    await companies.project(tools)
+    await tools.store.vacuum({}, everything=True)
+
+
+def _key(kind: Kind, *, name: str, version: str, location: str, values: Mapping[str, object]) -> str:
+    identity = parameters.identity(kind.params, values)
+    return source_key(kind=kind.name, name=name, location=location, version=version, identity=identity)

@@ -1,0 +1,91 @@
+"""What flows work with: the ports, opened by wiring and handed down."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from rowen.core.rules.breaker import BreakerSettings
+from rowen.core.rules.retry import RetryPolicy
+from rowen.errors import ConfigError
+
+if TYPE_CHECKING:  # most commands use few of these
+    from rowen.core.exchange.alarm import Alarm
+    from rowen.ports.alarms import DeliverAlarm, Route
+    from rowen.ports.clock import Clock
+    from rowen.ports.converter import Converter
+    from rowen.ports.dispatcher import Dispatcher
+    from rowen.ports.embedder import Embedder
+    from rowen.ports.exports import Exports
+    from rowen.ports.fetcher import OpenFetcher
+    from rowen.ports.folders import Folders
+    from rowen.ports.renderer import OpenRenderer, RendererOptions
+    from rowen.ports.repositories import Repositories
+    from rowen.ports.sheets import OpenSpreadsheet, SpreadsheetOptions
+    from rowen.ports.store.store import Store
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FetchSettings:
+    user_agent: str = "rowen"
+    timeout_s: float = 30.0
+    max_body_bytes: int = 10_000_000
+    allow_private: bool = False
+    allowed_roots: tuple[str, ...] = ()
+    """Folders that sources of others may read."""
+    allowed_variables: tuple[str, ...] = ()
+    """Variables that sources of others may refer to."""
+    retry: RetryPolicy = field(default_factory=RetryPolicy)
+
+
+def no_renderer(options: RendererOptions) -> NoReturn:
+    raise ConfigError("no browser was set up for rendering pages")
+
+
+def no_spreadsheets(options: SpreadsheetOptions) -> NoReturn:
+    raise ConfigError("no spreadsheets were set up")
+
+
+def no_dispatcher() -> NoReturn:
+    raise ConfigError("no engine was set up for workers")
+
+
+def no_exports() -> NoReturn:
+    raise ConfigError("no place was set up for files that are written for others")
+
+
+async def no_alarms(route: Route, alarm: Alarm) -> None:
+    raise ConfigError("no channels for alarms were set up")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Tools:
+    store: Store
+    clock: Clock
+    open_fetcher: OpenFetcher
+    folders: Folders
+    repositories: Repositories
+    converter: Converter
+    embedder: Callable[[], Embedder]
+    """Called when a text must be embedded, not before: an unchanged run never loads a model."""
+    embedder_from: Callable[[Mapping[str, Any]], Embedder]
+    """Another embedder by its spec: the one search uses while a new model is being filled in."""
+    breaker: BreakerSettings = field(default_factory=BreakerSettings)
+    embedding_calls: int = 1
+    """Calls of the embedder that may be under way at a time."""
+    owner: str
+    """This process, as a lease names it."""
+    is_dead: Callable[[str], bool]
+    """Is the process behind an owner certainly gone?"""
+    fetch: FetchSettings = field(default_factory=FetchSettings)
+    open_renderer: OpenRenderer = no_renderer
+    open_spreadsheet: OpenSpreadsheet = no_spreadsheets
+    exports: Callable[[], Exports] = no_exports
+    deliver_alarm: DeliverAlarm = no_alarms
+    dispatcher: Callable[[], Dispatcher] = no_dispatcher
+    """What carries tickets between processes; opened by those who hand out or take up work."""
+    secrets: Callable[[str], str | None] = lambda name: None
+    """The value of a variable that a setting refers to, or None."""
+    keep_generations: int = 3
+    max_parallel_runs: int = 1

@@ -1,0 +1,60 @@
+"""What readers and sinks ask of the store: visible documents, the change feed, how far a sink has come."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Protocol
+
+from rowen.core.exchange.sink import Sink
+from rowen.core.feed import Cursor, Document, FeedItem
+from rowen.core.lease import Lease
+
+
+class Feed(Protocol):
+    async def documents(
+        self,
+        source_id: int,
+        *,
+        references: Sequence[str] | None = None,
+        after: str = "",
+        limit: int = 1000,
+        text: bool = False,
+    ) -> list[Document]:
+        """What readers see, in the order of references; these references only, or a page after one."""
+        ...
+
+    async def document(self, document_id: int) -> Document | None:
+        """One visible document with its text."""
+        ...
+
+    async def feed(
+        self, after: Cursor, *, source_ids: Collection[int] | None = None, limit: int = 500
+    ) -> list[FeedItem]:
+        """What was touched after a cursor, in the order in which readers saw it."""
+        ...
+
+    async def feed_end(self) -> Cursor:
+        """The cursor after everything that was shown so far."""
+        ...
+
+    async def sinks(self) -> list[Sink]: ...
+
+    async def save_sink(self, name: str, *, kind: str, settings: Mapping[str, Any], cursor: Cursor) -> None:
+        """A new sink starts at `cursor`; one that is known keeps its place and takes the new settings."""
+        ...
+
+    async def remove_sink(self, name: str) -> None: ...
+
+    async def move_sink(
+        self,
+        lease: Lease,
+        name: str,
+        *,
+        cursor: Cursor | None,
+        state: Mapping[str, Any] | None,
+        error: str | None,
+        now: datetime,
+    ) -> None:
+        """How an attempt to send went: None leaves the cursor or the state as it is. Raises `LeaseLost`."""
+        ...

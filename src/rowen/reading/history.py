@@ -1,0 +1,82 @@
+"""Looking back and going back: diff, rollback, approve, vacuum."""
+
+from __future__ import annotations
+
+from rowen.core.generation import Diff, Generation, oldest_kept
+from rowen.core.source import Source
+from rowen.engine.leases import reloaded, run_lease
+from rowen.errors import NotFound, UserError
+from rowen.ports.bundle import Tools
+from rowen.ports.store.store import Vacuumed
+
+
+async def diff(
+    tools: Tools, source: Source, *, from_generation: int | None = None, to_generation: int | None = None
+) -> Diff:
+    """What changed between two generations; by default between the active one and the one before it."""
+    generations = await tools.store.generations(source.id)
+    to = source.active_generation if to_generation is None else to_generation
+    if from_generation is None:
+        from_generation = max((g.number for g in generations if g.number < to), default=0)
+        if not from_generation and to > 1:
+            raise NotFound(f"source `{source.label}`: no generation before {to} is kept", source=source.label)
+    for number in (from_generation, to):
+        if number:
+            _existing(source, generations, number)
+    changes = await tools.store.changes(source.id, from_generation, to)
+    return Diff(from_generation=from_generation, to_generation=to, changes=tuple(changes))
+
+
+async def rollback(tools: Tools, source: Source, *, to_generation: int | None = None) -> int:
+    """Show an older generation again; the next sync builds on it."""
+    async with run_lease(tools, source):
+        source = await reloaded(tools, source)
+        generations = await tools.store.generations(source.id)
+        if to_generation is None:
+            older = [g.number for g in generations if g.number < source.active_generation and g.activated_at]
+            if not older:
+                raise NotFound(
+                    f"source `{source.label}`: no generation before {source.active_generation} is kept",
+                    source=source.label,
+                )
+            to_generation = max(older)
+        target = _existing(source, generations, to_generation)
+        if target.activated_at is None:
+            raise UserError(
+                f"generation {to_generation} of `{source.label}`: held, not shown yet",
+                hint=f"show it with `rowen approve {source.label}`",
+            )
+        if to_generation != source.active_generation:
+            await tools.store.activate(source.id, to_generation, now=tools.clock.now())
+        return to_generation
+
+
+async def approve(tools: Tools, source: Source) -> int:
+    """Show the generation that the deletion guard held."""
+    async with run_lease(tools, source):
+        source = await reloaded(tools, source)
+        if source.held_generation is None:
+            raise NotFound(f"source `{source.label}`: nothing is held", source=source.label)
+        await tools.store.activate(source.id, source.held_generation, now=tools.clock.now())
+        return source.held_generation
+
+
+async def vacuum(tools: Tools, sources: list[Source], *, keep: int | None = None) -> Vacuumed:
+    """Forget what died before the kept history, and everything nobody uses."""
+    floors = {}
+    for source in sources:
+        numbers = [g.number for g in await tools.store.generations(source.id) if g.activated_at]
+        floors[source.id] = oldest_kept(
+            numbers, active=source.active_generation, keep=keep or tools.keep_generations
+        )
+    return await tools.store.vacuum(floors, everything=True)
+
+
+def _existing(source: Source, generations: list[Generation], number: int) -> Generation:
+    for generation in generations:
+        if generation.number == number:
+            return generation
+    kept = ", ".join(str(g.number) for g in generations) or "none"
+    raise NotFound(
+        f"generation {number} of `{source.label}`: not kept", hint=f"kept: {kept}", generation=number
+    )

@@ -1,0 +1,351 @@
+"""Reading what is stored: a document by its sections, and what changed lately, in words.
+
+For readers with little room, such as an assistant: an excerpt keeps within a budget and says what it left
+out. Nothing is fetched here, and nothing is written.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from urllib.parse import unquote
+
+from rowen.core.feed import Cursor, Document, FeedItem
+from rowen.core.generation import Change
+from rowen.core.rules.tokens import CHARACTERS_PER_TOKEN
+from rowen.core.section import Section, join_path
+from rowen.core.source import Source
+from rowen.core.split import split
+from rowen.core.web import urls
+from rowen.errors import NotFound, UserError
+from rowen.ports.bundle import Tools
+
+CHANGES_TOLD = 50
+HEADINGS_TOLD = 8
+PAGE = 1000
+MAX_TAILS = 32
+_LIKE_A_CURSOR = re.compile(r"[0-9]*\.[0-9.]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    number: int
+    """Of its section, from 1."""
+    path: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Excerpt:
+    """Some sections of a document that stand side by side."""
+
+    text: str
+    first: int
+    """Numbers of sections, from 1; 0 when the document has no text."""
+    last: int
+    sections: int
+    """How many the document has."""
+    tokens: int
+    """What the whole document would take, estimated."""
+    cut: bool
+    """Not even one section fits: this is its beginning."""
+    before: tuple[Heading, ...]
+    after: tuple[Heading, ...]
+    """What was left out, each heading once."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Touched:
+    """A document that changed, as readers see it now."""
+
+    change: str
+    """`added`, `changed` or `removed`."""
+    source: str
+    reference: str
+    url: str
+    title: str
+    document_id: int | None
+    at: datetime
+    headings: tuple[str, ...]
+    """Of an added document its first ones, of a changed one those whose text is new or gone."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Changes:
+    items: tuple[Touched, ...]
+    cursor: Cursor
+    """Where to go on."""
+    more: bool
+
+
+async def by_id(tools: Tools, document_id: int) -> Document:
+    found = await tools.store.document(document_id)
+    if found is None:
+        raise NotFound(
+            f"document {document_id}: not visible; it was removed, or replaced by a newer version",
+            hint="read it by its URL, or search again",
+            document_id=document_id,
+        )
+    return found
+
+
+async def by_url(tools: Tools, url: str) -> Document:
+    """The visible document at an address, whatever its source calls it; of several, the one fetched last."""
+    address = url.partition("#")[0].strip()
+    spellings = _spellings(address)
+    wanted = [*spellings, *_tails(address)]
+    sources = await tools.store.sources()
+    found: list[Document] = []
+    for source in sources:
+        named = await tools.store.documents(source.id, references=wanted)
+        found += [one for one in named if spellings & {one.reference, one.url}]
+    if not found:
+        looked = [await _by_another_name(tools, source, spellings) for source in sources]
+        found = [one for one in looked if one is not None]
+    if not found:
+        raise NotFound(
+            f"`{url}`: no document with this address is visible",
+            hint="search for it; a page that was removed or never harvested cannot be read",
+            url=url,
+        )
+    return await by_id(tools, max(found, key=lambda one: one.fetched_at).id)
+
+
+def excerpt(document: Document, *, section: str = "", chars: int) -> Excerpt:
+    """A section, what stands below it, then its neighbours on both sides, as far as `chars` go.
+
+    `section` is a number, an anchor or a heading; empty for the beginning.
+    """
+    text = document.text or ""
+    sections = split(text)
+    if not sections:
+        return Excerpt(
+            text="", first=0, last=0, sections=0, tokens=_tokens(text), cut=False, before=(), after=()
+        )
+    start = _section(sections, section, document) if section else 0
+    low, high = _grown(sections, start, chars)
+    shown = text[sections[low].start : sections[high].end]
+    cut = len(shown) > chars
+    return Excerpt(
+        text=_beginning(shown, chars) if cut else shown,
+        first=low + 1,
+        last=high + 1,
+        sections=len(sections),
+        tokens=_tokens(text),
+        cut=cut,
+        before=_outline(sections[:low]),
+        after=_outline(sections[high + 1 :]),
+    )
+
+
+def has_section(document: Document, anchor: str) -> bool:
+    return any(section.anchor == anchor for section in split(document.text or ""))
+
+
+async def what_changed(tools: Tools, sources: Sequence[Source], *, since: str = "") -> Changes:
+    """What readers saw change in these sources, or in all, since a cursor, a date, or the change before last.
+
+    A reference that was touched more than once is told once, as it is now.
+    """
+    ids = [source.id for source in sources] or None
+    start = await _start(tools, ids, since)
+    page = await tools.store.feed(start, source_ids=ids, limit=CHANGES_TOLD + 1)
+    more, page = len(page) > CHANGES_TOLD, page[:CHANGES_TOLD]
+    latest = {(item.source_id, item.reference): item for item in page}
+    differences = await _differences(tools, latest.values())
+    return Changes(
+        items=tuple([await _touched(tools, item, differences.get(key)) for key, item in latest.items()]),
+        cursor=page[-1].cursor if page else start,
+        more=more,
+    )
+
+
+# finding a document
+
+
+def _spellings(address: str) -> set[str]:
+    """How a source may have written this address down."""
+    known = {address, urls.normalise(address) or address}
+    return known | {one.removesuffix("/") for one in known} | {f"{one.removesuffix('/')}/" for one in known}
+
+
+def _tails(address: str) -> list[str]:
+    """The ends of its path: a source of files knows each by its path inside the source."""
+    segments = [unquote(part) for part in address.partition("?")[0].split("/") if part][-MAX_TAILS:]
+    return ["/".join(segments[start:]) for start in range(len(segments))]
+
+
+async def _by_another_name(tools: Tools, source: Source, spellings: set[str]) -> Document | None:
+    """A page under another name it answers to, or an item whose reference has nothing to do with its URL."""
+    if any(urls.host_of(one) == urls.host_of(source.location) != "" for one in spellings):
+        aliases = (await tools.store.references(source.id)).aliases
+        meant = [aliases[one] for one in spellings if one in aliases]
+        if meant and (named := await tools.store.documents(source.id, references=meant)):
+            return named[0]
+    after = ""
+    while page := await tools.store.documents(source.id, after=after, limit=PAGE):
+        for one in page:
+            if one.url in spellings:
+                return one
+        if all(one.reference == one.url for one in page):
+            # This source calls its documents by their addresses, and was asked for this one already.
+            return None
+        after = page[-1].reference
+    return None
+
+
+# one document
+
+
+def _section(sections: Sequence[Section], wanted: str, document: Document) -> int:
+    name = wanted.strip().removeprefix("#").strip()
+    if name.isascii() and name.isdigit() and len(name) < 10 and 1 <= int(name) <= len(sections):
+        return int(name) - 1
+    folded = name.casefold()
+    names = [(one.anchor or "", join_path(one.heading_path), one.heading) for one in sections]
+    for which in range(3):
+        for index, one in enumerate(names):
+            if one[which].casefold() == folded:
+                return index
+    headings = list(dict.fromkeys(one.heading for one in sections if one.heading))
+    close = difflib.get_close_matches(name, headings, 3, 0.4) or headings[:3]
+    there = ", ".join(f"`{heading}`" for heading in close)
+    raise NotFound(
+        f"section `{wanted}` of `{document.url}`: not there",
+        hint=f"sections have the numbers 1 to {len(sections)}" + (f"; headings are {there}" if there else ""),
+        section=wanted,
+    )
+
+
+def _grown(sections: Sequence[Section], start: int, chars: int) -> tuple[int, int]:
+    """The first and the last section around this one that fit."""
+    low = high = start
+    used = _size(sections[start])
+    path = sections[start].heading_path
+    while high + 1 < len(sections) and sections[high + 1].heading_path[: len(path)] == path:
+        if used + _size(sections[high + 1]) > chars:
+            return low, high
+        high += 1
+        used += _size(sections[high])
+    grew = True
+    while grew:
+        grew = False
+        if high + 1 < len(sections) and used + _size(sections[high + 1]) <= chars:
+            high += 1
+            used += _size(sections[high])
+            grew = True
+        if low and used + _size(sections[low - 1]) <= chars:
+            low -= 1
+            used += _size(sections[low])
+            grew = True
+    return low, high
+
+
+def _size(section: Section) -> int:
+    return section.end - section.start
+
+
+def _beginning(text: str, chars: int) -> str:
+    """Cut where a line ends, or a word, if one does in the second half."""
+    start = text[: max(chars, 0)]
+    for mark in ("\n", " "):
+        end = start.rfind(mark, len(start) // 2)
+        if end > 0:
+            return start[:end]
+    return start
+
+
+def _outline(sections: Sequence[Section]) -> tuple[Heading, ...]:
+    outline: dict[str, Heading] = {}
+    for section in sections:
+        path = join_path(section.heading_path)
+        outline.setdefault(path, Heading(section.position + 1, path))
+    return tuple(outline.values())
+
+
+def _tokens(text: str) -> int:
+    return -(-len(text) // CHARACTERS_PER_TOKEN)
+
+
+# what changed
+
+
+async def _start(tools: Tools, ids: Collection[int] | None, since: str) -> Cursor:
+    end = await tools.store.feed_end()
+    since = since.strip()
+    if not since:
+        # One before the first number from which nothing follows.
+        after_last = await _first_activation(tools, ids, end, lambda item: item is None)
+        return Cursor(after_last - 1, 0) if after_last > 1 else end
+    if _LIKE_A_CURSOR.fullmatch(since):
+        cursor = Cursor.parse(since)
+        if cursor.activation > end.activation:
+            raise UserError(f"cursor `{since}`: not one of this store", hint="leave it away to start over")
+        return cursor
+    moment = _moment(since)
+    first = await _first_activation(tools, ids, end, lambda item: item is None or item.at >= moment)
+    return Cursor(first, 0) if first <= end.activation else end
+
+
+async def _first_activation(
+    tools: Tools, ids: Collection[int] | None, end: Cursor, late_enough: Callable[[FeedItem | None], bool]
+) -> int:
+    """The first activation whose next item is late enough; found by halves, since times only grow."""
+    low, high = 1, end.activation + 1
+    while low < high:
+        middle = (low + high) // 2
+        following = await tools.store.feed(Cursor(middle, 0), source_ids=ids, limit=1)
+        if late_enough(following[0] if following else None):
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def _moment(since: str) -> datetime:
+    try:
+        moment = datetime.fromisoformat(since)
+    except ValueError:
+        raise UserError(
+            f"since `{since}`: neither a cursor that was given out nor a date",
+            hint="give a date such as `2026-05-01`, or leave it away for the last change",
+            since=since,
+        ) from None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+async def _differences(tools: Tools, items: Collection[FeedItem]) -> dict[tuple[int, str], Change]:
+    """What is new or gone inside changed documents, as far as history is kept."""
+    found: dict[tuple[int, str], Change] = {}
+    for source_id in {item.source_id for item in items if item.change != "added"}:
+        generations = await tools.store.generations(source_id)
+        oldest = min(item.generation for item in items if item.source_id == source_id)
+        before = max((g.number for g in generations if g.number < oldest and g.activated_at), default=0)
+        active = next((g.number for g in generations if g.active), 0)
+        if before and active > before:
+            for change in await tools.store.changes(source_id, before, active):
+                found[source_id, change.reference] = change
+    return found
+
+
+async def _touched(tools: Tools, item: FeedItem, difference: Change | None) -> Touched:
+    document = item.document
+    headings: Sequence[str] = ()
+    if item.change == "changed" and difference is not None:
+        headings = list(dict.fromkeys((*difference.headings_added, *difference.headings_removed)))
+    elif item.change == "added" and document is not None:
+        places = await tools.store.document_sections(document.id)
+        headings = list(dict.fromkeys(place.heading_path for place in places if place.heading_path))
+    shown = document or difference
+    return Touched(
+        change=item.change,
+        source=item.source,
+        reference=item.reference,
+        url=shown.url if shown else item.reference,
+        title=shown.title if shown else "",
+        document_id=document.id if document else None,
+        at=item.at,
+        headings=tuple(headings[:HEADINGS_TOLD]),
+    )

@@ -1,0 +1,124 @@
+"""Answer a question from what readers may see.
+
+The store ranks passages by keyword and by vector inside one snapshot; here the two lists become one list of
+documents with snippets. A missing embedder never fails a search: it is answered from keywords, and says so.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from rowen.core.search import rank
+from rowen.core.search.hit import Answer, Filters, Hit, Place, SearchMode, SectionHit
+from rowen.core.search.query import terms as terms_of
+from rowen.core.search.snippet import snippet
+from rowen.errors import EmbedderUnavailable, UserError
+from rowen.ports.embedder import Embedder
+from rowen.ports.store.store import SearchRequest, SearchResult, Store
+
+MAX_LIMIT = 100
+
+_log = logging.getLogger("rowen.search")
+
+
+async def search(
+    store: Store,
+    embedder: Embedder | None,
+    query: str,
+    *,
+    mode: SearchMode = SearchMode.HYBRID,
+    filters: Filters = Filters(),  # noqa: B008 - frozen
+    limit: int = 10,
+    per_document: bool = True,
+) -> Answer:
+    """The best documents for a query, or the best sections one by one."""
+    if not query.strip():
+        raise UserError("the query is empty", hint="say what to look for, for example `rowen search install`")
+    if not 1 <= limit <= MAX_LIMIT:
+        raise UserError(f"limit: expected 1 to {MAX_LIMIT}, got {limit}", limit=limit)
+    terms = terms_of(query)
+
+    vector: bytes | None = None
+    degraded: str | None = None
+    if mode is not SearchMode.KEYWORD:
+        vector, degraded = await _vector(embedder, query)
+    keywords_only = vector is None
+    if keywords_only and not terms and degraded is None:
+        raise UserError(
+            f"query `{query}`: no word or number to look for", hint="use `--mode hybrid` to search by meaning"
+        )
+
+    def request(*, keywords: bool) -> SearchRequest:
+        return SearchRequest(
+            terms=terms if keywords else (),
+            vector=vector,
+            model=embedder.model if embedder and vector is not None else None,
+            filters=filters,
+        )
+
+    result = await store.search_snapshot(request(keywords=keywords_only or mode is not SearchMode.VECTOR))
+    if embedder and vector is not None and not result.dense and terms:
+        # Either nothing is there at all, or it has no vectors yet: then words must do.
+        model, vector = embedder.model, None
+        if mode is SearchMode.VECTOR:
+            result = await store.search_snapshot(request(keywords=True))
+        if result.keyword:
+            degraded = f"answered from keywords: nothing found has a vector of model `{model.name}` yet"
+
+    scores = rank.fuse(result.keyword, result.dense, _alpha(result, embedder, query))
+    groups = rank.group(result.places, scores, limit, terms=terms, per_document=per_document)
+    return Answer(
+        query=query,
+        mode=SearchMode.KEYWORD if degraded else mode,
+        degraded=degraded,
+        hits=tuple(_hit(one, terms) for one in groups),
+    )
+
+
+async def _vector(embedder: Embedder | None, query: str) -> tuple[bytes | None, str | None]:
+    """The query's vector, or why there is none."""
+    if embedder is None:
+        return None, "answered from keywords: no embedder is set up"
+    try:
+        return await embedder.embed_query(query), None
+    except EmbedderUnavailable as exc:
+        # Where the provider is and what it said is for the operator; readers hear what it means to them.
+        _log.warning("query_not_embedded error=%r", exc.message)
+        kind = str(exc.facts.get("kind") or exc.reason).replace("_", " ")
+        return None, f"answered from keywords: model `{embedder.model.name}` is away ({kind})"
+
+
+def _alpha(result: SearchResult, embedder: Embedder | None, query: str) -> float:
+    # A list that stands alone gets the whole weight, so that the best hit always scores near 1.
+    if not result.dense or embedder is None:
+        return 0.0
+    return rank.alpha_for(embedder.model.alpha, query) if result.keyword else 1.0
+
+
+def _hit(found: rank.Group, terms: list[str]) -> Hit:
+    place = found.best.place
+    return Hit(
+        source=place.source,
+        version=place.version,
+        url=_address(place),
+        title=place.title,
+        heading_path=place.heading_path,
+        snippet=snippet(place.text, terms),
+        score=found.best.score,
+        generation=place.generation,
+        fetched_at=place.fetched_at,
+        document_id=place.document_id,
+        sections=tuple(
+            SectionHit(
+                heading_path=other.place.heading_path,
+                url=_address(other.place),
+                snippet=snippet(other.place.text, terms),
+                score=other.score,
+            )
+            for other in found.others
+        ),
+    )
+
+
+def _address(place: Place) -> str:
+    return f"{place.url}#{place.anchor}" if place.anchor else place.url

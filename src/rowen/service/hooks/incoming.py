@@ -1,0 +1,188 @@
+"""Web hooks that come in: who may send them, which sources they concern, and the wish they leave.
+
+A delivery asks nobody and runs nothing: it leaves a wish in the store, which joins the one that may wait
+there, and wakes whoever runs sources. So a thousand deliveries are one run. The hooks of GitHub are signed
+with the secret of the service; a source may have a secret and a hook of its own.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from rowen.core import params as parameters
+from rowen.core.safety.secrets import fill
+from rowen.core.source import Source
+from rowen.core.sync_request import SyncRequest
+from rowen.engine import confine
+from rowen.errors import ConfigError, UserError
+from rowen.kinds.github import rules as github
+from rowen.kinds.register import KINDS
+from rowen.ports.bundle import Tools
+from rowen.service.hooks import rules as hooks
+from rowen.service.hooks.rules import Delivery, Push
+
+SERVICE_SECRET = "ROWEN_WEBHOOK_SECRET"
+"""The variable with the secret of every hook that has none of its own."""
+GITHUB, SOURCE = "github", "source"
+"""The hook of all repositories, and the hooks of single sources."""
+REPOSITORIES = ("github", "git")
+
+Wake = Callable[[], None]
+
+_log = logging.getLogger("rowen.hooks")
+
+
+class BadSignature(UserError):
+    """The same words whether the signature is missing or wrong, and whether or not there is such a source."""
+
+    reason = "bad_signature"
+
+    @classmethod
+    def now(cls) -> BadSignature:
+        return cls("web hook: the signature is missing or wrong", hint="see docs/webhooks.md")
+
+
+class Verdict(StrEnum):
+    QUEUED = "queued"
+    ALREADY_KNOWN = "already_known"
+    """This delivery came before."""
+    IGNORED = "ignored"
+    PONG = "pong"
+    """A sender tries out whether we hear it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Queued:
+    source: str
+    request: SyncRequest
+    paused: bool
+    """It waits until somebody resumes the source."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Heard:
+    """What became of a delivery."""
+
+    verdict: Verdict
+    reason: str | None = None
+    """Why it was ignored, in one word."""
+    queued: tuple[Queued, ...] = ()
+
+    @classmethod
+    def ignored(cls, reason: str) -> Heard:
+        return cls(verdict=Verdict.IGNORED, reason=reason)
+
+
+async def hear_github(tools: Tools, delivery: Delivery, *, wake: Wake) -> Heard:
+    """A delivery of GitHub about any repository. Raises `BadSignature`, or `UserError` for a bad body."""
+    if not delivery.is_signed(_variable(tools), now=tools.clock.now()):
+        raise BadSignature.now()
+    sources = [one for one in await tools.store.sources() if one.kind in REPOSITORIES]
+    return await _github(tools, delivery, sources, hook=GITHUB, wake=wake)
+
+
+async def hear(tools: Tools, name: str, delivery: Delivery, *, wake: Wake) -> Heard:
+    """A delivery for one source, from GitHub or from anybody who can sign. Raises like `hear_github`."""
+    source = _named(await tools.store.sources(), name)
+    # invariant: a source that does not exist takes the same steps, with a secret that nobody has.
+    secret = _secret(tools, source) if source else None
+    if not delivery.is_signed(secret, now=tools.clock.now()) or source is None:
+        raise BadSignature.now()
+    if delivery.event is not None:
+        return await _github(tools, delivery, [source], hook=SOURCE, wake=wake)
+    only = hooks.named_references(delivery.json() if delivery.body.strip() else None)
+    if only == ():
+        return Heard.ignored("nothing_named")
+    return await _queue(tools, delivery, [(source, only)], hook=SOURCE, reason="webhook", wake=wake)
+
+
+def _named(sources: Sequence[Source], name: str) -> Source | None:
+    """By its label, or by its name where that has one version."""
+    labelled = [one for one in sources if one.label == name]
+    found = labelled or [one for one in sources if one.name == name]
+    return found[0] if len(found) == 1 else None
+
+
+async def _github(
+    tools: Tools, delivery: Delivery, sources: Sequence[Source], *, hook: str, wake: Wake
+) -> Heard:
+    if delivery.event == "ping":
+        return Heard(verdict=Verdict.PONG)
+    if delivery.event != "push":
+        return Heard.ignored("not_a_push")
+    push = hooks.read_push(delivery.json())
+    if push.branch is None:
+        return Heard.ignored("tag")
+    if push.deleted:
+        return Heard.ignored("branch_deleted")
+    concerned = [(source, within) for source in sources if (within := _mirrored(source, push)) is not None]
+    if not concerned:
+        return Heard.ignored("no_source")
+    wishes = [(source, push.references(within)) for source, within in concerned]
+    wishes = [(source, only) for source, only in wishes if only != ()]
+    if not wishes:
+        return Heard.ignored("nothing_of_the_source")
+    return await _queue(tools, delivery, wishes, hook=hook, reason="push", wake=wake)
+
+
+def _mirrored(source: Source, push: Push) -> str | None:
+    """The path that a source mirrors of the pushed branch, empty for all of it; None when it is another."""
+    if source.kind == "github" and (address := github.parse_address(source.location)):
+        repository = hooks.repository_key(f"{address.site}/{address.repository}")
+        branch, path = address.branch, address.path
+    elif source.kind == "git":
+        repository = hooks.repository_key(source.location)
+        branch, path = source.params.get("branch") or None, str(source.params.get("path", ""))
+    else:
+        return None
+    return path if repository in push.repositories and push.is_of(branch) else None
+
+
+async def _queue(
+    tools: Tools,
+    delivery: Delivery,
+    wishes: Sequence[tuple[Source, tuple[str, ...] | None]],
+    *,
+    hook: str,
+    reason: str,
+    wake: Wake,
+) -> Heard:
+    """A wish for each source, once. Known deliveries are remembered by source and together with the wish: one
+    that broke off half-way is taken up where it did when it comes again.
+    """
+    now = tools.clock.now()
+    name = delivery.name(now=now)
+    queued: list[Queued] = []
+    try:
+        for source, only in wishes:
+            request = await tools.store.request_by_delivery(
+                f"{hook}:{source.id}", name, source.id, only=only, reason=reason, now=now
+            )
+            if request is not None:
+                queued.append(Queued(source=source.label, request=request, paused=source.paused))
+    finally:
+        if queued:
+            wake()
+    if not queued:
+        return Heard(verdict=Verdict.ALREADY_KNOWN)
+    return Heard(verdict=Verdict.QUEUED, queued=tuple(queued))
+
+
+def _variable(tools: Tools) -> str | None:
+    return (tools.secrets(SERVICE_SECRET) or "").strip() or None
+
+
+def _secret(tools: Tools, source: Source) -> str | None:
+    """A source's own secret, or the one of the service; None when its own cannot be had."""
+    kind = KINDS.get(source.kind)
+    own = parameters.complete(kind.params, source.params)["webhook_secret"] if kind else ""
+    if not own:
+        return _variable(tools)
+    try:
+        return fill("webhook_secret", own, confine.of_source(tools, source).secrets)
+    except ConfigError as exc:
+        _log.error("hook_without_secret source=%s error=%r", source.label, exc.message)
+        return None

@@ -1,0 +1,302 @@
+"""Bring every sink up to date with what readers see: after an activation, and when somebody asks.
+
+A sink that fails is tried again while that may help, its error is written down, and the others go on; what it
+did not get waits for the next time. One process sends to a sink at a time. Where nothing waits nothing is
+written.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+from rowen.alarms import raising
+from rowen.core.exchange.sink import Sink, sink_lease_name
+from rowen.core.feed import Cursor
+from rowen.core.lease import Lease
+from rowen.core.rules.retry import RetryPolicy
+from rowen.core.source import Source
+from rowen.engine.leases import acquire, kept
+from rowen.errors import LeaseLost, NotFound, PermanentError, RowenError, TransientError
+from rowen.offers import companies
+from rowen.ports.bundle import Tools
+from rowen.sinks import declared as rules
+from rowen.sinks.atom import sink as atom
+from rowen.sinks.declared import SinkEntry
+from rowen.sinks.export import sink as export
+from rowen.sinks.sheets import sink as sheets
+from rowen.sinks.sink import Send, Sent
+from rowen.sinks.webhook import sink as webhook
+
+RETRY = RetryPolicy(retries=2, base_s=1.0, max_wait_s=10.0)
+"""Whoever asks for more time gets it, while the others go on."""
+PATIENCE = 3
+"""After so many failed turns in a row a sink is left alone for a while, longer each time."""
+REST_S, LONGEST_REST_S = 60.0, 3600.0
+LONGEST_PAUSE_S = 86_400.0
+"""A receiver that asks for more is asked once a day."""
+PAUSE = "pause"
+"""In the state of a sink: until when it asked to be left alone, or with which settings it is of no use."""
+
+NOTHING_SENT = Sent(sent=0)
+
+_log = logging.getLogger("rowen.sinks")
+
+
+class Outcome(StrEnum):
+    SENT = "sent"
+    NOTHING = "nothing"
+    """It has everything."""
+    WAITS = "waits"
+    """There is something for it, and this is not the time."""
+    BUSY = "busy"
+    """Somebody else sends to it."""
+    DISABLED = "disabled"
+    """It was told to be gone."""
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Announced:
+    sink: str
+    kind: str
+    outcome: Outcome
+    sent: int = 0
+    until: datetime | None = None
+    """When it may be tried again."""
+    error: RowenError | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SinkKind:
+    send: Send
+    check: Callable[[Tools, SinkEntry], dict[str, Any]]
+    """The settings as they are stored. Raises `ConfigError`."""
+    from_beginning: bool = False
+    """Where a sink of this kind begins that does not say."""
+    stale: Callable[[Sink, Sequence[Source]], bool] = lambda sink, sources: False
+    """Has it something to do although the feed did not move?"""
+    not_before: Callable[[Sink, datetime], datetime | None] = lambda sink, now: None
+    """Of a sink with hours of its own: when the next ones begin; None while it may be sent to."""
+
+
+KINDS: dict[str, SinkKind] = {
+    "webhook": SinkKind(send=webhook.send, check=webhook.check),
+    "export": SinkKind(send=export.send, check=export.check, from_beginning=True, stale=export.stale),
+    "atom": SinkKind(send=atom.send, check=atom.check, stale=atom.stale),
+    "sheets": SinkKind(
+        send=sheets.send,
+        check=sheets.check,
+        from_beginning=True,
+        # People write into a sheet too, which no feed tells.
+        stale=lambda sink, sources: True,
+        not_before=sheets.not_before,
+    ),
+}
+
+
+async def announce(
+    tools: Tools, *, only: Sequence[str] | None = None, force: bool = False
+) -> list[Announced]:
+    """Send what waits, to these sinks or to all; `force` also sends when it is not the time for it."""
+    await _project(tools)
+    found = await tools.store.sinks()
+    if only is not None:
+        found = _named(found, only)
+    if not found:
+        return []
+    end = await tools.store.feed_end()
+    sources = await tools.store.sources()
+    # Whoever names a sink has mended it, or wants to know.
+    insists = force or only is not None
+    announced = []
+    for sink in found:
+        if force or _is_due(sink, end, sources):
+            announced.append(await _turn(tools, sink, force=force, insists=insists))
+        else:
+            announced.append(_announced(sink, Outcome.NOTHING))
+    return announced
+
+
+async def _project(tools: Tools) -> None:
+    """Companies first: there are sinks that tell of them."""
+    try:
+        await companies.project(tools)
+    except TransientError as exc:
+        _log.warning("companies_wait error=%r", exc.message)
+    except Exception:
+        # What it could not take in it takes in the next time, and no run fails for it.
+        _log.exception("companies_failed")
+
+
+def is_disabled(sink: Sink) -> bool:
+    """Was it told, with these settings, never to send there again?"""
+    pause = _pause(sink)
+    return pause is not None and pause["until"] is None
+
+
+def waits_until(sink: Sink, now: datetime, *, insists: bool = False) -> datetime | None:
+    """When a sink may be tried again; None for now. Whoever insists also tries what failed and failed."""
+    kind = KINDS.get(sink.kind)
+    moments = [kind.not_before(sink, now) if kind else None, _asked_for(sink)]
+    if not insists:
+        moments.append(_rested(sink))
+    return max((moment for moment in moments if moment is not None and moment > now), default=None)
+
+
+def _asked_for(sink: Sink) -> datetime | None:
+    pause = _pause(sink)
+    return datetime.fromisoformat(pause["until"]) if pause and pause["until"] else None
+
+
+def _rested(sink: Sink) -> datetime | None:
+    if sink.failures < PATIENCE or sink.last_run_at is None:
+        return None
+    wait_s = min(REST_S * 2.0 ** min(sink.failures - PATIENCE, 30), LONGEST_REST_S)
+    return sink.last_run_at + timedelta(seconds=wait_s)
+
+
+def _pause(sink: Sink) -> Mapping[str, Any] | None:
+    """Other settings are another receiver: what the old one asked for does not count."""
+    pause = sink.state.get(PAUSE)
+    return pause if pause and pause["settings"] == rules.fingerprint(sink.settings) else None
+
+
+def _named(found: Sequence[Sink], names: Sequence[str]) -> list[Sink]:
+    known = {sink.name: sink for sink in found}
+    for name in names:
+        if name not in known:
+            hint = (
+                f"there are {', '.join(f'`{one}`' for one in known)}" if known else "list some in rowen.toml"
+            )
+            raise NotFound(f"sink `{name}`: no such sink", hint=hint, name=name)
+    return [known[name] for name in dict.fromkeys(names)]
+
+
+def _is_due(sink: Sink, end: Cursor, sources: Sequence[Source]) -> bool:
+    kind = KINDS.get(sink.kind)
+    return end > sink.cursor or (kind is not None and kind.stale(sink, sources))
+
+
+async def _turn(tools: Tools, sink: Sink, *, force: bool, insists: bool) -> Announced:
+    now = tools.clock.now()
+    try:
+        if not force and is_disabled(sink):
+            return _announced(sink, Outcome.DISABLED)
+        until = None if force else waits_until(sink, now, insists=insists)
+        if until is not None:
+            return _announced(sink, Outcome.WAITS, until=until)
+        lease = await acquire(tools, sink_lease_name(sink.name))
+        if lease is None:
+            return _announced(sink, Outcome.BUSY)
+        async with kept(tools, lease):
+            return await _with_lease(tools, sink.name, lease, force=force)
+    except LeaseLost:
+        return _announced(sink, Outcome.BUSY)
+    except RowenError as exc:
+        # The store took neither the lease nor the error; both are tried again the next time.
+        _log.error("sink_failed sink=%s error=%r", sink.name, exc.message)
+        return _announced(sink, Outcome.FAILED, error=exc)
+
+
+async def _with_lease(tools: Tools, name: str, lease: Lease, *, force: bool) -> Announced:
+    # As it is now: somebody else may have sent meanwhile.
+    sink = await _reloaded(tools, name)
+    end = await tools.store.feed_end()
+    if not force and not _is_due(sink, end, await tools.store.sources()):
+        return _announced(sink, Outcome.NOTHING)
+    try:
+        sent = await _attempts(tools, sink, lease, force=force)
+        if sent.error is not None:
+            return await _failed(tools, sink, lease, sent.error, sent=sent)
+        if await _saved(tools, sink, lease, sent, end):
+            await raising.after_sink(tools, sink, None)
+    except LeaseLost:
+        raise
+    except RowenError as exc:
+        return await _failed(tools, sink, lease, exc)
+    except Exception as exc:
+        # A bug of one sink must not stop the runs; its traceback is in the log.
+        _log.exception("sink_bug sink=%s", name)
+        return await _failed(tools, sink, lease, PermanentError(f"{type(exc).__name__}: {exc}"))
+    if sent.waiting_until is not None:
+        return _announced(sink, Outcome.WAITS, sent=sent.sent, until=sent.waiting_until)
+    return _announced(sink, Outcome.SENT if sent.sent else Outcome.NOTHING, sent=sent.sent)
+
+
+async def _attempts(tools: Tools, sink: Sink, lease: Lease, *, force: bool) -> Sent:
+    kind = KINDS.get(sink.kind)
+    if kind is None:
+        raise PermanentError(f"kind `{sink.kind}`: not a kind of sink", hint=f"one of {', '.join(KINDS)}")
+    attempt = 1
+    while True:
+        try:
+            return await kind.send(tools, sink, lease, force=force)
+        except TransientError as exc:
+            latest = await _reloaded(tools, sink.name)
+            if latest.cursor > sink.cursor:
+                # It took something in between, so this is another failure than the one before.
+                attempt = 1
+            wait_s = RETRY.wait_s(attempt, jitter=tools.clock.jitter(), retry_after_s=exc.retry_after_s)
+            if wait_s is None:
+                raise
+            await tools.clock.sleep(wait_s)
+            attempt, sink = attempt + 1, latest
+
+
+async def _saved(tools: Tools, sink: Sink, lease: Lease, sent: Sent, end: Cursor) -> bool:
+    """Write down what was sent; False when nothing was tried."""
+    if sent.cursor is None and sent.state is None:
+        return False
+    state = sent.state
+    if state is None and PAUSE in sink.state:
+        state = {key: value for key, value in sink.state.items() if key != PAUSE}
+    # A sink that does not read the feed, and has sent everything, has everything that was in it before.
+    cursor = sent.cursor or (end if sent.waiting_until is None else None)
+    now = tools.clock.now()
+    await tools.store.move_sink(lease, sink.name, cursor=cursor, state=state, error=None, now=now)
+    return True
+
+
+async def _failed(
+    tools: Tools, sink: Sink, lease: Lease, exc: RowenError, *, sent: Sent = NOTHING_SENT
+) -> Announced:
+    now = tools.clock.now()
+    until, state = sent.waiting_until, sent.state
+    if isinstance(exc, webhook.Gone):
+        state = _with_pause(sink, until=None)
+    elif state is None and isinstance(exc, TransientError):
+        wait_s = min(exc.retry_after_s or 0.0, LONGEST_PAUSE_S)
+        if wait_s > RETRY.max_wait_s:
+            until = now + timedelta(seconds=wait_s)
+            state = _with_pause(sink, until=until)
+    await tools.store.move_sink(lease, sink.name, cursor=sent.cursor, state=state, error=exc.message, now=now)
+    await raising.after_sink(tools, sink, exc)
+    return _announced(sink, Outcome.FAILED, sent=sent.sent, error=exc, until=until)
+
+
+def _with_pause(sink: Sink, *, until: datetime | None) -> dict[str, Any]:
+    pause = {"until": until and until.isoformat(), "settings": rules.fingerprint(sink.settings)}
+    return {**sink.state, PAUSE: pause}
+
+
+async def _reloaded(tools: Tools, name: str) -> Sink:
+    for sink in await tools.store.sinks():
+        if sink.name == name:
+            return sink
+    raise NotFound(f"sink `{name}`: removed meanwhile", name=name)
+
+
+def _announced(
+    sink: Sink,
+    outcome: Outcome,
+    *,
+    sent: int = 0,
+    until: datetime | None = None,
+    error: RowenError | None = None,
+) -> Announced:
+    return Announced(sink=sink.name, kind=sink.kind, outcome=outcome, sent=sent, until=until, error=error)

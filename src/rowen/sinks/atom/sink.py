@@ -1,0 +1,142 @@
+"""The last changes as an Atom feed in a file: once for a person, or as a sink each time something changed.
+
+The sink remembers the entries it has written, so that it reads only what is new, and what was removed keeps
+its title. A file that would come out the same is not written again.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from rowen.core import hashing
+from rowen.core import params as parameters
+from rowen.core.exchange import delivery
+from rowen.core.exchange.sink import Sink
+from rowen.core.feed import START, Cursor, FeedItem
+from rowen.core.lease import Lease
+from rowen.core.params import Param
+from rowen.core.source import Source
+from rowen.errors import ConfigError
+from rowen.ports.bundle import Tools
+from rowen.sinks import declared as sinks
+from rowen.sinks.atom import rules as atom
+from rowen.sinks.declared import SinkEntry
+from rowen.sinks.sink import Sent
+
+PAGE = 500
+LIMIT = 100
+SETTINGS, ENTRIES, DIGEST, SINCE = "settings", "entries", "digest", "since"
+"""In the state of a sink: with which settings the file was written, with what, and when first."""
+
+PARAMS = (
+    sinks.START,
+    Param(name="file", default="", parse=str, identity=False, help="The file to write"),
+    Param(
+        name="limit",
+        default=LIMIT,
+        parse=parameters.whole(1, 1000),
+        identity=False,
+        help="How many changes it holds",
+    ),
+    Param(name="title", default="", parse=str, identity=False, help="The title of the feed"),
+    Param(name="url", default="", parse=str, identity=False, help="Where the feed can be read by others"),
+)
+
+
+def check(tools: Tools, entry: SinkEntry) -> dict[str, Any]:
+    """The settings of such a sink. Raises `ConfigError`."""
+    values = sinks.checked(PARAMS, entry)
+    if not values.get("file"):
+        raise ConfigError("setting `file`: missing")
+    values["file"] = tools.exports().locate(values["file"])
+    tools.exports().check(values["file"], None)
+    return values
+
+
+def stale(sink: Sink, sources: Sequence[Source]) -> bool:
+    """Was it never written, or written with other settings? Changes are told by the feed."""
+    return sink.state.get(SETTINGS) != sinks.fingerprint(sink.settings)
+
+
+async def send(tools: Tools, sink: Sink, lease: Lease, *, force: bool) -> Sent:
+    settings = parameters.complete(PARAMS, sink.settings)
+    ids = sinks.matching_ids(sink.settings, await tools.store.sources())
+    end = await tools.store.feed_end()
+    older = [atom.Entry.from_dict(one) for one in sink.state.get(ENTRIES, ())]
+    items, count, cursor = await _newest(tools, sink.cursor, ids, settings["limit"])
+    newer = await _entries(tools, items, {(one.source, one.reference): one for one in reversed(older)})
+    entries = atom.merged(older, newer, limit=settings["limit"])
+    since = sink.state.get(SINCE) or atom.moment(tools.clock.now())
+    text = _rendered(entries, settings, name=sink.name, since=since)
+    digest = hashing.of_text(text).hex()
+    if force or digest != sink.state.get(DIGEST) or not tools.exports().is_there(settings["file"]):
+        await tools.exports().write_text(settings["file"], text)
+    state = {
+        SETTINGS: sinks.fingerprint(sink.settings),
+        ENTRIES: [one.as_dict() for one in entries],
+        DIGEST: digest,
+        SINCE: since,
+    }
+    return Sent(sent=count, cursor=max(cursor, end), state=state if state != sink.state else None)
+
+
+async def export(tools: Tools, path: str, sources: Collection[Source] | None, *, limit: int = LIMIT) -> int:
+    """Write the last changes of these sources, or of all, now; answers how many there are."""
+    ids = None if sources is None else [source.id for source in sources]
+    items, _, _ = await _newest(tools, START, ids, limit)
+    entries = atom.merged([], await _entries(tools, items, {}), limit=limit)
+    labels = "" if sources is None else ", ".join(sorted(source.label for source in sources))
+    settings = {"title": f"Changes of {labels}" if labels else "", "url": ""}
+    since = atom.moment(tools.clock.now())
+    await tools.exports().write_text(path, _rendered(entries, settings, name=labels, since=since))
+    return len(entries)
+
+
+async def _newest(
+    tools: Tools, after: Cursor, ids: Collection[int] | None, limit: int
+) -> tuple[list[FeedItem], int, Cursor]:
+    """The last changes after a cursor, how many there were in all, and where the last one stands."""
+    # A page more than the limit: some may be about the same reference.
+    kept: deque[FeedItem] = deque(maxlen=limit + PAGE)
+    count, cursor = 0, after
+    while True:
+        page = await tools.store.feed(cursor, source_ids=ids, limit=PAGE)
+        kept.extend(page)
+        count += len(page)
+        cursor = page[-1].cursor if page else cursor
+        if len(page) < PAGE:
+            return delivery.once_each(list(kept))[-limit:], count, cursor
+
+
+async def _entries(
+    tools: Tools, items: Sequence[FeedItem], known: Mapping[tuple[str, str], atom.Entry]
+) -> list[atom.Entry]:
+    wanted: dict[int, list[str]] = defaultdict(list)
+    for item in items:
+        if item.document is not None:
+            wanted[item.source_id].append(item.reference)
+    texts: dict[tuple[int, str], str | None] = {}
+    for source_id, references in wanted.items():
+        for document in await tools.store.documents(source_id, references=references, text=True):
+            texts[source_id, document.reference] = document.text
+    return [
+        atom.entry(
+            item,
+            text=texts.get((item.source_id, item.reference)),
+            known=known.get((item.source, item.reference)),
+        )
+        for item in items
+    ]
+
+
+def _rendered(entries: Sequence[atom.Entry], settings: Mapping[str, Any], *, name: str, since: str) -> str:
+    feed = atom.AtomFeed(
+        id=atom.urn("feed", settings["url"] or name),
+        title=settings["title"] or (f"Changes: {name}" if name else "Changes"),
+        updated=max((one.updated for one in entries), default=since),
+        entries=entries,
+        url=settings["url"] or None,
+    )
+    return atom.render(feed)

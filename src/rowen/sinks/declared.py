@@ -1,0 +1,154 @@
+"""Sinks as somebody lists them in `rowen.toml`: which sources each is about, and what makes a store match it.
+
+    [[sinks]]
+    name = "search-index"
+    kind = "webhook"
+    sources = ["docs", "api@3.*"]
+    url = "https://index.example.org/rowen"
+    secret = "${INDEX_SECRET}"
+
+Pure. What a kind of sink understands of its settings, that kind says itself.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, time
+from fnmatch import fnmatchcase
+from typing import Any
+
+from rowen.core import hashing
+from rowen.core import params as parameters
+from rowen.core.exchange.sink import Sink
+from rowen.core.params import Param
+from rowen.core.source import Source
+from rowen.errors import ConfigError
+
+SOURCES = "sources"
+START = Param(
+    name="start",
+    default="now",
+    parse=parameters.one_of("now", "beginning"),
+    identity=False,
+    help="Where a new sink begins: with the next change, or with everything readers see",
+)
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SinkEntry:
+    name: str
+    kind: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """As they stand in the file; `sources`, if it was given, is among them."""
+
+
+def read(tables: Any, *, where: str) -> list[SinkEntry]:
+    """Raises `ConfigError`; `where` begins its messages."""
+    if not isinstance(tables, list) or not all(isinstance(table, Mapping) for table in tables):
+        raise ConfigError(f"{where}: `sinks` is not a list of tables", hint="write `[[sinks]]` above each")
+    entries = [_entry(table, f"{where}, sink {number}") for number, table in enumerate(tables, 1)]
+    names = [entry.name for entry in entries]
+    for name in names:
+        if names.count(name) > 1:
+            raise ConfigError(f"{where}: sink `{name}` stands there {names.count(name)} times")
+    return entries
+
+
+def checked(specs: Sequence[Param], entry: SinkEntry) -> dict[str, Any]:
+    """The settings of an entry as its kind reads them. Raises `ConfigError`, without the sink's name."""
+    given = dict(_flat({key: value for key, value in entry.settings.items() if key != SOURCES}, specs))
+    known = [SOURCES, *(spec.name for spec in specs)]
+    for name in given:
+        if name.partition(".")[0] not in known:
+            close = difflib.get_close_matches(name, known, 1)
+            hint = f"did you mean `{close[0]}`?" if close else f"known: {', '.join(sorted(known))}"
+            raise ConfigError(
+                f"setting `{name}`: no such setting for a sink of kind `{entry.kind}`", hint=hint
+            )
+    values = parameters.read(specs, given)
+    if SOURCES in entry.settings:
+        values[SOURCES] = list(entry.settings[SOURCES])
+    return values
+
+
+def matching(settings: Mapping[str, Any], sources: Iterable[Source]) -> list[Source]:
+    """The sources that a sink is about: by label, or by name for every version of it."""
+    globs = settings.get(SOURCES)
+    if not globs:
+        return list(sources)
+    return [
+        source
+        for source in sources
+        if any(fnmatchcase(source.label, glob) or fnmatchcase(source.name, glob) for glob in globs)
+    ]
+
+
+def matching_ids(settings: Mapping[str, Any], sources: Iterable[Source]) -> list[int] | None:
+    """Their ids; None for all, also for those that come later."""
+    return [source.id for source in matching(settings, sources)] if settings.get(SOURCES) else None
+
+
+def fingerprint(settings: Mapping[str, Any], sources: Iterable[Source] = ()) -> str:
+    """Changes when the settings do, or what readers see of these sources."""
+    shown = [[source.id, source.label, source.active_generation] for source in sources]
+    return hashing.of_mapping({"settings": dict(settings), "shown": shown}).hex()[:32]
+
+
+def change(entry: SinkEntry, settings: Mapping[str, Any], stored: Sink | None) -> tuple[str, str]:
+    """What it takes to make the stored sink that of the list, and why."""
+    if stored is None:
+        return "add", "not in the store"
+    if stored.kind != entry.kind:
+        return "change", f"another kind: it starts anew as `{entry.kind}`"
+    if dict(stored.settings) != dict(settings):
+        return "change", "other settings; it goes on where it was"
+    return "keep", "as it is"
+
+
+def plain(value: Any) -> Any:
+    """A value of TOML as JSON has it."""
+    match value:
+        case Mapping():
+            return {key: plain(one) for key, one in value.items()}
+        case list():
+            return [plain(one) for one in value]
+        case date() | time():
+            return value.isoformat()
+    return value
+
+
+def _entry(table: Mapping[str, Any], where: str) -> SinkEntry:
+    for name in ("name", "kind"):
+        if not isinstance(table.get(name), str) or not table[name]:
+            raise ConfigError(f"{where}: `{name}` is missing")
+    if not _NAME.fullmatch(table["name"]):
+        raise ConfigError(
+            f"{where}: name `{table['name']}`: expected up to 64 letters, digits, dots, dashes or underscores"
+        )
+    settings = {key: plain(value) for key, value in table.items() if key not in ("name", "kind")}
+    globs = settings.get(SOURCES, [])
+    if isinstance(globs, str):
+        settings[SOURCES] = globs = [globs]
+    if not isinstance(globs, list) or not all(isinstance(glob, str) and glob for glob in globs):
+        raise ConfigError(f"{where}: `{SOURCES}` is not a list of names", hint='write `sources = ["docs*"]`')
+    return SinkEntry(name=table["name"], kind=table["kind"], settings=settings)
+
+
+def _flat(settings: Mapping[str, Any], specs: Sequence[Param]) -> Iterable[tuple[str, str]]:
+    """As `--set` would give them: a table as `name.KEY`."""
+    tables = {spec.name for spec in specs if spec.key}
+    for name, value in settings.items():
+        if name in tables and isinstance(value, Mapping):
+            yield from ((f"{name}.{key}", _text(one)) for key, one in value.items())
+        else:
+            yield name, _text(value)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list):
+        return ",".join(_text(one) for one in value)
+    return str(value).lower() if isinstance(value, bool) else str(value)

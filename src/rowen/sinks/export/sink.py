@@ -1,0 +1,175 @@
+"""Write what readers see into a file: once for a person, or as a sink each time something changed.
+
+One whole generation of each source or nothing: when a source is shown anew while it is written, writing
+starts over. Pages of documents pass through; no source is held in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rowen.core import params as parameters
+from rowen.core.exchange import columns as table
+from rowen.core.exchange.columns import Format
+from rowen.core.exchange.sink import Sink
+from rowen.core.feed import Document
+from rowen.core.lease import Lease
+from rowen.core.params import Param
+from rowen.core.source import Source
+from rowen.errors import ConfigError, TransientError
+from rowen.ports.bundle import Tools
+from rowen.ports.exports import ExportFile
+from rowen.sinks import declared as sinks
+from rowen.sinks.declared import SinkEntry
+from rowen.sinks.sink import Sent
+
+PAGE = 200
+ATTEMPTS = 3
+WRITTEN = "written"
+"""In the state of a sink: what the file holds."""
+
+PARAMS = (
+    Param(name="file", default="", parse=str, identity=False, help="The file to write"),
+    Param(
+        name="format",
+        default=Format.JSONL.value,
+        parse=parameters.one_of(*Format),
+        identity=False,
+        help="jsonl, csv or parquet",
+    ),
+    Param(
+        name="text",
+        default=True,
+        parse=parameters.switch,
+        identity=False,
+        help="Also the text of each document",
+    ),
+    Param(
+        name="safe",
+        default=True,
+        parse=parameters.switch,
+        identity=False,
+        help="In CSV, mark texts that a spreadsheet would take for a formula with an apostrophe",
+    ),
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Wanted:
+    """A file somebody wants to have."""
+
+    path: str
+    format: Format
+    text: bool = True
+    safe: bool = True
+
+
+class _ShownAnew(TransientError):
+    """A source is not what it was when writing began."""
+
+
+def check(tools: Tools, entry: SinkEntry) -> dict[str, Any]:
+    """The settings of such a sink. Raises `ConfigError`."""
+    values = sinks.checked(PARAMS, entry)
+    if not values.get("file"):
+        raise ConfigError("setting `file`: missing")
+    values["file"] = tools.exports().locate(values["file"])
+    tools.exports().check(values["file"], Format(values.get("format", Format.JSONL)))
+    return values
+
+
+def stale(sink: Sink, sources: Sequence[Source]) -> bool:
+    """Does the file hold something else than what readers see?"""
+    shown = sinks.matching(sink.settings, sources)
+    return sink.state.get(WRITTEN) != sinks.fingerprint(sink.settings, shown)
+
+
+async def send(tools: Tools, sink: Sink, lease: Lease, *, force: bool) -> Sent:
+    """Write the file anew, if it should hold something else than it does."""
+    # Before the sources are looked at: what is shown after this is for the next time.
+    end = await tools.store.feed_end()
+    settings = parameters.complete(PARAMS, sink.settings)
+    if not force and not await _is_stale(tools, sink) and tools.exports().is_there(settings["file"]):
+        return Sent(sent=0, cursor=end)
+    wanted = Wanted(
+        path=settings["file"],
+        format=Format(settings["format"]),
+        text=settings["text"],
+        safe=settings["safe"],
+    )
+    count, shown = await _write(tools, wanted, sink.settings)
+    return Sent(sent=count, cursor=end, state={WRITTEN: sinks.fingerprint(sink.settings, shown)})
+
+
+async def export(tools: Tools, wanted: Wanted, labels: Sequence[str] = ()) -> int:
+    """Write the file now, with these sources or all; answers how many documents are in it."""
+    count, _ = await _write(tools, wanted, {sinks.SOURCES: list(labels)})
+    return count
+
+
+async def _is_stale(tools: Tools, sink: Sink) -> bool:
+    return stale(sink, await tools.store.sources())
+
+
+async def _write(tools: Tools, wanted: Wanted, settings: Mapping[str, Any]) -> tuple[int, list[Source]]:
+    attempt = 1
+    while True:
+        shown = sinks.matching(settings, await tools.store.sources())
+        try:
+            count = await _write_once(tools, wanted, shown)
+        except _ShownAnew:
+            if attempt >= ATTEMPTS:
+                raise
+            attempt += 1
+            continue
+        return count, shown
+
+
+async def _write_once(tools: Tools, wanted: Wanted, shown: Sequence[Source]) -> int:
+    columns: tuple[table.Column, ...] = ()
+    if wanted.format is not Format.JSONL:
+        # The columns stand at the beginning of a file, and only all documents together say which there are.
+        survey = table.Survey()
+        async for page in _pages(tools, shown, text=False):
+            for document in page:
+                survey.add(document)
+        columns = survey.columns(text=wanted.text)
+    file = ExportFile(path=wanted.path, format=wanted.format, columns=columns, safe=wanted.safe)
+    count = 0
+    async with tools.exports().open(file) as rows:
+        async for page in _pages(tools, shown, text=wanted.text):
+            count += len(page)
+            await rows.write([_row(document, columns, text=wanted.text) for document in page])
+        await _unchanged_or_raise(tools, shown)
+    return count
+
+
+def _row(document: Document, columns: Sequence[table.Column], *, text: bool) -> Any:
+    return table.row(document, columns) if columns else table.record(document, text=text)
+
+
+async def _pages(tools: Tools, shown: Sequence[Source], *, text: bool) -> AsyncIterator[list[Document]]:
+    for source in shown:
+        after, more = "", True
+        while more:
+            page = await tools.store.documents(source.id, after=after, limit=PAGE, text=text)
+            if any(document.generation != source.active_generation for document in page):
+                raise _shown_anew(source)
+            if page:
+                yield page
+                after = page[-1].reference
+            more = len(page) == PAGE
+
+
+async def _unchanged_or_raise(tools: Tools, shown: Sequence[Source]) -> None:
+    """A page that was empty does not say of which generation it is."""
+    now = {source.id: source.active_generation for source in await tools.store.sources()}
+    for source in shown:
+        if now.get(source.id) != source.active_generation:
+            raise _shown_anew(source)
+
+
+def _shown_anew(source: Source) -> _ShownAnew:
+    return _ShownAnew(f"source `{source.label}`: shown anew while it was written to a file")

@@ -1,0 +1,117 @@
+"""The sinks of a store: make them match a list, and say how each is doing."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from rowen.core.exchange.sink import Sink
+from rowen.core.feed import START, Cursor
+from rowen.errors import ConfigError
+from rowen.managing.registry.rules import Step
+from rowen.ports.bundle import Tools
+from rowen.sinks import declared as rules
+from rowen.sinks.announce import KINDS, is_disabled, waits_until
+from rowen.sinks.declared import SinkEntry
+
+COUNTED = 1000
+"""How many changes wait is counted to here; beyond, it is "more"."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SinkState:
+    sink: Sink
+    waiting: int
+    """Changes of its sources that it did not get."""
+    more: bool
+    """There are more than could be counted."""
+    until: datetime | None
+    """When it is tried again, if not before a time."""
+    disabled: bool
+
+
+def described(tools: Tools, entry: SinkEntry) -> dict[str, Any]:
+    """The settings that are stored of an entry. Raises `ConfigError`."""
+    kind = KINDS.get(entry.kind)
+    if kind is None:
+        raise ConfigError(
+            f"sink `{entry.name}`: kind `{entry.kind}` is not a kind of sink",
+            hint=f"one of {', '.join(KINDS)}",
+        )
+    try:
+        return kind.check(tools, entry)
+    except ConfigError as exc:
+        raise ConfigError(f"sink `{entry.name}`: {exc.message}", hint=exc.hint, **exc.facts) from None
+
+
+async def plan(tools: Tools, entries: Sequence[SinkEntry]) -> list[Step]:
+    """What makes the sinks those of the list. Nothing is written."""
+    stored = {sink.name: sink for sink in await tools.store.sinks()}
+    wanted = {entry.name: described(tools, entry) for entry in entries}
+    _refuse_shared_files(wanted.items())
+    steps = []
+    for entry in entries:
+        action, reason = rules.change(entry, wanted[entry.name], stored.pop(entry.name, None))
+        steps.append(Step(action=action, label=entry.name, reason=reason, what="sink", sink=entry))
+    gone = "not in the list; what it was sent stays there"
+    return steps + [Step(action="remove", label=name, reason=gone, what="sink") for name in sorted(stored)]
+
+
+async def check_left(tools: Tools, entries: Sequence[SinkEntry]) -> None:
+    """Refuse a list whose files are written by sinks that it does not name, and that stay."""
+    wanted = {entry.name: described(tools, entry) for entry in entries}
+    left = {sink.name: sink.settings for sink in await tools.store.sinks() if sink.name not in wanted}
+    _refuse_shared_files([*left.items(), *wanted.items()], left=left.keys())
+
+
+async def apply(tools: Tools, step: Step) -> None:
+    """Carry out one step of the plan."""
+    if step.sink is None:
+        await tools.store.remove_sink(step.label)
+        return
+    settings = described(tools, step.sink)
+    await tools.store.save_sink(
+        step.label, kind=step.sink.kind, settings=settings, cursor=await _start(tools, step.sink, settings)
+    )
+
+
+async def states(tools: Tools) -> list[SinkState]:
+    sources = await tools.store.sources()
+    now = tools.clock.now()
+    found = []
+    for sink in await tools.store.sinks():
+        ids = rules.matching_ids(sink.settings, sources)
+        items = await tools.store.feed(sink.cursor, source_ids=ids, limit=COUNTED + 1)
+        found.append(
+            SinkState(
+                sink=sink,
+                waiting=min(len(items), COUNTED),
+                more=len(items) > COUNTED,
+                until=waits_until(sink, now),
+                disabled=is_disabled(sink),
+            )
+        )
+    return found
+
+
+async def _start(tools: Tools, entry: SinkEntry, settings: dict[str, Any]) -> Cursor:
+    usual = "beginning" if KINDS[entry.kind].from_beginning else "now"
+    return await tools.store.feed_end() if settings.get("start", usual) == "now" else START
+
+
+def _refuse_shared_files(
+    sinks: Iterable[tuple[str, Mapping[str, Any]]], *, left: Collection[str] = ()
+) -> None:
+    """Each would overwrite what the other wrote, without end."""
+    writers: dict[str, str] = {}
+    for name, settings in sinks:
+        file = settings.get("file")
+        other = writers.setdefault(file, name) if file else name
+        if other != name:
+            hint = f"remove `{other}` with `--prune`, or" if other in left else ""
+            raise ConfigError(
+                f"sinks `{other}` and `{name}`: both write `{file}`",
+                hint=f"{hint} give each a file of its own".strip(),
+            )

@@ -1,0 +1,41 @@
+"""What every kind of sink promises: one turn of sending, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+from rowen.core.exchange.sink import Sink
+from rowen.core.feed import Cursor
+from rowen.core.lease import Lease
+from rowen.errors import RowenError
+from rowen.ports.bundle import Tools
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sent:
+    sent: int
+    """How many things arrived at the other end."""
+    cursor: Cursor | None = None
+    """How far in the feed the sink has come; None leaves it where it is."""
+    state: Mapping[str, Any] | None = None
+    """What the sink wants to remember; None leaves it as it is."""
+    waiting_until: datetime | None = None
+    """There may be more to send, and not before this time; None when everything was sent.
+
+    With neither state nor error beside it, nothing was tried: there is nothing to record.
+    """
+    error: RowenError | None = None
+    """What stopped it, when there is something to remember about that: how far it came, when to try again."""
+
+
+class Send(Protocol):
+    async def __call__(self, tools: Tools, sink: Sink, lease: Lease, *, force: bool) -> Sent:
+        """Send what is due.
+
+        What stopped it is raised, or comes as `Sent.error` beside a cursor or a state to keep. The caller
+        treats both alike: records it, raises an alarm and tries later.
+        """
+        ...

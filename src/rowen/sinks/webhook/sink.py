@@ -1,0 +1,211 @@
+"""Tell another program what changed: signed deliveries, in order, each at least once.
+
+The cursor moves when a delivery was taken, so nothing is lost. What was taken and could not be written down
+is sent again, under the same name. The receiver gets states, not history: what readers see now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rowen.core import params as parameters
+from rowen.core.exchange import delivery
+from rowen.core.exchange.sink import Sink
+from rowen.core.feed import FeedItem
+from rowen.core.lease import Lease
+from rowen.core.params import Param
+from rowen.core.safety.secrets import fill, reference
+from rowen.core.web import urls
+from rowen.core.web.retry_after import retry_after_s
+from rowen.errors import ConfigError, PermanentError, RateLimited, RowenError, ServerFailed
+from rowen.fetching import credentials
+from rowen.ports.bundle import Tools
+from rowen.ports.fetcher import Fetcher, FetcherOptions, Request, Response
+from rowen.sinks import declared as sinks
+from rowen.sinks.declared import SinkEntry
+from rowen.sinks.sink import Sent
+
+PASSING_STATUSES = frozenset({408, 425})
+"""Besides those of the server: the same delivery may be taken later."""
+
+
+def _receiver(text: str) -> str:
+    if "${" not in text:
+        if urls.without_credentials(text) != text or urls.secret_parameter(text) is not None:
+            raise ValueError("expected no secret in it, which would be stored in clear: write `${VARIABLE}`")
+        if urls.normalise(text) is None:
+            raise ValueError("expected an http or https address")
+    return text
+
+
+PARAMS = (
+    sinks.START,
+    Param(
+        name="url",
+        default="",
+        parse=_receiver,
+        identity=False,
+        secret=True,
+        help="Where deliveries are posted to; may hold `${VARIABLE}`",
+    ),
+    Param(
+        name="secret",
+        default="",
+        parse=reference,
+        identity=False,
+        secret=True,
+        help="Signs each delivery, by reference: '${HOOK_SECRET}'",
+    ),
+    Param(
+        name="text",
+        default=False,
+        parse=parameters.switch,
+        identity=False,
+        help="Also the text of each document",
+    ),
+    Param(
+        name="batch",
+        default=delivery.LARGEST,
+        parse=parameters.whole(1, delivery.LARGEST),
+        identity=False,
+        help="Changes in one delivery at most",
+    ),
+    Param(
+        name="timeout_s",
+        default=10.0,
+        parse=parameters.number(0.1, 600),
+        identity=False,
+        help="Seconds for one delivery",
+    ),
+    *(spec for spec in credentials.PARAMS if spec.name != "cookie"),
+)
+
+
+class Gone(PermanentError):
+    """The receiver says that it will never take anything again."""
+
+    reason = "gone"
+
+
+def check(tools: Tools, entry: SinkEntry) -> dict[str, Any]:
+    """The settings of such a sink. Raises `ConfigError`."""
+    values = sinks.checked(PARAMS, entry)
+    if not values.get("url"):
+        raise ConfigError("setting `url`: missing")
+    return values
+
+
+async def send(tools: Tools, sink: Sink, lease: Lease, *, force: bool) -> Sent:
+    """Deliver everything after the sink's cursor. Raises what stopped it; what was taken stays taken."""
+    settings = parameters.complete(PARAMS, sink.settings)
+    ids = sinks.matching_ids(sink.settings, await tools.store.sources())
+    end = await tools.store.feed_end()
+    size = settings["batch"]
+    page = await tools.store.feed(sink.cursor, source_ids=ids, limit=size)
+    if not page:
+        return Sent(sent=0, cursor=end)
+    sent, cursor = 0, sink.cursor
+    receiver = _Receiver(tools, sink, settings)
+    async with tools.open_fetcher(receiver.options) as fetcher:
+        while page:
+            for batch in delivery.batches(page, size=size):
+                sent += await receiver.deliver(fetcher, batch)
+                # invariant: the cursor moves after the receiver has taken it, never before.
+                cursor = batch[-1].cursor
+                await tools.store.move_sink(
+                    lease, sink.name, cursor=cursor, state=None, error=None, now=tools.clock.now()
+                )
+            page = await tools.store.feed(cursor, source_ids=ids, limit=size)
+    return Sent(sent=sent, cursor=max(cursor, end))
+
+
+class _Receiver:
+    def __init__(self, tools: Tools, sink: Sink, settings: Mapping[str, Any]) -> None:
+        self._tools = tools
+        self._sink = sink.name
+        self._text: bool = settings["text"]
+        self._shown: str = settings["url"]
+        self._url = fill("url", self._shown, tools.secrets)
+        self._secret = fill("secret", settings["secret"], tools.secrets) if settings["secret"] else ""
+        self.options = FetcherOptions(
+            # The operator's own list names it, so it may be a private address.
+            typed_location=self._url,
+            credentials=credentials.resolve(tools, settings, self._url),
+            user_agent=tools.fetch.user_agent,
+            connections=1,
+            timeout_s=settings["timeout_s"],
+        )
+
+    async def deliver(self, fetcher: Fetcher, batch: Sequence[FeedItem]) -> int:
+        changes = await self._changes(delivery.once_each(batch))
+        last = batch[-1].cursor
+        name = delivery.delivery_id(self._sink, batch[0].cursor, last, at=batch[0].at)
+        content = delivery.body(sink=self._sink, delivery=name, cursor=last, changes=changes)
+        await self._post(fetcher, content, name)
+        return len(changes)
+
+    async def _changes(self, items: Sequence[FeedItem]) -> list[dict[str, Any]]:
+        changes = [delivery.change(item) for item in items]
+        if self._text:
+            # The items of a delivery are of one source.
+            documents = await self._tools.store.documents(
+                items[0].source_id, references=[item.reference for item in items], text=True
+            )
+            texts = {document.reference: document.text for document in documents}
+            for one in changes:
+                one["text"] = texts.get(one["reference"])
+        return changes
+
+    async def _post(self, fetcher: Fetcher, content: bytes, name: str) -> None:
+        now = self._tools.clock.now()
+        timestamp = str(int(now.timestamp()))
+        headers = {
+            "Content-Type": "application/json",
+            "X-Rowen-Delivery": name,
+            "X-Rowen-Timestamp": timestamp,
+        }
+        if self._secret:
+            headers["X-Rowen-Signature"] = delivery.signature(self._secret, timestamp, content)
+        request = Request(
+            self._url,
+            headers=headers,
+            method="POST",
+            body=content,
+            wanted=_is_short,
+        )
+        try:
+            response = await fetcher.fetch(request)
+        except RowenError as exc:
+            if self._url != self._shown:
+                # The address holds a secret, and the message holds the address.
+                exc.message = f"`{self._shown}`: the delivery did not arrive ({exc.reason})"
+                exc.facts = {}
+                raise exc from None
+            raise
+        self._check(response)
+
+    def _check(self, response: Response) -> None:
+        status = response.status
+        if 200 <= status < 300:
+            return
+        said = f"`{self._shown}`: {status} from the receiver"
+        wait_s = retry_after_s(response.headers, self._tools.clock.now())
+        if status == 410:
+            raise Gone(
+                f"{said}: it is gone, and nothing is sent there any more",
+                hint=f"change or remove the sink; `rowen announce {self._sink} --now` tries again",
+                status=status,
+            )
+        if status == 429:
+            raise RateLimited(said, retry_after_s=wait_s, status=status)
+        if status >= 500 or status in PASSING_STATUSES:
+            raise ServerFailed(said, retry_after_s=wait_s, status=status)
+        hint = "set `url` to where it moved" if 300 <= status < 400 else "look at the sink's settings"
+        raise PermanentError(f"{said}, so the delivery was not taken", hint=hint, status=status)
+
+
+def _is_short(status: int, headers: Mapping[str, str]) -> bool:
+    """Only the status counts. A short answer is read for the sake of the connection, which can go on then."""
+    length = headers.get("content-length", "")
+    return length.isascii() and length.isdigit() and len(length) <= 5

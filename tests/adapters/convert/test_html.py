@@ -1,0 +1,224 @@
+"""What of an HTML page is content, and how it is written down."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rowen.adapters.convert.html.page import convert_html
+from rowen.adapters.convert.tidy import tidy
+from rowen.core.document import Converted
+from rowen.core.split import split
+
+_URL = "https://docs.example.org/guide/page.html"
+
+
+def _convert(body: str, head: str = "<title>Page</title>") -> Converted:
+    return convert_html(f"<!doctype html><html><head>{head}</head><body>{body}</body></html>", _URL)
+
+
+_PAGE = """<!doctype html><html class="no-js {c}"><head><title>Jars</title>
+<script nonce="{n}">var built = "{n}";</script><link rel="stylesheet" href="/style.css?v={n}">
+<meta name="csrf-token" content="{n}"><meta name="generated" content="{n}"></head>
+<body class="{c}"><header class="{c}">Larder {n}<nav><a href="/">Home</a></nav></header>
+<div class="cookie-banner">We use cookies {n}</div>
+<main id="m" class="{c}" data-build="{n}"><nav class="breadcrumbs"><a href="/">Home</a> {n}</nav>
+<h1 class="{c}" id="jars">Jars<a class="headerlink" href="#jars" title="{n}">¶</a></h1>
+<form method="post"><input type="hidden" name="token" value="{n}"><button>Go {n}</button></form>
+<p class="{c}">Glass, <img src="/jar.png?v={n}" alt="a jar" class="{c}"> with a lid.</p>
+<pre class="{c}"><code>open(jar)</code></pre>
+<span class="theme-last-updated">Last updated {n}</span><noscript>{n}</noscript><!-- {n} -->
+<div style="display:none" aria-hidden="true">{n}</div><svg><title>{n}</title></svg>
+</main><aside class="sidebar">{n}</aside><footer>Built {n}</footer>
+<script src="/app.js?v={n}"></script></body></html>"""
+
+
+def test_a_page_that_differs_in_boilerplate_only_gives_exactly_the_same() -> None:
+    first = convert_html(_PAGE.format(n="2026-11-12T04:17", c="light"), _URL)
+    second = convert_html(_PAGE.format(n="9f8e7d6c", c="dark wide-theme"), _URL)
+    assert first == second
+    assert first.text == (
+        "# Jars {#jars}\n\nGlass, ![a jar](https://docs.example.org/jar.png) with a lid.\n\n"
+        "```\nopen(jar)\n```\n"
+    )
+
+
+def test_a_changed_word_of_the_content_is_a_change() -> None:
+    page = _PAGE.format(n="x", c="y")
+    assert convert_html(page, _URL).text != convert_html(page.replace("Glass", "Tin"), _URL).text
+
+
+def test_the_larger_of_two_mains_is_the_content() -> None:
+    text = _convert("<main><p>short</p></main><main><p>a longer main text</p></main>").text
+    assert text == "# Page\n\na longer main text\n"
+
+
+def test_without_a_main_the_article_that_is_most_of_the_page_is_the_content() -> None:
+    around = "<div>around the article</div>"
+    assert "around" not in _convert(f"{around}<article><p>{'words ' * 50}</p></article>").text
+    several = "".join(f"<article><p>{'words ' * 9} {n}</p></article>" for n in range(5))
+    assert "around" in _convert(around + several).text
+
+
+def test_a_header_that_holds_the_only_h1_is_kept() -> None:
+    assert _convert("<header><h1>Title</h1></header><p>Text.</p>").text == "# Title\n\nText.\n"
+    assert _convert("<header><h1>Site</h1></header><h1>Title</h1><p>Text.</p>").text == "# Title\n\nText.\n"
+    assert (
+        _convert("<main><article><header><h1>T</h1><p>Lead.</p></header></article></main>").text
+        == "# T\n\nLead.\n"
+    )
+
+
+def test_names_that_only_look_like_boilerplate_do_not_cost_content() -> None:
+    for kept in (
+        '<article class="header-note">kept</article>',
+        '<div class="footnotes">kept</div>',
+        '<section id="cookie-banner"><p>kept</p></section>',
+        '<h2 class="toc">kept</h2>',
+        '<aside class="admonition">kept</aside>',
+        '<aside role="note">kept</aside>',
+        '<div role="tabpanel" hidden>kept</div>',
+        '<form action="/x"><p>kept</p></form>',
+        "<blockquote>said<footer>kept</footer></blockquote>",
+        '<div class="toctree-wrapper"><ul><li><a href="a.html">kept</a></li></ul></div>',
+    ):
+        assert "kept" in _convert(f"<main><h1>T</h1><p>text</p>{kept}</main>").text, kept
+
+
+def test_a_page_of_nothing_but_navigation_is_still_a_page() -> None:
+    text = _convert('<nav><ul><li><a href="a.html">First chapter</a></li></ul></nav>').text
+    assert text == "# Page\n\n- [First chapter](https://docs.example.org/guide/a.html)\n"
+
+
+def test_an_empty_page_has_no_text_but_its_title() -> None:
+    assert _convert("").text == "# Page\n"
+    assert _convert("", head="") == Converted(title=_URL, text="")
+
+
+def test_the_title_is_the_h1_and_else_the_title_element_which_then_joins_the_text() -> None:
+    assert _convert("<main><h1>Own <code>x_y</code> <a href='#'>#</a></h1>t</main>").title == "Own x_y"
+    without = _convert("<main><p>t</p></main>", head="<title> A *b*\n c </title>")
+    assert (without.title, without.text) == ("A *b* c", "# A \\*b\\* c\n\nt\n")
+    assert split(without.text)[0].heading == "A *b* c"
+
+
+def test_headings_carry_their_anchor_wherever_it_stands() -> None:
+    for markup in (
+        '<h2 id="x">H</h2>',
+        '<section id="x"><h2>H</h2></section>',
+        '<div class="section" id="x"><span id="y"></span><h2>H</h2></div>',
+        '<h2><a name="x"></a>H</h2>',
+        '<h2><a id="x" class="anchor" aria-hidden="true" href="#x"></a>H</h2>',
+        '<a name="x"></a><h2>H</h2>',
+        '<a name="x"><h2>H</h2></a>',
+        '<p><a id="x"></a></p><h2>H</h2>',
+        '<h2 id="x"><a href="#x">H</a></h2>',
+        '<h2 id="x">H <a href="#x">¶</a></h2>',
+    ):
+        assert "## H {#x}\n" in _convert(f"<main><h1>T</h1><p>t</p>{markup}</main>").text, markup
+
+
+def test_an_anchor_with_underscores_and_dots_survives_to_the_section() -> None:
+    text = _convert('<main><h1>T</h1><h2 id="os.path_join-x">f_g</h2><p>t</p></main>').text
+    assert [s.anchor for s in split(text)] == [None, "os.path_join-x"]
+
+
+def test_links_are_those_of_the_whole_page_absolute_normalised_and_once() -> None:
+    converted = _convert(
+        """<nav><a href="/b?utm_source=x&z=1&a=2#frag">b</a></nav><main><h1>T</h1>
+        <a href="page2.html#one">1</a>
+        <a href="page2.html#two">2</a><a href="#here">h</a><a href="mailto:a@example.org">m</a>
+        <a href="javascript:x()">j</a><a href="HTTP://Other.example.org:80/">o</a><a href="http://[bad/">b</a></main>
+        <map><area href="area.html"></map>""",
+        head='<title>t</title><link rel="next" href="next.html"><link rel="stylesheet" href="s.css">',
+    )
+    assert converted.links == (
+        "https://docs.example.org/guide/next.html",
+        "https://docs.example.org/b?a=2&z=1",
+        "https://docs.example.org/guide/page2.html",
+        "http://other.example.org/",
+        "https://docs.example.org/guide/area.html",
+    )
+
+
+def test_base_href_moves_links_text_and_canonical() -> None:
+    head = '<title>t</title><base href="/v2/"><link rel="canonical" href="canon.html#x">'
+    converted = _convert('<main><h1>T</h1><a href="a.html#x">a</a></main>', head=head)
+    assert converted.links == ("https://docs.example.org/v2/a.html",)
+    assert converted.canonical == "https://docs.example.org/v2/canon.html"
+    assert "[a](https://docs.example.org/v2/a.html#x)" in converted.text
+
+
+def test_a_canonical_link_that_is_no_web_address_is_none() -> None:
+    assert _convert("<p>x", head='<link rel="canonical" href="file:///usr/share/x.html">').canonical is None
+
+
+def test_metadata_is_description_and_language() -> None:
+    page = '<html lang="de"><meta name="Description" content=" a  b "><meta name="date" content="now">'
+    assert convert_html(page, _URL).metadata == {"description": "a b", "lang": "de"}
+
+
+def test_emphasis_is_markdown_also_beyond_latin_letters() -> None:
+    text = _convert(
+        "<main><h1>T</h1><p><em>x</em> <strong>won’t</strong> <b> </b><del>日本</del></p></main>"
+    ).text
+    assert text == "# T\n\n*x* **won’t** ~~日本~~\n"
+
+
+def test_code_keeps_its_spaces_and_its_blank_lines() -> None:
+    code = "a  \n\n\n\n  b\t\n"
+    assert f"```\n{code}```" in _convert(f"<main><h1>T</h1><pre>{code}</pre></main>").text
+
+
+def test_hostile_nesting_ends() -> None:
+    deep = _convert("<main><h1>T</h1>" + "<div><dl><dd><table><tr><td>" * 300 + "core" + "</main>")
+    assert "core" in deep.text
+
+
+_fragment = st.recursive(
+    st.sampled_from(["word", " ", "\u00a0", "e\u0301", "# x", "- y", "```", "|", "<br>", "<hr>", "<img>"]),
+    lambda inner: st.builds(
+        lambda tag, parts: f"<{tag}>{''.join(parts)}</{tag}>",
+        st.sampled_from("p div b em a pre ul li table tr td dl dt dd h2 code".split()),  # noqa: SIM905
+        st.lists(inner, max_size=4),
+    ),
+    max_leaves=25,
+)  # fmt: skip
+
+
+@given(st.lists(_fragment, max_size=5).map("".join))
+def test_any_markup_becomes_tidy_text_that_tiles(markup: str) -> None:
+    text = _convert(f"<main><h1>T</h1>{markup}</main>").text
+    assert text.endswith("\n")
+    assert not text.endswith("\n\n")
+    assert unicodedata.is_normalized("NFC", text)
+    sections = split(text)
+    assert "".join(text[s.start : s.end] for s in sections) == text
+    assert sections[0].heading == "T"
+
+
+def test_tidying_twice_is_tidying_once() -> None:
+    untidy = (
+        "a  \n\n\n\nb\u00a0c\u200b [](x)\n\n```\n x  \n\n\n\n```\n\n\n"
+        "- ```\n  y\n  \n  ```\n&#160;z \\&#160;\n\n\n"
+    )
+    assert tidy(untidy) == "a\n\nb c\n\n```\n x  \n\n\n\n```\n\n- ```\n  y\n\n  ```\n z \\&#160;\n"
+    assert tidy(tidy(untidy)) == tidy(untidy)
+
+
+def test_a_password_in_a_link_is_not_kept() -> None:
+    link = '<a href="https://bob:hunter2@git.example/x.git">clone</a>'
+    body = f"<main><h1>T</h1><p>{link} me@example.org</p></main>"
+    converted = convert_html(body, "https://d.example/")
+    assert "hunter2" not in converted.text
+    assert "https://git.example/x.git" in converted.text
+    assert "me@example.org" in converted.text
+
+
+def test_a_page_that_sends_its_readers_on_leads_there() -> None:
+    body = '<meta http-equiv="Refresh" content="0; url=latest/"><frameset><frame src="left.html"></frameset>'
+    converted = convert_html(body, "https://d.example/")
+    assert "https://d.example/latest/" in converted.links
+    assert "https://d.example/left.html" in converted.links

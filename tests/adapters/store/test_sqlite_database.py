@@ -1,0 +1,138 @@
+"""The file below the store: foreign, damaged, locked, full, newer, and two schemas that must agree."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import apsw
+import apsw.ext
+import pytest
+
+from rowen.adapters.store.sqlite.database import Database, migrations
+from rowen.adapters.store.sqlite.queries import queries
+from rowen.adapters.store.sqlite.store import SqliteStore
+from rowen.errors import StoreBusy, StoreFull, StoreUnusable
+from tests.contract.helpers import a_generation, a_source, visible
+
+pytestmark = pytest.mark.anyio
+
+SCHEMA = Path(__file__).parents[3] / "src/rowen/adapters/store/sqlite/schema.sql"
+
+
+def the_schema(db: apsw.Connection) -> str:
+    rows = db.execute(
+        "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE '%\\_fts\\_%' ESCAPE '\\' "
+        "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY type DESC, name"
+    )
+    return "\n\n".join(f"{row[0]};" for row in rows) + "\n"
+
+
+def test_the_schema_for_readers_is_what_the_migrations_make() -> None:
+    db = apsw.Connection(":memory:")
+    for migration in migrations():
+        db.execute(migration.up)
+    assert SCHEMA.read_text("utf-8").partition("\n\n")[2] == the_schema(db)
+
+
+def test_every_migration_can_be_undone() -> None:
+    db = apsw.Connection(":memory:")
+    states = [the_schema(db)]
+    for migration in migrations():
+        db.execute(migration.up)
+        states.append(the_schema(db))
+    for migration in reversed(migrations()):
+        assert the_schema(db) == states.pop()
+        db.execute(migration.down)
+    assert the_schema(db) == states.pop()
+
+
+def test_every_query_is_valid_and_used() -> None:
+    db = apsw.Connection(":memory:")
+    for migration in migrations():
+        db.execute(migration.up)
+    code = "".join(
+        path.read_text("utf-8")
+        for path in (Path(__file__).parents[3] / "src/rowen/adapters/store/sqlite").glob("*.py")
+    )
+    for name, text in queries().items():
+        assert text.startswith("-- "), f"{name} says what it is for"
+        apsw.ext.query_info(db, text)
+        assert f'sql("{name}")' in code, f"{name} is used"
+
+
+async def test_a_fresh_file_is_made_with_its_folders(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "folder" / "rowen.db"
+    store = SqliteStore(path)
+    await store.close()
+    assert path.exists()
+
+
+async def test_a_file_that_is_no_database_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "letter.txt"
+    path.write_text("Dear reader, " * 200)
+    with pytest.raises(StoreUnusable, match="not a database"):
+        SqliteStore(path)
+    assert path.read_text() == "Dear reader, " * 200
+
+
+async def test_another_programs_database_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "other.db"
+    apsw.Connection(str(path)).execute("CREATE TABLE theirs (x)")
+    before = path.read_bytes()
+    with pytest.raises(StoreUnusable, match="a database of another program"):
+        SqliteStore(path)
+    assert path.read_bytes() == before
+
+
+async def test_a_store_of_a_newer_rowen_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "rowen.db"
+    await SqliteStore(path).close()
+    apsw.Connection(str(path)).execute("PRAGMA user_version = 9999")
+    with pytest.raises(StoreUnusable, match="made by a newer Rowen"):
+        SqliteStore(path)
+
+
+async def test_a_folder_is_no_store(tmp_path: Path) -> None:
+    with pytest.raises(StoreUnusable, match="cannot be opened"):
+        SqliteStore(tmp_path)
+
+
+async def test_a_locked_database_is_reported_and_nothing_is_lost(tmp_path: Path) -> None:
+    path = tmp_path / "rowen.db"
+    store = SqliteStore(path, busy_timeout_s=0.05)
+    source = await a_source(store)
+    await a_generation(store, source, {"https://d.example/a": "a"})
+    other = apsw.Connection(str(path))
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StoreBusy, match="locked by another process"):
+        await a_generation(store, source, {"https://d.example/b": "b"})
+    assert len(await visible(store, source)) == 1, "readers do not wait for writers"
+    other.execute("ROLLBACK")
+    await a_generation(store, source, {"https://d.example/b": "b"})
+    assert len(await visible(store, source)) == 2
+    await store.close()
+    other.close()
+
+
+async def test_a_full_disk_is_reported_and_the_old_state_stays(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "rowen.db")
+    source = await a_source(store)
+    await a_generation(store, source, {"https://d.example/a": "a"})
+
+    def no_more_pages(db: apsw.Connection) -> None:
+        db.execute(f"PRAGMA max_page_count = {db.execute('PRAGMA page_count').get}")
+
+    await store.database.outside_transaction(no_more_pages)
+    with pytest.raises(StoreFull, match="the disk is full"):
+        await a_generation(store, source, {f"https://d.example/{n}": f"{n} " * 5000 for n in range(50)})
+    assert len(await visible(store, source)) == 1
+    await store.database.outside_transaction(lambda db: db.execute("PRAGMA max_page_count = 1000000"))
+    await store.close()
+
+
+def test_two_processes_may_make_the_same_file_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "rowen.db"
+    one, two = Database(path), Database(path)
+    one.open()
+    two.open()
+    assert one.path == two.path

@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rowen.core.search.hit import Place
+from rowen.core.search.rank import MAX_OTHER_SECTIONS, alpha_for, fuse, group, title_share
+
+
+def place(passage_id: int, document_id: int, **changes: Any) -> Place:
+    values: dict[str, Any] = {
+        "passage_id": passage_id,
+        "document_id": document_id,
+        "source": "docs",
+        "version": "",
+        "kind": "web",
+        "reference": f"https://d.test/{document_id}",
+        "url": f"https://d.test/{document_id}",
+        "title": "T",
+        "generation": 1,
+        "fetched_at": datetime(2024, 1, 1, tzinfo=UTC),
+        "position": passage_id,
+        "heading_path": f"Heading {passage_id}",
+        "anchor": None,
+        "text": "",
+    }
+    return Place(**values | changes)
+
+
+SCORES = st.dictionaries(st.integers(0, 20), st.floats(-1e6, 1e6), max_size=10)
+
+
+def test_both_lists_are_stretched_and_weighed() -> None:
+    fused = fuse({1: 10.0, 2: 6.0, 3: 2.0}, {2: 0.9, 4: 0.5, 5: 0.1}, 0.3)
+    assert fused == pytest.approx({1: 0.7, 2: 0.7 * 0.5 + 0.3, 3: 0.0, 4: 0.15, 5: 0.0})
+
+
+def test_a_list_of_one_or_of_equals_counts_fully() -> None:
+    assert fuse({1: 0.001}, {}, 0.3) == {1: 0.7}
+    assert fuse({}, {1: 0.2, 2: 0.2}, 1.0) == {1: 1.0, 2: 1.0}
+
+
+def test_nothing_found_is_nothing_fused() -> None:
+    assert fuse({}, {}, 0.3) == {}
+
+
+@given(SCORES, SCORES, st.floats(0, 1))
+def test_fused_scores_stay_between_0_and_1_and_lose_nobody(
+    keyword: dict[int, float], dense: dict[int, float], alpha: float
+) -> None:
+    fused = fuse(keyword, dense, alpha)
+    assert fused.keys() == keyword.keys() | dense.keys()
+    assert all(0 <= score <= 1 + 1e-9 for score in fused.values())
+
+
+@given(SCORES)
+def test_keywords_alone_keep_their_order(keyword: dict[int, float]) -> None:
+    fused = fuse(keyword, {}, 0.0)
+    by_score = sorted(keyword, key=keyword.__getitem__)
+    assert all(fused[a] <= fused[b] for a, b in pairwise(by_score))
+
+
+@pytest.mark.parametrize(
+    ("query", "alpha"),
+    [("install it", 0.5), ("“quoted” – 5 €", 0.5), ("installazione è", 0.3), ("検索", 0.3), ("поиск", 0.3)],
+)
+def test_vectors_weigh_less_where_the_query_is_not_english(query: str, alpha: float) -> None:
+    assert alpha_for(0.5, query) == alpha
+
+
+def test_a_weak_model_is_not_made_stronger() -> None:
+    assert alpha_for(0.1, "検索") == 0.1
+
+
+def test_a_document_is_one_hit_by_its_best_section_with_its_other_sections() -> None:
+    places = [place(1, 100), place(2, 100), place(3, 200), place(4, 100)]
+    first, second = group(places, {1: 0.2, 2: 0.9, 3: 0.5, 4: 0.4}, limit=10)
+    assert (first.best.place.passage_id, first.best.score) == (2, pytest.approx(0.9 / 1.25))
+    assert [(o.place.passage_id, o.score) for o in first.others] == [
+        (4, pytest.approx(0.4 / 1.25)),
+        (1, pytest.approx(0.2 / 1.25)),
+    ]
+    assert second.best.place.document_id == 200
+    assert second.others == ()
+
+
+def test_no_more_than_three_other_sections() -> None:
+    places = [place(n, 100) for n in range(10)]
+    (only,) = group(places, {n: n / 10 for n in range(10)}, limit=5)
+    assert [o.place.passage_id for o in only.others] == [8, 7, 6]
+    assert len(only.others) == MAX_OTHER_SECTIONS
+
+
+def test_the_same_text_at_two_addresses_is_two_hits_in_a_fixed_order() -> None:
+    places = [place(1, 9, url="https://d.test/b"), place(1, 8, url="https://d.test/a")]
+    for order in (places, places[::-1]):
+        urls = [g.best.place.url for g in group(order, {1: 1.0}, limit=10)]
+        assert urls == ["https://d.test/a", "https://d.test/b"]
+
+
+def test_equal_scores_stand_by_source_then_address_then_position() -> None:
+    places = [
+        place(1, 1, source="b", url="u1", position=0),
+        place(2, 2, source="a", url="u2", position=5),
+        place(3, 3, source="a", url="u1", position=7),
+        place(4, 3, source="a", url="u1", position=2),
+    ]
+    ranked = group(places, dict.fromkeys(range(1, 5), 0.5), limit=10, per_document=False)
+    assert [g.best.place.passage_id for g in ranked] == [4, 3, 2, 1]
+
+
+def test_a_passage_repeated_in_its_document_is_shown_once() -> None:
+    (only,) = group([place(1, 1, position=3), place(1, 1, position=0)], {1: 1.0}, limit=10)
+    assert only.best.place.position == 0
+    assert only.others == ()
+
+
+def test_sections_can_be_hits_of_their_own() -> None:
+    ranked = group([place(1, 1), place(2, 1)], {1: 0.1, 2: 0.2}, limit=10, per_document=False)
+    assert [g.best.place.passage_id for g in ranked] == [2, 1]
+
+
+def test_the_limit_counts_documents_and_unranked_places_do_not() -> None:
+    places = [place(n, n) for n in range(5)]
+    assert [g.best.place.passage_id for g in group(places, {1: 0.5, 2: 0.4, 3: 0.3}, limit=2)] == [1, 2]
+
+
+def test_a_title_that_is_the_question_counts_most() -> None:
+    assert title_share("json", ["json"]) == 1.0
+    assert title_share("Index - J", ["json"]) == 0.0
+    assert 0 < title_share("json - JSON encoder and decoder", ["json"]) < 1
+    assert title_share("", ["json"]) == title_share("json", []) == 0.0

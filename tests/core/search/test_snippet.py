@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rowen.core.search.query import terms
+from rowen.core.search.snippet import CLOSE, CUT, OPEN, plain, snippet, stem
+
+PAGE = """## Queues
+
+Use `asyncio.Queue` to [distribute *work*](https://d.test/a_(b)) between **several** workers,
+see [`Queue.put()`](q.html#put "put").
+
+```python
+async def main(*args, **kwargs):
+    await queue.join()  # until __all__ is done
+```
+
+| name | meaning |
+| ---- | :-----: |
+| `put` | adds an item |
+
+> 1. quoted
+- [x] done
+"""
+
+
+def test_markdown_becomes_one_line_of_plain_text() -> None:
+    assert plain(PAGE) == (
+        "Queues Use asyncio.Queue to distribute work between several workers, see Queue.put(). "
+        "async def main(*args, **kwargs): await queue.join() # until __all__ is done "
+        "name · meaning put · adds an item quoted done"
+    )
+
+
+@pytest.mark.parametrize(
+    ("markdown", "expected"),
+    [
+        ("a * b * c and 2*3*4", "a * b * c and 2*3*4"),
+        ("the __init__ method", "the __init__ method"),
+        ("![logo](l.png) text", "logo text"),
+        ("<https://d.test/x> it", "https://d.test/x it"),
+        (r"\*not emphasis\*", "*not emphasis*"),
+        ("``a ` b`` c", "a ` b c"),
+        ("~~~\n# kept\n```\n~~~\nend", "# kept ``` end"),
+        ("«oui»", "“oui”"),
+        ("array[0](x y) [a](b c)", "array[0](x y) [a](b c)"),
+        ("", ""),
+    ],
+)
+def test_only_marks_are_taken_away(markdown: str, expected: str) -> None:
+    assert plain(markdown) == expected
+
+
+def test_matched_words_are_marked_in_all_their_forms() -> None:
+    text = "Configuring a server: the configuration is read, configured servers restart."
+    assert snippet(text, terms("configure server")) == (
+        "«Configuring» a «server»: the «configuration» is read, «configured» «servers» restart."
+    )
+
+
+def test_the_window_is_where_most_different_terms_meet() -> None:
+    text = "queue " * 30 + "x " * 200 + "the queue blocks until a timeout ends " + "y " * 200
+    shown = snippet(text, ["queue", "timeout"], width=80)
+    assert "«queue» blocks until a «timeout»" in shown
+    assert shown.startswith(CUT)
+    assert shown.endswith(CUT)
+
+
+def test_without_a_match_the_beginning_is_shown() -> None:
+    assert snippet("one two three four", ["absent"], width=10) == "one two…"
+    assert snippet("short", ["absent"]) == "short"
+    assert snippet("short", []) == "short"
+    assert snippet("x" * 50, [], width=10) == "x" * 10 + CUT
+
+
+def test_a_short_text_is_shown_whole() -> None:
+    assert snippet("Install the package first", ["package"]) == "Install the «package» first"
+
+
+def test_pairs_are_marked_as_one_stretch_inside_a_run() -> None:
+    assert snippet("日本語の文章を検索する", terms("文章検索")) == "日本語の«文章»を«検索»する"
+    assert snippet("検索エンジンの設定", terms("検索エンジン")) == "«検索エンジン»の設定"
+    assert snippet("猫が好き", terms("猫")) == "«猫»が好き"
+
+
+def test_accents_do_not_hide_a_match() -> None:
+    assert snippet("Das Café dort", ["cafe"]) == "Das «Café» dort"
+
+
+def test_a_long_text_is_cut_at_words() -> None:
+    words = [f"word{n}" for n in range(500)]
+    shown = snippet(" ".join(words), ["word250"], width=100)
+    assert set(re.sub(f"[{OPEN}{CLOSE}{CUT}]", "", shown).split()) <= set(words)
+    assert 60 <= len(shown) <= 104
+
+
+@pytest.mark.parametrize(
+    "forms",
+    [
+        "run runs running",
+        "use uses used using",
+        "query queries",
+        "class classes",
+        "configure configures configured configuring configuration configurations",
+        "create creates created creating creation",
+        "delete deleted deletion deletions",
+        "process processes processing",
+        "need needs needed",
+        "stop stopped stopping",
+        "copy copies copied copying",
+        "handle handler handlers",
+        "document documents documented documentation",
+        "implement implements implementation",
+        "require requires requirement requirements",
+        "deploy deploys deploying deployment",
+        "differ difference differences different",
+    ],
+)
+def test_the_forms_of_a_word_share_a_stem(forms: str) -> None:
+    assert len({stem(word) for word in forms.split()}) == 1
+
+
+@pytest.mark.parametrize("pair", ["string sting", "status state", "server serve", "class clas", "thing the"])
+def test_different_words_keep_different_stems(pair: str) -> None:
+    first, second = pair.split()
+    assert stem(first) != stem(second)
+
+
+@pytest.mark.parametrize(
+    "nasty", ["[" * 20_000, "`a ``" * 5_000, "*a **" * 5_000, "-" * 20_000 + "x", "- " * 9_000]
+)
+@pytest.mark.timeout(5)
+def test_hostile_text_does_not_stop_a_search(nasty: str) -> None:
+    snippet(nasty, ["a"])
+
+
+MARKDOWN = st.text(
+    alphabet=st.sampled_from("ab cd\n\n  run`*[]()|#-_<>\\«»…日本語。é.!1"), max_size=300
+) | st.text(max_size=200)
+TERMS = st.lists(
+    st.sampled_from(["a", "b", "cd", "run", "日本", "本語", "語", "é", "1", "absent"]), max_size=4
+)
+
+
+@given(MARKDOWN, TERMS, st.integers(1, 120))
+def test_a_snippet_is_a_stretch_of_the_plain_text_with_balanced_marks(
+    text: str, words: list[str], width: int
+) -> None:
+    shown = snippet(text, words, width=width)
+    assert "\n" not in shown
+    assert re.fullmatch(f"[^{OPEN}{CLOSE}]*(?:{OPEN}[^{OPEN}{CLOSE}]+{CLOSE}[^{OPEN}{CLOSE}]*)*", shown)
+    bare = shown.replace(OPEN, "").replace(CLOSE, "")
+    line = plain(text)
+    # The text may have ellipses of its own: one of the ways to take ours off must fit.
+    assert any(bare[i : len(bare) - j] in line for i in (0, bare[:1] == CUT) for j in (0, bare[-1:] == CUT))
+
+
+@given(MARKDOWN, TERMS, st.integers(1, 120))
+def test_what_matches_is_always_in_view(text: str, words: list[str], width: int) -> None:
+    whole = snippet(text, words, width=10_000)
+    marked = re.findall(f"{OPEN}(.+?){CLOSE}", whole)
+    shown = re.findall(f"{OPEN}(.+?){CLOSE}", snippet(text, words, width=width))
+    assert bool(shown) == bool(marked)
+    assert set(shown) <= set(marked), "no marked word is cut"
+
+
+@given(MARKDOWN, st.integers(20, 120))
+def test_a_snippet_keeps_to_its_width(text: str, width: int) -> None:
+    longest = max((len(word) for word in plain(text).split()), default=0)
+    assert len(snippet(text, [], width=width)) <= max(width, min(longest, width)) + len(CUT)

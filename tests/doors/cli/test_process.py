@@ -1,0 +1,192 @@
+"""The command line as a process: signals, pipes, start-up, stores that cannot be used."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from tests.doors.conftest import Rowen
+from tests.support.site import Site, html
+
+HEAVY = (
+    "rich",
+    "aiohttp",
+    "numpy",
+    "apsw",
+    "turbohtml",
+    "tokenizers",
+    "asyncio",
+    "orjson",
+    "rowen.engine",
+    "rowen.kinds",
+)
+
+
+class Gate(threading.Event):
+    """Holds a page back, and says when somebody stands before it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reached = threading.Event()
+
+    def is_set(self) -> bool:
+        self.reached.set()
+        return super().is_set()
+
+
+def started(*arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "rowen", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_sync_ends_cleanly_and_is_taken_up(
+    rowen: Rowen, orchard: Site, number: signal.Signals, code: int
+) -> None:
+    gate = Gate()
+    before = rowen("search", "plum", "--json").json
+    orchard.set("/plum.html", html("Plum", "Another plum"), delay=gate)
+    running = started("sync", "orchard")
+    try:
+        assert gate.reached.wait(30)
+        # To the whole group, as a terminal does it: the parsers get it too.
+        os.killpg(running.pid, number)
+        out, err = running.communicate(timeout=30)
+    finally:
+        running.kill()
+        gate.set()
+    assert running.returncode == code, err
+    assert "what was visible before is unchanged; the next sync takes up what was stored" in err
+    assert "Traceback" not in err
+    assert out == ""
+    assert rowen("runs", "orchard", "--json").json["runs"][0]["status"] == "cancelled"
+    assert rowen("search", "plum", "--json").json == before
+    assert rowen("status", "--json").json["sources"][0]["running"] is False
+    assert rowen("sync", "orchard", "--json").json["updated"] == 1
+
+
+def test_an_interruption_in_json_mode_is_json(rowen: Rowen, orchard: Site) -> None:
+    gate = Gate()
+    orchard.set("/plum.html", html("Plum", "Another plum"), delay=gate)
+    running = started("sync", "--json")
+    try:
+        assert gate.reached.wait(30)
+        running.send_signal(signal.SIGINT)
+        out, err = running.communicate(timeout=30)
+    finally:
+        running.kill()
+        gate.set()
+    assert running.returncode == 130
+    assert out == ""
+    assert json.loads(err)["reason"] == "interrupted"
+
+
+def test_in_a_pipe_progress_is_plain_lines_on_standard_error(process: Rowen, orchard: Site) -> None:
+    ended = process("sync", "orchard")
+    assert ended.code == 0
+    assert ended.err.splitlines() == [
+        "orchard: started",
+        "orchard: completed, 0 changed, 4 not modified, 0 failed",
+    ]
+    assert "\x1b" not in ended.out + ended.err
+
+
+def test_in_json_mode_standard_output_holds_nothing_but_json(process: Rowen, orchard: Site) -> None:
+    ended = process("sync", "--json")
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.json["source"] == "orchard"
+    ended = process("sync", "--json", "--progress", "json")
+    assert ended.json["source"] == "orchard"
+    events = [json.loads(line) for line in ended.err.splitlines()]
+    assert [event["event"] for event in events] == ["started", *["item"] * 4, "finished"]
+    assert {event["outcome"] for event in events[1:-1]} == {"unchanged"}
+    assert events[-1]["counters"]["not_modified"] == 4
+
+
+def test_a_reader_that_goes_away_is_no_error(rowen: Rowen, orchard: Site) -> None:
+    for arguments in (("search", "plum"), ("status", "--json"), ("sync", "--json"), ("--help",)):
+        read_end, write_end = os.pipe()
+        os.close(read_end)
+        done = subprocess.run(
+            [sys.executable, "-m", "rowen", *arguments], stdout=write_end, stderr=subprocess.PIPE, text=True
+        )
+        os.close(write_end)
+        assert "Traceback" not in done.stderr, arguments
+        assert "BrokenPipe" not in done.stderr, arguments
+        assert done.returncode in (0, 1), arguments
+    assert len(rowen("runs", "orchard", "--json").json["runs"]) == 2
+
+
+def test_a_terminal_without_unicode_is_served_all_the_same(process: Rowen, orchard: Site) -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    ended = process("search", "plum cool", env=environment)
+    assert ended.code == 0
+    assert "\\u203a" in ended.out
+    assert process("search", "plum cool", "--json", env=environment).json["hits"][0]["heading_path"] == (
+        "Plum › Storing"
+    )
+
+
+def test_a_file_that_is_no_database_is_left_alone(process: Rowen, tmp_path: Path) -> None:
+    wrong = tmp_path / "letter.txt"
+    wrong.write_text("Dear Sir, " * 500)
+    ended = process("status", "--db", f"sqlite:///{wrong}")
+    assert ended.code == 2
+    assert ended.err.startswith("error: ")
+    assert "letter.txt" in ended.err
+    assert "Traceback" not in ended.err
+    assert wrong.read_text() == "Dear Sir, " * 500
+
+
+def test_a_locked_database_is_told_as_such(
+    process: Rowen, orchard: Site, db: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ROWEN_STORE_BUSY_TIMEOUT_S", "0.1")
+    other = sqlite3.connect(db.removeprefix("sqlite:///"), isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    try:
+        ended = process("sync", "orchard")
+        assert ended.code == 1
+        assert "error: " in ended.err
+        assert "Traceback" not in ended.err
+        # Readers never wait for writers.
+        assert process("search", "plum", "--json").json["hits"]
+    finally:
+        other.rollback()
+        other.close()
+    assert process("sync", "orchard").code == 0
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["sync", "--help"], ["nonsense"]])
+def test_nothing_heavy_is_imported_before_it_is_needed(arguments: list[str]) -> None:
+    program = (
+        "import sys; from rowen.doors.cli import main; main(sys.argv[1:]); "
+        "print('IMPORTED', *sys.modules, file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True
+    )
+    imported = set(done.stderr.splitlines()[-1].split()[1:])
+    assert "click" in imported
+    assert not imported & set(HEAVY)
+
+
+def test_no_color_means_none(rowen: Rowen, orchard: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\x1b[1;33m" in rowen("search", "plum").out
+    assert "\x1b[1;33m" not in rowen("search", "plum", "--no-color").out
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[1;33m" not in rowen("search", "plum").out

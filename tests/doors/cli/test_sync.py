@@ -1,0 +1,225 @@
+"""`rowen add` and `rowen sync`: receipts, JSON, exit codes."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+from rowen import config, wiring
+from rowen.core.lease import source_lease_name
+from tests.doors.conftest import Rowen, fruit_page
+from tests.support.board_server import ApiServer, items
+from tests.support.site import Site, html
+
+PROMISED = {
+    "source",
+    "run_id",
+    "mode",
+    "status",
+    "generation",
+    "created",
+    "updated",
+    "unchanged",
+    "deleted",
+    "failed",
+    "skipped",
+    "requests",
+    "not_modified",
+    "bytes_received",
+    "embeddings_computed",
+    "embeddings_reused",
+    "stop_reason",
+    "duration_s",
+}
+
+
+def test_add_says_what_the_server_said(rowen: Rowen, site: Site) -> None:
+    ended = rowen("add", site.url + "/", "--name", "orchard", "--version", "2", "--set", "max_depth=3")
+    assert ended.code == 0
+    assert "added orchard@2  web" in ended.out
+    assert "ETag" in ended.out
+    assert "next: rowen sync orchard@2" in ended.err
+
+
+def test_add_in_json_is_one_object(rowen: Rowen, site: Site) -> None:
+    value = rowen("add", site.url + "/", "--name", "orchard", "--set", "max_depth=3", "--json").json
+    assert value["source"] == "orchard"
+    assert value["kind"] == "web"
+    assert value["settings"] == {"max_depth": 3}
+    assert value["findings"]
+
+
+def test_a_wrong_call_ends_with_2_and_a_hint(rowen: Rowen, site: Site) -> None:
+    for arguments, said in (
+        (["add", "nonsense", "--name", "x"], "error: location `nonsense`"),
+        (["add", site.url, "--name", "x", "--set", "max_depth"], "expected `key=value`"),
+        (["add", site.url, "--name", "x", "--set", "max_dept=3"], "did you mean `max_depth`?"),
+        (["add", site.url, "--name", "x", "--kind", "webb"], "did you mean `web`?"),
+        (["add", site.url], "missing option '--name'"),
+        (["sync", "nobody"], "source `nobody`: no such source"),
+        (["sync"], "no source to sync"),
+        (["search", "x", "--mode", "psychic"], "psychic"),
+        (["serach", "x"], "did you mean `search`?"),
+        (["--db", "mysql://u:secret@h/x", "status"], "not a store this version knows"),
+    ):
+        ended = rowen(*arguments)
+        assert ended.code == 2, arguments
+        assert said in ended.err, ended.err
+        assert ended.out == ""
+        assert "Traceback" not in ended.err
+        assert "secret" not in ended.err
+
+
+def test_a_name_that_exists_is_refused(rowen: Rowen, orchard: Site) -> None:
+    ended = rowen("add", orchard.url + "/", "--name", "orchard")
+    assert ended.code == 2
+    assert "orchard" in ended.err
+
+
+def test_sync_prints_one_json_object_with_everything_promised(rowen: Rowen, site: Site) -> None:
+    rowen("add", site.url + "/", "--name", "orchard")
+    ended = rowen("sync", "orchard", "--json")
+    assert ended.code == 0
+    assert ended.err == ""
+    value = ended.json
+    assert set(value) >= PROMISED
+    assert (value["source"], value["mode"], value["status"]) == ("orchard", "full", "completed")
+    assert (value["created"], value["generation"], value["stop_reason"]) == (4, 1, "exhausted")
+
+
+def test_a_refresh_without_news_says_so(rowen: Rowen, orchard: Site) -> None:
+    value = rowen("sync", "--json").json
+    assert (value["mode"], value["unchanged"], value["not_modified"]) == ("incremental", 4, 4)
+    assert value["generation"] == 1
+    ended = rowen("sync")
+    assert "generation 1, as before  completed" in ended.out
+    assert "4 unchanged" in ended.out
+    assert "4 items not modified: nothing downloaded or opened" in ended.out
+
+
+def test_a_receipt_tells_what_was_done_and_what_was_avoided(rowen: Rowen, orchard: Site) -> None:
+    orchard.set("/plum.html", fruit_page("plum", "May"))
+    orchard.set("/pear.html", html("Gone"), status=410)
+    ended = rowen("sync", "orchard")
+    assert ended.code == 0
+    assert "orchard  generation 2  completed in" in ended.out
+    assert "1 updated · 1 removed · 2 unchanged" in ended.out
+    assert "1 of 2 known, 1 stored" in ended.out
+    assert "1 reused, 1 computed" in ended.out
+
+
+def test_full_sync_asks_for_everything_anew(rowen: Rowen, orchard: Site) -> None:
+    value = rowen("sync", "--full-sync", "--json").json
+    assert (value["mode"], value["not_modified"], value["unchanged"]) == ("full", 0, 4)
+
+
+def test_failed_pages_are_a_warning_and_are_named(rowen: Rowen, orchard: Site) -> None:
+    orchard.set("/plum.html", "broken", status=500)
+    ended = rowen("sync", "orchard")
+    assert ended.code == 0
+    assert "warning: source `orchard`: 1 of 4 pages failed; what was visible of them stays" in ended.err
+    assert "/plum.html" in ended.out
+    assert "(server_failed)" in ended.out
+    assert rowen("sync", "orchard", "--json").json["status"] == "partial"
+
+
+def test_one_failing_source_does_not_stop_the_others(rowen: Rowen, orchard: Site) -> None:
+    assert rowen("add", "http://127.0.0.1:1/", "--name", "dead", "--no-check").code == 0
+    ended = rowen("sync", "dead", "orchard", "--json")
+    assert ended.code == 1
+    dead, good = ended.lines
+    assert (dead["source"], dead["status"]) == ("dead", "failed")
+    assert dead["error"]
+    assert set(dead) >= PROMISED
+    assert (good["source"], good["status"]) == ("orchard", "completed")
+
+
+def test_a_failed_source_ends_with_1_and_its_reason(rowen: Rowen) -> None:
+    rowen("add", "http://127.0.0.1:1/", "--name", "dead", "--no-check")
+    ended = rowen("sync", "dead")
+    assert ended.code == 1
+    assert "error: source `dead`: " in ended.err
+    assert "Traceback" not in ended.err
+
+
+def test_a_source_that_another_process_syncs_is_a_wrong_call(rowen: Rowen, orchard: Site, db: str) -> None:
+    async def take() -> None:
+        async with wiring.open_tools(config.load(db=db)[0]) as tools:
+            (source,) = await tools.store.sources()
+            now = tools.clock.now() + timedelta(hours=1)
+            await tools.store.acquire_lease(source_lease_name(source.id), "elsewhere:1:1", now=now, ttl_s=60)
+
+    asyncio.run(take())
+    ended = rowen("sync", "orchard", "--json")
+    assert ended.code == 2
+    assert ended.json["status"] == "failed"
+    assert set(ended.json) >= PROMISED
+    assert "elsewhere" in ended.err
+    assert rowen("status", "--json").json["sources"][0]["running"] is True
+
+
+def test_a_held_generation_ends_with_1_and_can_be_approved(rowen: Rowen) -> None:
+    leaves = [f"/{number}.html" for number in range(24)]
+    with Site({"/": html("Big", links=leaves)} | {leaf: html(leaf, "Leaf") for leaf in leaves}) as site:
+        rowen("add", site.url + "/", "--name", "big")
+        assert rowen("sync", "big").code == 0
+        for leaf in leaves[:12]:
+            site.remove(leaf)
+        ended = rowen("sync", "big")
+        assert ended.code == 1
+        assert "generation 1 stays, 2 is held" in ended.out
+        assert "error: source `big`: " in ended.err
+        assert "rowen approve big" in ended.err
+        assert rowen("sync", "big", "--json").json["held_generation"] is not None
+        status = rowen("status")
+        assert "held" in status.out
+        assert "rowen approve big" in status.out
+        assert rowen("approve", "big", "--json").json["before"] == 1
+        assert rowen("status", "--json").json["sources"][0]["documents"] == 13
+        assert rowen("approve", "big").code == 2
+
+
+def test_a_bug_keeps_its_traceback_and_asks_for_a_report(
+    rowen: Rowen, orchard: Site, monkeypatch: object
+) -> None:
+    from rowen.service import attempts
+
+    async def broken(*args: object, **options: object) -> None:
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setattr(attempts, "sync", broken)  # type: ignore[attr-defined]
+    ended = rowen("sync", "orchard")
+    assert ended.code == 1
+    assert "Traceback" in ended.err
+    assert "please report it" in ended.err
+
+
+def test_verbose_shows_the_traceback_of_any_error(rowen: Rowen) -> None:
+    assert "Traceback" not in rowen("sync", "nobody").err
+    for arguments in (("-v", "sync", "nobody"), ("sync", "nobody", "-v")):
+        assert "Traceback" in rowen(*arguments).err
+
+
+def test_rowen_alone_shows_its_help(rowen: Rowen) -> None:
+    ended = rowen()
+    assert ended.code == 2
+    assert "Usage: rowen" in ended.err
+    assert rowen("--help").code == 0
+
+
+def test_the_help_of_add_lists_the_settings_of_each_kind(rowen: Rowen) -> None:
+    ended = rowen("add", "--help")
+    assert ended.code == 0
+    assert "Settings of kind `web`" in ended.out
+    assert "max_pages=20000" in ended.out
+    assert "robots=true" in ended.out
+
+
+def test_failed_items_of_an_api_were_called_pages(rowen: Rowen) -> None:
+    with ApiServer(items(3)) as api:
+        api.quirks.detail_status = {"1": 403}
+        settings = ("path=/items", "items=items", "detail=/items/{id}")
+        given = [word for one in settings for word in ("--set", one)]
+        rowen("add", api.url, "--name", "list", "--kind", "rest", "--no-check", *given)
+        ended = rowen("sync", "list")
+    assert "source `list`: 1 of 3 items failed; what was visible of them stays" in ended.err

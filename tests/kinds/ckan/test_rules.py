@@ -1,0 +1,198 @@
+"""What CKAN portals answer, and what they meant."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rowen.errors import RowenError, ServerFailed, Unparseable
+from rowen.kinds.ckan import rules as ckan
+from rowen.kinds.ckan.rules import Refused
+
+URL = "https://data.example.org/api/3/action/package_search"
+
+
+@pytest.mark.parametrize(
+    "location",
+    [
+        "https://data.example.org",
+        "https://data.example.org/",
+        "https://data.example.org/dataset",
+        "https://data.example.org/dataset/?q=x",
+        "https://data.example.org/api/3/action/package_search?rows=1",
+        "https://data.example.org/api/3",
+        "https://data.example.org/api/3/action/",
+    ],
+)
+def test_any_address_of_a_portal_leads_home(location: str) -> None:
+    assert ckan.home(location) == "https://data.example.org"
+
+
+def test_portals_below_a_path_keep_it() -> None:
+    assert ckan.home("https://example.org/open/data/dataset") == "https://example.org/open/data"
+    url = ckan.action_url("https://example.org/open/data", "package_show", {"id": "a b"})
+    assert url == "https://example.org/open/data/api/3/action/package_show?id=a+b"
+
+
+def test_filters_are_quoted() -> None:
+    assert ckan.after('a"b\\c') == 'id:{"a\\"b\\\\c" TO *]'
+    moment = datetime(2024, 1, 1, 2, tzinfo=timezone(timedelta(hours=2)))
+    assert ckan.modified_since(moment) == "metadata_modified:[2024-01-01T00:00:00Z TO *]"
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "error", "said"),
+    [
+        (
+            200,
+            '{"success": false, "error": {"__type": "Authorization Error", "message": "No"}}',
+            Refused,
+            "403",
+        ),
+        (200, '{"success": false, "error": {"__type": "Not Found Error"}}', Refused, "404"),
+        (200, '{"success": false, "error": "x"}', ServerFailed, "failed: x"),
+        (200, '{"success": false}', ServerFailed, "failed"),
+        (200, '"Internal error"', ServerFailed, "Internal error"),
+        (200, "<html></html>", Unparseable, "a web page"),
+        (200, "", Unparseable, "no JSON"),
+        (200, '{"success": true, "result": {"cou', Unparseable, "no JSON"),
+        (200, '{"success": true}', Unparseable, "without a result"),
+        (400, '"Bad request - JSON Error"', Refused, "Bad request - JSON Error"),
+        (
+            403,
+            '{"success": false, "error": {"__type": "Authorization Error", "message": "No"}}',
+            Refused,
+            "403",
+        ),
+        (404, "<html></html>", Refused, "404"),
+        (
+            409,
+            '{"success": false, "error": {"q": ["wrong"], "__type": "Validation Error"}}',
+            Refused,
+            "validation",
+        ),
+        (409, '{"success": false, "error": {"message": {"x": 1}}}', Refused, "{'x': 1}"),
+        (404, "null", Refused, "404"),
+        (200, "[]", ServerFailed, "failed"),
+    ],
+)
+def test_refusals_and_failures_in_all_their_forms(
+    status: int, body: str, error: type[RowenError], said: str
+) -> None:
+    with pytest.raises(error) as caught:
+        ckan.result_of(status, body.encode(), URL)
+    assert said in caught.value.message
+
+
+def test_pages_come_as_objects_and_as_lists() -> None:
+    rows = [{"id": "a"}]
+    assert ckan.page_of({"count": 5, "results": rows}, URL) == ckan.Page(rows, 5)
+    assert ckan.page_of({"count": "5", "results": rows}, URL) == ckan.Page(rows, 5)
+    assert ckan.page_of({"results": rows}, URL) == ckan.Page(rows, None)
+    assert ckan.page_of({"count": "many", "results": rows}, URL).count is None
+    assert ckan.page_of(rows, URL) == ckan.Page(rows, None)
+    assert ckan.page_of([rows], URL) == ckan.Page(rows, None)
+    with pytest.raises(Unparseable):
+        ckan.page_of({"count": 5}, URL)
+
+
+def test_single_datasets_and_lists_of_names() -> None:
+    assert ckan.row_of([{"id": "a"}], URL) == ckan.row_of({"id": "a"}, URL) == {"id": "a"}
+    assert ckan.names_of(["a", None, ""], URL) == ["a"]
+    for wrong in (None, [], "x"):
+        with pytest.raises(Unparseable):
+            ckan.row_of(wrong, URL)
+    with pytest.raises(Unparseable):
+        ckan.names_of({"a": 1}, URL)
+
+
+def test_times_without_a_zone_are_utc() -> None:
+    moment = datetime(2024, 1, 1, tzinfo=UTC)
+    assert ckan.modified_at({"metadata_modified": "2024-01-01T00:00:00.000000"}) == moment
+    assert ckan.modified_at({"metadata_modified": "2024-01-01T01:00:00+01:00"}) == moment
+    for wrong in (None, "", "yesterday", 5):
+        assert ckan.modified_at({"metadata_modified": wrong}) is None
+
+
+ROW: dict[str, Any] = {
+    "id": "a1",
+    "name": "rain",
+    "title": "Rain",
+    "notes": "How much.",
+    "metadata_modified": "2024-01-01T00:00:00",
+    "organization": {"name": "met", "title": "Weather office"},
+    "tags": [{"name": "wet"}, {"display_name": "Sky", "name": "sky"}],
+    "groups": [{"name": "env", "title": "Environment"}],
+    "license_id": "cc-by",
+    "extras": [
+        {"key": "publisher_name", "value": "The office"},
+        {"key": "harvest_timestamp", "value": "now"},
+        {"key": "theme", "value": "Sky"},
+    ],
+    "resources": [{"name": "Table", "url": "https://x.org/t.csv", "format": "csv"}],
+}
+
+
+def read(row: Any, language: str = "", template: str = "") -> Any:
+    return ckan.dataset_of(row, portal="https://data.example.org", language=language, template=template)
+
+
+def test_a_dataset_has_text_a_page_and_metadata() -> None:
+    found = read(ROW)
+    assert (found.id, found.title, found.text) == ("a1", "Rain", "# Rain\n\nHow much.\n")
+    assert found.url == "https://data.example.org/dataset/rain"
+    assert found.modified == "2024-01-01T00:00:00"
+    assert found.metadata == {
+        "name": "rain",
+        "organization": "Weather office",
+        "organization_name": "met",
+        "license": "cc-by",
+        "license_id": "cc-by",
+        "tags": ["Sky", "wet"],
+        "groups": ["Environment"],
+        "themes": ["Sky"],
+        "publisher": "The office",
+        "formats": ["CSV"],
+        "resources": [{"name": "Table", "url": "https://x.org/t.csv", "format": "CSV"}],
+    }
+
+
+def test_only_title_and_description_make_the_text() -> None:
+    other = {**ROW, "tags": [], "resources": [], "metadata_modified": "2025-01-01T00:00:00", "extras": None}
+    assert read(other).text == read(ROW).text
+    touched = {**ROW, "metadata_modified": "2025-01-01T00:00:00"}
+    assert read(touched).metadata == read(ROW).metadata
+
+
+def test_the_order_in_which_a_portal_lists_tags_means_nothing() -> None:
+    assert read({**ROW, "tags": ROW["tags"][::-1]}).metadata == read(ROW).metadata
+
+
+def test_titles_by_language_with_holes() -> None:
+    row = {**ROW, "title_translated": {"en": None, "de": "Regen"}, "notes_translated": None}
+    assert read(row, "en").title == "Regen"
+    assert read({**ROW, "title": None, "title_translated": None}).title == "rain"
+    assert read({**ROW, "title": None, "name": None}).title == "a1"
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=10),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
+    max_leaves=10,
+)
+
+
+@given(st.dictionaries(st.sampled_from([*ROW, "title_translated", "theme", "state"]), ANYTHING))
+def test_a_dataset_is_read_or_refused_whatever_stands_in_its_fields(fields: dict[str, Any]) -> None:
+    try:
+        found = read({**ROW, **fields})
+    except Unparseable:
+        assert not ckan.id_of({**ROW, **fields})
+        return
+    assert found.title
+    json.dumps(found.metadata)

@@ -1,0 +1,252 @@
+"""Reading with little room: excerpts within a budget, documents by any of their names, changes in words."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rowen.core.feed import Document
+from rowen.errors import NotFound, UserError
+from rowen.managing.find import find
+from rowen.managing.sources import add
+from rowen.reading import read as reading
+from tests.contract.helpers import LATER, NOW, a_draft, a_run, a_source, an_end, ingest
+from tests.support.site import Site, html
+from tests.support.world import World, a_world
+
+pytestmark = pytest.mark.anyio
+
+
+def a_document(text: str) -> Document:
+    return Document(
+        id=1,
+        source_id=1,
+        source="docs",
+        kind="web",
+        reference="https://docs.example/a",
+        url="https://docs.example/a",
+        title="A",
+        metadata={},
+        content_type="text/html",
+        content_hash=b"",
+        generation=1,
+        born=1,
+        fetched_at=datetime(2026, 5, 1, tzinfo=UTC),
+        text=text,
+    )
+
+
+BOOK = a_document(
+    "# Book\n\nIntro.\n\n## One {#first}\n\nText of one.\n\n### Deep\n\nDeeper.\n\n"
+    "## Two\n\nText of two.\n\n## Three\n\nText of three.\n"
+)
+"""Five sections: Book, One, Deep, Two, Three."""
+
+
+def test_without_a_section_a_document_is_read_from_its_beginning() -> None:
+    part = reading.excerpt(BOOK, chars=40)
+    assert part.text == "# Book\n\nIntro.\n\n"
+    assert (part.first, part.last, part.sections, part.cut) == (1, 1, 5, False)
+    assert part.before == ()
+    assert [(one.number, one.path) for one in part.after] == [
+        (2, "Book › One"),
+        (3, "Book › One › Deep"),
+        (4, "Book › Two"),
+        (5, "Book › Three"),
+    ]
+
+
+def test_a_section_comes_with_what_stands_below_it_and_then_with_its_neighbours() -> None:
+    alone = reading.excerpt(BOOK, section="One", chars=60)
+    assert alone.text == "## One {#first}\n\nText of one.\n\n### Deep\n\nDeeper.\n\n"
+    wider = reading.excerpt(BOOK, section="One", chars=100)
+    assert (wider.first, wider.last) == (1, 4)
+    assert [one.path for one in wider.after] == ["Book › Three"]
+
+
+@pytest.mark.parametrize("name", ["2", "first", "#first", "one", "Book › One"])
+def test_a_section_is_found_by_number_anchor_heading_or_path(name: str) -> None:
+    assert reading.excerpt(BOOK, section=name, chars=20).first == 2
+
+
+def test_a_section_that_is_not_there_is_told_with_those_that_are() -> None:
+    with pytest.raises(NotFound, match="section `Thre` of") as told:
+        reading.excerpt(BOOK, section="Thre", chars=100)
+    assert told.value.hint == "sections have the numbers 1 to 5; headings are `Three`"
+
+
+def test_a_section_longer_than_the_budget_is_cut_at_a_word() -> None:
+    part = reading.excerpt(a_document("word " * 300), chars=52)
+    assert part.cut
+    assert part.text == "word word word word word word word word word word"
+    assert reading.excerpt(a_document("x" * 300), chars=50).text == "x" * 50
+
+
+def test_a_document_without_text_has_no_sections() -> None:
+    part = reading.excerpt(a_document("\n"), chars=100)
+    assert (part.text, part.first, part.sections) == ("", 0, 0)
+
+
+@given(st.text(alphabet="# ab\n`é漢", max_size=4000), st.integers(1, 3000), st.integers(1, 5))
+def test_an_excerpt_keeps_to_its_budget_and_says_the_rest(text: str, chars: int, number: int) -> None:
+    document = a_document(text)
+    sections = reading.excerpt(document, chars=10**6).sections
+    part = reading.excerpt(document, section=str(min(number, sections)) if sections else "", chars=chars)
+    assert len(part.text) <= chars
+    assert part.text in text
+    if part.sections:
+        assert 1 <= part.first <= part.last <= part.sections
+        assert bool(part.before) == (part.first > 1)
+        assert bool(part.after) == (part.last < part.sections)
+
+
+@pytest.fixture
+async def world(tmp_path: Path) -> AsyncIterator[World]:
+    pages = {
+        "/": html("Home", "Hello", links=["/a.html", "/b.html"]),
+        "/a.html": html("A", "First.", '<h2 id="more">More</h2>', "Old words."),
+        "/b.html": html("B", "Second."),
+    }
+    with Site(pages) as site:
+        async with a_world(tmp_path, site) as world:
+            await world.add()
+            await world.sync()
+            yield world
+
+
+async def test_a_page_is_found_by_its_address_however_it_is_spelt(world: World) -> None:
+    for spelling in ("/a.html", "/a.html#more", "/a.html?utm_source=x", "/%61.html"):
+        assert (await reading.by_url(world.tools, world.site.url + spelling)).title == "A"
+    assert (await reading.by_url(world.tools, world.site.url)).title == "Home"
+
+
+async def test_a_page_is_found_by_another_name_it_answers_to(world: World) -> None:
+    canonical = f'<link rel="canonical" href="{world.site.url}/long.html">'
+    world.site.set("/", html("Home", "Hello", links=["/a.html", "/long.html?print=1"]))
+    world.site.set("/long.html?print=1", html("Long", canonical, "Text"))
+    world.site.set("/long.html", html("Long", canonical, "Text"))
+    await world.sync()
+    found = await reading.by_url(world.tools, world.site.url + "/long.html?print=1")
+    assert found.title == "Long"
+
+
+async def test_a_file_is_found_by_its_address(world: World, tmp_path: Path) -> None:
+    folder = tmp_path / "notes"
+    (folder / "deep").mkdir(parents=True)
+    (folder / "deep" / "über uns.md").write_text("# About\n\nUs.\n")
+    await add(world.tools, str(folder), name="notes")
+    await world.sync("notes")
+    document = (await world.store.documents((await find(world.tools, "notes")).id))[0]
+    assert document.reference != document.url
+    assert (await reading.by_url(world.tools, document.url)).id == document.id
+
+
+async def test_an_item_is_found_whose_reference_has_nothing_to_do_with_its_address(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "PAGE", 2)
+    portal = await a_source(world.store, "portal")
+    url = "https://portal.example/dataset/rainfall"
+    items = [replace(a_draft(f"id-{n}", f"Text {n}"), url=f"{url}-{n}") for n in range(5)]
+    lease, run = await a_run(world.store, portal)
+    await ingest(world.store, lease, run, await world.store.stage(lease, run, items, now=NOW))
+    await world.store.finish_run(lease, run, an_end(run), now=LATER)
+    for number in range(5):
+        assert (await reading.by_url(world.tools, f"{url}-{number}")).reference == f"id-{number}"
+    with pytest.raises(NotFound):
+        await reading.by_url(world.tools, f"{url}-9")
+
+
+async def test_what_is_gone_is_told_as_gone(world: World) -> None:
+    url = world.site.url + "/b.html"
+    number = (await reading.by_url(world.tools, url)).id
+    world.site.set("/", html("Home", "Hello", links=["/a.html"]))
+    world.site.remove("/b.html")
+    await world.sync()
+    with pytest.raises(NotFound, match=r"b\.html`: no document with this address is visible"):
+        await reading.by_url(world.tools, url)
+    with pytest.raises(NotFound, match=f"document {number}: not visible"):
+        await reading.by_id(world.tools, number)
+
+
+async def told(world: World, since: str = "") -> list[tuple[str, str, tuple[str, ...]]]:
+    changes = await reading.what_changed(world.tools, [], since=since)
+    return [(one.change, one.title or one.url, one.headings) for one in changes.items]
+
+
+async def test_the_last_change_is_told_with_the_headings_it_touched(world: World) -> None:
+    assert {change for change, _, _ in await told(world)} == {"added"}
+    assert ("added", "A", ("A", "A › More")) in await told(world)
+    world.clock.advance(86_400)
+    world.site.set("/", html("Home", "Hello", links=["/a.html", "/c.html"]))
+    world.site.set("/a.html", html("A", "First.", '<h2 id="more">More</h2>', "New words."))
+    world.site.set("/c.html", html("C", "Third."))
+    world.site.remove("/b.html")
+    await world.sync()
+    assert sorted(await told(world)) == [
+        ("added", "C", ("C",)),
+        ("changed", "A", ("A › More",)),
+        ("removed", "B", ()),
+    ]
+    assert sorted(await told(world, "2024-01-02")) == sorted(await told(world))
+    b = world.site.url + "/b.html"  # it came and went since: history has no title for it
+    assert {title for _, title, _ in await told(world, "2024-01-01")} == {"Home", "A", "C", b}
+    assert await told(world, "2024-01-03T00:00:00+00:00") == []
+
+
+async def test_a_cursor_goes_on_where_the_answer_before_ended(world: World) -> None:
+    first = await reading.what_changed(world.tools, [])
+    again = await reading.what_changed(world.tools, [], since=str(first.cursor))
+    assert (again.items, again.more, again.cursor) == ((), False, first.cursor)
+    world.site.set("/b.html", html("B", "Another."))
+    await world.sync()
+    later = await reading.what_changed(world.tools, [], since=str(again.cursor))
+    assert [one.title for one in later.items] == ["B"]
+
+
+async def test_many_changes_are_told_in_pieces(world: World) -> None:
+    paths = [f"/n{number}.html" for number in range(reading.CHANGES_TOLD + 5)]
+    world.site.set("/", html("Home", "Hello", links=["/a.html", "/b.html", *paths]))
+    for path in paths:
+        world.site.set(path, html(path, "Text"))
+    await world.sync()
+    first = await reading.what_changed(world.tools, [])
+    assert (len(first.items), first.more) == (reading.CHANGES_TOLD, True)
+    rest = await reading.what_changed(world.tools, [], since=str(first.cursor))
+    assert (len(rest.items), rest.more) == (5, False)
+
+
+async def test_the_last_change_of_one_source_is_its_own(world: World) -> None:
+    await world.add("other", "/b.html")
+    world.clock.advance(3600)
+    await world.sync("other")
+    docs, other = await find(world.tools, "docs"), await find(world.tools, "other")
+    assert len((await reading.what_changed(world.tools, [docs])).items) == 3
+    assert {one.source for one in (await reading.what_changed(world.tools, [other])).items} == {"other"}
+    assert {one.source for one in (await reading.what_changed(world.tools, [])).items} == {"other"}
+
+
+async def test_an_empty_store_has_no_changes(tmp_path: Path) -> None:
+    with Site({}) as site:
+        async with a_world(tmp_path, site) as world:
+            changes = await reading.what_changed(world.tools, [])
+            assert (changes.items, str(changes.cursor)) == ((), "0.0")
+
+
+@pytest.mark.parametrize("since", ["yesterday", "1.2.3", "99.0", ".", "2024-13-01"])
+async def test_a_wrong_since_is_refused(world: World, since: str) -> None:
+    with pytest.raises(UserError, match=r"^(cursor|since) `"):
+        await reading.what_changed(world.tools, [], since=since)
+
+
+async def test_of_two_copies_the_one_fetched_last_is_read(world: World) -> None:
+    world.clock.advance(timedelta(days=1).total_seconds())
+    await world.add("other", "/b.html")
+    await world.sync("other")
+    assert (await reading.by_url(world.tools, world.site.url + "/b.html")).source == "other"

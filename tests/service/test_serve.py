@@ -1,0 +1,384 @@
+"""Many sources, hands off: whose turn it is, and what one's failure means for the others."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rowen.core.run import RunStatus
+from rowen.core.source import Source, Status
+from rowen.engine.leases import orchestrator_lease, run_slot
+from rowen.engine.run import Receipt, sync
+from rowen.errors import Conflict, LeaseLost, StoreBusy
+from rowen.managing import sources
+from rowen.ports.bundle import Tools
+from rowen.service.attempts import Passed, Turn, resume, run_source, sync_all_parts
+from rowen.service.serve import serve
+from tests.support.fakes import FakeClock
+from tests.support.site import Site, html
+from tests.support.world import World, a_page, a_world
+
+pytestmark = pytest.mark.anyio
+
+DAY_S = 86_400.0
+
+
+@pytest.fixture
+async def world(tmp_path: Path) -> AsyncIterator[World]:
+    with Site({"/": html("Home", "barley")}) as site:
+        async with a_world(tmp_path, site) as made:
+            yield made
+
+
+async def once(world: World) -> list[Turn]:
+    return [turn async for turn in serve(world.tools, default_every_s=DAY_S, once=True)]
+
+
+def labels(turns: list[Turn]) -> list[str]:
+    return [turn.source.label for turn in turns]
+
+
+async def test_what_is_due_runs_and_what_is_not_waits(world: World) -> None:
+    await world.add("daily")
+    hourly = await world.add("hourly")
+    await world.store.set_schedule(hourly.id, 3600.0)
+    assert sorted(labels(await once(world))) == ["daily", "hourly"]
+    assert await once(world) == []
+    world.clock.advance(2 * 3600)
+    assert labels(await once(world)) == ["hourly"]
+    world.clock.advance(DAY_S * 1.2)
+    assert sorted(labels(await once(world))) == ["daily", "hourly"]
+
+
+async def test_a_paused_source_is_left_alone_until_it_is_resumed(world: World) -> None:
+    source = await world.add()
+    await world.store.set_paused(source.id, True)
+    assert await once(world) == []
+    await world.store.set_paused(source.id, False)
+    assert labels(await once(world)) == ["docs"]
+
+
+async def test_a_passing_failure_is_tried_three_times_and_the_next_source_goes_on(world: World) -> None:
+    with Site({"/": html("Other", "rye")}) as other:
+        await world.add("a-broken")
+        await sources.add(world.tools, other.url, name="b-fine")
+        world.site.everything_answers(500)
+        broken, fine = await once(world)
+        assert isinstance(broken, Receipt)
+        assert isinstance(fine, Receipt)
+        assert (broken.status, fine.status) == (RunStatus.FAILED, RunStatus.COMPLETED)
+        source = await world.source("a-broken")
+        assert len(await world.store.runs(source.id, limit=9)) == 3
+        assert (source.status, source.consecutive_failures) == (Status.ERROR, 3)
+
+
+async def test_a_client_that_limits_us_is_paused_for_as_long_as_it_says_and_others_go_on(
+    world: World,
+) -> None:
+    with Site({"/": html("Other", "rye")}, host="127.0.0.2") as other:
+        first, second = await world.add("first"), await world.add("second", path="/#x")
+        await sources.add(world.tools, other.url, name="third")
+        world.site.set("/", "no", status=429, headers={"Retry-After": "7200"})
+        turns = await once(world)
+        by_label = {turn.source.label: turn for turn in turns}
+        limited = by_label[min(labels(turns)[:1])]
+        assert isinstance(limited, Receipt)
+        assert limited.stop_reason == "rate_limited"
+        assert isinstance(by_label["third"], Receipt)
+        assert by_label["third"].good
+        passed = [turn for turn in turns if isinstance(turn, Passed)]
+        assert {turn.source.id for turn in passed} < {first.id, second.id}
+        assert passed[0].until is not None
+        assert abs(passed[0].until - world.clock.now() - timedelta(hours=2)) < timedelta(minutes=1)
+
+        world.site.set("/", html("Home", "barley"))
+        world.clock.advance(7200 - 60)
+        assert isinstance(await run_source(world.tools, await world.source("first")), Passed)
+        world.clock.advance(61)
+        turn = await run_source(world.tools, await world.source("first"))
+        assert isinstance(turn, Receipt)
+        assert turn.good
+
+
+async def test_a_client_that_does_not_say_is_paused_for_six_hours(world: World) -> None:
+    await world.add()
+    world.site.set("/", "no", status=429)
+    await once(world)
+    (pause,) = (await world.store.pauses(now=world.clock.now())).values()
+    assert abs(pause.until - world.clock.now() - timedelta(hours=6)) < timedelta(minutes=1)
+
+
+async def test_a_source_that_is_refused_stops_alone_until_somebody_resumes_it(world: World) -> None:
+    source = await world.add()
+    world.site.set("/", "who are you", status=401)
+    (turn,) = await once(world)
+    assert isinstance(turn, Receipt)
+    assert turn.hint
+    assert len(await world.store.runs(source.id, limit=9)) == 1, "credentials do not mend themselves"
+    world.clock.advance(DAY_S * 30)
+    assert await once(world) == []
+    world.site.set("/", html("Home", "barley"))
+    await world.store.set_paused(source.id, False)
+    (turn,) = await once(world)
+    assert isinstance(turn, Receipt)
+    assert turn.good
+
+
+async def test_a_second_orchestrator_says_who_looks_after_the_store(world: World) -> None:
+    async with orchestrator_lease(world.tools):
+        other = replace(world.tools, owner="other")
+        with pytest.raises(Conflict, match="another `rowen serve` looks after this store: `test`"):
+            async for _ in serve(other, default_every_s=DAY_S, once=True):
+                pass
+
+
+async def test_one_run_at_a_time_unless_more_are_allowed(world: World) -> None:
+    source = await world.add()
+    async with run_slot(world.tools):
+        other = replace(world.tools, owner="other")
+        with pytest.raises(Conflict, match="another run is under way: `test`"):
+            await sync(other, source)
+        parallel = replace(other, max_parallel_runs=2)
+        assert (await sync(parallel, source)).status is RunStatus.COMPLETED
+
+
+async def test_two_owners_racing_for_a_lease_a_thousand_times_are_never_two(world: World) -> None:
+    holding: list[str] = []
+    held = 0
+
+    async def race(owner: str) -> None:
+        nonlocal held
+        for _ in range(500):
+            lease = await world.store.acquire_lease("race", owner, now=world.clock.now(), ttl_s=60)
+            if lease is None:
+                continue
+            holding.append(owner)
+            assert len(holding) == 1
+            held += 1
+            await asyncio.sleep(0)
+            holding.remove(owner)
+            await world.store.release_lease(lease)
+
+    await asyncio.gather(race("one"), race("other"))
+    assert held > 100
+
+
+async def test_it_goes_on_by_itself_and_notices_what_is_due(world: World) -> None:
+    await world.add()
+    naps: list[float] = []
+
+    class Patient(FakeClock):
+        async def sleep(self, seconds: float) -> None:
+            naps.append(seconds)
+            self.advance(seconds)
+            await asyncio.sleep(0)
+
+    tools = replace(world.tools, clock=Patient(world.clock.now()))
+    turns: list[Turn] = []
+    async for turn in serve(tools, default_every_s=600.0):
+        turns.append(turn)
+        world.site.set("/", html("Home", f"edition {len(turns)}", links=["/a"]))
+        world.site.set("/a", a_page("/a", "x"))
+        if len(turns) == 4:
+            break
+    assert all(isinstance(turn, Receipt) and turn.good for turn in turns)
+    assert max(naps) <= 60.0
+
+
+class Restless(FakeClock):
+    """Every wait passes at once."""
+
+    async def sleep(self, seconds: float) -> None:
+        self.advance(seconds)
+        await asyncio.sleep(0)
+
+
+class Trouble:
+    """The store, with one method that does something else."""
+
+    def __init__(self, store: Any, **methods: Any) -> None:
+        self._store, self._methods = store, methods
+
+    def __getattr__(self, name: str) -> Any:
+        return self._methods.get(name) or getattr(self._store, name)
+
+
+async def some_turns(tools: Tools, number: int) -> list[Turn]:
+    turns: list[Turn] = []
+    async with aclosing(serve(tools, default_every_s=600.0)) as serving:
+        async for turn in serving:
+            turns.append(turn)
+            if len(turns) == number:
+                break
+    return turns
+
+
+async def test_a_source_that_is_removed_during_its_turn_does_not_end_the_others(world: World) -> None:
+    gone = await world.add("gone")
+    await world.add("other")
+    world.site.everything_answers(500)
+    clock = Restless(world.clock.now())
+
+    async def removed_at_the_first_wait(seconds: float) -> None:
+        if any(source.id == gone.id for source in await world.store.sources()):
+            await world.store.remove_source(gone.id)
+        clock.advance(seconds)
+
+    clock.sleep = removed_at_the_first_wait  # type: ignore[method-assign]
+    # Whichever comes first, and wherever it was waiting.
+    turns = await some_turns(replace(world.tools, clock=clock), 2)
+    assert "other" in labels(turns)
+
+
+async def test_a_store_that_is_locked_for_a_while_is_waited_for(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    await world.add()
+    locked = 3
+
+    async def sources_or_locked() -> Any:
+        nonlocal locked
+        locked -= 1
+        if locked >= 0:
+            raise StoreBusy("store `rowen.db`: locked by another process for more than 5 s")
+        return await world.store.sources()
+
+    store: Any = Trouble(world.store, sources=sources_or_locked)
+    turns = await some_turns(replace(world.tools, store=store, clock=Restless(world.clock.now())), 1)
+    assert isinstance(turns[0], Receipt)
+    assert turns[0].good
+    assert "locked by another process" in caplog.text
+
+
+async def test_a_run_that_was_taken_over_is_passed_over(world: World) -> None:
+    await world.add()
+
+    async def lost(*args: object, **options: object) -> Any:
+        raise LeaseLost("lease `source:1`: taken over by another process")
+
+    store: Any = Trouble(world.store, finish_run=lost)
+    (turn,) = await some_turns(replace(world.tools, store=store, clock=Restless(world.clock.now())), 1)
+    assert isinstance(turn, Passed)
+    assert "taken over" in turn.reason
+
+
+async def test_a_bug_meets_one_source_and_the_others_go_on(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    await world.add("one")
+    await world.add("two")
+
+    async def run(tools: Tools, source: Source, **options: Any) -> Turn:
+        if source.name == "one":
+            raise ZeroDivisionError("a bug")
+        return await run_source(tools, source, **options)
+
+    turns = [turn async for turn in serve(world.tools, default_every_s=DAY_S, once=True, run=run)]
+    assert sorted(labels(turns)) == ["one", "two"]
+    assert "ZeroDivisionError" in caplog.text
+
+
+async def test_one_that_slept_through_its_lease_does_not_lead_beside_another(world: World) -> None:
+    await world.add()
+    clock = Restless(world.clock.now())
+    first = replace(world.tools, owner="first", clock=clock)
+    beating = asyncio.Event()
+
+    async def renewed(*args: object, **options: object) -> Any:
+        beating.set()
+        raise LeaseLost("lease `orchestrator`: taken over by another process")
+
+    store: Any = Trouble(world.store, renew_lease=renewed)
+    with pytest.raises(Conflict, match="another `rowen serve`"):
+        async for _ in serve(replace(first, store=store), default_every_s=600.0):
+            await asyncio.wait_for(beating.wait(), 5)
+            lease = await world.store.lease("orchestrator")
+            assert lease is not None
+            await world.store.release_lease(lease)
+            await world.store.acquire_lease("orchestrator", "other", now=clock.now(), ttl_s=10**6)
+
+
+async def test_a_client_that_wants_peace_for_ever_is_asked_once_a_day(world: World) -> None:
+    source = await world.add()
+    world.site.set("/", "", status=429, headers={"Retry-After": "99999999999"})
+    await run_source(world.tools, source)
+    (pause,) = (await world.store.pauses(now=world.clock.now())).values()
+    assert pause.until - world.clock.now() <= timedelta(days=1)
+
+
+async def test_resuming_a_source_lifts_the_pause_of_its_client(world: World) -> None:
+    source = await world.add()
+    world.site.set("/", "", status=429, headers={"Retry-After": "3600"})
+    await run_source(world.tools, source)
+    assert isinstance(await run_source(world.tools, source), Passed)
+    world.site.set("/", html("Home", "barley"))
+    await resume(world.tools, source)
+    assert isinstance(await run_source(world.tools, source), Receipt)
+
+
+async def test_a_good_sync_by_hand_lifts_the_pause(world: World) -> None:
+    source = await world.add()
+    world.site.set("/", "", status=429, headers={"Retry-After": "3600"})
+    await run_source(world.tools, source)
+    world.site.set("/", html("Home", "barley"))
+    assert (await sync_all_parts(world.tools, source)).good
+    assert await world.store.pauses(now=world.clock.now()) == {}
+
+
+async def test_a_wish_whose_run_failed_is_tried_again_later(world: World) -> None:
+    source = await world.add()
+    await world.sync()
+    world.clock.advance(60)
+    await world.store.request_sync(source.id, only=None, reason="hook", now=world.clock.now())
+    world.site.everything_answers(500)
+    assert [turn.source.label for turn in await once(world)] == ["docs"]
+    assert len(await world.store.sync_requests()) == 1
+    assert await once(world) == [], "not at once"
+    world.site.everything_answers(None)
+    world.clock.advance(3600)
+    (turn,) = await once(world)
+    assert isinstance(turn, Receipt)
+    assert turn.good
+    assert await world.store.sync_requests() == []
+
+
+async def test_one_that_stands_by_waits_for_a_store_that_is_away(world: World) -> None:
+    await world.add()
+    away = 2
+
+    async def acquired(*args: Any, **options: Any) -> Any:
+        nonlocal away
+        away -= 1
+        if away >= 0:
+            raise StoreBusy("store: cannot be reached")
+        return await world.store.acquire_lease(*args, **options)
+
+    store: Any = Trouble(world.store, acquire_lease=acquired)
+    tools = replace(world.tools, store=store, clock=Restless(world.clock.now()))
+    async with aclosing(serve(tools, default_every_s=600.0, standby=True)) as serving:
+        turn = await anext(serving)
+    assert isinstance(turn, Receipt)
+
+
+async def test_a_run_whose_store_is_away_at_its_end_ends_a_little_later(world: World) -> None:
+    source = await world.add()
+    away = 3
+
+    async def finished(*args: Any, **options: Any) -> Any:
+        nonlocal away
+        away -= 1
+        if away >= 0:
+            raise StoreBusy("store: cannot be reached")
+        return await world.store.finish_run(*args, **options)
+
+    store: Any = Trouble(world.store, finish_run=finished)
+    receipt = await sync(replace(world.tools, store=store), source)
+    assert receipt.good
+    assert (await world.source()).status is Status.SUCCESS

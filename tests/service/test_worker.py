@@ -1,0 +1,214 @@
+"""Workers: runs whose ingestion others do, and sources whose turn comes by ticket."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rowen.adapters.store.sqlite.jobs import SqliteDispatcher
+from rowen.adapters.store.sqlite.store import SqliteStore
+from rowen.adapters.system import SystemClock
+from rowen.core.lease import Lease
+from rowen.core.run import Mode, RunStatus
+from rowen.engine import ingest_by_workers
+from rowen.engine.leases import acquire, client_lease
+from rowen.engine.run import sync
+from rowen.engine.workers import worker_lease_name, workers
+from rowen.errors import Conflict
+from rowen.managing import sources
+from rowen.ports.bundle import Tools
+from rowen.ports.dispatcher import INGEST, Done, Ticket
+from rowen.service import serve as orchestrate
+from rowen.service.worker import SYNC, sync_payload, work
+from tests.support.fakes import FakeClock, FakeEmbedder
+from tests.support.site import Site
+from tests.support.waiting import until
+from tests.support.world import World, a_site_of, a_world
+
+pytestmark = pytest.mark.anyio
+
+
+def as_process(world: World, owner: str, **changes: Any) -> Tools:
+    """The same store for another process, with an embedder whose work can be told from others'."""
+    store = world.store
+    assert isinstance(store, SqliteStore)
+    clock = changes.pop("clock", SystemClock())
+    dispatcher = SqliteDispatcher(store.database, clock, owner=owner, held_s=2)
+    return replace(world.tools, owner=owner, clock=clock, dispatcher=lambda: dispatcher, **changes)
+
+
+@asynccontextmanager
+async def a_worker(tools: Tools, *, concurrency: int = 1) -> AsyncIterator[asyncio.Task[None]]:
+    stop = asyncio.Event()
+    task = asyncio.create_task(work(tools, concurrency=concurrency, stop=stop))
+
+    async def working() -> bool:
+        return any(lease.owner == tools.owner for lease in await workers(tools))
+
+    await until(working)
+    try:
+        yield task
+    finally:
+        stop.set()
+        await asyncio.wait_for(asyncio.gather(task, return_exceptions=True), 20)
+
+
+@pytest.fixture
+def site() -> Any:
+    with a_site_of(150) as running:
+        yield running
+
+
+async def test_a_run_whose_ingestion_workers_do_shows_what_a_run_alone_shows(
+    tmp_path: Path, site: Site
+) -> None:
+    async with a_world(tmp_path, site) as world:
+        source = await world.add()
+        hand = FakeEmbedder()
+        async with a_worker(as_process(world, "worker", embedder=lambda: hand)):
+            receipt = await sync(as_process(world, "runner"), source)
+        assert (receipt.status, receipt.counters.created) == (RunStatus.COMPLETED, 150)
+        assert len(await world.pages()) == 150
+        assert (len(hand.embedded), world.embedder.embedded) == (receipt.counters.embeddings_computed, [])
+        assert len(set(hand.embedded)) == len(hand.embedded)
+        assert await world.found("harvest")
+
+        site.set("/p3.html", "<main><h1>Page three</h1><p>Told anew.</p></main>")
+        async with a_worker(as_process(world, "worker", embedder=lambda: hand)):
+            receipt = await sync(as_process(world, "runner"), await world.source())
+        assert (receipt.counters.updated, receipt.counters.unchanged) == (1, 149)
+
+
+async def test_a_run_whose_workers_vanish_does_the_work_itself(tmp_path: Path, site: Site) -> None:
+    async with a_world(tmp_path, site) as world:
+        source = await world.add()
+        clock = FakeClock()
+        ghost = as_process(world, "ghost", clock=clock)
+        assert await acquire(ghost, worker_lease_name("ghost")) is not None
+        receipt = await sync(as_process(world, "runner", clock=clock), source)
+        assert (receipt.status, receipt.counters.created) == (RunStatus.COMPLETED, 150)
+        assert ingest_by_workers.PATIENCE_S <= clock.monotonic() < 2 * ingest_by_workers.PATIENCE_S, (
+            "waited for once"
+        )
+        assert await ghost.dispatcher().outstanding(INGEST) == [], "nobody needs its tickets any more"
+        assert len(await world.pages()) == 150
+
+
+async def test_what_the_last_worker_had_begun_when_it_died_is_taken_up_too(
+    tmp_path: Path, site: Site
+) -> None:
+    async with a_world(tmp_path, site) as world:
+        source = await world.add()
+        clock = FakeClock()
+        assert await acquire(as_process(world, "ghost", clock=clock), worker_lease_name("ghost")) is not None
+        store = world.store
+
+        class Begun:
+            """A worker begins every batch as soon as it is handed off, and dies."""
+
+            def __getattr__(self, name: str) -> Any:
+                return getattr(store, name)
+
+            async def stage(self, lease: Lease, *args: Any, **options: Any) -> Any:
+                staged = await store.stage(lease, *args, **options)
+                await store.start_handoffs(lease, [one.handoff_id for one in staged], now=clock.now())
+                return staged
+
+        runner: Any = replace(as_process(world, "runner", clock=clock), store=Begun())
+        receipt = await sync(runner, source)
+        assert (receipt.status, receipt.counters.created) == (RunStatus.COMPLETED, 150)
+
+
+async def test_sources_that_are_due_are_handed_to_workers_and_run_once(tmp_path: Path) -> None:
+    with a_site_of(4) as one, a_site_of(6) as other:
+        async with a_world(tmp_path, one) as world:
+            await world.add("one")
+            await sources.add(world.tools, other.url + "/", name="other")
+            leader = as_process(world, "leader")
+
+            async def led() -> None:
+                async for _ in orchestrate.serve(leader, default_every_s=3600, wake=asyncio.Event()):
+                    raise AssertionError("the leader runs nothing itself")
+
+            async def done() -> bool:
+                return await _runs(world) == 2 and not await leader.dispatcher().outstanding(SYNC)
+
+            async with a_worker(as_process(world, "w1")), a_worker(as_process(world, "w2")):
+                leading = asyncio.create_task(led())
+                await until(done)
+                leading.cancel()
+                await asyncio.gather(leading, return_exceptions=True)
+            assert await _runs(world) == 2
+            assert {s.status.value for s in await world.store.sources()} == {"SUCCESS"}
+
+
+async def test_a_host_has_one_visitor_at_a_time(tmp_path: Path, site: Site) -> None:
+    async with a_world(tmp_path, site) as world:
+        one, other = as_process(world, "one"), as_process(world, "other")
+        async with client_lease(one, "docs.example.org"):
+            with pytest.raises(Conflict, match="being asked by another"):
+                async with client_lease(other, "docs.example.org"):
+                    pass
+            async with client_lease(other, "elsewhere.example.org"):
+                pass
+        async with client_lease(other, "docs.example.org"):
+            pass
+
+
+async def test_a_ticket_of_a_run_that_is_over_costs_nothing(tmp_path: Path, site: Site) -> None:
+    async with a_world(tmp_path, site) as world:
+        source = await world.add()
+        receipt = await world.sync()
+        tools = as_process(world, "worker")
+        payload = {"run": receipt.run_id, "lease": "x", "token": 1, "owner": "gone", "handoffs": [1, 2]}
+        for one in (payload, {**payload, "run": 10**6}):
+            assert await _handled(tools, Ticket(id=1, task=INGEST, payload=one)) == Done()
+        assert await world.store.shares(receipt.run_id) == []
+        assert await _handled(tools, Ticket(id=2, task=SYNC, payload=sync_payload(source.id + 1))) == Done()
+
+
+async def test_a_source_whose_runs_kill_their_workers_is_given_up_until_its_next_turn(
+    tmp_path: Path, site: Site
+) -> None:
+    async with a_world(tmp_path, site) as world:
+        source = await world.add()
+        clock = FakeClock()
+        tools = as_process(world, "worker", clock=clock)
+        for number in range(3):
+            lease: Lease | None = await acquire(replace(tools, owner=f"dead {number}"), f"source:{source.id}")
+            assert lease is not None
+            await world.store.begin_run(lease, source.id, mode=Mode.FULL, now=tools.clock.now())
+            await world.store.close_lost_run(lease, source.id, now=tools.clock.now())
+            await world.store.release_lease(lease)
+        ticket = Ticket(id=1, task=SYNC, payload=sync_payload(source.id))
+        assert await _handled(tools, ticket) == Done()
+        assert len(await world.store.runs(source.id, limit=10)) == 3
+        clock.advance(3700)
+        assert await _handled(tools, ticket) == Done()
+        assert (await world.source()).status.value == "SUCCESS"
+
+
+async def _handled(tools: Tools, ticket: Ticket) -> Any:
+    """What the worker answers to one ticket."""
+    answers: list[Any] = []
+
+    class Once:
+        async def run(self, handlers: Any, *, concurrency: int, stop: asyncio.Event) -> None:
+            answers.append(await handlers[ticket.task](ticket))
+
+    await work(replace(tools, dispatcher=Once), concurrency=1, stop=asyncio.Event())
+    return answers[0]
+
+
+async def _runs(world: World) -> int:
+    """How many runs have ended."""
+    ended = 0
+    for source in await world.store.sources():
+        ended += sum(run.finished_at is not None for run in await world.store.runs(source.id, limit=10))
+    return ended
