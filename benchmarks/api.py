@@ -27,7 +27,7 @@ import aiohttp
 from rowen.config import load
 from rowen.engine.run import sync
 from rowen.managing import sources
-from rowen.wiring import open_tools
+from rowen.wiring import open_ports
 
 HERE = Path(__file__).parent
 QUESTIONS = ("crop season", "field gives", "section", "how does a crop grow", "field 7 crop 3")
@@ -92,13 +92,13 @@ def write_unseen(folder: Path, pages: int) -> None:
 
 async def prepare(db: str, known: str, unseen: str) -> None:
     config, _ = load(db=db)
-    async with open_tools(config) as tools:
-        added = await sources.add(tools, known, name="known")
-        receipt = await sync(tools, added.source)
+    async with open_ports(config) as ports:
+        added = await sources.add(ports, known, name="known")
+        receipt = await sync(ports, added.source)
         assert receipt.good
-        late = await sources.add(tools, unseen, name="unseen")
+        late = await sources.add(ports, unseen, name="unseen")
         # The loop must leave it alone until we say so.
-        await tools.store.set_paused(late.source.id, True)
+        await ports.store.set_paused(late.source.id, True)
 
 
 async def searches(url: str, callers: int, until: asyncio.Event) -> list[float]:

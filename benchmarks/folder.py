@@ -20,7 +20,7 @@ from rowen.config import load
 from rowen.engine.run import sync
 from rowen.managing import find as finding
 from rowen.managing import sources
-from rowen.wiring import open_tools
+from rowen.wiring import open_ports
 
 
 def cpu_s() -> float:
@@ -50,10 +50,10 @@ def walk(folder: str) -> int:
 
 async def measure(folder: Path, db: str, files: int) -> None:
     config, _ = load(db=db)
-    async with open_tools(config) as tools:
-        added = await sources.add(tools, str(folder), name="notes")
+    async with open_ports(config) as ports:
+        added = await sources.add(ports, str(folder), name="notes")
         before, began = cpu_s(), time.monotonic()
-        receipt = await sync(tools, added.source)
+        receipt = await sync(ports, added.source)
         spent = cpu_s() - before
         took = time.monotonic() - began
         print(f"first harvest      {receipt.counters.created} files, {took:.1f} s, {spent:.1f} CPU s here")
@@ -61,13 +61,13 @@ async def measure(folder: Path, db: str, files: int) -> None:
             before = cpu_s()
             assert walk(str(folder)) == files
             floor = cpu_s() - before
-            source = await finding.find(tools, "notes")
-            before, began, rows = cpu_s(), time.monotonic(), tools.store.rows_written()
-            receipt = await sync(tools, source)
+            source = await finding.find(ports, "notes")
+            before, began, rows = cpu_s(), time.monotonic(), ports.store.rows_written()
+            receipt = await sync(ports, source)
             spent, took = cpu_s() - before, time.monotonic() - began
             counters = receipt.counters
             assert (counters.unchanged, counters.reads) == (files, 0)
-            assert tools.store.rows_written() - rows <= 9
+            assert ports.store.rows_written() - rows <= 9
             print(
                 f"unchanged refresh  {counters.unchanged} files, 0 opened, {took:.2f} s, {spent:.2f} CPU s; "
                 f"bare walk {floor:.2f} CPU s; ratio {spent / floor:.1f}"

@@ -3,9 +3,9 @@
     python benchmarks/portal.py [--datasets 50000]
 
 The simulated portal (`tests/support/ckan_server.py`) runs in its own process and is not counted. Each size
-is taken in a process of its own, so that its peak memory is its own. The floor is a bare loop of the same HTTP
-client over the same pages that parses them and does nothing else. Counts are checked, times are printed as
-ratios.
+is taken in a process of its own, so that its peak memory is its own. The floor is a bare loop of the same
+HTTP client over the same pages that parses them and does nothing else. Counts are checked, times are printed
+as ratios.
 """
 
 from __future__ import annotations
@@ -81,28 +81,28 @@ async def measure(url: str, number: int, server_in: Any, server_out: Any) -> dic
     from rowen.engine.run import sync
     from rowen.managing import find as finding
     from rowen.managing import sources
-    from rowen.wiring import open_tools
+    from rowen.wiring import open_ports
 
     found: dict[str, float] = {"floor_s": await bare_loop(url, number)}
     with tempfile.TemporaryDirectory() as folder:
         config, _ = load(db=f"sqlite:///{folder}/rowen.db")
-        async with open_tools(config) as tools:
-            added = await sources.add(tools, url, name="portal", kind="ckan")
+        async with open_ports(config) as ports:
+            added = await sources.add(ports, url, name="portal", kind="ckan")
             before, began = cpu_s(), time.monotonic()
-            receipt = await sync(tools, added.source)
+            receipt = await sync(ports, added.source)
             found["first_s"], found["first_wall_s"] = cpu_s() - before, time.monotonic() - began
             assert receipt.counters.created == number, receipt
             print("change", file=server_in, flush=True)
             server_out.readline()
             before = cpu_s()
-            receipt = await sync(tools, await finding.find(tools, "portal"))
+            receipt = await sync(ports, await finding.find(ports, "portal"))
             found["second_s"] = cpu_s() - before
             counters = receipt.counters
             assert (counters.updated, counters.embeddings_computed) == (CHANGED, REWORDED), receipt
             assert counters.requests <= 3, receipt
             found["second_requests"] = counters.requests
             before = cpu_s()
-            receipt = await sync(tools, await finding.find(tools, "portal"), full=True)
+            receipt = await sync(ports, await finding.find(ports, "portal"), full=True)
             found["full_s"] = cpu_s() - before
             assert receipt.counters.unchanged == number, receipt
     found["peak_mb"] = peak_mb()

@@ -25,8 +25,8 @@ from rowen.config import load
 from rowen.engine.run import sync
 from rowen.managing import find as finding
 from rowen.managing import sources
-from rowen.ports.bundle import Tools
-from rowen.wiring import open_tools
+from rowen.ports.bundle import Ports
+from rowen.wiring import open_ports
 
 CONCURRENCY = 3
 ROUNDS = 5
@@ -61,9 +61,9 @@ async def bare_loop(known: list[tuple[str, str]]) -> float:
 async def first_harvest(location: str, db: str) -> None:
     config, _ = load(db=db)
     before = cpu_s()
-    async with open_tools(config) as tools:
-        added = await sources.add(tools, location, name="site")
-        receipt = await sync(tools, added.source)
+    async with open_ports(config) as ports:
+        added = await sources.add(ports, location, name="site")
+        receipt = await sync(ports, added.source)
     # Parser processes are counted once they have ended, so the system is closed first.
     spent = cpu_s() - before
     counters = receipt.counters
@@ -75,15 +75,15 @@ async def first_harvest(location: str, db: str) -> None:
 
 async def refreshes(db: str) -> None:
     config, _ = load(db=db)
-    async with open_tools(config) as tools:
-        source = await finding.find(tools, "site")
-        pages = await tools.store.known(source.id)
+    async with open_ports(config) as ports:
+        source = await finding.find(ports, "site")
+        pages = await ports.store.known(source.id)
         known = [(url, page.validators.etag or "") for url, page in pages.items()]
-        await one_refresh(tools, len(known))
+        await one_refresh(ports, len(known))
         ours, floor = [], []
         for _ in range(ROUNDS):
             floor.append(await bare_loop(known))
-            ours.append(await one_refresh(tools, len(known)))
+            ours.append(await one_refresh(ports, len(known)))
     each_us = [1e6 * statistics.median(times) / len(known) for times in (ours, floor)]
     print(f"unchanged refresh  {each_us[0]:>7.0f} µs CPU a page")
     print(f"bare client loop   {each_us[1]:>7.0f} µs CPU a page")
@@ -91,15 +91,15 @@ async def refreshes(db: str) -> None:
     print(f"ratio              {ratio:>7.2f} (aim: at most 2)")
 
 
-async def one_refresh(tools: Tools, pages: int) -> float:
-    source = await finding.find(tools, "site")
-    rows, before = tools.store.rows_written(), cpu_s()
-    receipt = await sync(tools, source)
+async def one_refresh(ports: Ports, pages: int) -> float:
+    source = await finding.find(ports, "site")
+    rows, before = ports.store.rows_written(), cpu_s()
+    receipt = await sync(ports, source)
     spent = cpu_s() - before
     counters = receipt.counters
     assert counters.not_modified == pages
     assert (counters.parses, counters.embeddings_computed, counters.bytes_received) == (0, 0, 0)
-    assert tools.store.rows_written() - rows <= 9
+    assert ports.store.rows_written() - rows <= 9
     return spent
 
 

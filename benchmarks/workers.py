@@ -32,7 +32,7 @@ from rowen.core.document import Draft, Validators
 from rowen.core.run import Mode
 from rowen.core.source import NewSource
 from rowen.engine.ingest import BATCH
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.ports.dispatcher import INGEST, ingest_payload
 from rowen.ports.store.store import Staged
 
@@ -149,13 +149,13 @@ def a_page(number: int) -> Draft:
 class Load:
     """A run whose pages are handed off, with tickets that nobody has submitted yet."""
 
-    def __init__(self, tools: Tools) -> None:
-        self._tools = tools
+    def __init__(self, ports: Ports) -> None:
+        self._ports = ports
         self._tickets: list[dict[str, object]] = []
         self._staged: list[Staged] = []
 
     async def hand_off(self, pages: int) -> None:
-        store = self._tools.store
+        store = self._ports.store
         source = await store.add_source(
             NewSource(kind="web", name="docs", version="", location="https://docs.example/", key="docs"),
             now=NOW,
@@ -171,42 +171,42 @@ class Load:
 
     async def work_off(self, tickets: slice) -> float:
         """Submit some of the tickets; seconds until the last of them is worked off."""
-        dispatcher = self._tools.dispatcher()
+        dispatcher = self._ports.dispatcher()
         began = time.monotonic()
         await dispatcher.submit(INGEST, self._tickets[tickets])
-        await _emptied(self._tools)
+        await _emptied(self._ports)
         return time.monotonic() - began
 
     async def check(self) -> None:
-        settled = await self._tools.store.settled([one.handoff_id for one in self._staged])
+        settled = await self._ports.store.settled([one.handoff_id for one in self._staged])
         assert len(settled) == len(self._staged), f"{len(settled)} of {len(self._staged)} were ingested"
         assert {one.reason for one in settled} == {"ingested"}, {one.reason for one in settled}
 
     async def empty_tickets(self, count: int) -> None:
         """Tickets of a run that there is not."""
         payload = {**self._tickets[0], "run": 0}
-        await self._tools.dispatcher().submit(INGEST, [payload] * count)
-        await _emptied(self._tools)
+        await self._ports.dispatcher().submit(INGEST, [payload] * count)
+        await _emptied(self._ports)
 
 
-async def _emptied(tools: Tools) -> None:
+async def _emptied(ports: Ports) -> None:
     while True:
-        backlog = await tools.dispatcher().backlog()
+        backlog = await ports.dispatcher().backlog()
         if not backlog.waiting and not backlog.running:
             return
         await asyncio.sleep(0.05)
 
 
 @asynccontextmanager
-async def a_store(server_url: str, settings: dict[str, str]) -> AsyncIterator[tuple[Tools, dict[str, str]]]:
+async def a_store(server_url: str, settings: dict[str, str]) -> AsyncIterator[tuple[Ports, dict[str, str]]]:
     """An empty store of its own, and the environment of those who work for it."""
     with psycopg.connect(server_url, autocommit=True) as db:
         db.execute("DROP SCHEMA IF EXISTS bench CASCADE")
     url = f"{server_url}&schema=bench"
     environment = {**os.environ, **settings, "ROWEN_DB": url, "ROWEN_CONVERT_WORKERS": "1"}  # noqa: TID251
     config, _ = load(environment=environment)
-    async with wiring.open_tools(config) as tools:
-        yield tools, environment
+    async with wiring.open_ports(config) as ports:
+        yield ports, environment
 
 
 @dataclass(frozen=True)
@@ -223,8 +223,8 @@ class Measured:
 
 
 async def measure(server_url: str, settings: dict[str, str], workers: int, pages: int) -> Measured:
-    async with a_store(server_url, settings) as (tools, environment):
-        load = Load(tools)
+    async with a_store(server_url, settings) as (ports, environment):
+        load = Load(ports)
         await load.hand_off(pages)
         with hired(workers, environment) as staff:
             # What it imports to get ready is not idling.

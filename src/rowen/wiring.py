@@ -19,7 +19,7 @@ from rowen.core.params import words
 from rowen.core.rules.breaker import BreakerSettings
 from rowen.core.rules.retry import RetryPolicy
 from rowen.errors import ConfigError, NotFound
-from rowen.ports.bundle import FetchSettings, Tools
+from rowen.ports.bundle import FetchSettings, Ports
 
 if TYPE_CHECKING:
     from rowen.adapters.embedders import EmbedderSpec
@@ -107,7 +107,7 @@ async def open_schema(config: Config) -> AsyncIterator[Schema]:
 
 @asynccontextmanager
 async def open_copy(source: Config, target: Config) -> AsyncIterator[CopyTools]:
-    """Two stores, the first of which must exist. Unlike `open_tools` this opens a half-copied one too."""
+    """Two stores, the first of which must exist. Unlike `open_ports` this opens a half-copied one too."""
     if not is_postgres(source) and not store_path(source).exists():
         raise NotFound(f"store `{store_path(source)}`: not there", hint="check the path of the store")
     from rowen.managing.copy_store import CopyTools
@@ -144,7 +144,7 @@ def _side(config: Config, store: Store) -> Side:
 
 
 @asynccontextmanager
-async def open_tools(config: Config) -> AsyncIterator[Tools]:
+async def open_ports(config: Config) -> AsyncIterator[Ports]:
     from rowen.adapters.convert.pool import PoolConverter
     from rowen.adapters.files import LocalFolders
     from rowen.adapters.git import GitRepositories
@@ -154,7 +154,7 @@ async def open_tools(config: Config) -> AsyncIterator[Tools]:
     embedders = _Embedders(config)
     try:
         check_whole(await store.note(COPY), store_name(config))
-        yield Tools(
+        yield Ports(
             store=store,
             clock=SystemClock(),
             open_fetcher=_open_fetcher,

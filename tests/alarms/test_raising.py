@@ -56,30 +56,30 @@ def told() -> Told:
 async def world(tmp_path: Path, told: Told) -> AsyncIterator[World]:
     with Site({"/": html("Home", "barley")}) as site:
         async with a_world(tmp_path, site) as made:
-            made.tools = replace(made.tools, deliver_alarm=told)
+            made.ports = replace(made.ports, deliver_alarm=told)
             yield made
 
 
 async def turn(world: World, name: str = "docs") -> Receipt:
     """One turn of a source, as the orchestrator does it."""
     before = await world.source(name)
-    receipt = await run_source(world.tools, before)
+    receipt = await run_source(world.ports, before)
     assert isinstance(receipt, Receipt)
-    await raising.after_turn(world.tools, before, receipt)
+    await raising.after_turn(world.ports, before, receipt)
     world.clock.advance(7 * 3600)
     return receipt
 
 
 async def channels(world: World, *tables: dict[str, Any]) -> None:
-    await raising.save_channels(world.tools, alarm_channels.read(tables, where="test"))
+    await raising.save_channels(world.ports, alarm_channels.read(tables, where="test"))
 
 
 async def test_a_source_that_works_raises_nothing_and_writes_nothing(world: World, told: Told) -> None:
     await world.add()
     before = await world.source()
-    receipt = await sync(world.tools, before)
+    receipt = await sync(world.ports, before)
     written = world.store.rows_written()
-    await raising.after_turn(world.tools, before, receipt)
+    await raising.after_turn(world.ports, before, receipt)
     assert told.alarms == []
     assert world.store.rows_written() == written
 
@@ -134,7 +134,7 @@ async def test_a_held_generation_is_told_until_a_person_has_approved_it(world: W
     await turn(world)
     assert told.what == ["held"]
     assert "rowen approve docs" in (told.alarms[0].hint or "")
-    await history.approve(world.tools, await world.source())
+    await history.approve(world.ports, await world.source())
     await turn(world)
     assert told.what == ["held", "recovered"]
 
@@ -200,8 +200,8 @@ async def test_no_channels_means_silence(world: World, told: Told) -> None:
     world.site.everything_answers(500)
     await turn(world)
     assert told.routes == []
-    await raising.save_channels(world.tools, None)
-    assert await raising.channels(world.tools) == [alarm_channels.DEFAULT]
+    await raising.save_channels(world.ports, None)
+    assert await raising.channels(world.ports) == [alarm_channels.DEFAULT]
 
 
 async def test_secrets_are_filled_in_when_they_are_needed(world: World, told: Told) -> None:
@@ -289,7 +289,7 @@ async def test_a_store_that_is_busy_fails_no_run(
 
 
 async def test_without_the_adapter_it_is_logged(world: World, caplog: pytest.LogCaptureFixture) -> None:
-    world.tools = replace(world.tools, deliver_alarm=no_alarms)
+    world.ports = replace(world.ports, deliver_alarm=no_alarms)
     await world.add()
     world.site.everything_answers(500)
     await turn(world)
@@ -319,7 +319,7 @@ async def test_a_sink_raises_one_alarm_for_a_streak_and_says_when_it_is_over(
             now=world.clock.now(),
         )
         await world.store.release_lease(lease)
-        await raising.after_sink(world.tools, before, outcome)
+        await raising.after_sink(world.ports, before, outcome)
     assert told.what == ["sink", "recovered", "sink"]
     first, second, _ = told.alarms
     assert (first.sink, first.message, first.hint) == ("people", error.message, "wait")
@@ -329,7 +329,7 @@ async def test_a_sink_raises_one_alarm_for_a_streak_and_says_when_it_is_over(
 async def test_a_cancelled_run_is_nobodys_alarm(world: World, told: Told) -> None:
     await world.add()
     before = await world.source()
-    receipt = await sync(world.tools, before)
+    receipt = await sync(world.ports, before)
     cancelled = replace(receipt, status=RunStatus.CANCELLED, failure=None)
-    await raising.after_turn(world.tools, before, cancelled)
+    await raising.after_turn(world.ports, before, cancelled)
     assert told.routes == []

@@ -15,7 +15,7 @@ import pytest
 from rowen import config as settings
 from rowen import wiring
 from rowen.errors import LeaseLost
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.ports.dispatcher import INGEST, Answer, Dispatcher, Done, Handler, Later, Ticket
 from tests.contract.helpers import NOW, a_draft, a_run, a_source
 from tests.support.waiting import until
@@ -37,18 +37,18 @@ async def main():
         print("holding", flush=True)
         await asyncio.Event().wait()
 
-    async with wiring.open_tools(config) as tools:
-        await tools.dispatcher().run({"work": hang}, concurrency=1, stop=asyncio.Event())
+    async with wiring.open_ports(config) as ports:
+        await ports.dispatcher().run({"work": hang}, concurrency=1, stop=asyncio.Event())
 
 asyncio.run(main())
 """
 
 
 @asynccontextmanager
-async def opened(url: str, *, held_s: float = 30.0) -> AsyncIterator[Tools]:
+async def opened(url: str, *, held_s: float = 30.0) -> AsyncIterator[Ports]:
     config, _ = settings.load(db=url, environment={"ROWEN_WORKERS_HELD_S": str(held_s)})
-    async with wiring.open_tools(config) as tools:
-        yield tools
+    async with wiring.open_ports(config) as ports:
+        yield ports
 
 
 class Working:
@@ -87,8 +87,8 @@ async def emptied(dispatcher: Dispatcher) -> None:
 
 
 async def test_every_ticket_is_handled_once_the_urgent_ones_first(engine: str) -> None:
-    async with opened(engine) as tools:
-        dispatcher = tools.dispatcher()
+    async with opened(engine) as ports:
+        dispatcher = ports.dispatcher()
         await dispatcher.submit("work", [{"n": n} for n in range(5)])
         await dispatcher.submit("work", [{"n": 100}], priority=5)
         assert (await dispatcher.backlog()).waiting == 6
@@ -103,13 +103,13 @@ async def test_every_ticket_is_handled_once_the_urgent_ones_first(engine: str) -
 
 
 async def test_a_ticket_that_is_put_off_comes_back_after_its_time(engine: str) -> None:
-    async with opened(engine) as tools:
-        dispatcher = tools.dispatcher()
+    async with opened(engine) as ports:
+        dispatcher = ports.dispatcher()
         seen: list[float] = []
         done = asyncio.Event()
 
         async def handle(ticket: Ticket) -> Answer:
-            seen.append(tools.clock.monotonic())
+            seen.append(ports.clock.monotonic())
             if len(seen) == 1:
                 return Later(0.5, "not yet")
             done.set()
@@ -123,8 +123,8 @@ async def test_a_ticket_that_is_put_off_comes_back_after_its_time(engine: str) -
 
 
 async def test_a_ticket_for_later_waits_while_others_go(engine: str) -> None:
-    async with opened(engine) as tools:
-        dispatcher = tools.dispatcher()
+    async with opened(engine) as ports:
+        dispatcher = ports.dispatcher()
         await dispatcher.submit("work", [{"n": 1}], delay_s=3600)
         await dispatcher.submit("work", [{"n": 2}])
         met: list[int] = []
@@ -138,8 +138,8 @@ async def test_a_ticket_for_later_waits_while_others_go(engine: str) -> None:
 async def test_a_handler_with_a_bug_loses_no_ticket_and_stops_nobody(
     engine: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with opened(engine) as tools:
-        dispatcher = tools.dispatcher()
+    async with opened(engine) as ports:
+        dispatcher = ports.dispatcher()
         met: list[int] = []
 
         async def handle(ticket: Ticket) -> Answer:
@@ -160,8 +160,8 @@ async def test_a_handler_with_a_bug_loses_no_ticket_and_stops_nobody(
 
 
 async def test_stopping_lets_what_is_under_way_end_and_begins_nothing_new(engine: str) -> None:
-    async with opened(engine) as tools:
-        dispatcher = tools.dispatcher()
+    async with opened(engine) as ports:
+        dispatcher = ports.dispatcher()
         await dispatcher.submit("work", [{"n": 1}, {"n": 2}])
         begun, may_end, met = asyncio.Event(), asyncio.Event(), []
 
@@ -181,8 +181,8 @@ async def test_stopping_lets_what_is_under_way_end_and_begins_nothing_new(engine
 
 
 async def test_no_more_tickets_are_under_way_than_allowed(engine: str) -> None:
-    async with opened(engine) as tools:
-        dispatcher = tools.dispatcher()
+    async with opened(engine) as ports:
+        dispatcher = ports.dispatcher()
         await dispatcher.submit("work", [{"n": n} for n in range(12)])
         now, most, met = 0, 0, 0
         done = asyncio.Event()
@@ -216,8 +216,8 @@ async def test_two_processes_share_the_tickets(engine: str) -> None:
 
 
 async def test_a_ticket_whose_process_was_killed_goes_to_another(engine: str) -> None:
-    async with opened(engine, held_s=HELD_S) as tools:
-        dispatcher = tools.dispatcher()
+    async with opened(engine, held_s=HELD_S) as ports:
+        dispatcher = ports.dispatcher()
         await dispatcher.submit("work", [{"n": 7}])
         child = subprocess.Popen(  # noqa: ASYNC220 - it takes no time
             [sys.executable, "-c", HANGS, engine, str(HELD_S)], stdout=subprocess.PIPE, text=True
@@ -236,20 +236,20 @@ async def test_a_ticket_whose_process_was_killed_goes_to_another(engine: str) ->
 
 
 async def test_handing_off_and_its_ticket_are_one_transaction(engine: str) -> None:
-    async with opened(engine) as tools:
-        source = await a_source(tools.store)
-        lease, run = await a_run(tools.store, source)
-        dispatcher = tools.dispatcher()
+    async with opened(engine) as ports:
+        source = await a_source(ports.store)
+        lease, run = await a_run(ports.store, source)
+        dispatcher = ports.dispatcher()
         with pytest.raises(LeaseLost):
-            await tools.store.stage(
+            await ports.store.stage(
                 replace(lease, token=lease.token + 1), run, [a_draft(A, "a")], now=NOW, dispatch=True
             )
         assert await dispatcher.outstanding(INGEST) == []
-        staged = await tools.store.stage(
+        staged = await ports.store.stage(
             lease, run, [a_draft(A, "a"), a_draft(B, "b")], now=NOW, dispatch=True
         )
         (payload,) = await dispatcher.outstanding(INGEST)
         assert payload["handoffs"] == [one.handoff_id for one in staged]
         assert (payload["run"], payload["token"]) == (run.id, lease.token)
-        waiting = await tools.store.staged(run, payload["handoffs"])
+        waiting = await ports.store.staged(run, payload["handoffs"])
         assert [one.draft.text for one in waiting] == ["a", "b"]

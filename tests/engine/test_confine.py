@@ -60,12 +60,12 @@ async def by_api(
     world: World, location: str, *, kind: str | None = None, check: bool = True, **settings: str
 ) -> sources.Added:
     return await sources.add(
-        world.tools, location, name="docs", kind=kind, settings=settings, check=check, origin=API
+        world.ports, location, name="docs", kind=kind, settings=settings, check=check, origin=API
     )
 
 
 def allowing(world: World, **options: Any) -> None:
-    world.tools = replace(world.tools, fetch=FetchSettings(**options))
+    world.ports = replace(world.ports, fetch=FetchSettings(**options))
 
 
 async def test_a_public_site_is_added_and_harvested_like_any_other(world: World) -> None:
@@ -77,7 +77,7 @@ async def test_a_public_site_is_added_and_harvested_like_any_other(world: World)
 
 async def test_what_the_operator_types_may_be_private(world: World) -> None:
     with Site({"/": html("Inside", "oats")}) as inside:
-        await sources.add(world.tools, inside.url, name="docs")
+        await sources.add(world.ports, inside.url, name="docs")
         assert (await world.sync()).counters.created == 1
 
 
@@ -116,7 +116,7 @@ async def test_no_kind_of_source_finds_a_way_in(world: World, private: Site, kin
 async def test_an_estimate_asks_nobody_inside(world: World, private: Site) -> None:
     await by_api(world, private.url, kind="ckan", check=False)
     with pytest.raises(AddressRefused):
-        await plan.plan(world.tools, await world.source(), price_per_million_tokens=0)
+        await plan.plan(world.ports, await world.source(), price_per_million_tokens=0)
 
 
 async def test_a_name_that_was_public_when_it_was_added_is_not_followed_inside(
@@ -251,7 +251,7 @@ async def test_a_folder_below_an_allowed_root_is_read_as_long_as_it_stays_there(
 async def test_one_allowed_root_does_not_open_another_caller_of_the_same_folders(
     world: World, tmp_path: Path
 ) -> None:
-    folders = world.tools.folders.within([str(tmp_path)])
+    folders = world.ports.folders.within([str(tmp_path)])
     assert folders.locate(str(tmp_path)) == str(tmp_path)
     narrower = folders.within([str(tmp_path / "sub")])
     assert narrower.locate(str(tmp_path)) is None

@@ -61,7 +61,7 @@ async def test_with_the_circuit_open_every_page_is_stored_and_only_the_missing_v
     assert counters.skipped > 0
     assert flaky.calls < 15, "an open circuit asks nobody"
     assert len(await world.found("harvest")) == PAGES, "every page is found by its words"
-    state = await embedding.breaker_of(world.tools, world.embedder.model)
+    state = await embedding.breaker_of(world.ports, world.embedder.model)
     assert state.state is BreakerState.OPEN
     paid = set(world.embedder.embedded)
 
@@ -74,7 +74,7 @@ async def test_with_the_circuit_open_every_page_is_stored_and_only_the_missing_v
     assert again.counters.embeddings_computed == len(late) == len(set(late))
     assert not paid & set(late), "and nothing is paid twice"
     assert (await world.store.embedding_gap(world.embedder.model)).missing == 0
-    assert (await embedding.breaker_of(world.tools, world.embedder.model)).state is BreakerState.CLOSED
+    assert (await embedding.breaker_of(world.ports, world.embedder.model)).state is BreakerState.CLOSED
 
 
 async def test_a_provider_that_recovers_during_the_run_leaves_nothing_pending(world: World) -> None:
@@ -107,7 +107,7 @@ async def test_a_text_the_provider_refuses_is_found_and_the_others_go_through(wo
     receipt = await world.sync()
     assert (receipt.counters.created, receipt.counters.skipped) == (PAGES, 0)
     assert (await world.store.embedding_gap(world.embedder.model)).missing == 0
-    state = await embedding.breaker_of(world.tools, world.embedder.model)
+    state = await embedding.breaker_of(world.ports, world.embedder.model)
     assert state.state is BreakerState.CLOSED, "a refused text is not an outage"
 
 
@@ -122,29 +122,29 @@ async def test_an_unchanged_run_asks_no_provider_and_writes_no_notes(world: Worl
 async def test_a_new_model_is_filled_in_beside_the_old_one_and_then_search_switches(world: World) -> None:
     await world.sync()
     newer = FakeEmbedder(name="newer", dimensions=16)
-    tools = replace(world.tools, embedder=lambda: newer)
+    ports = replace(world.ports, embedder=lambda: newer)
 
-    assert (await embedding.for_search(tools)).model.name == "fake", "search stays with the complete model"
+    assert (await embedding.for_search(ports)).model.name == "fake", "search stays with the complete model"
     answer = await searching.search(
-        tools.store, await embedding.for_search(tools), "harvest", mode=SearchMode.VECTOR
+        ports.store, await embedding.for_search(ports), "harvest", mode=SearchMode.VECTOR
     )
     assert answer.hits
     assert answer.degraded is None
 
     texts = len(set(world.embedder.embedded))
-    assert (await embedding.fill(tools)).texts == texts
-    assert (await embedding.for_search(tools)).model.name == "newer"
-    answer = await searching.search(tools.store, newer, "harvest", mode=SearchMode.VECTOR)
+    assert (await embedding.fill(ports)).texts == texts
+    assert (await embedding.for_search(ports)).model.name == "newer"
+    answer = await searching.search(ports.store, newer, "harvest", mode=SearchMode.VECTOR)
     assert answer.hits
     assert answer.degraded is None
-    assert (await embedding.fill(tools)).texts == 0
+    assert (await embedding.fill(ports)).texts == 0
 
 
 async def test_a_fill_that_is_interrupted_goes_on_where_it_stopped(world: World) -> None:
     await world.sync()
     newer = FakeEmbedder(name="newer")
     newer.batch_size = 3
-    tools = replace(world.tools, embedder=lambda: newer)
+    ports = replace(world.ports, embedder=lambda: newer)
     real = newer.embed
 
     async def embed(texts: Sequence[str]) -> list[bytes]:
@@ -153,24 +153,24 @@ async def test_a_fill_that_is_interrupted_goes_on_where_it_stopped(world: World)
         return await real(texts)
 
     newer.embed = embed  # type: ignore[method-assign]
-    assert (await embedding.fill(tools)).error is not None
-    assert (await embedding.for_search(tools)).model.name == "fake"
+    assert (await embedding.fill(ports)).error is not None
+    assert (await embedding.for_search(ports)).model.name == "fake"
     paid = len(newer.embedded)
     assert paid == 15
     newer.embed = real  # type: ignore[method-assign]
     world.clock.advance(31)
-    await embedding.fill(tools)
+    await embedding.fill(ports)
     assert len(newer.embedded) == len(set(newer.embedded)) == len(set(world.embedder.embedded))
 
 
 async def test_text_that_arrives_during_a_switch_is_embedded_with_the_new_model(world: World) -> None:
     await world.sync()
     newer = FakeEmbedder(name="newer")
-    tools = replace(world.tools, embedder=lambda: newer)
+    ports = replace(world.ports, embedder=lambda: newer)
     world.site.set("/p1.html", html("Page", "something quite new"))
-    await sync(tools, await world.source())
+    await sync(ports, await world.source())
     assert any("quite new" in text for text in newer.embedded)
-    assert (await embedding.for_search(tools)).model.name == "fake"
+    assert (await embedding.for_search(ports)).model.name == "fake"
 
 
 async def test_a_provider_that_refuses_everything_is_failing_and_no_text_is_given_up(world: World) -> None:
@@ -180,7 +180,7 @@ async def test_a_provider_that_refuses_everything_is_failing_and_no_text_is_give
     assert flaky.calls < 20
     gap = await world.store.embedding_gap(world.embedder.model)
     assert gap.missing == receipt.counters.skipped
-    assert (await embedding.breaker_of(world.tools, world.embedder.model)).state is BreakerState.OPEN
+    assert (await embedding.breaker_of(world.ports, world.embedder.model)).state is BreakerState.OPEN
 
 
 async def test_a_crash_during_an_outage_is_made_good_by_the_next_run(world: World) -> None:
@@ -230,22 +230,22 @@ async def test_a_sync_never_moves_a_store_to_another_model(world: World) -> None
     await world.sync()
     newer = FakeEmbedder(name="newer")
     newer.down = True
-    tools = replace(world.tools, embedder=lambda: newer)
+    ports = replace(world.ports, embedder=lambda: newer)
     world.site.set("/p1.html", html("Page", "something quite new"))
-    await sync(tools, await world.source())
+    await sync(ports, await world.source())
     newer.down = False
     world.clock.advance(31)
-    await sync(tools, await world.source())
+    await sync(ports, await world.source())
     assert newer.embedded == [], "that is for `rowen embed`, which somebody asks for"
-    assert (await embedding.for_search(tools)).model.name == "fake"
+    assert (await embedding.for_search(ports)).model.name == "fake"
 
 
 async def test_going_back_to_the_old_model_fills_what_it_missed(world: World) -> None:
     await world.sync()
     newer = FakeEmbedder(name="newer")
-    tools = replace(world.tools, embedder=lambda: newer)
+    ports = replace(world.ports, embedder=lambda: newer)
     world.site.set("/p1.html", html("Page", "zebra crossings"))
-    await sync(tools, await world.source())
+    await sync(ports, await world.source())
     assert await world.store.note(embedding.PENDING)
     await world.sync()
     assert (await world.store.embedding_gap(world.embedder.model)).missing == 0
@@ -257,7 +257,7 @@ async def test_a_search_does_not_wait_for_a_provider_whose_circuit_is_open(world
     await world.sync()
     queries = len(world.embedder.queries)
     answer = await searching.search(
-        world.store, await embedding.for_search(world.tools), "harvest", mode=SearchMode.HYBRID
+        world.store, await embedding.for_search(world.ports), "harvest", mode=SearchMode.HYBRID
     )
     assert answer.hits
     assert "circuit open" in (answer.degraded or "")
@@ -287,7 +287,7 @@ class Slow:
 
 async def test_a_provider_has_as_many_calls_under_way_as_it_may(world: World) -> None:
     slow = Slow(world)
-    world.tools = replace(world.tools, embedding_calls=3)
+    world.ports = replace(world.ports, embedding_calls=3)
     receipt = await world.sync()
     assert slow.most == 3
     assert receipt.counters.embeddings_computed == len(world.embedder.embedded)
@@ -295,12 +295,12 @@ async def test_a_provider_has_as_many_calls_under_way_as_it_may(world: World) ->
 
 
 async def test_a_provider_that_failed_is_tried_by_one_call_at_a_time(world: World) -> None:
-    world.tools = replace(world.tools, embedding_calls=3)
+    world.ports = replace(world.ports, embedding_calls=3)
     Slow(world, fails=True)
     await world.sync()
     model = world.embedder.model
-    assert (await embedding.breaker_of(world.tools, model)).state is BreakerState.OPEN
+    assert (await embedding.breaker_of(world.ports, model)).state is BreakerState.OPEN
     world.clock.advance(1000)
     slow = Slow(world)
-    await embedding.embed(world.tools, await world.store.unembedded(model, limit=40))
+    await embedding.embed(world.ports, await world.store.unembedded(model, limit=40))
     assert (slow.most, slow.calls) == (1, 10)

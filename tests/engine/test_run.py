@@ -46,8 +46,8 @@ async def test_the_lease_of_a_dead_process_is_taken_over_at_once(world: World) -
     source = await world.source()
     now = world.clock.now()
     await world.store.acquire_lease(source_lease_name(source.id), "dead", now=now, ttl_s=60)
-    tools = replace(world.tools, is_dead=lambda owner: owner == "dead")
-    assert (await sync(tools, source)).status is RunStatus.COMPLETED
+    ports = replace(world.ports, is_dead=lambda owner: owner == "dead")
+    assert (await sync(ports, source)).status is RunStatus.COMPLETED
 
 
 async def test_a_run_that_loses_its_lease_stops_and_writes_nothing_more(world: World) -> None:
@@ -55,7 +55,7 @@ async def test_a_run_that_loses_its_lease_stops_and_writes_nothing_more(world: W
     gate = threading.Event()
     world.site.set("/p1.html", a_page("/p1.html", "slow"), delay=gate)
     started = asyncio.Event()
-    running = asyncio.create_task(sync(world.tools, source, on_event=lambda event: started.set()))
+    running = asyncio.create_task(sync(world.ports, source, on_event=lambda event: started.set()))
     await asyncio.wait_for(started.wait(), 5)
     held = await world.store.lease(source_lease_name(source.id))
     assert held is not None
@@ -75,7 +75,7 @@ async def test_a_cancelled_run_ends_as_cancelled_and_the_next_one_takes_up_what_
     world.site.set("/p29.html", a_page("/p29.html", "slow"), delay=gate)
     seen = asyncio.Event()
     running = asyncio.create_task(
-        sync(world.tools, source, on_event=lambda event: seen.set() if event.kind == "item" else None)
+        sync(world.ports, source, on_event=lambda event: seen.set() if event.kind == "item" else None)
     )
     await asyncio.wait_for(seen.wait(), 5)
     running.cancel()
@@ -149,10 +149,10 @@ async def test_a_generation_that_removes_too_much_is_held_until_it_is_approved(w
     source = await world.source()
     assert source.held_reason == "it would remove 11 of 30 documents, more than 30%"
     assert len(await world.found("harvest")) == 30
-    assert await history.approve(world.tools, source) == 2
+    assert await history.approve(world.ports, source) == 2
     assert len(await world.found("harvest")) == 19
     with pytest.raises(NotFound, match="nothing is held"):
-        await history.approve(world.tools, await world.source())
+        await history.approve(world.ports, await world.source())
 
 
 async def test_a_held_generation_is_discarded_by_the_next_run(world: World) -> None:
@@ -171,7 +171,7 @@ async def test_rollback_shows_the_older_generation_and_the_next_sync_builds_on_i
     await world.sync()
     world.site.set("/p1.html", a_page("/p1.html", "millet"))
     await world.sync()
-    assert await history.rollback(world.tools, await world.source()) == 1
+    assert await history.rollback(world.ports, await world.source()) == 1
     assert await world.found("millet") == []
     receipt = await world.sync()
     assert (receipt.counters.updated, receipt.generation) == (1, 3)
@@ -182,9 +182,9 @@ async def test_rollback_shows_the_older_generation_and_the_next_sync_builds_on_i
 async def test_rollback_to_what_is_not_kept_says_what_is(world: World) -> None:
     await world.sync()
     with pytest.raises(NotFound, match="no generation before 1 is kept"):
-        await history.rollback(world.tools, await world.source())
+        await history.rollback(world.ports, await world.source())
     with pytest.raises(NotFound) as caught:
-        await history.rollback(world.tools, await world.source(), to_generation=7)
+        await history.rollback(world.ports, await world.source(), to_generation=7)
     assert caught.value.hint == "kept: 1"
 
 
@@ -194,7 +194,7 @@ async def test_history_is_bounded_by_itself(world: World) -> None:
         await world.sync()
     source = await world.source()
     assert [g.number for g in await world.store.generations(source.id)] == [4, 5, 6]
-    diff = await history.diff(world.tools, source)
+    diff = await history.diff(world.ports, source)
     assert (diff.from_generation, diff.to_generation) == (5, 6)
     assert [change.reference.endswith("/p1.html") for change in diff.changes] == [True]
 
@@ -217,7 +217,7 @@ async def test_a_bug_ends_the_run_as_failed_and_is_not_swallowed(world: World) -
     async def broken(*args: object, **kwargs: object) -> None:
         raise ZeroDivisionError("a bug")
 
-    world.tools.converter.convert = broken  # type: ignore[method-assign, assignment]
+    world.ports.converter.convert = broken  # type: ignore[method-assign, assignment]
     with pytest.raises(ZeroDivisionError):
         await world.sync()
     source = await world.source()
@@ -250,6 +250,6 @@ async def test_a_run_begins_from_what_the_store_says_now_not_from_what_was_read_
     before = await world.source()
     await world.sync()
     world.site.set("/p1.html", a_page("/p1.html", "millet"))
-    receipt = await sync(world.tools, before)
+    receipt = await sync(world.ports, before)
     assert (receipt.mode, receipt.generation, receipt.counters.updated) == (Mode.INCREMENTAL, 2, 1)
-    assert await history.rollback(world.tools, before) == 1
+    assert await history.rollback(world.ports, before) == 1

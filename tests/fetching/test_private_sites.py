@@ -70,7 +70,7 @@ async def world(tmp_path: Path) -> AsyncIterator[World]:
 
 async def add(world: World, path: str = "/", kind: str | None = None, **settings: str) -> sources.Added:
     given = {name.replace("__", "."): value for name, value in settings.items()}
-    return await sources.add(world.tools, world.site.url + path, name="docs", kind=kind, settings=given)
+    return await sources.add(world.ports, world.site.url + path, name="docs", kind=kind, settings=given)
 
 
 def stored_bytes(folder: Path) -> bytes:
@@ -95,7 +95,7 @@ async def test_each_kind_of_credential_opens_the_site_and_is_stored_as_a_referen
     with PrivateSite(content, name, value) as site:
         async with a_world(tmp_path, site) as world:
             world.secrets |= {"DOCS_KEY": SECRET, "DOCS_USER": "me"}
-            added = await sources.add(world.tools, site.url + "/", name="docs", kind=kind, settings=settings)
+            added = await sources.add(world.ports, site.url + "/", name="docs", kind=kind, settings=settings)
             first, second = await world.sync(), await world.sync()
             assert (first.status, first.counters.created) == (RunStatus.COMPLETED, 2)
             assert (second.counters.not_modified, second.counters.updated) == (2, 0)
@@ -142,7 +142,7 @@ async def test_a_variable_that_is_not_set_is_named_when_adding_and_when_syncing(
     assert "variable `DOCS_KEY`: not set" in (receipt.error or "")
     assert world.site.requests == []
     with pytest.raises(ConfigError, match="variable `DOCS_KEY`"):
-        await sources.add(world.tools, world.site.url, name="two", settings={"bearer": "${DOCS_KEY}"})
+        await sources.add(world.ports, world.site.url, name="two", settings={"bearer": "${DOCS_KEY}"})
 
 
 async def test_two_settings_for_one_header_are_a_contradiction(world: World) -> None:
@@ -154,7 +154,7 @@ async def test_another_reference_is_another_source(world: World) -> None:
     keys = set()
     for name, settings in (("a", {}), ("b", {"bearer": "${A}"}), ("c", {"bearer": "${B}"})):
         added = await sources.add(
-            world.tools, "https://x.invalid/", name=name, settings=settings, check=False
+            world.ports, "https://x.invalid/", name=name, settings=settings, check=False
         )
         keys.add(added.source.key.rpartition(":")[2])
     assert len(keys) == 3
@@ -164,7 +164,7 @@ async def test_another_host_does_not_get_them_by_link_or_redirect(world: World) 
     with Site({"/x.html": html("Elsewhere"), "/y.html": html("Elsewhere")}) as elsewhere:
         # Another port is another origin. In the scope `domain` it is asked, and asked without them.
         fetch = FetchSettings(allow_private=True)
-        world.tools = replace(world.tools, fetch=fetch)
+        world.ports = replace(world.ports, fetch=fetch)
         world.site.set("/a.html", redirect=f"{elsewhere.url}/x.html", status=302)
         world.site.set("/", html("Home", "x", links=["/a.html", f"{elsewhere.url}/y.html"]))
         await add(world, bearer="${DOCS_KEY}", scope="domain")
@@ -177,12 +177,12 @@ async def test_another_host_does_not_get_them_by_link_or_redirect(world: World) 
 
 async def test_another_name_of_the_same_server_does_not_get_them(world: World) -> None:
     named = world.site.url.replace("127.0.0.1", "localhost")
-    world.tools = replace(world.tools, fetch=FetchSettings(allow_private=True))
-    async with world.tools.open_fetcher(
+    world.ports = replace(world.ports, fetch=FetchSettings(allow_private=True))
+    async with world.ports.open_fetcher(
         FetcherOptions(
             typed_location=world.site.url,
             allow_private=True,
-            credentials=credentials.resolve(world.tools, {"bearer": "${DOCS_KEY}"}, world.site.url),
+            credentials=credentials.resolve(world.ports, {"bearer": "${DOCS_KEY}"}, world.site.url),
         )
     ) as fetcher:
         assert (await fetcher.fetch(Request(world.site.url + "/"))).status == 200
@@ -287,7 +287,7 @@ async def test_a_page_that_shows_its_visitor_the_key_does_not_bring_it_into_the_
     with PrivateSite(shown, name, value) as site:
         async with a_world(tmp_path, site) as world:
             world.secrets |= {"DOCS_KEY": SECRET, "DOCS_USER": "me"}
-            await sources.add(world.tools, site.url, name="docs", settings=settings)
+            await sources.add(world.ports, site.url, name="docs", settings=settings)
             await world.sync()
             assert await world.found("barley") == ["/"]
     stored = b"".join(path.read_bytes() for path in tmp_path.glob("rowen.db*"))

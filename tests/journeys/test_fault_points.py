@@ -51,12 +51,12 @@ class Faulty:
 
 async def main():
     config, _ = settings.load(db=url, environment={"ROWEN_CONVERT_WORKERS": "1"})
-    async with wiring.open_tools(config) as tools:
-        if not await tools.store.sources():
-            await sources.add(tools, location, name="docs")
-        tools = dataclasses.replace(tools, store=Faulty(tools.store))
-        (source,) = await tools.store.sources()
-        receipt = await sync(tools, source)
+    async with wiring.open_ports(config) as ports:
+        if not await ports.store.sources():
+            await sources.add(ports, location, name="docs")
+        ports = dataclasses.replace(ports, store=Faulty(ports.store))
+        (source,) = await ports.store.sources()
+        receipt = await sync(ports, source)
         assert receipt.good, receipt.error
 
 

@@ -26,7 +26,7 @@ from rowen.core.rules.schedule import PAUSE_S
 from rowen.core.run import RunStatus
 from rowen.core.source import Source
 from rowen.managing import sources
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.service import serve as orchestrate
 from tests.support.board_server import ApiServer, an_item, stamp
 from tests.support.fakes import FakeClock
@@ -215,9 +215,9 @@ class Month:
             mortal = Mortal(self.world.store)
             # A death in the middle of a run: some thousands of calls from now, at any of them.
             mortal.dies_after = chance.randint(1_500, 4_000)
-            tools = replace(self.world.tools, store=mortal, owner=f"process {process}")  # type: ignore[arg-type]
+            ports = replace(self.world.ports, store=mortal, owner=f"process {process}")  # type: ignore[arg-type]
             try:
-                await self._serve(tools, end)
+                await self._serve(ports, end)
                 return
             except BaseExceptionGroup as group:
                 if not group.subgroup(Died):
@@ -228,8 +228,8 @@ class Month:
             self.note_limits()
             self.clock.advance(chance.uniform(30, 600))
 
-    async def _serve(self, tools: Tools, end: datetime) -> None:
-        turns = orchestrate.serve(tools, default_every_s=EVERY_H * 3600)
+    async def _serve(self, ports: Ports, end: datetime) -> None:
+        turns = orchestrate.serve(ports, default_every_s=EVERY_H * 3600)
         async with contextlib.aclosing(turns):
             async for _ in turns:
                 self.note_limits()
@@ -259,7 +259,7 @@ async def a_month(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
             }
             for name, given in settings.items():
                 await sources.add(
-                    world.tools, found[name].url, name=name, kind="rest", settings=given, check=False
+                    world.ports, found[name].url, name=name, kind="rest", settings=given, check=False
                 )
             await world.store.save_sink(
                 "people",

@@ -29,7 +29,7 @@ async def told(world: World, *only: str, full: bool = False) -> Receipt:
     """A run that is told what has changed."""
     world.site.clear_log()
     source = await world.source()
-    return await sync(world.tools, source, only=only, full=full, on_event=world.events.append)
+    return await sync(world.ports, source, only=only, full=full, on_event=world.events.append)
 
 
 def paths(site: Site) -> list[str]:
@@ -232,7 +232,7 @@ async def followed(farm: World, **settings: str) -> PushingApi:
     api = farm.site
     assert isinstance(api, PushingApi)
     given = {"api_url": api.url, "exclude": "src/**", **settings}
-    await sources.add(farm.tools, "https://github.com/acre/docs", name="docs", kind="github", settings=given)
+    await sources.add(farm.ports, "https://github.com/acre/docs", name="docs", kind="github", settings=given)
     assert (await farm.sync()).status is RunStatus.COMPLETED
     await pushed(farm, {"README.md": "# Farm\n\nBarley and rye.\n"})
     return api
@@ -341,7 +341,7 @@ async def test_a_commit_that_the_api_does_not_know_is_not_waited_for(farm: World
 async def test_after_a_rollback_a_push_compares_everything(farm: World) -> None:
     await followed(farm)
     await pushed(farm, {"docs/1.md": "# One\n\nSpelt.\n"})
-    await history.rollback(farm.tools, await farm.source())
+    await history.rollback(farm.ports, await farm.source())
     await pushed(farm, {"docs/2.md": "# Two\n\nEmmer.\n"})
     assert await farm.found("spelt")
     assert await farm.found("emmer")
@@ -382,7 +382,7 @@ async def test_an_answer_that_makes_no_sense_is_a_failure_and_no_deletion(farm: 
 async def test_a_source_of_one_folder_takes_nothing_from_elsewhere(farm: World) -> None:
     api = farm.site
     await sources.add(
-        farm.tools,
+        farm.ports,
         "https://github.com/acre/docs/tree/main/docs",
         name="docs",
         kind="github",
@@ -395,7 +395,7 @@ async def test_a_source_of_one_folder_takes_nothing_from_elsewhere(farm: World) 
 
 async def test_large_files_are_asked_for_as_blobs_and_larger_ones_left_out(farm: World) -> None:
     api = await followed(farm)
-    farm.tools = replace(farm.tools, fetch=FetchSettings(max_body_bytes=3_000_000))
+    farm.ports = replace(farm.ports, fetch=FetchSettings(max_body_bytes=3_000_000))
     large, larger = "# Large\n\n" + "spelt " * 200_000, "x" * 4_000_000
     receipt = await pushed(farm, {"docs/large.md": large, "docs/larger.md": larger, "docs/bin": b"a\0b"})
     assert (receipt.counters.created, receipt.counters.ignored["too_large"]) == (1, 1)
@@ -420,7 +420,7 @@ async def test_a_push_to_a_git_repository_is_compared_whole_and_brings_only_what
 ) -> None:
     copy = WorkingCopy(tmp_path / "acre")
     copy.commit({f"{n}.md": f"# Page {n}\n" for n in range(30)})
-    await sources.add(world.tools, copy.address, name="docs", kind="git")
+    await sources.add(world.ports, copy.address, name="docs", kind="git")
     await world.sync()
     copy.commit({"1.md": "# One\n\nSpelt.\n"}, remove=("2.md",))
     receipt = await told(world, "1.md")
@@ -434,7 +434,7 @@ async def test_only_the_named_files_of_a_folder_are_opened(world: World, tmp_pat
     folder.mkdir()
     for n in range(5):
         (folder / f"{n}.md").write_text(f"# Page {n}\n")
-    await sources.add(world.tools, str(folder), name="docs")
+    await sources.add(world.ports, str(folder), name="docs")
     await world.sync()
     for n in range(4):
         (folder / f"{n}.md").write_text(f"# Page {n}\n\nSpelt.\n")
@@ -449,7 +449,7 @@ async def test_only_the_named_files_of_a_folder_are_opened(world: World, tmp_pat
 async def test_a_portal_asks_for_everything_that_changed_whatever_is_named(tmp_path: Path) -> None:
     with CkanServer(datasets(30)) as portal:
         async with a_world(tmp_path, portal) as world:
-            await sources.add(world.tools, portal.portal, name="docs", kind="ckan", check=False)
+            await sources.add(world.ports, portal.portal, name="docs", kind="ckan", check=False)
             await world.sync()
             world.clock.advance(3600)
             receipt = await told(world, "dataset-1")

@@ -28,7 +28,7 @@ async def world(tmp_path: Path) -> AsyncIterator[World]:
 async def test_it_says_what_it_found(world: World) -> None:
     world.site.set("/robots.txt", "User-agent: *\nDisallow: /x\nCrawl-delay: 1\n", content_type="text/plain")
     world.site.set("/sitemap.xml", "<urlset/>", content_type="application/xml")
-    added = await sources.add(world.tools, world.site.url, name="docs")
+    added = await sources.add(world.ports, world.site.url, name="docs")
     assert added.source.location == world.site.url + "/"
     assert added.source.kind == "web"
     said = "\n".join(added.findings)
@@ -38,7 +38,7 @@ async def test_it_says_what_it_found(world: World) -> None:
 
 async def test_it_takes_the_address_a_redirect_leads_to(world: World) -> None:
     world.site.set("/start", redirect="/", status=302)
-    added = await sources.add(world.tools, world.site.url + "/start", name="docs")
+    added = await sources.add(world.ports, world.site.url + "/start", name="docs")
     assert added.source.location == world.site.url + "/"
     assert "redirects to" in added.findings[0]
 
@@ -47,14 +47,14 @@ async def test_it_takes_the_address_a_redirect_leads_to(world: World) -> None:
 async def test_an_address_with_nothing_there_is_not_added(world: World, status: int) -> None:
     world.site.set("/x", "no", status=status)
     with pytest.raises(BadLocation, match=f"{status} from the server"):
-        await sources.add(world.tools, world.site.url + "/x", name="docs")
+        await sources.add(world.ports, world.site.url + "/x", name="docs")
     assert await world.store.sources() == []
 
 
 async def test_an_address_that_cannot_be_indexed_is_not_added(world: World) -> None:
     world.site.set("/x", b"\x89PNG", content_type="image/png")
     with pytest.raises(BadLocation, match="`image/png`, which cannot be indexed"):
-        await sources.add(world.tools, world.site.url + "/x", name="docs")
+        await sources.add(world.ports, world.site.url + "/x", name="docs")
 
 
 @pytest.mark.parametrize(
@@ -62,18 +62,18 @@ async def test_an_address_that_cannot_be_indexed_is_not_added(world: World) -> N
 )
 async def test_what_is_no_address_is_refused(world: World, location: str) -> None:
     with pytest.raises(BadLocation, match="not an http or https address"):
-        await sources.add(world.tools, location, name="docs")
+        await sources.add(world.ports, location, name="docs")
 
 
 async def test_a_forgotten_scheme_gets_a_suggestion(world: World) -> None:
     with pytest.raises(BadLocation) as caught:
-        await sources.add(world.tools, "docs.example.org/guide", name="docs")
+        await sources.add(world.ports, "docs.example.org/guide", name="docs")
     assert caught.value.hint == "did you mean `https://docs.example.org/guide`?"
 
 
 async def test_an_unknown_host_is_named(world: World) -> None:
     with pytest.raises(BadLocation, match="no such host"):
-        await sources.add(world.tools, "http://no-such-host.invalid/", name="docs")
+        await sources.add(world.ports, "http://no-such-host.invalid/", name="docs")
 
 
 async def test_a_server_that_is_not_there_can_be_added_on_request_only(world: World) -> None:
@@ -81,64 +81,64 @@ async def test_a_server_that_is_not_there_can_be_added_on_request_only(world: Wo
         free.bind(("127.0.0.1", 0))
         location = f"http://127.0.0.1:{free.getsockname()[1]}/"
     with pytest.raises(BadLocation, match="does not answer") as caught:
-        await sources.add(world.tools, location, name="docs")
+        await sources.add(world.ports, location, name="docs")
     assert "--no-check" in (caught.value.hint or "")
-    added = await sources.add(world.tools, location, name="docs", check=False)
+    added = await sources.add(world.ports, location, name="docs", check=False)
     assert added.source.location == location
 
 
 async def test_passwords_in_an_address_are_refused_and_not_repeated(world: World) -> None:
     with pytest.raises(BadLocation) as caught:
-        await sources.add(world.tools, "https://me:hunter2@docs.example/", name="docs")
+        await sources.add(world.ports, "https://me:hunter2@docs.example/", name="docs")
     assert "hunter2" not in str(caught.value)
     assert "hunter2" not in str(caught.value.facts)
 
 
 async def test_a_name_can_be_used_once(world: World) -> None:
-    await sources.add(world.tools, world.site.url, name="docs")
+    await sources.add(world.ports, world.site.url, name="docs")
     with pytest.raises(Conflict, match="source `docs`: exists already"):
-        await sources.add(world.tools, world.site.url, name="docs")
+        await sources.add(world.ports, world.site.url, name="docs")
 
 
 @pytest.mark.parametrize("name", ["", "a b", "../x", "x" * 65, "-x", "a@b"])
 async def test_names_are_plain(world: World, name: str) -> None:
     with pytest.raises(UserError, match="expected up to 64"):
-        await sources.add(world.tools, world.site.url, name=name)
+        await sources.add(world.ports, world.site.url, name=name)
 
 
 async def test_an_unknown_kind_or_setting_is_refused_before_the_server_is_asked(world: World) -> None:
     with pytest.raises(ConfigError, match="kind `wbe`"):
-        await sources.add(world.tools, world.site.url, name="docs", kind="wbe")
+        await sources.add(world.ports, world.site.url, name="docs", kind="wbe")
     with pytest.raises(ConfigError, match="setting `depth`"):
-        await sources.add(world.tools, world.site.url, name="docs", settings={"depth": "3"})
+        await sources.add(world.ports, world.site.url, name="docs", settings={"depth": "3"})
     assert world.site.requests == []
 
 
 async def test_versions_share_a_name(world: World) -> None:
     for version in ("1", "2"):
-        await sources.add(world.tools, world.site.url, name="docs", version=version)
-    assert (await finding.find(world.tools, "docs@2")).version == "2"
+        await sources.add(world.ports, world.site.url, name="docs", version=version)
+    assert (await finding.find(world.ports, "docs@2")).version == "2"
     with pytest.raises(NotFound, match="has 2 versions"):
-        await finding.find(world.tools, "docs")
-    assert len(await finding.find_all(world.tools, ["docs"])) == 2
+        await finding.find(world.ports, "docs")
+    assert len(await finding.find_all(world.ports, ["docs"])) == 2
 
 
 async def test_a_reader_gets_the_version_that_was_meant(world: World) -> None:
     for version in ("2.7", "3.9", "3.12"):
-        await sources.add(world.tools, world.site.url, name="py", version=version)
+        await sources.add(world.ports, world.site.url, name="py", version=version)
     meant = {
-        wish: (await finding.choose(world.tools, wish)).label for wish in ("py", "py@3", "py@3.9", "py@2")
+        wish: (await finding.choose(world.ports, wish)).label for wish in ("py", "py@3", "py@3.9", "py@2")
     }
     assert meant == {"py": "py@3.12", "py@3": "py@3.12", "py@3.9": "py@3.9", "py@2": "py@2.7"}
     with pytest.raises(NotFound, match="no version of `py` fits"):
-        await finding.choose(world.tools, "py@1")
+        await finding.choose(world.ports, "py@1")
     with pytest.raises(NotFound, match="no such source"):
-        await finding.choose(world.tools, "ruby@3")
+        await finding.choose(world.ports, "ruby@3")
 
 
 async def test_the_same_text_under_two_versions_is_stored_and_embedded_once(world: World) -> None:
     for version in ("1", "2"):
-        await sources.add(world.tools, world.site.url, name="docs", version=version)
+        await sources.add(world.ports, world.site.url, name="docs", version=version)
     first = await world.sync("docs@1")
     second = await world.sync("docs@2")
     assert first.counters.embeddings_computed > 0
@@ -149,17 +149,17 @@ async def test_the_same_text_under_two_versions_is_stored_and_embedded_once(worl
 
 async def test_an_unknown_source_gets_a_suggestion(world: World) -> None:
     with pytest.raises(NotFound) as caught:
-        await finding.find(world.tools, "docs")
+        await finding.find(world.ports, "docs")
     assert "rowen add" in (caught.value.hint or "")
-    await sources.add(world.tools, world.site.url, name="handbook")
+    await sources.add(world.ports, world.site.url, name="handbook")
     with pytest.raises(NotFound) as caught:
-        await finding.find(world.tools, "handbok")
+        await finding.find(world.ports, "handbok")
     assert caught.value.hint == "did you mean `handbook`?"
 
 
 async def test_removing_a_source_leaves_nothing_of_it(world: World) -> None:
-    added = await sources.add(world.tools, world.site.url, name="docs")
+    added = await sources.add(world.ports, world.site.url, name="docs")
     await world.sync()
-    await sources.remove(world.tools, added.source)
+    await sources.remove(world.ports, added.source)
     assert await world.store.sources() == []
     assert await world.found("Home") == []

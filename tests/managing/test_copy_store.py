@@ -94,13 +94,13 @@ class Stores:
     def original(self, full: Full) -> Side:
         return self.opened(Path(shutil.copy(full.file, self._folder / "original.db")))
 
-    def tools(self, source: Side, target: Side, *, owner: str = "me") -> CopyTools:
+    def ports(self, source: Side, target: Side, *, owner: str = "me") -> CopyTools:
         return CopyTools(
             source=source, target=target, clock=self.clock, owner=owner, is_dead=lambda one: one == "dead"
         )
 
     async def copy(self, source: Side, target: Side, **options: Any) -> Copied:
-        return await copy(self.tools(source, target), **options)
+        return await copy(self.ports(source, target), **options)
 
 
 @pytest.fixture
@@ -298,14 +298,14 @@ async def test_a_sync_after_the_copy_asks_conditionally_and_changes_nothing(
     await stores.copy(side, target)
     async with a_world(tmp_path / "w", full.site) as world:
         world.clock.advance(100 * 86_400)
-        tools = replace(world.tools, store=target.store)
+        ports = replace(world.ports, store=target.store)
         full.site.clear_log()
         # The held generation is dropped, as it would be anywhere; the rollback is what counts.
-        first = await sync(tools, await finding.find(tools, "docs"))
+        first = await sync(ports, await finding.find(ports, "docs"))
         assert first.good
         full.site.clear_log()
         embedded = len(world.embedder.embedded)
-        receipt = await sync(tools, await finding.find(tools, "docs"))
+        receipt = await sync(ports, await finding.find(ports, "docs"))
         assert (receipt.counters.created, receipt.counters.updated, receipt.counters.deleted) == (0, 0, 0)
         assert receipt.counters.not_modified == PAGES
         assert {one.status for one in full.site.requests if one.path.endswith(".html")} == {304}
@@ -337,14 +337,14 @@ async def test_a_rollback_and_a_diff_work_in_the_copy(full: Full, stores: Stores
     side, target = stores.original(full), stores.new("postgres")
     await stores.copy(side, target)
     async with a_world(tmp_path / "w", full.site) as world:
-        tools = replace(world.tools, store=target.store)
-        docs = await finding.find(tools, "docs")
+        ports = replace(world.ports, store=target.store)
+        docs = await finding.find(ports, "docs")
         assert docs.held_generation is not None
-        assert await history.approve(tools, docs) == docs.held_generation
-        docs = await finding.find(tools, "docs")
-        found = await history.diff(tools, docs, from_generation=1)
+        assert await history.approve(ports, docs) == docs.held_generation
+        docs = await finding.find(ports, "docs")
+        found = await history.diff(ports, docs, from_generation=1)
         assert {change.kind for change in found.changes} >= {"changed", "removed"}
-        assert await history.rollback(tools, docs) == 2
+        assert await history.rollback(ports, docs) == 2
 
 
 # interrupted
@@ -650,7 +650,7 @@ async def test_one_copy_at_a_time_goes_into_a_store(full: Full, stores: Stores) 
 
     async def another() -> None:
         with pytest.raises(Conflict, match="in use by `me`"):
-            await copy(stores.tools(side, target, owner="you"))
+            await copy(stores.ports(side, target, owner="you"))
 
     faulty.on_load = another
     await stores.copy(side, replace(target, copying=faulty))

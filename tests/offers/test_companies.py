@@ -19,7 +19,7 @@ from rowen.managing import find as finding
 from rowen.managing import sources
 from rowen.offers import companies
 from rowen.offers.companies import LEASE, project
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.ports.store.store import Store
 from rowen.reading.history import rollback
 from tests.contract.helpers import a_generation, a_source
@@ -66,7 +66,7 @@ async def test_offers_become_companies(world: World) -> None:
         an_offer(4, None),
     ]
     await show(world.store, board, drafts)
-    assert await project(world.tools) == 4
+    assert await project(world.ports) == 4
     acme, bolt = await world.store.companies()
     assert (acme.name, acme.website, acme.open_offers) == ("Acme S.L.", "https://www.acme.com/", 2)
     assert acme.posting_rate == 0.33, "one of them is older than 90 days"
@@ -79,10 +79,10 @@ async def test_documents_that_are_no_offers_are_passed_over(world: World) -> Non
     await a_generation(world.store, docs, {"https://docs.example/a": "text"})
     plain = replace(an_offer(1), metadata={"offer": "half price"})
     await show(world.store, board, [plain, an_offer(2)])
-    assert await project(world.tools) == 2
+    assert await project(world.ports) == 2
     assert await only(world.store) == (1, 1, 0)
     await show(world.store, board, [replace(an_offer(2), metadata={})], at=days(1))
-    await project(world.tools)
+    await project(world.ports)
     assert await only(world.store) == (0, 1, 0), "an offer no more"
 
 
@@ -90,7 +90,7 @@ async def test_a_store_without_job_sources_costs_one_read(world: World) -> None:
     docs = await a_source(world.store)
     await a_generation(world.store, docs, {"https://docs.example/a": "text"})
     rows, store = world.store.rows_written(), Counting(world.store)
-    assert await project(replace(world.tools, store=store)) == 0
+    assert await project(replace(world.ports, store=store)) == 0
     assert world.store.rows_written() == rows
     assert store.calls == ["projection"]
 
@@ -98,22 +98,22 @@ async def test_a_store_without_job_sources_costs_one_read(world: World) -> None:
 async def test_nothing_new_costs_no_write(world: World) -> None:
     board = await a_board(world.store)
     await show(world.store, board, [an_offer(1)])
-    await project(world.tools)
+    await project(world.ports)
     rows = world.store.rows_written()
-    assert await project(world.tools) == 0
+    assert await project(world.ports) == 0
     assert world.store.rows_written() == rows
 
 
 async def test_an_offer_that_vanished_is_closed_and_opens_again_when_it_is_back(world: World) -> None:
     board = await a_board(world.store)
     await show(world.store, board, [an_offer(1), an_offer(2)])
-    await project(world.tools)
+    await project(world.ports)
     await show(world.store, board, gone=[an_offer(1)], at=days(1))
-    await project(world.tools)
+    await project(world.ports)
     assert await only(world.store) == (1, 2, 0)
     assert {offer.closed_at for offer in await world.store.offers_of(1)} == {None, days(1)}
     await show(world.store, board, [an_offer(1)], at=days(2))
-    await project(world.tools)
+    await project(world.ports)
     assert await only(world.store) == (2, 2, 0)
 
 
@@ -121,9 +121,9 @@ async def test_a_rollback_closes_what_readers_do_not_see_any_more(world: World) 
     board = await a_board(world.store)
     await show(world.store, board, [an_offer(1)])
     await show(world.store, board, [an_offer(2)], at=days(1))
-    await project(world.tools)
-    await rollback(world.tools, await finding.find(world.tools, "jobs"))
-    await project(world.tools)
+    await project(world.ports)
+    await rollback(world.ports, await finding.find(world.ports, "jobs"))
+    await project(world.ports)
     assert await only(world.store) == (1, 2, 0)
 
 
@@ -131,12 +131,12 @@ async def test_an_offer_posted_again_is_a_repost_of_the_first(world: World) -> N
     board, other = await a_board(world.store), await a_board(world.store, "other", "lever")
     await show(world.store, board, [an_offer(1, text="Ref 1: cook for us")])
     await show(world.store, board, [an_offer(2, text="Ref 22: Cook, for us")], at=days(1))
-    await project(world.tools)
+    await project(world.ports)
     assert await only(world.store) == (2, 2, 1)
     await show(world.store, board, gone=[an_offer(1), an_offer(2)], at=days(2))
     await show(world.store, other, [an_offer(3, text="Ref: cook for us", provider="lever")], at=days(3))
     await show(world.store, board, [an_offer(4, text="Ref: cook for us", place="Sevilla")], at=days(4))
-    await project(world.tools)
+    await project(world.ports)
     assert await only(world.store) == (2, 4, 2)
     offers = {offer.external_id: offer for offer in await world.store.offers_of(1)}
     assert [offers[number].repost_of for number in "1234"] == [None, offers["1"].id, offers["1"].id, None]
@@ -148,12 +148,12 @@ async def test_an_offer_in_two_sources_is_one_offer(world: World) -> None:
     one, two = await a_board(world.store), await a_board(world.store, "other")
     for board in (one, two):
         await show(world.store, board, [an_offer(1)])
-    await project(world.tools)
+    await project(world.ports)
     assert await only(world.store) == (1, 1, 0)
     (offer,) = await world.store.offers_of(1)
     assert offer.sources == ("jobs", "other")
     await show(world.store, one, gone=[an_offer(1)], at=days(1))
-    await project(world.tools)
+    await project(world.ports)
     assert await only(world.store) == (1, 1, 0)
 
 
@@ -166,7 +166,7 @@ async def test_the_board_is_not_the_website_of_its_companies(world: World) -> No
         an_offer(4, "Dynamo", website="https://infojobs.example/dynamo"),
     ]
     await show(world.store, board, at_the_board)
-    await project(world.tools)
+    await project(world.ports)
     assert [company.website for company in await world.store.companies()] == [None] * 4
 
 
@@ -174,22 +174,22 @@ async def test_a_removed_source_takes_its_offers_with_it(world: World) -> None:
     one, two = await a_board(world.store), await a_board(world.store, "other")
     await show(world.store, one, [an_offer(1), an_offer(2, "Bolt")])
     await show(world.store, two, [an_offer(1), an_offer(3, "Cog"), an_offer(4, "Dynamo")])
-    await project(world.tools)
+    await project(world.ports)
     await world.store.set_resolution(4, "called", DAY)
-    await sources.remove(world.tools, two)
+    await sources.remove(world.ports, two)
     # The number of a removed source is given to the next one.
     again = await a_board(world.store, "again")
     await show(world.store, again, [an_offer(5, "Bolt")], at=days(1))
-    await project(world.tools, limit=1)
+    await project(world.ports, limit=1)
     found = [(company.name, company.offers, company.resolution) for company in await world.store.companies()]
     assert found == [("Acme S.L.", 1, ""), ("Bolt", 2, ""), ("Dynamo", 0, "called")]
-    await sources.remove(world.tools, one)
-    await sources.remove(world.tools, again)
-    await project(world.tools)
+    await sources.remove(world.ports, one)
+    await sources.remove(world.ports, again)
+    await project(world.ports)
     assert [company.name for company in await world.store.companies()] == ["Dynamo"]
     new = await a_board(world.store, "new")
     await show(world.store, new, [an_offer(9, "dynamo")], at=days(2))
-    await project(world.tools)
+    await project(world.ports)
     (company,) = await world.store.companies()
     assert (company.id, company.offers, company.resolution) == (4, 1, "called")
 
@@ -197,7 +197,7 @@ async def test_a_removed_source_takes_its_offers_with_it(world: World) -> None:
 async def test_two_at_once_do_the_work_once(world: World) -> None:
     board = await a_board(world.store)
     await show(world.store, board, [an_offer(number) for number in range(20)])
-    done = await asyncio.gather(*(project(world.tools, limit=3) for _ in range(4)))
+    done = await asyncio.gather(*(project(world.ports, limit=3) for _ in range(4)))
     assert sum(done) == 20
     assert await only(world.store) == (20, 20, 0)
 
@@ -206,10 +206,10 @@ async def test_whoever_is_slower_than_its_lease_leaves_it_to_the_other(world: Wo
     board = await a_board(world.store)
     await show(world.store, board, [an_offer(1), an_offer(2)])
     store = Interfering(world.store, world.clock.now())
-    assert await project(replace(world.tools, store=store)) == 0
+    assert await project(replace(world.ports, store=store)) == 0
     assert await world.store.companies() == []
     world.clock.advance(100)
-    assert await project(world.tools) == 2
+    assert await project(world.ports) == 2
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -238,13 +238,13 @@ async def test_a_company_is_found_by_id_name_or_a_part_of_it(world: World) -> No
         an_offer(4, "24"),
     ]
     await show(world.store, board, offers)
-    await project(world.tools)
+    await project(world.ports)
     for asked, number in (("2", 2), ("rocket iberica, SL", 3), ("iberica", 3), ("24", 4), ("acme.es", 2)):
-        assert (await companies.find(world.tools, asked)).id == number
+        assert (await companies.find(world.ports, asked)).id == number
     with pytest.raises(NotFound, match="fits 2 companies"):
-        await companies.find(world.tools, "ACME")
+        await companies.find(world.ports, "ACME")
     with pytest.raises(NotFound, match="no such company"):
-        await companies.find(world.tools, "99")
+        await companies.find(world.ports, "99")
 
 
 async def test_companies_with_the_most_open_offers_are_listed_first(
@@ -254,14 +254,14 @@ async def test_companies_with_the_most_open_offers_are_listed_first(
     board = await a_board(world.store)
     names = ["Acme", "Bolt", "Cog", "Cog", "Bolt", "Cog", "Dynamo"]
     await show(world.store, board, [an_offer(number, name) for number, name in enumerate(names)])
-    await project(world.tools)
-    found = await companies.listed(world.tools, limit=3)
+    await project(world.ports)
+    found = await companies.listed(world.ports, limit=3)
     assert [(company.name, company.open_offers) for company in found] == [
         ("Cog", 3),
         ("Bolt", 2),
         ("Acme", 1),
     ]
-    assert len(await companies.listed(world.tools, min_open=2, limit=3)) == 2
+    assert len(await companies.listed(world.ports, min_open=2, limit=3)) == 2
 
 
 class Counting:
@@ -326,18 +326,18 @@ async def a_history(
                 for board in boards:
                     await a_step(world.store, board, chance, step, last=step == 5)
                     if follow:
-                        await project(world.tools, limit=3)
+                        await project(world.ports, limit=3)
             if dies_at is not None:
-                tools = replace(world.tools, store=Dying(world.store, dies_at), owner="dying")
-                await dies(tools, limit)
+                ports = replace(world.ports, store=Dying(world.store, dies_at), owner="dying")
+                await dies(ports, limit)
                 world.clock.advance(100)
-            await project(world.tools, limit=limit)
+            await project(world.ports, limit=limit)
             return await told(world.store)
 
 
-async def dies(tools: Tools, limit: int) -> None:
+async def dies(ports: Ports, limit: int) -> None:
     try:
-        await project(tools, limit=limit)
+        await project(ports, limit=limit)
     except Killed:
         return
 

@@ -18,7 +18,7 @@ from rowen.engine.leases import orchestrator_lease, run_slot
 from rowen.engine.run import Receipt, sync
 from rowen.errors import Conflict, LeaseLost, StoreBusy
 from rowen.managing import sources
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.service.attempts import Passed, Turn, resume, run_source, sync_all_parts
 from rowen.service.serve import serve
 from tests.support.fakes import FakeClock
@@ -38,7 +38,7 @@ async def world(tmp_path: Path) -> AsyncIterator[World]:
 
 
 async def once(world: World) -> list[Turn]:
-    return [turn async for turn in serve(world.tools, default_every_s=DAY_S, once=True)]
+    return [turn async for turn in serve(world.ports, default_every_s=DAY_S, once=True)]
 
 
 def labels(turns: list[Turn]) -> list[str]:
@@ -68,7 +68,7 @@ async def test_a_paused_source_is_left_alone_until_it_is_resumed(world: World) -
 async def test_a_passing_failure_is_tried_three_times_and_the_next_source_goes_on(world: World) -> None:
     with Site({"/": html("Other", "rye")}) as other:
         await world.add("a-broken")
-        await sources.add(world.tools, other.url, name="b-fine")
+        await sources.add(world.ports, other.url, name="b-fine")
         world.site.everything_answers(500)
         broken, fine = await once(world)
         assert isinstance(broken, Receipt)
@@ -84,7 +84,7 @@ async def test_a_client_that_limits_us_is_paused_for_as_long_as_it_says_and_othe
 ) -> None:
     with Site({"/": html("Other", "rye")}, host="127.0.0.2") as other:
         first, second = await world.add("first"), await world.add("second", path="/#x")
-        await sources.add(world.tools, other.url, name="third")
+        await sources.add(world.ports, other.url, name="third")
         world.site.set("/", "no", status=429, headers={"Retry-After": "7200"})
         turns = await once(world)
         by_label = {turn.source.label: turn for turn in turns}
@@ -100,9 +100,9 @@ async def test_a_client_that_limits_us_is_paused_for_as_long_as_it_says_and_othe
 
         world.site.set("/", html("Home", "barley"))
         world.clock.advance(7200 - 60)
-        assert isinstance(await run_source(world.tools, await world.source("first")), Passed)
+        assert isinstance(await run_source(world.ports, await world.source("first")), Passed)
         world.clock.advance(61)
-        turn = await run_source(world.tools, await world.source("first"))
+        turn = await run_source(world.ports, await world.source("first"))
         assert isinstance(turn, Receipt)
         assert turn.good
 
@@ -132,8 +132,8 @@ async def test_a_source_that_is_refused_stops_alone_until_somebody_resumes_it(wo
 
 
 async def test_a_second_orchestrator_says_who_looks_after_the_store(world: World) -> None:
-    async with orchestrator_lease(world.tools):
-        other = replace(world.tools, owner="other")
+    async with orchestrator_lease(world.ports):
+        other = replace(world.ports, owner="other")
         with pytest.raises(Conflict, match="another `rowen serve` looks after this store: `test`"):
             async for _ in serve(other, default_every_s=DAY_S, once=True):
                 pass
@@ -141,8 +141,8 @@ async def test_a_second_orchestrator_says_who_looks_after_the_store(world: World
 
 async def test_one_run_at_a_time_unless_more_are_allowed(world: World) -> None:
     source = await world.add()
-    async with run_slot(world.tools):
-        other = replace(world.tools, owner="other")
+    async with run_slot(world.ports):
+        other = replace(world.ports, owner="other")
         with pytest.raises(Conflict, match="another run is under way: `test`"):
             await sync(other, source)
         parallel = replace(other, max_parallel_runs=2)
@@ -180,9 +180,9 @@ async def test_it_goes_on_by_itself_and_notices_what_is_due(world: World) -> Non
             self.advance(seconds)
             await asyncio.sleep(0)
 
-    tools = replace(world.tools, clock=Patient(world.clock.now()))
+    ports = replace(world.ports, clock=Patient(world.clock.now()))
     turns: list[Turn] = []
-    async for turn in serve(tools, default_every_s=600.0):
+    async for turn in serve(ports, default_every_s=600.0):
         turns.append(turn)
         world.site.set("/", html("Home", f"edition {len(turns)}", links=["/a"]))
         world.site.set("/a", a_page("/a", "x"))
@@ -210,9 +210,9 @@ class Trouble:
         return self._methods.get(name) or getattr(self._store, name)
 
 
-async def some_turns(tools: Tools, number: int) -> list[Turn]:
+async def some_turns(ports: Ports, number: int) -> list[Turn]:
     turns: list[Turn] = []
-    async with aclosing(serve(tools, default_every_s=600.0)) as serving:
+    async with aclosing(serve(ports, default_every_s=600.0)) as serving:
         async for turn in serving:
             turns.append(turn)
             if len(turns) == number:
@@ -233,7 +233,7 @@ async def test_a_source_that_is_removed_during_its_turn_does_not_end_the_others(
 
     clock.sleep = removed_at_the_first_wait  # type: ignore[method-assign]
     # Whichever comes first, and wherever it was waiting.
-    turns = await some_turns(replace(world.tools, clock=clock), 2)
+    turns = await some_turns(replace(world.ports, clock=clock), 2)
     assert "other" in labels(turns)
 
 
@@ -251,7 +251,7 @@ async def test_a_store_that_is_locked_for_a_while_is_waited_for(
         return await world.store.sources()
 
     store: Any = Trouble(world.store, sources=sources_or_locked)
-    turns = await some_turns(replace(world.tools, store=store, clock=Restless(world.clock.now())), 1)
+    turns = await some_turns(replace(world.ports, store=store, clock=Restless(world.clock.now())), 1)
     assert isinstance(turns[0], Receipt)
     assert turns[0].good
     assert "locked by another process" in caplog.text
@@ -264,7 +264,7 @@ async def test_a_run_that_was_taken_over_is_passed_over(world: World) -> None:
         raise LeaseLost("lease `source:1`: taken over by another process")
 
     store: Any = Trouble(world.store, finish_run=lost)
-    (turn,) = await some_turns(replace(world.tools, store=store, clock=Restless(world.clock.now())), 1)
+    (turn,) = await some_turns(replace(world.ports, store=store, clock=Restless(world.clock.now())), 1)
     assert isinstance(turn, Passed)
     assert "taken over" in turn.reason
 
@@ -275,12 +275,12 @@ async def test_a_bug_meets_one_source_and_the_others_go_on(
     await world.add("one")
     await world.add("two")
 
-    async def run(tools: Tools, source: Source, **options: Any) -> Turn:
+    async def run(ports: Ports, source: Source, **options: Any) -> Turn:
         if source.name == "one":
             raise ZeroDivisionError("a bug")
-        return await run_source(tools, source, **options)
+        return await run_source(ports, source, **options)
 
-    turns = [turn async for turn in serve(world.tools, default_every_s=DAY_S, once=True, run=run)]
+    turns = [turn async for turn in serve(world.ports, default_every_s=DAY_S, once=True, run=run)]
     assert sorted(labels(turns)) == ["one", "two"]
     assert "ZeroDivisionError" in caplog.text
 
@@ -288,7 +288,7 @@ async def test_a_bug_meets_one_source_and_the_others_go_on(
 async def test_one_that_slept_through_its_lease_does_not_lead_beside_another(world: World) -> None:
     await world.add()
     clock = Restless(world.clock.now())
-    first = replace(world.tools, owner="first", clock=clock)
+    first = replace(world.ports, owner="first", clock=clock)
     beating = asyncio.Event()
 
     async def renewed(*args: object, **options: object) -> Any:
@@ -308,7 +308,7 @@ async def test_one_that_slept_through_its_lease_does_not_lead_beside_another(wor
 async def test_a_client_that_wants_peace_for_ever_is_asked_once_a_day(world: World) -> None:
     source = await world.add()
     world.site.set("/", "", status=429, headers={"Retry-After": "99999999999"})
-    await run_source(world.tools, source)
+    await run_source(world.ports, source)
     (pause,) = (await world.store.pauses(now=world.clock.now())).values()
     assert pause.until - world.clock.now() <= timedelta(days=1)
 
@@ -316,19 +316,19 @@ async def test_a_client_that_wants_peace_for_ever_is_asked_once_a_day(world: Wor
 async def test_resuming_a_source_lifts_the_pause_of_its_client(world: World) -> None:
     source = await world.add()
     world.site.set("/", "", status=429, headers={"Retry-After": "3600"})
-    await run_source(world.tools, source)
-    assert isinstance(await run_source(world.tools, source), Passed)
+    await run_source(world.ports, source)
+    assert isinstance(await run_source(world.ports, source), Passed)
     world.site.set("/", html("Home", "barley"))
-    await resume(world.tools, source)
-    assert isinstance(await run_source(world.tools, source), Receipt)
+    await resume(world.ports, source)
+    assert isinstance(await run_source(world.ports, source), Receipt)
 
 
 async def test_a_good_sync_by_hand_lifts_the_pause(world: World) -> None:
     source = await world.add()
     world.site.set("/", "", status=429, headers={"Retry-After": "3600"})
-    await run_source(world.tools, source)
+    await run_source(world.ports, source)
     world.site.set("/", html("Home", "barley"))
-    assert (await sync_all_parts(world.tools, source)).good
+    assert (await sync_all_parts(world.ports, source)).good
     assert await world.store.pauses(now=world.clock.now()) == {}
 
 
@@ -361,8 +361,8 @@ async def test_one_that_stands_by_waits_for_a_store_that_is_away(world: World) -
         return await world.store.acquire_lease(*args, **options)
 
     store: Any = Trouble(world.store, acquire_lease=acquired)
-    tools = replace(world.tools, store=store, clock=Restless(world.clock.now()))
-    async with aclosing(serve(tools, default_every_s=600.0, standby=True)) as serving:
+    ports = replace(world.ports, store=store, clock=Restless(world.clock.now()))
+    async with aclosing(serve(ports, default_every_s=600.0, standby=True)) as serving:
         turn = await anext(serving)
     assert isinstance(turn, Receipt)
 
@@ -379,6 +379,6 @@ async def test_a_run_whose_store_is_away_at_its_end_ends_a_little_later(world: W
         return await world.store.finish_run(*args, **options)
 
     store: Any = Trouble(world.store, finish_run=finished)
-    receipt = await sync(replace(world.tools, store=store), source)
+    receipt = await sync(replace(world.ports, store=store), source)
     assert receipt.good
     assert (await world.source()).status is Status.SUCCESS

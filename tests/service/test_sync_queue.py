@@ -19,7 +19,7 @@ from rowen.engine.leases import run_slot
 from rowen.engine.run import Receipt, sync
 from rowen.errors import NotFound
 from rowen.managing import sources
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.ports.store.store import Pause
 from rowen.reading import history
 from rowen.service import sync_job
@@ -43,12 +43,12 @@ async def world(tmp_path: Path) -> AsyncIterator[World]:
 
 @pytest.fixture
 async def desk(world: World) -> AsyncIterator[Desk]:
-    async with Desk(world.tools) as opened:
+    async with Desk(world.ports) as opened:
         yield opened
 
 
-def elsewhere(world: World) -> Tools:
-    return replace(world.tools, owner="another process")
+def elsewhere(world: World) -> Ports:
+    return replace(world.ports, owner="another process")
 
 
 async def runs(world: World, source: Source) -> list[Run]:
@@ -125,7 +125,7 @@ async def test_other_sources_wait_for_their_turn(world: World, desk: Desk) -> No
 async def test_as_many_sources_run_at_a_time_as_are_allowed(world: World) -> None:
     one = await world.add("one")
     other = await world.add("other", path="/a")
-    async with Desk(replace(world.tools, max_parallel_runs=2)) as desk:
+    async with Desk(replace(world.ports, max_parallel_runs=2)) as desk:
         gate = hold(world)
         first = asyncio.create_task(desk.sync(one))
         await gate.reached()
@@ -201,7 +201,7 @@ async def test_a_source_that_is_removed_meanwhile_is_told_as_such(world: World, 
     await gate.reached()
     waiting = asyncio.create_task(desk.sync(other))
     await asyncio.sleep(0)
-    await sources.remove(world.tools, other)
+    await sources.remove(world.ports, other)
     gate.set()
     await first
     with pytest.raises(NotFound):
@@ -210,7 +210,7 @@ async def test_a_source_that_is_removed_meanwhile_is_told_as_such(world: World, 
 
 async def test_at_the_end_callers_are_answered_and_the_run_is_put_in_order(world: World) -> None:
     source = await world.add()
-    desk = Desk(world.tools)
+    desk = Desk(world.ports)
     gate = hold(world)
     waiting = asyncio.create_task(desk.sync(source))
     following = asyncio.create_task(desk.lookout.feed(START, source_ids=None, limit=9, wait_s=3600))
@@ -273,7 +273,7 @@ async def test_nobody_is_asked_while_a_client_wants_to_be_left_alone(world: Worl
 
 
 async def looked_after(world: World, desk: Desk) -> list[Turn]:
-    serving = serve(world.tools, default_every_s=3600, once=True, run=desk.run_source)
+    serving = serve(world.ports, default_every_s=3600, once=True, run=desk.run_source)
     return [turn async for turn in serving]
 
 
@@ -309,9 +309,9 @@ async def test_a_wish_that_came_while_a_caller_had_a_run_made_gets_its_own(world
 async def test_after_a_run_the_sinks_get_what_readers_see(world: World, tmp_path: Path) -> None:
     source = await world.add()
     file = tmp_path / "out.jsonl"
-    tools = replace(world.tools, exports=LocalExports)
+    ports = replace(world.ports, exports=LocalExports)
     await world.store.save_sink("file", kind="export", settings={"file": str(file)}, cursor=START)
-    async with Desk(tools) as desk:
+    async with Desk(ports) as desk:
         await desk.sync(source)
         await until(file.exists)
     assert len(file.read_text().splitlines()) == 2
@@ -348,7 +348,7 @@ async def test_waiting_ends_when_its_time_is_over(world: World, desk: Desk) -> N
 
 async def test_a_wish_that_nobody_waits_for_is_not_lost_when_the_process_ends(world: World) -> None:
     source = await world.add()
-    async with Desk(world.tools) as first:
+    async with Desk(world.ports) as first:
         gate = hold(world)
         await first.begin(source, full=True)
         await gate.reached()
@@ -356,7 +356,7 @@ async def test_a_wish_that_nobody_waits_for_is_not_lost_when_the_process_ends(wo
         await first.stop()
     (wish,) = await world.store.sync_requests()
     assert (wish.source_id, wish.full, wish.only) == (source.id, True, None)
-    async with Desk(world.tools) as next_:
+    async with Desk(world.ports) as next_:
         await looked_after(world, next_)
     assert await world.store.sync_requests() == []
     assert (await runs(world, source))[0].status is RunStatus.COMPLETED

@@ -22,7 +22,7 @@ from rowen.engine.run import sync
 from rowen.engine.workers import worker_lease_name, workers
 from rowen.errors import Conflict
 from rowen.managing import sources
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.ports.dispatcher import INGEST, Done, Ticket
 from rowen.service import serve as orchestrate
 from rowen.service.worker import SYNC, sync_payload, work
@@ -34,22 +34,22 @@ from tests.support.world import World, a_site_of, a_world
 pytestmark = pytest.mark.anyio
 
 
-def as_process(world: World, owner: str, **changes: Any) -> Tools:
+def as_process(world: World, owner: str, **changes: Any) -> Ports:
     """The same store for another process, with an embedder whose work can be told from others'."""
     store = world.store
     assert isinstance(store, SqliteStore)
     clock = changes.pop("clock", SystemClock())
     dispatcher = SqliteDispatcher(store.database, clock, owner=owner, held_s=2)
-    return replace(world.tools, owner=owner, clock=clock, dispatcher=lambda: dispatcher, **changes)
+    return replace(world.ports, owner=owner, clock=clock, dispatcher=lambda: dispatcher, **changes)
 
 
 @asynccontextmanager
-async def a_worker(tools: Tools, *, concurrency: int = 1) -> AsyncIterator[asyncio.Task[None]]:
+async def a_worker(ports: Ports, *, concurrency: int = 1) -> AsyncIterator[asyncio.Task[None]]:
     stop = asyncio.Event()
-    task = asyncio.create_task(work(tools, concurrency=concurrency, stop=stop))
+    task = asyncio.create_task(work(ports, concurrency=concurrency, stop=stop))
 
     async def working() -> bool:
-        return any(lease.owner == tools.owner for lease in await workers(tools))
+        return any(lease.owner == ports.owner for lease in await workers(ports))
 
     await until(working)
     try:
@@ -129,7 +129,7 @@ async def test_sources_that_are_due_are_handed_to_workers_and_run_once(tmp_path:
     with a_site_of(4) as one, a_site_of(6) as other:
         async with a_world(tmp_path, one) as world:
             await world.add("one")
-            await sources.add(world.tools, other.url + "/", name="other")
+            await sources.add(world.ports, other.url + "/", name="other")
             leader = as_process(world, "leader")
 
             async def led() -> None:
@@ -165,12 +165,12 @@ async def test_a_ticket_of_a_run_that_is_over_costs_nothing(tmp_path: Path, site
     async with a_world(tmp_path, site) as world:
         source = await world.add()
         receipt = await world.sync()
-        tools = as_process(world, "worker")
+        ports = as_process(world, "worker")
         payload = {"run": receipt.run_id, "lease": "x", "token": 1, "owner": "gone", "handoffs": [1, 2]}
         for one in (payload, {**payload, "run": 10**6}):
-            assert await _handled(tools, Ticket(id=1, task=INGEST, payload=one)) == Done()
+            assert await _handled(ports, Ticket(id=1, task=INGEST, payload=one)) == Done()
         assert await world.store.shares(receipt.run_id) == []
-        assert await _handled(tools, Ticket(id=2, task=SYNC, payload=sync_payload(source.id + 1))) == Done()
+        assert await _handled(ports, Ticket(id=2, task=SYNC, payload=sync_payload(source.id + 1))) == Done()
 
 
 async def test_a_source_whose_runs_kill_their_workers_is_given_up_until_its_next_turn(
@@ -179,22 +179,22 @@ async def test_a_source_whose_runs_kill_their_workers_is_given_up_until_its_next
     async with a_world(tmp_path, site) as world:
         source = await world.add()
         clock = FakeClock()
-        tools = as_process(world, "worker", clock=clock)
+        ports = as_process(world, "worker", clock=clock)
         for number in range(3):
-            lease: Lease | None = await acquire(replace(tools, owner=f"dead {number}"), f"source:{source.id}")
+            lease: Lease | None = await acquire(replace(ports, owner=f"dead {number}"), f"source:{source.id}")
             assert lease is not None
-            await world.store.begin_run(lease, source.id, mode=Mode.FULL, now=tools.clock.now())
-            await world.store.close_lost_run(lease, source.id, now=tools.clock.now())
+            await world.store.begin_run(lease, source.id, mode=Mode.FULL, now=ports.clock.now())
+            await world.store.close_lost_run(lease, source.id, now=ports.clock.now())
             await world.store.release_lease(lease)
         ticket = Ticket(id=1, task=SYNC, payload=sync_payload(source.id))
-        assert await _handled(tools, ticket) == Done()
+        assert await _handled(ports, ticket) == Done()
         assert len(await world.store.runs(source.id, limit=10)) == 3
         clock.advance(3700)
-        assert await _handled(tools, ticket) == Done()
+        assert await _handled(ports, ticket) == Done()
         assert (await world.source()).status.value == "SUCCESS"
 
 
-async def _handled(tools: Tools, ticket: Ticket) -> Any:
+async def _handled(ports: Ports, ticket: Ticket) -> Any:
     """What the worker answers to one ticket."""
     answers: list[Any] = []
 
@@ -202,7 +202,7 @@ async def _handled(tools: Tools, ticket: Ticket) -> Any:
         async def run(self, handlers: Any, *, concurrency: int, stop: asyncio.Event) -> None:
             answers.append(await handlers[ticket.task](ticket))
 
-    await work(replace(tools, dispatcher=Once), concurrency=1, stop=asyncio.Event())
+    await work(replace(ports, dispatcher=Once), concurrency=1, stop=asyncio.Event())
     return answers[0]
 
 

@@ -19,7 +19,7 @@ from rowen.core.feed import START
 from rowen.core.lease import Lease
 from rowen.errors import ConfigError, NotFound, ServerFailed
 from rowen.ports.alarms import Route
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.sinks.announce import KINDS, Outcome, SinkKind, announce
 from rowen.sinks.sink import Sent
 from tests.support.receiver import Answer, Receiver
@@ -42,9 +42,9 @@ async def receiver() -> AsyncIterator[Receiver]:
 
 async def test_without_sinks_nothing_is_written(world: SinkWorld) -> None:
     await world.show(await world.source(), a="one")
-    await announce(world.tools)
+    await announce(world.ports)
     before = world.store.rows_written()
-    assert await announce(world.tools) == []
+    assert await announce(world.ports) == []
     assert world.store.rows_written() == before
 
 
@@ -164,8 +164,8 @@ async def test_alarms_hear_of_a_sink_that_fails_and_works_again(
     async def deliver(route: Route, alarm: Alarm) -> None:
         told.append(alarm)
 
-    object.__setattr__(world.tools, "deliver_alarm", deliver)
-    await raising.save_channels(world.tools, alarm_channels.read([{"kind": "log"}], where="here"))
+    object.__setattr__(world.ports, "deliver_alarm", deliver)
+    await raising.save_channels(world.ports, alarm_channels.read([{"kind": "log"}], where="here"))
     await world.sink("index", "webhook", url=receiver.url)
     await world.show(await world.source(), a="one")
     receiver.answers += [Answer(500)] * 3
@@ -177,7 +177,7 @@ async def test_alarms_hear_of_a_sink_that_fails_and_works_again(
 async def test_companies_that_cannot_be_read_stop_no_sink(
     world: SinkWorld, receiver: Receiver, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def broken(tools: object) -> int:
+    async def broken(ports: object) -> int:
         raise ZeroDivisionError
 
     monkeypatch.setattr("rowen.offers.companies.project", broken)
@@ -215,11 +215,11 @@ async def test_what_a_sink_remembers_of_its_failure_is_kept(
         Sent(sent=3, state={"seen": 3}),
     ]
 
-    async def send(tools: Tools, sink: Sink, lease: Lease, *, force: bool) -> Sent:
+    async def send(ports: Ports, sink: Sink, lease: Lease, *, force: bool) -> Sent:
         return answers.pop(0)
 
     monkeypatch.setitem(
-        KINDS, "odd", SinkKind(send=send, check=lambda tools, entry: {}, stale=lambda sink, sources: True)
+        KINDS, "odd", SinkKind(send=send, check=lambda ports, entry: {}, stale=lambda sink, sources: True)
     )
     await world.sink("odd", "odd")
     await world.show(await world.source(), a="one")
@@ -273,7 +273,7 @@ async def test_a_spreadsheet_waits_for_its_night_without_a_write(world: SinkWorl
     sheet = "https://docs.google.com/spreadsheets/d/abcdefghijklmnop/edit"
     await world.sink("people", "sheets", spreadsheet=sheet, credentials="${KEY}")
     await world.show(await world.source(), a="one")
-    await announce(world.tools)
+    await announce(world.ports)
     before = world.store.rows_written()
     done = await world.announce()
     assert done["people"].outcome is Outcome.WAITS

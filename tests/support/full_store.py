@@ -49,7 +49,7 @@ async def _documentation(world: World) -> None:
             path = f"/p{number}.html"
             world.site.set(path, a_page(path, "harvest", edition))
         assert (await world.sync()).good
-    await history.rollback(world.tools, await world.source())
+    await history.rollback(world.ports, await world.source())
     world.clock.advance(3600)
     for number in range(10, PAGES):
         world.site.remove(f"/p{number}.html")
@@ -64,13 +64,13 @@ async def _offers(world: World) -> None:
     board, other = await a_board(world.store), await a_board(world.store, "other", "lever")
     await show(world.store, board, [an_offer(1, text="Ref 1: cook for us"), an_offer(5, "Bolt")])
     await show(world.store, board, [an_offer(2, text="Ref 22: Cook, for us")], at=days(1))
-    await companies.project(world.tools)
+    await companies.project(world.ports)
     await show(world.store, board, gone=[an_offer(1)], at=days(2))
     await show(world.store, other, [an_offer(3, "Cog", website="https://cog.example")], at=days(3))
-    await companies.project(world.tools)
+    await companies.project(world.ports)
     # They turn out to be one company.
     await show(world.store, other, [an_offer(6, "Bolt", website="https://cog.example")], at=days(4))
-    await companies.project(world.tools)
+    await companies.project(world.ports)
     first = next(iter(await world.store.companies()))
     await world.store.set_resolution(first.id, "called", DAY)
 
@@ -117,5 +117,5 @@ async def _removed(world: World) -> None:
     await a_generation(world.store, source, {"https://removed.example/": "text"})
     lease, run = await a_run(world.store, source)
     await world.store.release_lease(lease)
-    await sources.remove(world.tools, source)
+    await sources.remove(world.ports, source)
     assert await world.store.run(run.id) is None

@@ -13,7 +13,7 @@ from rowen.core.exchange.sink import Sink
 from rowen.core.source import Source
 from rowen.managing.registry import apply as applying
 from rowen.managing.registry import rules as registry
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.ports.store.store import Store
 from rowen.sinks.announce import Announced, announce
 from tests.contract.helpers import a_generation, a_source, reload
@@ -25,11 +25,11 @@ from tests.support.world import a_world
 class SinkWorld:
     """Documents without a website: what is shown is said directly."""
 
-    def __init__(self, tools: Tools, clock: FakeClock, secrets: dict[str, str]) -> None:
-        self.tools = tools
+    def __init__(self, ports: Ports, clock: FakeClock, secrets: dict[str, str]) -> None:
+        self.ports = ports
         self.clock = clock
         self.secrets = secrets
-        self.store: Store = tools.store
+        self.store: Store = ports.store
 
     async def source(self, name: str = "docs", version: str = "") -> Source:
         return await a_source(self.store, name, version)
@@ -48,10 +48,10 @@ class SinkWorld:
             if sink.name != name
         ]
         listed = registry.Registry(sources=(), sinks=registry.sinks.read([*others, table], where="the test"))
-        await applying.apply(self.tools, listed, await applying.plan(self.tools, listed), prune=False)
+        await applying.apply(self.ports, listed, await applying.plan(self.ports, listed), prune=False)
 
     async def announce(self, *only: str, force: bool = False) -> dict[str, Announced]:
-        done = await announce(self.tools, only=only or None, force=force)
+        done = await announce(self.ports, only=only or None, force=force)
         return {one.sink: one for one in done}
 
     async def stored(self, name: str) -> Sink:
@@ -69,5 +69,5 @@ def url(source: Source, name: str) -> str:
 async def a_sink_world(folder: Path) -> AsyncIterator[SinkWorld]:
     # Nothing is fetched: the site is never started.
     async with a_world(folder, Site()) as world:
-        tools = dataclasses.replace(world.tools, exports=LocalExports)
-        yield SinkWorld(tools, world.clock, world.secrets)
+        ports = dataclasses.replace(world.ports, exports=LocalExports)
+        yield SinkWorld(ports, world.clock, world.secrets)

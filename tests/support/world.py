@@ -25,7 +25,7 @@ from rowen.core.source import Source
 from rowen.engine.run import Receipt, sync
 from rowen.managing import find as finding
 from rowen.managing import sources
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.ports.converter import Converter
 from rowen.reading import search as searching
 from tests.support.fakes import FakeClock, FakeEmbedder
@@ -47,28 +47,28 @@ class InThisProcess:
 
 class World:
     def __init__(
-        self, tools: Tools, site: Site, clock: FakeClock, embedder: FakeEmbedder, secrets: dict[str, str]
+        self, ports: Ports, site: Site, clock: FakeClock, embedder: FakeEmbedder, secrets: dict[str, str]
     ) -> None:
-        self.tools = tools
+        self.ports = ports
         self.site = site
         self.clock = clock
         self.embedder = embedder
         self.secrets = secrets
         """Variables that settings may refer to."""
-        self.store = tools.store
+        self.store = ports.store
         self.events: list[Event] = []
 
     async def add(self, name: str = "docs", path: str = "/", **settings: object) -> Source:
         given = {key: str(value) for key, value in settings.items()}
-        added = await sources.add(self.tools, self.site.url + path, name=name, settings=given)
+        added = await sources.add(self.ports, self.site.url + path, name=name, settings=given)
         self.site.clear_log()
         return added.source
 
     async def sync(self, name: str = "docs", *, full: bool = False) -> Receipt:
         self.site.clear_log()
         self.events.clear()
-        source = await finding.find(self.tools, name)
-        return await sync(self.tools, source, full=full, on_event=self.events.append)
+        source = await finding.find(self.ports, name)
+        return await sync(self.ports, source, full=full, on_event=self.events.append)
 
     async def search(self, query: str, *, mode: SearchMode = SearchMode.KEYWORD, **options: Any) -> Answer:
         return await searching.search(self.store, self.embedder, query, mode=mode, **options)
@@ -79,11 +79,11 @@ class World:
         return sorted(hit.url.removeprefix(self.site.url).partition("#")[0] for hit in answer.hits)
 
     async def pages(self, name: str = "docs") -> set[str]:
-        source = await finding.find(self.tools, name)
+        source = await finding.find(self.ports, name)
         return {url.removeprefix(self.site.url) for url in await self.store.known(source.id)}
 
     async def source(self, name: str = "docs") -> Source:
-        return await finding.find(self.tools, name)
+        return await finding.find(self.ports, name)
 
 
 @asynccontextmanager
@@ -93,7 +93,7 @@ async def a_world(
     clock, embedder = clock or FakeClock(), FakeEmbedder()
     secrets: dict[str, str] = {}
     store = SqliteStore(folder / "rowen.db")
-    tools = Tools(
+    ports = Ports(
         store=store,
         clock=clock,
         open_fetcher=open_fetcher,
@@ -110,7 +110,7 @@ async def a_world(
         secrets=secrets.get,
     )
     try:
-        yield World(tools, site, clock, embedder, secrets)
+        yield World(ports, site, clock, embedder, secrets)
     finally:
         await store.close()
 

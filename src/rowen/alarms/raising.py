@@ -27,7 +27,7 @@ from rowen.core.source import Source
 from rowen.engine.run import Receipt
 from rowen.errors import RowenError, TransientError
 from rowen.ports.alarms import Route
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 
 NOTE = "alarms"
 """The definitions of the channels."""
@@ -38,25 +38,25 @@ RETRY_BASE_S = 2.0
 _log = logging.getLogger("rowen.alarms")
 
 
-async def channels(tools: Tools) -> list[Channel]:
+async def channels(ports: Ports) -> list[Channel]:
     """Who is told; a line in the log when nobody said otherwise."""
-    tables = await tools.store.note(NOTE)
+    tables = await ports.store.note(NOTE)
     return [alarm_channels.DEFAULT] if tables is None else alarm_channels.read(tables, where="stored alarms")
 
 
-async def save_channels(tools: Tools, found: Sequence[Channel] | None) -> None:
+async def save_channels(ports: Ports, found: Sequence[Channel] | None) -> None:
     """Keep these definitions; None for the default, an empty list for silence."""
-    await tools.store.save_note(NOTE, found and [alarm_channels.as_table(channel) for channel in found])
+    await ports.store.save_note(NOTE, found and [alarm_channels.as_table(channel) for channel in found])
 
 
-async def after_turn(tools: Tools, before: Source, receipt: Receipt) -> None:
+async def after_turn(ports: Ports, before: Source, receipt: Receipt) -> None:
     """Say what a turn of a source is worth saying. `before` is the source as it was before the turn."""
     what = verdict(receipt.status, receipt.failure)
     if what is None:
         return
     failures = 0
     if what is not What.RECOVERED:
-        now = next((one for one in await tools.store.sources() if one.id == before.id), before)
+        now = next((one for one in await ports.store.sources() if one.id == before.id), before)
         failures = max(now.consecutive_failures, before.consecutive_failures + 1)
     alarm = Alarm(
         what=what,
@@ -64,11 +64,11 @@ async def after_turn(tools: Tools, before: Source, receipt: Receipt) -> None:
         message="" if what is What.RECOVERED else receipt.error or "it ended without a word",
         hint=_way_out(what, before, receipt),
         failures=failures,
-        at=tools.clock.now(),
+        at=ports.clock.now(),
     )
     limited = receipt.failure is Failure.RATE_LIMIT
     await _consider(
-        tools,
+        ports,
         alarm,
         note=f"{RAISED}source:{before.id}",
         fresh=before.consecutive_failures == 0,
@@ -85,7 +85,7 @@ def _way_out(what: What, source: Source, receipt: Receipt) -> str | None:
     return receipt.hint
 
 
-async def after_sink(tools: Tools, before: Sink, error: RowenError | None) -> None:
+async def after_sink(ports: Ports, before: Sink, error: RowenError | None) -> None:
     """The same for a sink: `error` is what stopped it, None when it has sent."""
     alarm = Alarm(
         what=What.RECOVERED if error is None else What.SINK,
@@ -93,39 +93,39 @@ async def after_sink(tools: Tools, before: Sink, error: RowenError | None) -> No
         message="" if error is None else error.message,
         hint=None if error is None else error.hint,
         failures=0 if error is None else before.failures + 1,
-        at=tools.clock.now(),
+        at=ports.clock.now(),
     )
-    await _consider(tools, alarm, note=f"{RAISED}sink:{before.name}", fresh=before.failures == 0)
+    await _consider(ports, alarm, note=f"{RAISED}sink:{before.name}", fresh=before.failures == 0)
 
 
-async def _consider(tools: Tools, alarm: Alarm, *, note: str, fresh: bool, patience: int = 1) -> None:
+async def _consider(ports: Ports, alarm: Alarm, *, note: str, fresh: bool, patience: int = 1) -> None:
     try:
-        raised: Mapping[str, Sequence[str]] = await tools.store.note(note) or {}
+        raised: Mapping[str, Sequence[str]] = await ports.store.note(note) or {}
         recovered = alarm.what is What.RECOVERED
         if recovered and not raised:
             return
         if fresh and not recovered:
             # It worked in between, when nobody watched: a sync by hand, a source of the same name.
             raised = {}
-        wanted = to_tell(await channels(tools), alarm, raised, patience=patience)
-        told = [channel for channel in wanted if await _told(tools, channel, alarm)]
+        wanted = to_tell(await channels(ports), alarm, raised, patience=patience)
+        told = [channel for channel in wanted if await _told(ports, channel, alarm)]
         remembered = after_telling(raised, alarm, told)
         if told or recovered:
-            await tools.store.save_note(note, remembered)
+            await ports.store.save_note(note, remembered)
     except RowenError as exc:
         _log.error("alarm_failed about=%s error=%s", alarm.subject, exc.message)
 
 
-async def _told(tools: Tools, channel: Channel, alarm: Alarm) -> bool:
+async def _told(ports: Ports, channel: Channel, alarm: Alarm) -> bool:
     hidden: list[str] = []
     attempt = 1
     while True:
         try:
-            settings = _resolved(tools, channel, hidden)
-            await tools.deliver_alarm(Route(name=channel.name, kind=channel.kind, settings=settings), alarm)
+            settings = _resolved(ports, channel, hidden)
+            await ports.deliver_alarm(Route(name=channel.name, kind=channel.kind, settings=settings), alarm)
         except TransientError as exc:
             if attempt < ATTEMPTS:
-                await tools.clock.sleep(RETRY_BASE_S * 2 ** (attempt - 1))
+                await ports.clock.sleep(RETRY_BASE_S * 2 ** (attempt - 1))
                 attempt += 1
                 continue
             _not_told(channel, alarm, exc.message, hidden)
@@ -140,11 +140,11 @@ async def _told(tools: Tools, channel: Channel, alarm: Alarm) -> bool:
         return True
 
 
-def _resolved(tools: Tools, channel: Channel, hidden: list[str]) -> dict[str, Any]:
+def _resolved(ports: Ports, channel: Channel, hidden: list[str]) -> dict[str, Any]:
     """The settings with their secrets; `hidden` collects the values that nobody may see."""
 
     def looked_up(name: str) -> str | None:
-        value = tools.secrets(name)
+        value = ports.secrets(name)
         if value and value.strip():
             hidden.append(value.strip())
         return value

@@ -34,7 +34,7 @@ from rowen.managing import find as finding
 from rowen.managing import sources
 from rowen.managing.find import choose
 from rowen.managing.sources import Added
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.reading import history
 from rowen.reading import search as searching
 from rowen.service.attempts import sync_all_parts
@@ -54,10 +54,10 @@ class AsyncRowen:
         """`db` is the store, `sqlite:///path`; left away, ROWEN_DB or the user's data folder."""
         self._config, _ = settings.load(db=db)
         self._stack = AsyncExitStack()
-        self._opened: Tools | None = None
+        self._opened: Ports | None = None
 
     async def __aenter__(self) -> Self:
-        self._opened = await self._stack.enter_async_context(wiring.open_tools(self._config))
+        self._opened = await self._stack.enter_async_context(wiring.open_ports(self._config))
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -79,16 +79,16 @@ class AsyncRowen:
     ) -> Added:
         """Add a source; `settings` are its parameters as text, as `--set` takes them."""
         return await sources.add(
-            self._tools, location, name=name, kind=kind, version=version, settings=settings, check=check
+            self._ports, location, name=name, kind=kind, version=version, settings=settings, check=check
         )
 
     async def remove(self, name: str) -> None:
-        await sources.remove(self._tools, await finding.find(self._tools, name))
+        await sources.remove(self._ports, await finding.find(self._ports, name))
 
     async def sync(self, name: str, *, full: bool = False, on_event: OnEvent = _ignore) -> Receipt:
         """Bring a source in step. A run that failed or was held says so in its receipt; it does not raise."""
-        source = await finding.find(self._tools, name)
-        return await sync_all_parts(self._tools, source, full=full, on_event=on_event)
+        source = await finding.find(self._ports, name)
+        return await sync_all_parts(self._ports, source, full=full, on_event=on_event)
 
     async def search(
         self,
@@ -99,38 +99,38 @@ class AsyncRowen:
         mode: SearchMode | str = SearchMode.HYBRID,
         limit: int = 10,
     ) -> Answer:
-        wanted = [await choose(self._tools, name) for name in sources]
+        wanted = [await choose(self._ports, name) for name in sources]
         filters = Filters(source_ids=frozenset(source.id for source in wanted), kinds=frozenset(kinds))
         chosen = _mode(mode)
         # A search by words alone never loads the model.
-        embedder = await for_search(self._tools) if chosen is not SearchMode.KEYWORD else None
+        embedder = await for_search(self._ports) if chosen is not SearchMode.KEYWORD else None
         return await searching.search(
-            self._tools.store, embedder, query, mode=chosen, filters=filters, limit=limit
+            self._ports.store, embedder, query, mode=chosen, filters=filters, limit=limit
         )
 
     async def status(self) -> list[SourceStatus]:
-        return await states.statuses(self._tools)
+        return await states.statuses(self._ports)
 
     async def diff(
         self, name: str, *, from_generation: int | None = None, to_generation: int | None = None
     ) -> Diff:
         return await history.diff(
-            self._tools, await self._find(name), from_generation=from_generation, to_generation=to_generation
+            self._ports, await self._find(name), from_generation=from_generation, to_generation=to_generation
         )
 
     async def rollback(self, name: str, *, to_generation: int | None = None) -> int:
         """Answers the generation that is visible now."""
-        return await history.rollback(self._tools, await self._find(name), to_generation=to_generation)
+        return await history.rollback(self._ports, await self._find(name), to_generation=to_generation)
 
     async def approve(self, name: str) -> int:
         """Answers the generation that is visible now."""
-        return await history.approve(self._tools, await self._find(name))
+        return await history.approve(self._ports, await self._find(name))
 
     async def _find(self, name: str) -> Source:
-        return await finding.find(self._tools, name)
+        return await finding.find(self._ports, name)
 
     @property
-    def _tools(self) -> Tools:
+    def _ports(self) -> Ports:
         if self._opened is None:
             raise UserError("this store is not open", hint="use it inside `with Rowen() as rowen:`")
         return self._opened

@@ -9,7 +9,7 @@ from rowen.core.lease import source_lease_name
 
 if TYPE_CHECKING:  # a command that only looks must not load the flows that fetch
     from rowen.core.source import Source
-    from rowen.ports.bundle import Tools
+    from rowen.ports.bundle import Ports
     from rowen.ports.store.store import Pause
 
 
@@ -25,30 +25,30 @@ class SourceStatus:
     """Whoever answers it has asked to be left alone."""
 
 
-async def statuses(tools: Tools) -> list[SourceStatus]:
-    return [await status_of(tools, source) for source in await tools.store.sources()]
+async def statuses(ports: Ports) -> list[SourceStatus]:
+    return [await status_of(ports, source) for source in await ports.store.sources()]
 
 
-async def status_of(tools: Tools, source: Source) -> SourceStatus:
-    stats = await tools.store.stats(source.id)
-    pauses = await tools.store.pauses(now=tools.clock.now())
+async def status_of(ports: Ports, source: Source) -> SourceStatus:
+    stats = await ports.store.stats(source.id)
+    pauses = await ports.store.pauses(now=ports.clock.now())
     return SourceStatus(
         client_pause=pauses.get(source.client),
         source=source,
         documents=stats.documents,
         sections=stats.sections,
-        running=await _is_running(tools, source),
+        running=await _is_running(ports, source),
     )
 
 
-async def _is_running(tools: Tools, source: Source) -> bool:
-    lease = await tools.store.lease(source_lease_name(source.id))
-    return lease is not None and lease.expires_at > tools.clock.now() and not tools.is_dead(lease.owner)
+async def _is_running(ports: Ports, source: Source) -> bool:
+    lease = await ports.store.lease(source_lease_name(source.id))
+    return lease is not None and lease.expires_at > ports.clock.now() and not ports.is_dead(lease.owner)
 
 
-async def embedding_status(tools: Tools) -> dict[str, Any]:
+async def embedding_status(ports: Ports) -> dict[str, Any]:
     """The model search uses, whether vectors are missing, and the circuits that are not closed."""
-    notes = tools.store
+    notes = ports.store
     model = await notes.note("search_model")
     circuits = await notes.notes_like("breaker:")
     return {
@@ -58,13 +58,13 @@ async def embedding_status(tools: Tools) -> dict[str, Any]:
     }
 
 
-async def workforce(tools: Tools) -> dict[str, Any]:
+async def workforce(ports: Ports) -> dict[str, Any]:
     """Who works for this store, and how much waits for them."""
     from rowen.engine.workers import workers
 
-    backlog = await tools.dispatcher().backlog()
+    backlog = await ports.dispatcher().backlog()
     return {
-        "workers": [lease.owner for lease in await workers(tools)],
+        "workers": [lease.owner for lease in await workers(ports)],
         "waiting": backlog.waiting,
         "running": backlog.running,
         "oldest_at": backlog.oldest_at and backlog.oldest_at.isoformat(),

@@ -17,7 +17,7 @@ from rowen.core.rules.breaker import Breaker, BreakerSettings, BreakerState
 from rowen.core.section import Passage
 from rowen.engine.tasks import first
 from rowen.errors import EmbedderUnavailable
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.ports.embedder import Embedder, Model
 
 SEARCH_MODEL = "search_model"
@@ -41,7 +41,7 @@ def breaker_note(model: Model) -> str:
     return f"breaker:{model.name}"
 
 
-async def embed(tools: Tools, passages: Sequence[Passage]) -> Embedded:
+async def embed(ports: Ports, passages: Sequence[Passage]) -> Embedded:
     """Vectors for these passages, as far as the provider can be had.
 
     Each call's answer is stored at once, so that an interruption costs the calls under way and nothing more.
@@ -49,7 +49,7 @@ async def embed(tools: Tools, passages: Sequence[Passage]) -> Embedded:
     result = Embedded()
     if not passages:
         return result
-    caller = _Caller(tools, tools.embedder())
+    caller = _Caller(ports, ports.embedder())
     await caller.load()
     size = max(1, caller.embedder.batch_size)
     waiting = iter([passages[start : start + size] for start in range(0, len(passages), size)])
@@ -66,12 +66,12 @@ async def embed(tools: Tools, passages: Sequence[Passage]) -> Embedded:
                 continue
             result.vectors |= vectors
             if len(passages) > size:
-                await tools.store.save_passages(batch, vectors, caller.embedder.model)
+                await ports.store.save_passages(batch, vectors, caller.embedder.model)
 
     try:
         async with asyncio.TaskGroup() as group:
             # A provider that has failed is tried by one call after the other.
-            for _ in range(tools.embedding_calls if caller.is_trusted else 1):
+            for _ in range(ports.embedding_calls if caller.is_trusted else 1):
                 group.create_task(go_on())
     except BaseExceptionGroup as group_error:
         raise first(group_error) from None
@@ -85,56 +85,56 @@ class Filled:
     """Why some are still missing."""
 
 
-async def fill(tools: Tools) -> Filled:
+async def fill(ports: Ports) -> Filled:
     """Embed what readers see and has no vector under the target; then let search use the target."""
-    model, done = tools.embedder().model, 0
-    while waiting := await tools.store.unembedded(model, limit=FILL_BATCH):
-        embedded = await embed(tools, waiting)
-        await tools.store.save_vectors(embedded.vectors, model)
+    model, done = ports.embedder().model, 0
+    while waiting := await ports.store.unembedded(model, limit=FILL_BATCH):
+        embedded = await embed(ports, waiting)
+        await ports.store.save_vectors(embedded.vectors, model)
         done += len(embedded.vectors)
         if embedded.error is not None:
             return Filled(done, embedded.error)
-    await _note(tools, PENDING, False)
-    await _note(tools, SEARCH_MODEL, _described(tools.embedder()))
+    await _note(ports, PENDING, False)
+    await _note(ports, SEARCH_MODEL, _described(ports.embedder()))
     return Filled(done, None)
 
 
-async def fill_if_pending(tools: Tools) -> int:
+async def fill_if_pending(ports: Ports) -> int:
     """The same after a run that had to leave vectors out; a provider that is still away is no error here.
 
     Moving a whole store to another model is not a sync's business: that costs, and `rowen embed` does it.
     """
-    if not await tools.store.note(PENDING) or not await is_search_model(tools, tools.embedder().model):
+    if not await ports.store.note(PENDING) or not await is_search_model(ports, ports.embedder().model):
         return 0
-    return (await fill(tools)).texts
+    return (await fill(ports)).texts
 
 
-async def is_search_model(tools: Tools, model: Model) -> bool:
-    note = await tools.store.note(SEARCH_MODEL)
+async def is_search_model(ports: Ports, model: Model) -> bool:
+    note = await ports.store.note(SEARCH_MODEL)
     return note is None or (note["name"], note["digest"]) == (model.name, model.digest)
 
 
-async def left_out(tools: Tools) -> None:
+async def left_out(ports: Ports) -> None:
     """Remember that some text was stored without its vectors."""
-    await _note(tools, PENDING, True)
+    await _note(ports, PENDING, True)
 
 
-async def begin(tools: Tools) -> None:
+async def begin(ports: Ports) -> None:
     """The first model a store sees is the one search uses."""
-    if await tools.store.note(SEARCH_MODEL) is None:
-        await tools.store.save_note(SEARCH_MODEL, _described(tools.embedder()))
+    if await ports.store.note(SEARCH_MODEL) is None:
+        await ports.store.save_note(SEARCH_MODEL, _described(ports.embedder()))
 
 
-async def for_search(tools: Tools) -> Embedder:
+async def for_search(ports: Ports) -> Embedder:
     """The embedder whose vectors are complete: the target, or the one before it.
 
     While its circuit is open it answers at once that it cannot be had: a reader does not wait for the dead.
     """
-    note = await tools.store.note(SEARCH_MODEL)
-    embedder = tools.embedder()
+    note = await ports.store.note(SEARCH_MODEL)
+    embedder = ports.embedder()
     if note is not None and note["spec"] != dict(embedder.spec):
-        embedder = tools.embedder_from(note["spec"])
-    breaker = breakers.before_call(await breaker_of(tools, embedder.model), tools.clock.now())
+        embedder = ports.embedder_from(note["spec"])
+    breaker = breakers.before_call(await breaker_of(ports, embedder.model), ports.clock.now())
     return embedder if breakers.allows(breaker) else _Silent(embedder, breaker)
 
 
@@ -166,21 +166,21 @@ def _not_asked(model: Model, breaker: Breaker) -> EmbedderUnavailable:
     )
 
 
-async def breaker_of(tools: Tools, model: Model) -> Breaker:
-    remembered = await tools.store.note(breaker_note(model))
+async def breaker_of(ports: Ports, model: Model) -> Breaker:
+    remembered = await ports.store.note(breaker_note(model))
     return breakers.from_json(remembered) if remembered else Breaker()
 
 
 class _Caller:
     """One provider behind its breaker; the state is written down when it changes, not at each call."""
 
-    def __init__(self, tools: Tools, embedder: Embedder) -> None:
+    def __init__(self, ports: Ports, embedder: Embedder) -> None:
         self.embedder = embedder
-        self._tools = tools
+        self._ports = ports
         self._breaker = Breaker()
 
     async def load(self) -> None:
-        self._breaker = await breaker_of(self._tools, self.embedder.model)
+        self._breaker = await breaker_of(self._ports, self.embedder.model)
 
     @property
     def is_trusted(self) -> bool:
@@ -216,7 +216,7 @@ class _Caller:
         return vectors
 
     async def _call(self, texts: Sequence[str], *, proving: bool = False) -> list[bytes]:
-        settings, clock = self._tools.breaker, self._tools.clock
+        settings, clock = self._ports.breaker, self._ports.clock
         await self._become(breakers.before_call(self._breaker, clock.now()))
         if not breakers.allows(self._breaker):
             raise _not_asked(self.embedder.model, self._breaker)
@@ -235,7 +235,7 @@ class _Caller:
         return breakers.after_failure(
             self._breaker,
             settings,
-            self._tools.clock.now(),
+            self._ports.clock.now(),
             error=exc.message,
             rate_limited=exc.facts.get("kind") == "rate_limited",
             retry_after_s=exc.retry_after_s,
@@ -244,7 +244,7 @@ class _Caller:
     async def _become(self, after: Breaker) -> None:
         before, self._breaker = self._breaker, after
         if after != before:
-            await self._tools.store.save_note(breaker_note(self.embedder.model), breakers.to_json(after))
+            await self._ports.store.save_note(breaker_note(self.embedder.model), breakers.to_json(after))
 
 
 def _described(embedder: Embedder) -> dict[str, Any]:
@@ -257,6 +257,6 @@ def _described(embedder: Embedder) -> dict[str, Any]:
     }
 
 
-async def _note(tools: Tools, name: str, value: Any) -> None:
-    if await tools.store.note(name) != value:
-        await tools.store.save_note(name, value)
+async def _note(ports: Ports, name: str, value: Any) -> None:
+    if await ports.store.note(name) != value:
+        await ports.store.save_note(name, value)

@@ -15,7 +15,7 @@ from rowen.core.run import Counters, Run
 from rowen.core.section import Passage, Section
 from rowen.core.split import passages, split
 from rowen.engine import embedding
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.ports.embedder import Model
 from rowen.ports.store.store import Ingested, Staged
 
@@ -25,22 +25,22 @@ BATCH = 64
 class Ingestion:
     """Ingests the drafts of one run, in this process."""
 
-    def __init__(self, tools: Tools, lease: Lease, run: Run, counters: Counters) -> None:
-        self._tools = tools
+    def __init__(self, ports: Ports, lease: Lease, run: Run, counters: Counters) -> None:
+        self._ports = ports
         self._lease = lease
         self._run = run
         self._counters = counters
 
     async def take(self, drafts: Sequence[Draft]) -> dict[str, Reason]:
         """Hand off and ingest; answers why each reference ended as it did."""
-        now = self._tools.clock.now()
-        return await self.work_off(await self._tools.store.stage(self._lease, self._run, drafts, now=now))
+        now = self._ports.clock.now()
+        return await self.work_off(await self._ports.store.stage(self._lease, self._run, drafts, now=now))
 
     async def revive(self, references: Sequence[str]) -> dict[str, Reason]:
         """The same for texts an interrupted run has stored already."""
-        now = self._tools.clock.now()
+        now = self._ports.clock.now()
         return await self.work_off(
-            await self._tools.store.revive(self._lease, self._run, references, now=now)
+            await self._ports.store.revive(self._lease, self._run, references, now=now)
         )
 
     async def rest(self) -> dict[str, Reason]:
@@ -61,13 +61,13 @@ class Ingestion:
         return reasons
 
     async def _ingest(self, staged: Sequence[Staged]) -> dict[str, Reason]:
-        store, clock = self._tools.store, self._tools.clock
+        store, clock = self._ports.store, self._ports.clock
         await store.start_handoffs(self._lease, [one.handoff_id for one in staged], now=clock.now())
         sections = {one.content_id: split(one.draft.text) for one in staged if not one.sectioned}
         found: dict[bytes, Passage] = {}
         for tree in sections.values():
             found |= passages(tree)
-        model = self._tools.embedder().model
+        model = self._ports.embedder().model
         vectors, missing = await self._embed(found, model)
         reasons = {one.draft.reference: _reason(sections.get(one.content_id, ()), missing) for one in staged}
         await store.ingest(
@@ -94,14 +94,14 @@ class Ingestion:
         """Vectors of what had none, and the passages that still have none."""
         if not found:
             return {}, set()
-        states = await self._tools.store.passage_states(list(found), model)
+        states = await self._ports.store.passage_states(list(found), model)
         wanted = [
             passage for digest, passage in found.items() if not (digest in states and states[digest].embedded)
         ]
-        embedded = await embedding.embed(self._tools, wanted)
-        if embedded.error is not None or not await embedding.is_search_model(self._tools, model):
+        embedded = await embedding.embed(self._ports, wanted)
+        if embedded.error is not None or not await embedding.is_search_model(self._ports, model):
             # Written down before the text is: whoever comes after a crash knows that vectors are missing.
-            await embedding.left_out(self._tools)
+            await embedding.left_out(self._ports)
         counters = self._counters
         counters.passages_reused += len(states)
         counters.passages_new += len(found) - len(states)
@@ -111,13 +111,13 @@ class Ingestion:
         return embedded.vectors, {p.hash for p in wanted}.difference(embedded.vectors)
 
     async def _give_up(self, staged: Staged) -> dict[str, Reason]:
-        await self._tools.store.settle_handoff(
+        await self._ports.store.settle_handoff(
             self._lease,
             staged.handoff_id,
             status=HandoffStatus.FAILED,
             reason=Reason.WORKER_LOST.value,
             error=f"its worker died {staged.attempts} times",
-            now=self._tools.clock.now(),
+            now=self._ports.clock.now(),
         )
         return {staged.draft.reference: Reason.WORKER_LOST}
 

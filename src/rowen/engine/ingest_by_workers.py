@@ -15,7 +15,7 @@ from rowen.core.lease import Lease
 from rowen.core.run import Counters, Run
 from rowen.engine.ingest import BATCH, Ingestion
 from rowen.engine.workers import workers
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.ports.store.store import Staged
 
 MAX_OUT = 2_000
@@ -30,8 +30,8 @@ LOST_S = 60.0
 class Dispatched:
     """The same calls as `Ingestion`; answers come later, with any call."""
 
-    def __init__(self, tools: Tools, lease: Lease, run: Run, counters: Counters) -> None:
-        self._tools = tools
+    def __init__(self, ports: Ports, lease: Lease, run: Run, counters: Counters) -> None:
+        self._ports = ports
         self._lease = lease
         self._run = run
         self._counters = counters
@@ -40,15 +40,15 @@ class Dispatched:
         self._joined = False
 
     async def take(self, drafts: Sequence[Draft]) -> dict[str, Reason]:
-        now = self._tools.clock.now()
+        now = self._ports.clock.now()
         return await self._send(
-            await self._tools.store.stage(self._lease, self._run, drafts, now=now, dispatch=True)
+            await self._ports.store.stage(self._lease, self._run, drafts, now=now, dispatch=True)
         )
 
     async def revive(self, references: Sequence[str]) -> dict[str, Reason]:
-        now = self._tools.clock.now()
+        now = self._ports.clock.now()
         return await self._send(
-            await self._tools.store.revive(self._lease, self._run, references, now=now, dispatch=True)
+            await self._ports.store.revive(self._lease, self._run, references, now=now, dispatch=True)
         )
 
     async def rest(self) -> dict[str, Reason]:
@@ -61,7 +61,7 @@ class Dispatched:
         """What workers did counts as the run's, however it ends; once."""
         if self._joined:
             return
-        for share in await self._tools.store.shares(self._run.id):
+        for share in await self._ports.store.shares(self._run.id):
             self._counters.join(Counters.from_dict(share))
         self._joined = True
 
@@ -71,7 +71,7 @@ class Dispatched:
 
     async def _wait_until(self, at_most: int) -> dict[str, Reason]:
         reasons: dict[str, Reason] = {}
-        clock = self._tools.clock
+        clock = self._ports.clock
         heard = clock.monotonic()
         while True:
             news = await self._news()
@@ -80,7 +80,7 @@ class Dispatched:
                 self._patience_s = PATIENCE_S
             elif quiet_s >= self._patience_s:
                 # What a worker has begun is left to it while it may be alive.
-                alone = quiet_s >= LOST_S or not await workers(self._tools)
+                alone = quiet_s >= LOST_S or not await workers(self._ports)
                 news = await self._do_it_here(begun=alone)
                 # Whoever did not come for this batch is not waited for at the next one.
                 self._patience_s = 0.0 if news else PATIENCE_S
@@ -93,14 +93,14 @@ class Dispatched:
                 await clock.sleep(LOOK_AGAIN_S)
 
     async def _news(self) -> dict[str, Reason]:
-        settled = await self._tools.store.settled(list(self._out))
+        settled = await self._ports.store.settled(list(self._out))
         for one in settled:
             del self._out[one.handoff_id]
         return {one.reference: Reason(one.reason) for one in settled}
 
     async def _do_it_here(self, *, begun: bool) -> dict[str, Reason]:
-        waiting = await self._tools.store.staged(self._run, list(self._out), begun=begun, limit=BATCH)
-        local = Ingestion(self._tools, self._lease, self._run, self._counters)
+        waiting = await self._ports.store.staged(self._run, list(self._out), begun=begun, limit=BATCH)
+        local = Ingestion(self._ports, self._lease, self._run, self._counters)
         reasons = await local.work_off(waiting)
         for one in waiting:
             self._out.pop(one.handoff_id, None)

@@ -20,7 +20,7 @@ from rowen.core.run import Counters, Event, Run, RunItem
 from rowen.engine.ingest import BATCH, Ingestion
 from rowen.engine.ingest_by_workers import Dispatched
 from rowen.errors import RowenError
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.ports.store.store import Refreshed
 
 OnEvent = Callable[[Event], None]
@@ -43,7 +43,7 @@ class Wish:
 class Intake:
     def __init__(
         self,
-        tools: Tools,
+        ports: Ports,
         lease: Lease,
         run: Run,
         *,
@@ -65,13 +65,13 @@ class Intake:
         self.items: list[RunItem] = []
         """What became of items, not written down yet."""
         self.first_failure: RunItem | None = None
-        self._tools = tools
+        self._ports = ports
         self._source = source
         self.known: Mapping[str, Known] = {}
         """What readers see of the source, by reference: all of it, or what was looked up last."""
         self._on_event = on_event
         ways = Dispatched if wish.dispatch else Ingestion
-        self._ingestion: Ingestion | Dispatched = ways(tools, lease, run, self.counters)
+        self._ingestion: Ingestion | Dispatched = ways(ports, lease, run, self.counters)
         self._arrivals: asyncio.Queue[Draft | str | None] = asyncio.Queue(BATCH * 2)
         """New versions on their way to ingestion, and references of what an interrupted run has stored."""
         self._retired: list[int] = []
@@ -95,11 +95,11 @@ class Intake:
 
     async def load_known(self) -> None:
         """Everything readers see: for sources that go through all they have."""
-        self.known = await self._tools.store.known(self.run.source_id)
+        self.known = await self._ports.store.known(self.run.source_id)
 
     async def look_up(self, references: Sequence[str]) -> None:
         """What readers see of these references, in place of what was looked up before."""
-        self.known = await self._tools.store.known(self.run.source_id, references)
+        self.known = await self._ports.store.known(self.run.source_id, references)
 
     # what a source says
 
@@ -126,7 +126,7 @@ class Intake:
 
     async def convert(self, body: bytes, *, content_type: str, url: str) -> Converted:
         self.counters.parses += 1
-        return await self._tools.converter.convert(body, content_type=content_type, url=url)
+        return await self._ports.converter.convert(body, content_type=content_type, url=url)
 
     async def fetched(
         self,
@@ -233,7 +233,7 @@ class Intake:
                 await self._write_refreshed()
             if len(self.items) >= BATCH * 8:
                 items, self.items = self.items, []
-                await self._tools.store.save_items(self.lease, self.run, items)
+                await self._ports.store.save_items(self.lease, self.run, items)
 
     async def close(self) -> None:
         await self._arrivals.put(None)
@@ -246,14 +246,14 @@ class Intake:
     async def write_rest(self) -> None:
         """What needs no ingestion: deaths and validators, in one transaction each."""
         if self._retired:
-            await self._tools.store.retire(self.lease, self.run, self._retired)
+            await self._ports.store.retire(self.lease, self.run, self._retired)
             self._retired = []
         await self._write_refreshed()
 
     async def _write_refreshed(self) -> None:
         if self._refreshed:
             batch, self._refreshed = self._refreshed, []
-            await self._tools.store.refresh(self.lease, self.run.source_id, batch)
+            await self._ports.store.refresh(self.lease, self.run.source_id, batch)
 
     def _refresh(self, refreshed: Refreshed) -> None:
         self.counters.validators_refreshed += 1

@@ -29,7 +29,7 @@ from rowen.engine.tasks import first
 from rowen.engine.workers import workers
 from rowen.errors import LeaseLost, RateLimited, RowenError, TransientError, UserError
 from rowen.kinds.register import kind_named
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.ports.store.store import RunEnd
 
 ENDING_WAITS_S = (1.0, 2.0, 4.0, 8.0)
@@ -66,7 +66,7 @@ class Receipt:
 
 
 async def sync(
-    tools: Tools,
+    ports: Ports,
     source: Source,
     *,
     full: bool = False,
@@ -79,19 +79,19 @@ async def sync(
     `only` names the references that are said to have changed; a kind that cannot ask for them alone asks for
     everything. `part` is 0 for the newest, more for each stretch of history after it.
     """
-    async with run_slot(tools), run_lease(tools, source) as lease:
-        source = await reloaded(tools, source)
+    async with run_slot(ports), run_lease(ports, source) as lease:
+        source = await reloaded(ports, source)
         mode = Mode.FULL if full or not source.active_generation else Mode.INCREMENTAL
         # Before the run begins: from there to its execution nothing may be waited for.
         wish = Wish(
             full=full,
             only=None if only is None else tuple(only),
             part=part,
-            dispatch=bool(await workers(tools)),
+            dispatch=bool(await workers(ports)),
         )
-        run = await tools.store.begin_run(lease, source.id, mode=mode, now=tools.clock.now())
+        run = await ports.store.begin_run(lease, source.id, mode=mode, now=ports.clock.now())
         on_event(Event(source.label, "started", run_id=run.id))
-        receipt = await _Execution(tools, source, lease, run, wish, on_event).execute()
+        receipt = await _Execution(ports, source, lease, run, wish, on_event).execute()
         on_event(
             Event(
                 source.label,
@@ -106,15 +106,15 @@ async def sync(
 
 class _Execution:
     def __init__(
-        self, tools: Tools, source: Source, lease: Lease, run: Run, wish: Wish, on_event: OnEvent
+        self, ports: Ports, source: Source, lease: Lease, run: Run, wish: Wish, on_event: OnEvent
     ) -> None:
         self._wish = wish
-        self._tools = tools
+        self._ports = ports
         self._source = source
         self._lease = lease
         self._run = run
         self._on_event = on_event
-        self._started = tools.clock.monotonic()
+        self._started = ports.clock.monotonic()
         self._intake: Intake | None = None
         self._documents = 0
 
@@ -139,10 +139,10 @@ class _Execution:
 
     async def _harvest(self) -> Harvested:
         kind = kind_named(self._source.kind)
-        generations = await self._tools.store.generations(self._source.id)
+        generations = await self._ports.store.generations(self._source.id)
         self._documents = next((g.documents for g in generations if g.active), 0)
         self._intake = intake = Intake(
-            self._tools,
+            self._ports,
             self._lease,
             self._run,
             source=self._source.label,
@@ -152,12 +152,12 @@ class _Execution:
         if kind.preload:
             await intake.load_known()
         settings = parameters.complete(kind.params, self._source.params)
-        tools = confine.of_source(self._tools, self._source)
+        ports = confine.of_source(self._ports, self._source)
         heartbeat = asyncio.create_task(self._keep_lease())
         try:
             async with asyncio.TaskGroup() as group:
                 working = group.create_task(intake.work())
-                harvesting = group.create_task(kind.harvest(tools, self._source, settings, intake))
+                harvesting = group.create_task(kind.harvest(ports, self._source, settings, intake))
                 group.create_task(self._close_after(harvesting, intake, heartbeat))
             if working.cancelled() or harvesting.cancelled():
                 # A group does not tell of a task that cancelled itself; half a run must not look like one.
@@ -179,14 +179,14 @@ class _Execution:
 
     async def _keep_lease(self) -> None:
         while True:
-            await self._tools.clock.sleep(HEARTBEAT_S)
+            await self._ports.clock.sleep(HEARTBEAT_S)
             # A store that does not answer now is told again: there are some beats to a lease.
             with suppress(TransientError):
-                self._lease = await self._tools.store.renew_lease(
-                    self._lease, now=self._tools.clock.now(), ttl_s=LEASE_TTL_S
+                self._lease = await self._ports.store.renew_lease(
+                    self._lease, now=self._ports.clock.now(), ttl_s=LEASE_TTL_S
                 )
                 if self._intake is not None:
-                    await self._tools.store.save_progress(self._lease, self._run, self._intake.counters)
+                    await self._ports.store.save_progress(self._lease, self._run, self._intake.counters)
 
     def _decide(self, harvested: Harvested) -> RunEnd:
         intake = self._require_intake()
@@ -278,7 +278,7 @@ class _Execution:
     async def _finish(
         self, end: RunEnd, exc: RowenError | None = None, *, hint: str | None = None
     ) -> Receipt:
-        tools = self._tools
+        ports = self._ports
         await self._write_down(end)
         if end.activate is not None:
             await self._forget()
@@ -301,14 +301,14 @@ class _Execution:
             stop_reason=end.stop_reason,
             error=end.error,
             hint=hint,
-            duration_s=tools.clock.monotonic() - self._started,
+            duration_s=ports.clock.monotonic() - self._started,
             failure=classify(exc) if exc or not end.status.is_good else None,
             retry_after_s=exc.retry_after_s if isinstance(exc, TransientError) else None,
         )
 
     async def _write_down(self, end: RunEnd) -> None:
         """The end of a run is worth some patience: without it the run stays open until its lease ends."""
-        store, clock = self._tools.store, self._tools.clock
+        store, clock = self._ports.store, self._ports.clock
         if self._wish.dispatch:
             with suppress(TransientError):
                 await store.forget_tickets(self._run.id)
@@ -323,16 +323,16 @@ class _Execution:
 
     async def _forget(self) -> None:
         """History is bounded: what died before it goes, in proportion to what changed."""
-        generations = await self._tools.store.generations(self._source.id)
+        generations = await self._ports.store.generations(self._source.id)
         shown = [generation.number for generation in generations if generation.activated_at]
-        if len(shown) > self._tools.keep_generations:
-            floor = oldest_kept(shown, active=self._run.generation, keep=self._tools.keep_generations)
-            await self._tools.store.vacuum({self._source.id: floor}, everything=False)
+        if len(shown) > self._ports.keep_generations:
+            floor = oldest_kept(shown, active=self._run.generation, keep=self._ports.keep_generations)
+            await self._ports.store.vacuum({self._source.id: floor}, everything=False)
 
     async def _about_vectors(self, counters: Counters) -> None:
         if counters.embeddings_computed or counters.skipped:
-            await embedding.begin(self._tools)
-        counters.embeddings_computed += await embedding.fill_if_pending(self._tools)
+            await embedding.begin(self._ports)
+        counters.embeddings_computed += await embedding.fill_if_pending(self._ports)
 
     def _was_whole(self, harvested: Harvested) -> bool:
         """Was everything asked for, also when the wish was for less?"""

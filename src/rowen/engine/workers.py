@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rowen.core.lease import Lease
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 
 WORKER = "worker:"
 
@@ -12,13 +12,13 @@ def worker_lease_name(owner: str) -> str:
     return WORKER + owner
 
 
-async def workers(tools: Tools) -> list[Lease]:
+async def workers(ports: Ports) -> list[Lease]:
     """The workers that gave a sign of life lately and are not certainly dead."""
-    now = tools.clock.now()
-    found = await tools.store.leases_like(WORKER)
-    return [lease for lease in found if lease.expires_at > now and not tools.is_dead(lease.owner)]
+    now = ports.clock.now()
+    found = await ports.store.leases_like(WORKER)
+    return [lease for lease in found if lease.expires_at > now and not ports.is_dead(lease.owner)]
 
 
-async def others(tools: Tools) -> list[Lease]:
+async def others(ports: Ports) -> list[Lease]:
     """The workers that are not this process."""
-    return [lease for lease in await workers(tools) if lease.owner != tools.owner]
+    return [lease for lease in await workers(ports) if lease.owner != ports.owner]

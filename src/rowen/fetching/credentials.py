@@ -15,7 +15,7 @@ from rowen.core.params import Param
 from rowen.core.safety.secrets import Credentials, Secret, fill, header_name, reference
 from rowen.core.web import urls
 from rowen.errors import BadLocation, ConfigError
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 
 PARAMS = (
     Param(
@@ -66,18 +66,18 @@ def hint(params: Mapping[str, Any]) -> str:
     )
 
 
-def resolve(tools: Tools, params: Mapping[str, Any], location: str) -> Credentials | None:
+def resolve(ports: Ports, params: Mapping[str, Any], location: str) -> Credentials | None:
     """What the settings stand for now; None when there are none. Raises `ConfigError`."""
     found: list[tuple[str, str, str]] = []
     for name, text in (params.get("header") or {}).items():
         setting = f"header.{name}"
-        found.append((setting, name, fill(setting, text, tools.secrets)))
+        found.append((setting, name, fill(setting, text, ports.secrets)))
     if params.get("cookie"):
-        found.append(("cookie", "Cookie", fill("cookie", params["cookie"], tools.secrets)))
+        found.append(("cookie", "Cookie", fill("cookie", params["cookie"], ports.secrets)))
     if params.get("basic"):
-        found.append(("basic", "Authorization", _basic(fill("basic", params["basic"], tools.secrets))))
+        found.append(("basic", "Authorization", _basic(fill("basic", params["basic"], ports.secrets))))
     if params.get("bearer"):
-        token = fill("bearer", params["bearer"], tools.secrets)
+        token = fill("bearer", params["bearer"], ports.secrets)
         found.append(("bearer", "Authorization", f"Bearer {token}"))
     headers: dict[str, Secret] = {}
     given_by: dict[str, str] = {}

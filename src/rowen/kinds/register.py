@@ -22,7 +22,7 @@ from rowen.kinds.llms import kind as llms
 from rowen.kinds.settings import WEBHOOK_SECRET
 from rowen.kinds.web import kind as web
 from rowen.kinds.web import probe
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 
 
 class Prepare(Protocol):
@@ -32,7 +32,7 @@ class Prepare(Protocol):
     """
 
     def __call__(
-        self, tools: Tools, location: str, *, settings: Mapping[str, Any], check: bool
+        self, ports: Ports, location: str, *, settings: Mapping[str, Any], check: bool
     ) -> Coroutine[Any, Any, Prepared]: ...
 
 
@@ -40,16 +40,16 @@ class Prepare(Protocol):
 class Kind:
     name: str
     params: tuple[Param, ...]
-    claims: Callable[[Tools, str], bool]
+    claims: Callable[[Ports, str], bool]
     """Does a location look like one of these? The first kind that says so is asked."""
     prepare: Prepare
     guess: Prepare | None = None
     """Asked instead when nobody named the kind; may answer that the location is better had by another one."""
     preload: bool = True
     """Load all that readers see before the harvest; kinds that list too much look it up page by page."""
-    count: Callable[[Tools, Source, Mapping[str, Any]], Coroutine[Any, Any, int]] | None = None
+    count: Callable[[Ports, Source, Mapping[str, Any]], Coroutine[Any, Any, int]] | None = None
     """How many items there are, when that can be had cheaply: for `rowen plan`."""
-    harvest: Callable[[Tools, Source, Mapping[str, Any], Intake], Coroutine[Any, Any, Harvested]]
+    harvest: Callable[[Ports, Source, Mapping[str, Any], Intake], Coroutine[Any, Any, Harvested]]
 
 
 KINDS = {
@@ -120,7 +120,7 @@ KINDS = {
         Kind(
             name="web",
             params=web.PARAMS,
-            claims=lambda tools, location: True,
+            claims=lambda ports, location: True,
             prepare=probe.prepare_web,
             guess=probe.guess,
             harvest=web.harvest,
@@ -137,6 +137,6 @@ def kind_named(name: str) -> Kind:
     raise ConfigError(f"kind `{name}`: no such kind of source", hint=hint)
 
 
-def kind_of(tools: Tools, location: str) -> Kind:
+def kind_of(ports: Ports, location: str) -> Kind:
     """The kind a location looks like; asking there may still show that it is another."""
-    return next(kind for kind in KINDS.values() if kind.claims(tools, location))
+    return next(kind for kind in KINDS.values() if kind.claims(ports, location))

@@ -87,14 +87,14 @@ OnCopyEvent = Callable[[CopyEvent], None]
 
 
 async def copy(
-    tools: CopyTools,
+    ports: CopyTools,
     *,
     on_event: OnCopyEvent = lambda event: None,
     max_rows: int = MAX_ROWS,
     max_bytes: int = MAX_BYTES,
 ) -> Copied:
     """Move all of one store into another that is empty, or that an earlier attempt has begun to fill."""
-    source, target = tools.source, tools.target
+    source, target = ports.source, ports.target
     identity = await source.copying.identity()
     if identity == await target.copying.identity():
         raise UserError(
@@ -106,14 +106,14 @@ async def copy(
     if begun is not None and begun.completed_at is not None:
         return _already(begun)
     async with AsyncExitStack() as held:
-        there = await held.enter_async_context(_leases(tools, target, [ORCHESTRATOR]))
+        there = await held.enter_async_context(_leases(ports, target, [ORCHESTRATOR]))
         # Again, now that nobody else copies into it: somebody may have just done so, and be at work there.
         begun = await _begun(target, source, identity)
         if begun is not None and begun.completed_at is not None:
             return _already(begun)
-        here = await held.enter_async_context(_leases(tools, source, await _lease_names(source)))
+        here = await held.enter_async_context(_leases(ports, source, await _lease_names(source)))
         view = await held.enter_async_context(source.copying.view())
-        run = _Copy(tools, view, there, here, on_event, max_rows, max_bytes)
+        run = _Copy(ports, view, there, here, on_event, max_rows, max_bytes)
         return await run.execute(identity, begun)
 
 
@@ -156,19 +156,19 @@ async def _lease_names(source: Side) -> list[str]:
 class _Held:
     """Leases with a heartbeat. `check` says whether they still are ours."""
 
-    def __init__(self, tools: CopyTools, side: Side) -> None:
-        self._tools = tools
+    def __init__(self, ports: CopyTools, side: Side) -> None:
+        self._ports = ports
         self._side = side
         self.leases: list[Lease] = []
         self._beating: asyncio.Task[None] | None = None
         self._renewing = asyncio.Lock()
 
     async def acquire(self, name: str) -> None:
-        store, now = self._side.store, self._tools.clock.now()
+        store, now = self._side.store, self._ports.clock.now()
         holder = await store.lease(name)
-        if holder is not None and self._tools.is_dead(holder.owner):
+        if holder is not None and self._ports.is_dead(holder.owner):
             await store.release_lease(holder)
-        lease = await store.acquire_lease(name, self._tools.owner, now=now, ttl_s=LEASE_TTL_S)
+        lease = await store.acquire_lease(name, self._ports.owner, now=now, ttl_s=LEASE_TTL_S)
         if lease is None:
             holder = await store.lease(name)
             owner = holder.owner if holder else "somebody who has just ended"
@@ -199,19 +199,19 @@ class _Held:
 
     async def _beat(self) -> None:
         while True:
-            await self._tools.clock.sleep(HEARTBEAT_S)
+            await self._ports.clock.sleep(HEARTBEAT_S)
             async with self._renewing:
                 for lease in self.leases:
                     # A store that is busy now has three more beats before the lease ends.
                     with suppress(TransientError):
                         await self._side.store.renew_lease(
-                            lease, now=self._tools.clock.now(), ttl_s=LEASE_TTL_S
+                            lease, now=self._ports.clock.now(), ttl_s=LEASE_TTL_S
                         )
 
 
 @asynccontextmanager
-async def _leases(tools: CopyTools, side: Side, names: list[str]) -> AsyncIterator[_Held]:
-    held = _Held(tools, side)
+async def _leases(ports: CopyTools, side: Side, names: list[str]) -> AsyncIterator[_Held]:
+    held = _Held(ports, side)
     try:
         for name in names:
             await held.acquire(name)
@@ -226,7 +226,7 @@ class _Copy:
 
     def __init__(
         self,
-        tools: CopyTools,
+        ports: CopyTools,
         view: View,
         there: _Held,
         here: _Held,
@@ -234,21 +234,21 @@ class _Copy:
         max_rows: int,
         max_bytes: int,
     ) -> None:
-        self._tools = tools
-        self._target = tools.target.copying
+        self._ports = ports
+        self._target = ports.target.copying
         self._view = view
         self._held = (there, here)
         self._lease = there.leases[0]
         self._on_event = on_event
         self._max_rows = max_rows
         self._max_bytes = max_bytes
-        self._started = tools.clock.monotonic()
+        self._started = ports.clock.monotonic()
 
     async def execute(self, identity: str, begun: Progress | None) -> Copied:
         counts = await self._view.counts()
         if not any(counts.values()):
             raise NotFound(
-                f"store `{self._tools.source.name}`: empty, there is nothing to copy",
+                f"store `{self._ports.source.name}`: empty, there is nothing to copy",
                 hint="check the address of the store to copy from",
             )
         progress = begun or self._fresh(identity)
@@ -263,19 +263,19 @@ class _Copy:
         self._tell("preparing")
         await self._target.prepare()
         await self._check(progress, counts)
-        progress = replace(progress, completed_at=self._tools.clock.now())
+        progress = replace(progress, completed_at=self._ports.clock.now())
         await self._target.finish(self._lease, await self._view.issued(), progress)
         return Copied(
             sums=progress.sums,
             resumed=begun is not None,
             already=False,
             progress=progress,
-            duration=timedelta(seconds=self._tools.clock.monotonic() - self._started),
+            duration=timedelta(seconds=self._ports.clock.monotonic() - self._started),
         )
 
     def _fresh(self, identity: str) -> Progress:
-        now = self._tools.clock.now()
-        return Progress(identity=identity, name=self._tools.source.name, started_at=now, sums={})
+        now = self._ports.clock.now()
+        return Progress(identity=identity, name=self._ports.source.name, started_at=now, sums={})
 
     async def _unchanged(self, begun: Progress) -> bool:
         """Is what an earlier attempt has read still what the store holds?"""
@@ -325,10 +325,10 @@ class _Copy:
         if wrong:
             await self._target.load(self._lease, PARTS[0], (), replace(progress, wrong=True))
             raise PermanentError(
-                f"store `{self._tools.target.name}`: differs from `{self._tools.source.name}`"
+                f"store `{self._ports.target.name}`: differs from `{self._ports.source.name}`"
                 f" after the copy: {'; '.join(wrong)}",
                 hint="it stays marked as incomplete; the same command copies from the start again",
-                store=self._tools.target.name,
+                store=self._ports.target.name,
             )
 
     async def _sum(

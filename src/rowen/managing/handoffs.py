@@ -6,11 +6,11 @@ from rowen.core.handoff import Handoff
 from rowen.core.source import Source
 from rowen.engine.leases import run_lease
 from rowen.errors import Conflict, NotFound
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 
 
-async def find(tools: Tools, handoff_id: int) -> Handoff:
-    found = await tools.store.handoff(handoff_id)
+async def find(ports: Ports, handoff_id: int) -> Handoff:
+    found = await ports.store.handoff(handoff_id)
     if found is None:
         raise NotFound(
             f"handoff {handoff_id}: no such handoff",
@@ -20,33 +20,33 @@ async def find(tools: Tools, handoff_id: int) -> Handoff:
     return found
 
 
-async def retry(tools: Tools, handoff_id: int) -> Handoff:
+async def retry(ports: Ports, handoff_id: int) -> Handoff:
     """Queue a failed handoff again, and wish for a sync of its reference: a run takes it up."""
-    handoff = await find(tools, handoff_id)
-    source = await _source(tools, handoff)
-    now = tools.clock.now()
-    if not await tools.store.requeue_handoff(handoff_id, now=now):
-        handoff = await find(tools, handoff_id)
+    handoff = await find(ports, handoff_id)
+    source = await _source(ports, handoff)
+    now = ports.clock.now()
+    if not await ports.store.requeue_handoff(handoff_id, now=now):
+        handoff = await find(ports, handoff_id)
         raise Conflict(
             f"handoff {handoff_id}: {handoff.status}, and only a failed one is retried", handoff=handoff_id
         )
-    await tools.store.request_sync(source.id, only=[handoff.reference], reason="handoff_retry", now=now)
-    return await find(tools, handoff_id)
+    await ports.store.request_sync(source.id, only=[handoff.reference], reason="handoff_retry", now=now)
+    return await find(ports, handoff_id)
 
 
-async def cancel(tools: Tools, handoff_id: int) -> Handoff:
+async def cancel(ports: Ports, handoff_id: int) -> Handoff:
     """End a handoff that nobody works on; raises `Conflict` while its source is being synced."""
-    handoff = await find(tools, handoff_id)
-    async with run_lease(tools, await _source(tools, handoff)) as lease:
-        if not await tools.store.cancel_handoff(lease, handoff_id, now=tools.clock.now()):
-            handoff = await find(tools, handoff_id)
+    handoff = await find(ports, handoff_id)
+    async with run_lease(ports, await _source(ports, handoff)) as lease:
+        if not await ports.store.cancel_handoff(lease, handoff_id, now=ports.clock.now()):
+            handoff = await find(ports, handoff_id)
             raise Conflict(f"handoff {handoff_id}: {handoff.status} already", handoff=handoff_id)
-    return await find(tools, handoff_id)
+    return await find(ports, handoff_id)
 
 
-async def _source(tools: Tools, handoff: Handoff) -> Source:
-    run = await tools.store.run(handoff.run_id)
-    for source in await tools.store.sources():
+async def _source(ports: Ports, handoff: Handoff) -> Source:
+    run = await ports.store.run(handoff.run_id)
+    for source in await ports.store.sources():
         if run is not None and source.id == run.source_id:
             return source
     raise NotFound(f"handoff {handoff.id}: its source was removed", handoff=handoff.id)

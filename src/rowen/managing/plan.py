@@ -12,7 +12,7 @@ from rowen.core import params as parameters
 from rowen.core.source import Source
 from rowen.engine import confine
 from rowen.kinds.register import kind_named
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 
 CHARS_PER_TOKEN = 4
 GUESSED_CHARS_PER_ITEM = 1200
@@ -35,14 +35,14 @@ class Plan:
     model: str
 
 
-async def plan(tools: Tools, source: Source, *, price_per_million_tokens: float) -> Plan:
+async def plan(ports: Ports, source: Source, *, price_per_million_tokens: float) -> Plan:
     kind = kind_named(source.kind)
     settings = parameters.complete(kind.params, source.params)
-    asking = confine.of_source(tools, source)
+    asking = confine.of_source(ports, source)
     items = await kind.count(asking, source, settings) if kind.count else None
-    stats = await tools.store.stats(source.id)
-    embedder = tools.embedder()
-    gap = await tools.store.embedding_gap(embedder.model, source.id)
+    stats = await ports.store.stats(source.id)
+    embedder = ports.embedder()
+    gap = await ports.store.embedding_gap(embedder.model, source.id)
     new = None if items is None else max(0, items - stats.documents)
     texts_each = stats.sections / stats.documents if stats.documents else 1.0
     chars_each = stats.contents_bytes / stats.documents if stats.documents else GUESSED_CHARS_PER_ITEM

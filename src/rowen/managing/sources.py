@@ -16,7 +16,7 @@ from rowen.engine.leases import run_lease
 from rowen.errors import UserError
 from rowen.kinds.register import Kind, kind_named, kind_of
 from rowen.offers import companies
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
@@ -30,7 +30,7 @@ class Added:
 
 
 async def add(
-    tools: Tools,
+    ports: Ports,
     location: str,
     *,
     name: str,
@@ -45,21 +45,21 @@ async def add(
     `origin` says who adds it when that is not the operator of this machine (`core.source.API`): such a
     source reaches nothing private, now or later.
     """
-    asking = tools
+    asking = ports
     if origin is not None:
-        confine.check_variables(tools, settings or {})
-        asking = confine.limited(tools)
+        confine.check_variables(ports, settings or {})
+        asking = confine.limited(ports)
     new, findings = await describe(
         asking, location, name=name, kind=kind, version=version, settings=settings or {}, check=check
     )
     if origin is not None:
         new = replace(new, metadata={ADDED_BY: origin})
-    source = await tools.store.add_source(new, now=tools.clock.now())
+    source = await ports.store.add_source(new, now=ports.clock.now())
     return Added(source=source, findings=findings)
 
 
 async def describe(
-    tools: Tools,
+    ports: Ports,
     location: str,
     *,
     name: str,
@@ -78,12 +78,12 @@ async def describe(
             f"version `{version!r}`: expected up to 64 letters, digits and any of `.`, `-`, `_`, `+`",
             version=version,
         )
-    chosen = kind_named(kind) if kind else kind_of(tools, location)
+    chosen = kind_named(kind) if kind else kind_of(ports, location)
     # Before anybody is asked: a misspelt setting should not cost a request.
     values = parameters.read(chosen.params, settings)
     prepare = chosen.prepare if kind else chosen.guess or chosen.prepare
     prepared = await prepare(
-        tools, location, settings=parameters.complete(chosen.params, values), check=check
+        ports, location, settings=parameters.complete(chosen.params, values), check=check
     )
     chosen = kind_named(prepared.kind)
     values = parameters.read(chosen.params, settings)
@@ -98,11 +98,11 @@ async def describe(
     return new, prepared.findings
 
 
-async def remove(tools: Tools, source: Source) -> None:
-    async with run_lease(tools, source):
-        await tools.store.remove_source(source.id)
-    await companies.project(tools)
-    await tools.store.vacuum({}, everything=True)
+async def remove(ports: Ports, source: Source) -> None:
+    async with run_lease(ports, source):
+        await ports.store.remove_source(source.id)
+    await companies.project(ports)
+    await ports.store.vacuum({}, everything=True)
 
 
 def _key(kind: Kind, *, name: str, version: str, location: str, values: Mapping[str, object]) -> str:

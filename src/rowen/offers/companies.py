@@ -25,39 +25,39 @@ from rowen.core.source import Source
 from rowen.core.web.urls import host_of
 from rowen.engine.leases import acquire, kept
 from rowen.errors import LeaseLost, NotFound
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 
 LEASE = "projection:companies"
 PAGE = 500
 SHOWN = 5
 
 
-async def project(tools: Tools, *, limit: int = 500) -> int:
+async def project(ports: Ports, *, limit: int = 500) -> int:
     """Bring offers and companies in step with what readers see; answers how many references were looked at.
 
     `limit` is how many of them go into one transaction. Somebody else who is at it does it for us.
     """
     done = 0
     # Asked again after letting go: whoever came in between was sent away and relies on us.
-    while await _is_behind(tools):
-        lease = await acquire(tools, LEASE)
+    while await _is_behind(ports):
+        lease = await acquire(ports, LEASE)
         if lease is None:
             break
         try:
-            async with kept(tools, lease):
-                done += await _catch_up(tools, lease, limit)
+            async with kept(ports, lease):
+                done += await _catch_up(ports, lease, limit)
         except LeaseLost:
             break
     return done
 
 
-async def find(tools: Tools, name_or_id: str) -> Company:
+async def find(ports: Ports, name_or_id: str) -> Company:
     """A company by its id or by its name, however it is spelt, or by a part that fits one company only."""
     if name_or_id.isascii() and name_or_id.isdigit() and len(name_or_id) <= 18:
-        company = await tools.store.company(int(name_or_id))
+        company = await ports.store.company(int(name_or_id))
         if company is not None:
             return company
-    found = await tools.store.companies(query=name_or_id, limit=PAGE)
+    found = await ports.store.companies(query=name_or_id, limit=PAGE)
     plain = company_name(name_or_id)
     exact = [company for company in found if plain and company_name(company.name) == plain]
     if len(exact or found) == 1:
@@ -75,7 +75,7 @@ async def find(tools: Tools, name_or_id: str) -> Company:
 
 
 async def listed(
-    tools: Tools,
+    ports: Ports,
     *,
     query: str | None = None,
     min_open: int = 0,
@@ -85,7 +85,7 @@ async def listed(
     """Companies for a reader: those with the most open offers first."""
     every: list[Company] = []
     while True:
-        page = await tools.store.companies(
+        page = await ports.store.companies(
             query=query,
             min_open=min_open,
             source_ids=source_ids,
@@ -99,58 +99,58 @@ async def listed(
     return every[:limit]
 
 
-async def _is_behind(tools: Tools) -> bool:
-    stand = await tools.store.projection(OFFER_KINDS)
+async def _is_behind(ports: Ports) -> bool:
+    stand = await ports.store.projection(OFFER_KINDS)
     if stand.orphaned:
         return True
     if not stand.source_ids:
         return False
-    return bool(await tools.store.feed(stand.cursor, source_ids=stand.source_ids, limit=1))
+    return bool(await ports.store.feed(stand.cursor, source_ids=stand.source_ids, limit=1))
 
 
-async def _catch_up(tools: Tools, lease: Lease, limit: int) -> int:
+async def _catch_up(ports: Ports, lease: Lease, limit: int) -> int:
     done = 0
     while True:
-        stand = await tools.store.projection(OFFER_KINDS)
+        stand = await ports.store.projection(OFFER_KINDS)
         if stand.orphaned:
             # First of all: the id of a source that is gone may be another's by now.
-            await _save(tools, lease, await tools.store.orphaned_offers(limit=limit), (), cursor=None)
+            await _save(ports, lease, await ports.store.orphaned_offers(limit=limit), (), cursor=None)
             continue
         if not stand.source_ids:
             return done
-        items = await tools.store.feed(stand.cursor, source_ids=stand.source_ids, limit=limit)
+        items = await ports.store.feed(stand.cursor, source_ids=stand.source_ids, limit=limit)
         if not items:
             return done
-        seen = await _seen(tools, items)
-        known = await tools.store.known_offers(
+        seen = await _seen(ports, items)
+        known = await ports.store.known_offers(
             places=_places(seen),
             offers={one.posting.key for one in seen if one.posting},
             company_keys={key for one in seen for key in _keys(one.posting)},
         )
-        await _save(tools, lease, known, seen, cursor=items[-1].cursor)
+        await _save(ports, lease, known, seen, cursor=items[-1].cursor)
         done += len(items)
 
 
 async def _save(
-    tools: Tools, lease: Lease, known: KnownOffers, seen: Sequence[Seen], *, cursor: Cursor | None
+    ports: Ports, lease: Lease, known: KnownOffers, seen: Sequence[Seen], *, cursor: Cursor | None
 ) -> None:
     decision = decide(known, seen)
     if decision.alike or decision.merged:
-        alike = await tools.store.offers_alike(fingerprints=decision.alike, company_ids=decision.merged)
+        alike = await ports.store.offers_alike(fingerprints=decision.alike, company_ids=decision.merged)
         decision = link(decision, alike)
-    await tools.store.save_offers(lease, decision, cursor=cursor)
+    await ports.store.save_offers(lease, decision, cursor=cursor)
 
 
-async def _seen(tools: Tools, items: Sequence[FeedItem]) -> list[Seen]:
+async def _seen(ports: Ports, items: Sequence[FeedItem]) -> list[Seen]:
     """What readers see of these references now, with the texts of the offers among them."""
     wanted: defaultdict[int, dict[str, None]] = defaultdict(dict)
     for item in items:
         if item.document is not None and is_offer(item.document.metadata):
             wanted[item.source_id][item.reference] = None
-    sources = {source.id: source for source in await tools.store.sources()} if wanted else {}
+    sources = {source.id: source for source in await ports.store.sources()} if wanted else {}
     postings: dict[tuple[int, str], Posting | None] = {}
     for source_id, references in wanted.items():
-        documents = await tools.store.documents(
+        documents = await ports.store.documents(
             source_id, references=list(references), limit=len(references), text=True
         )
         for document in documents:

@@ -60,7 +60,7 @@ async def no_alarms(route: Route, alarm: Alarm) -> None:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Tools:
+class Ports:
     store: Store
     clock: Clock
     open_fetcher: OpenFetcher

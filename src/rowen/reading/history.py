@@ -6,15 +6,15 @@ from rowen.core.generation import Diff, Generation, oldest_kept
 from rowen.core.source import Source
 from rowen.engine.leases import reloaded, run_lease
 from rowen.errors import NotFound, UserError
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.ports.store.store import Vacuumed
 
 
 async def diff(
-    tools: Tools, source: Source, *, from_generation: int | None = None, to_generation: int | None = None
+    ports: Ports, source: Source, *, from_generation: int | None = None, to_generation: int | None = None
 ) -> Diff:
     """What changed between two generations; by default between the active one and the one before it."""
-    generations = await tools.store.generations(source.id)
+    generations = await ports.store.generations(source.id)
     to = source.active_generation if to_generation is None else to_generation
     if from_generation is None:
         from_generation = max((g.number for g in generations if g.number < to), default=0)
@@ -23,15 +23,15 @@ async def diff(
     for number in (from_generation, to):
         if number:
             _existing(source, generations, number)
-    changes = await tools.store.changes(source.id, from_generation, to)
+    changes = await ports.store.changes(source.id, from_generation, to)
     return Diff(from_generation=from_generation, to_generation=to, changes=tuple(changes))
 
 
-async def rollback(tools: Tools, source: Source, *, to_generation: int | None = None) -> int:
+async def rollback(ports: Ports, source: Source, *, to_generation: int | None = None) -> int:
     """Show an older generation again; the next sync builds on it."""
-    async with run_lease(tools, source):
-        source = await reloaded(tools, source)
-        generations = await tools.store.generations(source.id)
+    async with run_lease(ports, source):
+        source = await reloaded(ports, source)
+        generations = await ports.store.generations(source.id)
         if to_generation is None:
             older = [g.number for g in generations if g.number < source.active_generation and g.activated_at]
             if not older:
@@ -47,29 +47,29 @@ async def rollback(tools: Tools, source: Source, *, to_generation: int | None = 
                 hint=f"show it with `rowen approve {source.label}`",
             )
         if to_generation != source.active_generation:
-            await tools.store.activate(source.id, to_generation, now=tools.clock.now())
+            await ports.store.activate(source.id, to_generation, now=ports.clock.now())
         return to_generation
 
 
-async def approve(tools: Tools, source: Source) -> int:
+async def approve(ports: Ports, source: Source) -> int:
     """Show the generation that the deletion guard held."""
-    async with run_lease(tools, source):
-        source = await reloaded(tools, source)
+    async with run_lease(ports, source):
+        source = await reloaded(ports, source)
         if source.held_generation is None:
             raise NotFound(f"source `{source.label}`: nothing is held", source=source.label)
-        await tools.store.activate(source.id, source.held_generation, now=tools.clock.now())
+        await ports.store.activate(source.id, source.held_generation, now=ports.clock.now())
         return source.held_generation
 
 
-async def vacuum(tools: Tools, sources: list[Source], *, keep: int | None = None) -> Vacuumed:
+async def vacuum(ports: Ports, sources: list[Source], *, keep: int | None = None) -> Vacuumed:
     """Forget what died before the kept history, and everything nobody uses."""
     floors = {}
     for source in sources:
-        numbers = [g.number for g in await tools.store.generations(source.id) if g.activated_at]
+        numbers = [g.number for g in await ports.store.generations(source.id) if g.activated_at]
         floors[source.id] = oldest_kept(
-            numbers, active=source.active_generation, keep=keep or tools.keep_generations
+            numbers, active=source.active_generation, keep=keep or ports.keep_generations
         )
-    return await tools.store.vacuum(floors, everything=True)
+    return await ports.store.vacuum(floors, everything=True)
 
 
 def _existing(source: Source, generations: list[Generation], number: int) -> Generation:

@@ -17,7 +17,7 @@ from rowen.core.source import Source
 from rowen.engine.intake import OnEvent
 from rowen.engine.leases import reloaded
 from rowen.engine.run import Receipt, joined, sync
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.ports.store.store import Pause
 
 RETRY_BASE_S = 5.0
@@ -36,7 +36,7 @@ Turn = Receipt | Passed
 
 
 async def sync_all_parts(
-    tools: Tools,
+    ports: Ports,
     source: Source,
     *,
     full: bool = False,
@@ -47,20 +47,20 @@ async def sync_all_parts(
 
     What a part took in is shown before the next begins, so an interruption loses at most one part.
     """
-    receipt = await sync(tools, source, full=full, only=only, on_event=on_event)
+    receipt = await sync(ports, source, full=full, only=only, on_event=on_event)
     part, more = 0, receipt.more
     while more:
         part += 1
-        latest = await sync(tools, source, part=part, on_event=on_event)
+        latest = await sync(ports, source, part=part, on_event=on_event)
         receipt, more = joined(receipt, latest), latest.more
     if receipt.good and receipt.failure is None:
         # Asked by hand in spite of a pause, it answered.
-        await _lift_pause(tools, source)
+        await _lift_pause(ports, source)
     return receipt
 
 
 async def run_source(
-    tools: Tools,
+    ports: Ports,
     source: Source,
     *,
     full: bool = False,
@@ -69,20 +69,20 @@ async def run_source(
 ) -> Turn:
     """One source's turn: up to three attempts for what may pass, none for a client that is paused."""
     client = source.client
-    pause = (await tools.store.pauses(now=tools.clock.now())).get(client)
+    pause = (await ports.store.pauses(now=ports.clock.now())).get(client)
     if pause is not None:
         return Passed(source, f"client `{client}` is paused: {pause.reason}", pause.until)
     attempt = 1
     while True:
-        receipt = await sync_all_parts(tools, source, full=full, only=only, on_event=on_event)
+        receipt = await sync_all_parts(ports, source, full=full, only=only, on_event=on_event)
         if receipt.failure is Failure.RATE_LIMIT:
-            await _pause(tools, client, receipt)
+            await _pause(ports, client, receipt)
         passing = receipt.failure is Failure.TRANSIENT and receipt.status is RunStatus.FAILED
         if not passing or attempt >= ATTEMPTS:
             return receipt
-        await tools.clock.sleep(RETRY_BASE_S * 2 ** (attempt - 1))
+        await ports.clock.sleep(RETRY_BASE_S * 2 ** (attempt - 1))
         attempt += 1
-        source = await reloaded(tools, source)
+        source = await reloaded(ports, source)
 
 
 def settles(turn: Receipt) -> bool:
@@ -94,25 +94,25 @@ class RunSource(Protocol):
     """Who makes the runs: `run_source`, or a desk that others share."""
 
     def __call__(
-        self, tools: Tools, source: Source, *, full: bool, only: Sequence[str] | None, on_event: OnEvent
+        self, ports: Ports, source: Source, *, full: bool, only: Sequence[str] | None, on_event: OnEvent
     ) -> Coroutine[Any, Any, Turn]: ...
 
 
-async def resume(tools: Tools, source: Source) -> None:
+async def resume(ports: Ports, source: Source) -> None:
     """Let a source run again: a person has looked at it, and at whoever answers it."""
-    await tools.store.set_paused(source.id, False)
-    await _lift_pause(tools, source)
+    await ports.store.set_paused(source.id, False)
+    await _lift_pause(ports, source)
 
 
-async def _lift_pause(tools: Tools, source: Source) -> None:
-    client, now = source.client, tools.clock.now()
-    if client in await tools.store.pauses(now=now):
-        await tools.store.pause_client(Pause(client=client, until=now, reason="lifted"))
+async def _lift_pause(ports: Ports, source: Source) -> None:
+    client, now = source.client, ports.clock.now()
+    if client in await ports.store.pauses(now=now):
+        await ports.store.pause_client(Pause(client=client, until=now, reason="lifted"))
 
 
-async def _pause(tools: Tools, client: str, receipt: Receipt) -> None:
+async def _pause(ports: Ports, client: str, receipt: Receipt) -> None:
     wait_s = min(receipt.retry_after_s if receipt.retry_after_s is not None else PAUSE_S, LONGEST_PAUSE_S)
-    until = tools.clock.now() + timedelta(seconds=wait_s)
-    await tools.store.pause_client(
+    until = ports.clock.now() + timedelta(seconds=wait_s)
+    await ports.store.pause_client(
         Pause(client=client, until=until, reason=receipt.error or "it limits how often it may be asked")
     )

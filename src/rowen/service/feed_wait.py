@@ -10,15 +10,15 @@ import asyncio
 from collections.abc import Collection
 
 from rowen.core.feed import Cursor, FeedItem
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.ports.clock import Clock
 
 LOOK_S = 1.0
 
 
 class Lookout:
-    def __init__(self, tools: Tools) -> None:
-        self._tools = tools
+    def __init__(self, ports: Ports) -> None:
+        self._ports = ports
         self._bell = asyncio.Event()
         self._closed = False
         self.waiting = 0
@@ -28,7 +28,7 @@ class Lookout:
         self, after: Cursor, *, source_ids: Collection[int] | None, limit: int, wait_s: float
     ) -> list[FeedItem]:
         """What was touched after a cursor; when that is nothing, what is touched while we wait for it."""
-        clock, store = self._tools.clock, self._tools.store
+        clock, store = self._ports.clock, self._ports.store
         deadline = clock.monotonic() + wait_s
         self.waiting += 1
         try:

@@ -22,7 +22,7 @@ from rowen.engine.leases import acquire, orchestrator_lease
 from rowen.engine.run import Receipt
 from rowen.engine.workers import workers
 from rowen.errors import Conflict, LeaseLost, NotFound, TransientError
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.service.attempts import Passed, RunSource, Turn, run_source, settles
 from rowen.service.feed_wait import sleep_or
 from rowen.service.worker import BUSY_S, SYNC, sync_payload
@@ -37,7 +37,7 @@ LONGEST_NAP_S = 60.0
 
 
 async def serve(
-    tools: Tools,
+    ports: Ports,
     *,
     default_every_s: float,
     once: bool = False,
@@ -54,80 +54,80 @@ async def serve(
     a process that has other callers too lets all of them go through one desk.
     """
     while True:
-        async with orchestrator_lease(tools, wait_s=STANDBY_S if standby else None) as lead:
+        async with orchestrator_lease(ports, wait_s=STANDBY_S if standby else None) as lead:
             while not lead.is_lost():
                 if wake is not None:
                     wake.clear()
                 passed: set[int] = set()
                 nap_s = LONGEST_NAP_S
                 try:
-                    await recover(tools)
-                    for source, request in await _round(tools, passed, default_every_s, once=once):
-                        turn = await _turn(tools, source, request, run, on_event)
+                    await recover(ports)
+                    for source, request in await _round(ports, passed, default_every_s, once=once):
+                        turn = await _turn(ports, source, request, run, on_event)
                         if isinstance(turn, Passed):
                             passed.add(source.id)
                         if turn is not None:
                             yield turn
                         if isinstance(turn, Receipt):
-                            await announce(tools)
+                            await announce(ports)
                         if lead.is_lost():
                             break
                     if once:
                         return
                     # Sinks have times of their own: a night window opens whether or not a source is due.
-                    announced = await announce(tools)
+                    announced = await announce(ports)
                     openings = [one.until for one in announced if one.until is not None]
-                    nap_s = await _nap_s(tools, passed, openings, default_every_s)
+                    nap_s = await _nap_s(ports, passed, openings, default_every_s)
                 except TransientError as exc:
                     # The store is locked, full or away. Whoever looks after it waits and looks again.
                     if once:
                         raise
                     _log.warning("store_trouble error=%r", exc.message)
-                await _nap(tools, nap_s, wake)
+                await _nap(ports, nap_s, wake)
         # This process slept so long that another took over. With `standby` it waits for its turn again;
         # without, asking for the lease says who has it.
 
 
 async def _round(
-    tools: Tools, passed: set[int], default_every_s: float, *, once: bool
+    ports: Ports, passed: set[int], default_every_s: float, *, once: bool
 ) -> Sequence[tuple[Source, SyncRequest | None]]:
     """What this process runs now. What is not its to run goes into `passed`."""
-    waiting = await _waiting(tools, default_every_s)
+    waiting = await _waiting(ports, default_every_s)
     if once:
         return waiting
     # A paused client is not news at every look; its sources come back when the pause ends.
-    pauses = await tools.store.pauses(now=tools.clock.now())
+    pauses = await ports.store.pauses(now=ports.clock.now())
     passed.update(source.id for source, _ in waiting if source.client in pauses)
     waiting = [one for one in waiting if one[0].id not in passed]
-    if await workers(tools):
-        await _hand_out(tools, [source for source, _ in waiting])
+    if await workers(ports):
+        await _hand_out(ports, [source for source, _ in waiting])
         passed.update(source.id for source, _ in waiting)
         return []
     return waiting
 
 
-async def recover(tools: Tools) -> list[Source]:
+async def recover(ports: Ports) -> list[Source]:
     """No source stays RUNNING when the process that ran it is gone; answers the ones that were."""
     lost = []
-    for source in await tools.store.sources():
+    for source in await ports.store.sources():
         if source.status is not Status.RUNNING:
             continue
-        lease = await acquire(tools, source_lease_name(source.id))
+        lease = await acquire(ports, source_lease_name(source.id))
         if lease is None:
             continue
-        if await tools.store.close_lost_run(lease, source.id, now=tools.clock.now()):
+        if await ports.store.close_lost_run(lease, source.id, now=ports.clock.now()):
             lost.append(source)
-        await tools.store.release_lease(lease)
+        await ports.store.release_lease(lease)
     return lost
 
 
-async def _waiting(tools: Tools, default_every_s: float) -> Sequence[tuple[Source, SyncRequest | None]]:
+async def _waiting(ports: Ports, default_every_s: float) -> Sequence[tuple[Source, SyncRequest | None]]:
     """Wishes first, then what is due by its schedule."""
-    sources = await tools.store.sources()
+    sources = await ports.store.sources()
     by_id = {source.id: source for source in sources}
-    now = tools.clock.now()
+    now = ports.clock.now()
     wanted: list[tuple[Source, SyncRequest | None]] = []
-    for request in await tools.store.sync_requests():
+    for request in await ports.store.sync_requests():
         source = by_id.get(request.source_id)
         if source and not source.paused and wish_due_at(source, request) <= now:
             wanted.append((source, request))
@@ -136,9 +136,9 @@ async def _waiting(tools: Tools, default_every_s: float) -> Sequence[tuple[Sourc
     return wanted + [(source, None) for source in scheduled if source.id not in first]
 
 
-async def _hand_out(tools: Tools, sources: Sequence[Source]) -> None:
+async def _hand_out(ports: Ports, sources: Sequence[Source]) -> None:
     """A ticket for each source whose turn it is, unless it has one."""
-    dispatcher = tools.dispatcher()
+    dispatcher = ports.dispatcher()
     out = {payload["source"] for payload in await dispatcher.outstanding(SYNC)}
     turns = [sync_payload(source.id) for source in sources if source.id not in out]
     if turns:
@@ -146,18 +146,18 @@ async def _hand_out(tools: Tools, sources: Sequence[Source]) -> None:
 
 
 async def _turn(
-    tools: Tools, source: Source, request: SyncRequest | None, run: RunSource, on_event: OnEvent
+    ports: Ports, source: Source, request: SyncRequest | None, run: RunSource, on_event: OnEvent
 ) -> Turn | None:
     # Somebody may have paused it, or removed it, while the others ran.
-    current = next((s for s in await tools.store.sources() if s.id == source.id), None)
+    current = next((s for s in await ports.store.sources() if s.id == source.id), None)
     if current is None or current.paused:
         return None
     # Or carried out the wish.
-    if request is not None and request not in await tools.store.sync_requests():
+    if request is not None and request not in await ports.store.sync_requests():
         return None
     try:
         full, only = bool(request and request.full), request.only if request else None
-        turn = await run(tools, current, full=full, only=only, on_event=on_event)
+        turn = await run(ports, current, full=full, only=only, on_event=on_event)
     except (Conflict, LeaseLost) as exc:
         # Somebody syncs this one by hand, or took it over while this process slept.
         return Passed(source, exc.message)
@@ -173,25 +173,25 @@ async def _turn(
     if isinstance(turn, Passed):
         return turn
     if request is not None and settles(turn):
-        await tools.store.finish_request(request)
-    await raising.after_turn(tools, current, turn)
+        await ports.store.finish_request(request)
+    await raising.after_turn(ports, current, turn)
     return turn
 
 
 async def _nap_s(
-    tools: Tools, passed: set[int], openings: Sequence[datetime], default_every_s: float
+    ports: Ports, passed: set[int], openings: Sequence[datetime], default_every_s: float
 ) -> float:
     """Until a source is due, a pause ends or a sink opens, but never long: the list may change meanwhile."""
-    now = tools.clock.now()
-    pauses = await tools.store.pauses(now=now)
+    now = ports.clock.now()
+    pauses = await ports.store.pauses(now=now)
     moments = [*openings, *(pause.until for pause in pauses.values())]
-    sources = {source.id: source for source in await tools.store.sources() if not source.paused}
+    sources = {source.id: source for source in await ports.store.sources() if not source.paused}
     moments += [
         due_at(source, default_every_s=default_every_s)
         for source in sources.values()
         if source.id not in passed and not source.is_broken
     ]
-    for request in await tools.store.sync_requests():
+    for request in await ports.store.sync_requests():
         source = sources.get(request.source_id)
         if source and source.client not in pauses:
             # Somebody else is at it: that does not take long as a rule.
@@ -201,8 +201,8 @@ async def _nap_s(
     return min(max(wait_s, 0.1), LONGEST_NAP_S)
 
 
-async def _nap(tools: Tools, seconds: float, wake: asyncio.Event | None) -> None:
+async def _nap(ports: Ports, seconds: float, wake: asyncio.Event | None) -> None:
     if wake is None:
-        await tools.clock.sleep(seconds)
+        await ports.clock.sleep(seconds)
     else:
-        await sleep_or(wake, tools.clock, seconds)
+        await sleep_or(wake, ports.clock, seconds)

@@ -22,7 +22,7 @@ from rowen.engine.intake import OnEvent
 from rowen.engine.leases import reloaded
 from rowen.engine.run import Receipt
 from rowen.errors import Conflict, RowenError, TransientError
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.service.attempts import Passed, Turn, run_source, settles
 from rowen.service.feed_wait import Lookout, sleep_or
 from rowen.service.sync_job import Errand, Stopping, Watch
@@ -61,9 +61,9 @@ class Begun:
 
 
 class Desk:
-    def __init__(self, tools: Tools) -> None:
-        self._tools = tools
-        self._slots = asyncio.Semaphore(tools.max_parallel_runs)
+    def __init__(self, ports: Ports) -> None:
+        self._ports = ports
+        self._slots = asyncio.Semaphore(ports.max_parallel_runs)
         self._errands: dict[int, list[Errand]] = {}
         """By source: the one under way, then the one that waits for it."""
         self._announcing: asyncio.Task[None] | None = None
@@ -72,7 +72,7 @@ class Desk:
         """Wishes whose callers did not wait."""
         self._own: dict[int, SyncRequest] = {}
         """By source: the newest stored wish that holds nothing but what callers here asked for."""
-        self.lookout = Lookout(tools)
+        self.lookout = Lookout(ports)
         self.wake = asyncio.Event()
         """For the loop of `rowen serve`: set by whoever has left a wish in the store."""
         self.stopping = asyncio.Event()
@@ -133,21 +133,21 @@ class Desk:
                     return Answer(source=source, ended=run, run_ids=(run.id,))
                 # Another process runs other sources, or somebody rolls this one back.
                 await self._look_again()
-                source = await reloaded(self._tools, source)
+                source = await reloaded(self._ports, source)
                 continue
             if isinstance(turn, Passed):
-                raise _paused(self._tools, turn)
+                raise _paused(self._ports, turn)
             return Answer(source=turn.source, ended=turn, run_ids=tuple(errand.run_ids))
 
     async def begin(self, source: Source, *, full: bool = False) -> Begun:
         """See to it that a run is made, also if this process ends before: the wish is stored first."""
-        store = self._tools.store
+        store = self._ports.store
         newest = await store.runs(source.id, limit=1)
         after_run = newest[0].id if newest else 0
         if self.stopping.is_set():
             raise Stopping.now()
         request = await store.request_sync(
-            source.id, only=None, full=full, reason="api", now=self._tools.clock.now()
+            source.id, only=None, full=full, reason="api", now=self._ports.clock.now()
         )
         begun: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 
@@ -178,7 +178,7 @@ class Desk:
         try:
             answer = await self.sync(source, full=request.full, on_run=on_run, join=ours)
             if _settled(answer.ended):
-                await self._tools.store.finish_request(request)
+                await self._ports.store.finish_request(request)
             return answer
         finally:
             if self._own.get(source.id) is request:
@@ -186,7 +186,7 @@ class Desk:
 
     async def run_source(
         self,
-        tools: Tools,
+        ports: Ports,
         source: Source,
         *,
         full: bool = False,
@@ -266,10 +266,10 @@ class Desk:
                 await asyncio.wait({before})
             async with self._slots:
                 errand.begun = True
-                source = await reloaded(self._tools, errand.source)
+                source = await reloaded(self._ports, errand.source)
                 with self.around(source):
                     turn = await run_source(
-                        self._tools, source, full=errand.full, only=errand.only, on_event=errand.tell
+                        self._ports, source, full=errand.full, only=errand.only, on_event=errand.tell
                     )
                     if isinstance(turn, Receipt):
                         self.on_turn(turn)
@@ -296,7 +296,7 @@ class Desk:
         """Does nothing wait for this source but what callers of this desk asked for?"""
         if source.id not in self._own:
             return False
-        waiting = await self._tools.store.sync_requests()
+        waiting = await self._ports.store.sync_requests()
         return any(one == self._own.get(source.id) for one in waiting)
 
     async def _announce(self) -> None:
@@ -306,7 +306,7 @@ class Desk:
         while again:
             self._announce_again = False
             try:
-                await announce(self._tools)
+                await announce(self._ports)
             except RowenError as exc:
                 _log.error("announce_failed error=%r", exc.message)
             except Exception:
@@ -317,7 +317,7 @@ class Desk:
         """The run of another process, when it has ended; None when there is none, or it died."""
         if not await self._held_elsewhere(source):
             return None
-        newest = await self._tools.store.runs(source.id, limit=1)
+        newest = await self._ports.store.runs(source.id, limit=1)
         run = newest[0] if newest and newest[0].status is RunStatus.RUNNING else None
         if run is not None:
             on_run(run.id)
@@ -325,23 +325,23 @@ class Desk:
             await self._look_again()
             alive = await self._held_elsewhere(source)
             # The record after the lease: one that ended in between has its end in it.
-            run = await self._tools.store.run(run.id)
+            run = await self._ports.store.run(run.id)
             if not alive and run is not None and run.status is RunStatus.RUNNING:
                 return None
         return run
 
     async def _held_elsewhere(self, source: Source) -> bool:
-        tools = self._tools
-        lease = await tools.store.lease(source_lease_name(source.id))
+        ports = self._ports
+        lease = await ports.store.lease(source_lease_name(source.id))
         return (
             lease is not None
-            and lease.owner != tools.owner
-            and lease.expires_at > tools.clock.now()
-            and not tools.is_dead(lease.owner)
+            and lease.owner != ports.owner
+            and lease.expires_at > ports.clock.now()
+            and not ports.is_dead(lease.owner)
         )
 
     async def _look_again(self) -> None:
-        await sleep_or(self.stopping, self._tools.clock, LOOK_AGAIN_S)
+        await sleep_or(self.stopping, self._ports.clock, LOOK_AGAIN_S)
         if self.stopping.is_set():
             raise Stopping.now()
 
@@ -357,6 +357,6 @@ def _settled(ended: Receipt | Run) -> bool:
     return ended.status not in (RunStatus.FAILED, RunStatus.CANCELLED, RunStatus.LOST)
 
 
-def _paused(tools: Tools, passed: Passed) -> ClientPaused:
-    wait_s = max(0.0, (passed.until - tools.clock.now()).total_seconds()) if passed.until else None
+def _paused(ports: Ports, passed: Passed) -> ClientPaused:
+    wait_s = max(0.0, (passed.until - ports.clock.now()).total_seconds()) if passed.until else None
     return ClientPaused(f"source `{passed.source.label}`: not run, {passed.reason}", retry_after_s=wait_s)

@@ -22,7 +22,7 @@ from rowen.engine.workers import WORKER, worker_lease_name
 from rowen.errors import Conflict, LeaseLost, NotFound, TransientError, UserError
 from rowen.kinds.crawl.host_batch import Turn
 from rowen.kinds.register import kind_named
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.ports.dispatcher import INGEST, Answer, Done, Later, Ticket
 from rowen.ports.store.shards import FETCH
 from rowen.service.attempts import Passed, run_source, settles
@@ -43,16 +43,16 @@ def sync_payload(source_id: int) -> dict[str, Any]:
     return {"source": source_id}
 
 
-async def work(tools: Tools, *, concurrency: int, stop: asyncio.Event) -> None:
+async def work(ports: Ports, *, concurrency: int, stop: asyncio.Event) -> None:
     """Handle tickets until told to stop; what is under way then ends."""
     # Each worker has a name of its own, so those of long ago are nobody's.
-    await tools.store.forget_leases(WORKER, before=tools.clock.now() - timedelta(days=1))
-    lease = await acquire(tools, worker_lease_name(tools.owner))
+    await ports.store.forget_leases(WORKER, before=ports.clock.now() - timedelta(days=1))
+    lease = await acquire(ports, worker_lease_name(ports.owner))
     if lease is None:
-        raise Conflict(f"worker `{tools.owner}`: works already")
-    worker = _Worker(tools)
-    async with kept(tools, lease):
-        await tools.dispatcher().run(
+        raise Conflict(f"worker `{ports.owner}`: works already")
+    worker = _Worker(ports)
+    async with kept(ports, lease):
+        await ports.dispatcher().run(
             {INGEST: worker.ingest, FETCH: worker.fetch, SYNC: worker.sync},
             concurrency=concurrency,
             stop=stop,
@@ -60,11 +60,11 @@ async def work(tools: Tools, *, concurrency: int, stop: asyncio.Event) -> None:
 
 
 class _Worker:
-    def __init__(self, tools: Tools) -> None:
-        self._tools = tools
+    def __init__(self, ports: Ports) -> None:
+        self._ports = ports
 
     async def ingest(self, ticket: Ticket) -> Answer:
-        store = self._tools.store
+        store = self._ports.store
         found = await self._under_way(ticket)
         if found is None:
             return Done()
@@ -72,7 +72,7 @@ class _Worker:
         counters = Counters()
         try:
             waiting = await store.staged(run, ticket.payload["handoffs"])
-            await Ingestion(self._tools, lease, run, counters).work_off(waiting)
+            await Ingestion(self._ports, lease, run, counters).work_off(waiting)
         except LeaseLost:
             # Its run is over; whoever runs the source now has handed off anew.
             return Done()
@@ -89,7 +89,7 @@ class _Worker:
         if source is None:
             return Done()
         settings = parameters.complete(kind_named(source.kind).params, source.params)
-        turn = Turn(self._tools, source, settings, lease, run, ticket.payload["host"], ticket.payload["turn"])
+        turn = Turn(self._ports, source, settings, lease, run, ticket.payload["host"], ticket.payload["turn"])
         try:
             await turn.take()
         except LeaseLost:
@@ -104,7 +104,7 @@ class _Worker:
 
     async def _under_way(self, ticket: Ticket) -> tuple[Run, Lease] | None:
         """The run that a ticket is for, and the right to write for it; None when it is over."""
-        run = await self._tools.store.run(ticket.payload["run"])
+        run = await self._ports.store.run(ticket.payload["run"])
         if run is None or run.status is not RunStatus.RUNNING:
             return None
         lease = Lease(
@@ -116,10 +116,10 @@ class _Worker:
         return run, lease
 
     async def _source(self, source_id: int) -> Source | None:
-        return next((one for one in await self._tools.store.sources() if one.id == source_id), None)
+        return next((one for one in await self._ports.store.sources() if one.id == source_id), None)
 
     async def sync(self, ticket: Ticket) -> Answer:
-        tools = self._tools
+        ports = self._ports
         source = await self._source(ticket.payload["source"])
         if source is None or source.paused:
             return Done()
@@ -128,11 +128,11 @@ class _Worker:
                 "source_rests source=%s reason=%r", source.label, "its last runs ended with their process"
             )
             return Done()
-        request = next((r for r in await tools.store.sync_requests() if r.source_id == source.id), None)
+        request = next((r for r in await ports.store.sync_requests() if r.source_id == source.id), None)
         try:
-            async with client_lease(tools, source.client):
+            async with client_lease(ports, source.client):
                 full, only = bool(request and request.full), request.only if request else None
-                turn = await run_source(tools, source, full=full, only=only)
+                turn = await run_source(ports, source, full=full, only=only)
         except (Conflict, LeaseLost) as exc:
             return Later(BUSY_S, exc.message)
         except NotFound:
@@ -140,13 +140,13 @@ class _Worker:
         if isinstance(turn, Passed):
             return Done()
         if request is not None and settles(turn):
-            await tools.store.finish_request(request)
-        await raising.after_turn(tools, source, turn)
-        await announce(tools)
+            await ports.store.finish_request(request)
+        await raising.after_turn(ports, source, turn)
+        await announce(ports)
         return Done()
 
     async def _kills(self, source_id: int) -> bool:
-        last = await self._tools.store.runs(source_id, limit=LOST_RUNS)
+        last = await self._ports.store.runs(source_id, limit=LOST_RUNS)
         if len(last) < LOST_RUNS or any(run.status is not RunStatus.LOST for run in last):
             return False
-        return self._tools.clock.now() - last[0].started_at < timedelta(seconds=REST_S)
+        return self._ports.clock.now() - last[0].started_at < timedelta(seconds=REST_S)

@@ -23,7 +23,7 @@ from rowen.core.source import Source
 from rowen.engine.leases import acquire, kept
 from rowen.errors import LeaseLost, NotFound, PermanentError, RowenError, TransientError
 from rowen.offers import companies
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.sinks import declared as rules
 from rowen.sinks.atom import sink as atom
 from rowen.sinks.declared import SinkEntry
@@ -74,7 +74,7 @@ class Announced:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SinkKind:
     send: Send
-    check: Callable[[Tools, SinkEntry], dict[str, Any]]
+    check: Callable[[Ports, SinkEntry], dict[str, Any]]
     """The settings as they are stored. Raises `ConfigError`."""
     from_beginning: bool = False
     """Where a sink of this kind begins that does not say."""
@@ -100,32 +100,32 @@ KINDS: dict[str, SinkKind] = {
 
 
 async def announce(
-    tools: Tools, *, only: Sequence[str] | None = None, force: bool = False
+    ports: Ports, *, only: Sequence[str] | None = None, force: bool = False
 ) -> list[Announced]:
     """Send what waits, to these sinks or to all; `force` also sends when it is not the time for it."""
-    await _project(tools)
-    found = await tools.store.sinks()
+    await _project(ports)
+    found = await ports.store.sinks()
     if only is not None:
         found = _named(found, only)
     if not found:
         return []
-    end = await tools.store.feed_end()
-    sources = await tools.store.sources()
+    end = await ports.store.feed_end()
+    sources = await ports.store.sources()
     # Whoever names a sink has mended it, or wants to know.
     insists = force or only is not None
     announced = []
     for sink in found:
         if force or _is_due(sink, end, sources):
-            announced.append(await _turn(tools, sink, force=force, insists=insists))
+            announced.append(await _turn(ports, sink, force=force, insists=insists))
         else:
             announced.append(_announced(sink, Outcome.NOTHING))
     return announced
 
 
-async def _project(tools: Tools) -> None:
+async def _project(ports: Ports) -> None:
     """Companies first: there are sinks that tell of them."""
     try:
-        await companies.project(tools)
+        await companies.project(ports)
     except TransientError as exc:
         _log.warning("companies_wait error=%r", exc.message)
     except Exception:
@@ -182,19 +182,19 @@ def _is_due(sink: Sink, end: Cursor, sources: Sequence[Source]) -> bool:
     return end > sink.cursor or (kind is not None and kind.stale(sink, sources))
 
 
-async def _turn(tools: Tools, sink: Sink, *, force: bool, insists: bool) -> Announced:
-    now = tools.clock.now()
+async def _turn(ports: Ports, sink: Sink, *, force: bool, insists: bool) -> Announced:
+    now = ports.clock.now()
     try:
         if not force and is_disabled(sink):
             return _announced(sink, Outcome.DISABLED)
         until = None if force else waits_until(sink, now, insists=insists)
         if until is not None:
             return _announced(sink, Outcome.WAITS, until=until)
-        lease = await acquire(tools, sink_lease_name(sink.name))
+        lease = await acquire(ports, sink_lease_name(sink.name))
         if lease is None:
             return _announced(sink, Outcome.BUSY)
-        async with kept(tools, lease):
-            return await _with_lease(tools, sink.name, lease, force=force)
+        async with kept(ports, lease):
+            return await _with_lease(ports, sink.name, lease, force=force)
     except LeaseLost:
         return _announced(sink, Outcome.BUSY)
     except RowenError as exc:
@@ -203,52 +203,52 @@ async def _turn(tools: Tools, sink: Sink, *, force: bool, insists: bool) -> Anno
         return _announced(sink, Outcome.FAILED, error=exc)
 
 
-async def _with_lease(tools: Tools, name: str, lease: Lease, *, force: bool) -> Announced:
+async def _with_lease(ports: Ports, name: str, lease: Lease, *, force: bool) -> Announced:
     # As it is now: somebody else may have sent meanwhile.
-    sink = await _reloaded(tools, name)
-    end = await tools.store.feed_end()
-    if not force and not _is_due(sink, end, await tools.store.sources()):
+    sink = await _reloaded(ports, name)
+    end = await ports.store.feed_end()
+    if not force and not _is_due(sink, end, await ports.store.sources()):
         return _announced(sink, Outcome.NOTHING)
     try:
-        sent = await _attempts(tools, sink, lease, force=force)
+        sent = await _attempts(ports, sink, lease, force=force)
         if sent.error is not None:
-            return await _failed(tools, sink, lease, sent.error, sent=sent)
-        if await _saved(tools, sink, lease, sent, end):
-            await raising.after_sink(tools, sink, None)
+            return await _failed(ports, sink, lease, sent.error, sent=sent)
+        if await _saved(ports, sink, lease, sent, end):
+            await raising.after_sink(ports, sink, None)
     except LeaseLost:
         raise
     except RowenError as exc:
-        return await _failed(tools, sink, lease, exc)
+        return await _failed(ports, sink, lease, exc)
     except Exception as exc:
         # A bug of one sink must not stop the runs; its traceback is in the log.
         _log.exception("sink_bug sink=%s", name)
-        return await _failed(tools, sink, lease, PermanentError(f"{type(exc).__name__}: {exc}"))
+        return await _failed(ports, sink, lease, PermanentError(f"{type(exc).__name__}: {exc}"))
     if sent.waiting_until is not None:
         return _announced(sink, Outcome.WAITS, sent=sent.sent, until=sent.waiting_until)
     return _announced(sink, Outcome.SENT if sent.sent else Outcome.NOTHING, sent=sent.sent)
 
 
-async def _attempts(tools: Tools, sink: Sink, lease: Lease, *, force: bool) -> Sent:
+async def _attempts(ports: Ports, sink: Sink, lease: Lease, *, force: bool) -> Sent:
     kind = KINDS.get(sink.kind)
     if kind is None:
         raise PermanentError(f"kind `{sink.kind}`: not a kind of sink", hint=f"one of {', '.join(KINDS)}")
     attempt = 1
     while True:
         try:
-            return await kind.send(tools, sink, lease, force=force)
+            return await kind.send(ports, sink, lease, force=force)
         except TransientError as exc:
-            latest = await _reloaded(tools, sink.name)
+            latest = await _reloaded(ports, sink.name)
             if latest.cursor > sink.cursor:
                 # It took something in between, so this is another failure than the one before.
                 attempt = 1
-            wait_s = RETRY.wait_s(attempt, jitter=tools.clock.jitter(), retry_after_s=exc.retry_after_s)
+            wait_s = RETRY.wait_s(attempt, jitter=ports.clock.jitter(), retry_after_s=exc.retry_after_s)
             if wait_s is None:
                 raise
-            await tools.clock.sleep(wait_s)
+            await ports.clock.sleep(wait_s)
             attempt, sink = attempt + 1, latest
 
 
-async def _saved(tools: Tools, sink: Sink, lease: Lease, sent: Sent, end: Cursor) -> bool:
+async def _saved(ports: Ports, sink: Sink, lease: Lease, sent: Sent, end: Cursor) -> bool:
     """Write down what was sent; False when nothing was tried."""
     if sent.cursor is None and sent.state is None:
         return False
@@ -257,15 +257,15 @@ async def _saved(tools: Tools, sink: Sink, lease: Lease, sent: Sent, end: Cursor
         state = {key: value for key, value in sink.state.items() if key != PAUSE}
     # A sink that does not read the feed, and has sent everything, has everything that was in it before.
     cursor = sent.cursor or (end if sent.waiting_until is None else None)
-    now = tools.clock.now()
-    await tools.store.move_sink(lease, sink.name, cursor=cursor, state=state, error=None, now=now)
+    now = ports.clock.now()
+    await ports.store.move_sink(lease, sink.name, cursor=cursor, state=state, error=None, now=now)
     return True
 
 
 async def _failed(
-    tools: Tools, sink: Sink, lease: Lease, exc: RowenError, *, sent: Sent = NOTHING_SENT
+    ports: Ports, sink: Sink, lease: Lease, exc: RowenError, *, sent: Sent = NOTHING_SENT
 ) -> Announced:
-    now = tools.clock.now()
+    now = ports.clock.now()
     until, state = sent.waiting_until, sent.state
     if isinstance(exc, webhook.Gone):
         state = _with_pause(sink, until=None)
@@ -274,8 +274,8 @@ async def _failed(
         if wait_s > RETRY.max_wait_s:
             until = now + timedelta(seconds=wait_s)
             state = _with_pause(sink, until=until)
-    await tools.store.move_sink(lease, sink.name, cursor=sent.cursor, state=state, error=exc.message, now=now)
-    await raising.after_sink(tools, sink, exc)
+    await ports.store.move_sink(lease, sink.name, cursor=sent.cursor, state=state, error=exc.message, now=now)
+    await raising.after_sink(ports, sink, exc)
     return _announced(sink, Outcome.FAILED, sent=sent.sent, error=exc, until=until)
 
 
@@ -284,8 +284,8 @@ def _with_pause(sink: Sink, *, until: datetime | None) -> dict[str, Any]:
     return {**sink.state, PAUSE: pause}
 
 
-async def _reloaded(tools: Tools, name: str) -> Sink:
-    for sink in await tools.store.sinks():
+async def _reloaded(ports: Ports, name: str) -> Sink:
+    for sink in await ports.store.sinks():
         if sink.name == name:
             return sink
     raise NotFound(f"sink `{name}`: removed meanwhile", name=name)

@@ -11,7 +11,7 @@ from rowen.core.exchange.sink import Sink
 from rowen.core.feed import START, Cursor
 from rowen.errors import ConfigError
 from rowen.managing.registry.rules import Step
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.sinks import declared as rules
 from rowen.sinks.announce import KINDS, is_disabled, waits_until
 from rowen.sinks.declared import SinkEntry
@@ -32,7 +32,7 @@ class SinkState:
     disabled: bool
 
 
-def described(tools: Tools, entry: SinkEntry) -> dict[str, Any]:
+def described(ports: Ports, entry: SinkEntry) -> dict[str, Any]:
     """The settings that are stored of an entry. Raises `ConfigError`."""
     kind = KINDS.get(entry.kind)
     if kind is None:
@@ -41,15 +41,15 @@ def described(tools: Tools, entry: SinkEntry) -> dict[str, Any]:
             hint=f"one of {', '.join(KINDS)}",
         )
     try:
-        return kind.check(tools, entry)
+        return kind.check(ports, entry)
     except ConfigError as exc:
         raise ConfigError(f"sink `{entry.name}`: {exc.message}", hint=exc.hint, **exc.facts) from None
 
 
-async def plan(tools: Tools, entries: Sequence[SinkEntry]) -> list[Step]:
+async def plan(ports: Ports, entries: Sequence[SinkEntry]) -> list[Step]:
     """What makes the sinks those of the list. Nothing is written."""
-    stored = {sink.name: sink for sink in await tools.store.sinks()}
-    wanted = {entry.name: described(tools, entry) for entry in entries}
+    stored = {sink.name: sink for sink in await ports.store.sinks()}
+    wanted = {entry.name: described(ports, entry) for entry in entries}
     _refuse_shared_files(wanted.items())
     steps = []
     for entry in entries:
@@ -59,31 +59,31 @@ async def plan(tools: Tools, entries: Sequence[SinkEntry]) -> list[Step]:
     return steps + [Step(action="remove", label=name, reason=gone, what="sink") for name in sorted(stored)]
 
 
-async def check_left(tools: Tools, entries: Sequence[SinkEntry]) -> None:
+async def check_left(ports: Ports, entries: Sequence[SinkEntry]) -> None:
     """Refuse a list whose files are written by sinks that it does not name, and that stay."""
-    wanted = {entry.name: described(tools, entry) for entry in entries}
-    left = {sink.name: sink.settings for sink in await tools.store.sinks() if sink.name not in wanted}
+    wanted = {entry.name: described(ports, entry) for entry in entries}
+    left = {sink.name: sink.settings for sink in await ports.store.sinks() if sink.name not in wanted}
     _refuse_shared_files([*left.items(), *wanted.items()], left=left.keys())
 
 
-async def apply(tools: Tools, step: Step) -> None:
+async def apply(ports: Ports, step: Step) -> None:
     """Carry out one step of the plan."""
     if step.sink is None:
-        await tools.store.remove_sink(step.label)
+        await ports.store.remove_sink(step.label)
         return
-    settings = described(tools, step.sink)
-    await tools.store.save_sink(
-        step.label, kind=step.sink.kind, settings=settings, cursor=await _start(tools, step.sink, settings)
+    settings = described(ports, step.sink)
+    await ports.store.save_sink(
+        step.label, kind=step.sink.kind, settings=settings, cursor=await _start(ports, step.sink, settings)
     )
 
 
-async def states(tools: Tools) -> list[SinkState]:
-    sources = await tools.store.sources()
-    now = tools.clock.now()
+async def states(ports: Ports) -> list[SinkState]:
+    sources = await ports.store.sources()
+    now = ports.clock.now()
     found = []
-    for sink in await tools.store.sinks():
+    for sink in await ports.store.sinks():
         ids = rules.matching_ids(sink.settings, sources)
-        items = await tools.store.feed(sink.cursor, source_ids=ids, limit=COUNTED + 1)
+        items = await ports.store.feed(sink.cursor, source_ids=ids, limit=COUNTED + 1)
         found.append(
             SinkState(
                 sink=sink,
@@ -96,9 +96,9 @@ async def states(tools: Tools) -> list[SinkState]:
     return found
 
 
-async def _start(tools: Tools, entry: SinkEntry, settings: dict[str, Any]) -> Cursor:
+async def _start(ports: Ports, entry: SinkEntry, settings: dict[str, Any]) -> Cursor:
     usual = "beginning" if KINDS[entry.kind].from_beginning else "now"
-    return await tools.store.feed_end() if settings.get("start", usual) == "now" else START
+    return await ports.store.feed_end() if settings.get("start", usual) == "now" else START
 
 
 def _refuse_shared_files(

@@ -11,7 +11,7 @@ from rowen.core.exchange.sink import Sink
 from rowen.core.feed import Cursor
 from rowen.core.lease import Lease
 from rowen.errors import RowenError
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,7 +32,7 @@ class Sent:
 
 
 class Send(Protocol):
-    async def __call__(self, tools: Tools, sink: Sink, lease: Lease, *, force: bool) -> Sent:
+    async def __call__(self, ports: Ports, sink: Sink, lease: Lease, *, force: bool) -> Sent:
         """Send what is due.
 
         What stopped it is raised, or comes as `Sent.error` beside a cursor or a state to keep. The caller

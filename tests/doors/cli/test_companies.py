@@ -18,17 +18,17 @@ def boards(rowen: Rowen, db: str) -> None:
     """Acme with a closed offer and a repost of it; Bolt with one offer on another board."""
 
     async def make() -> None:
-        async with wiring.open_tools(settings.load(db=db)[0]) as tools:
-            one, two = await a_board(tools.store, "one"), await a_board(tools.store, "two")
+        async with wiring.open_ports(settings.load(db=db)[0]) as ports:
+            one, two = await a_board(ports.store, "one"), await a_board(ports.store, "two")
             first = an_offer(1, "Acme\x1b[2J S.L.", text="same", website="acme.com", place="Málaga")
             again = an_offer(2, "Acme", text="same", website="acme.com", place="Málaga")
-            await show(tools.store, one, [first], at=DAY)
-            await project(tools)
-            await show(tools.store, one, [again], gone=[first], at=days(1))
-            await show(tools.store, two, [an_offer(3, "Bolt", title="Waiter", company_id="7")], at=days(2))
-            await show(tools.store, two, [an_offer(4, "Bolt", title="Cook", company_id="7")], at=days(3))
-            await project(tools)
-            await tools.store.set_resolution(1, "called", DAY)
+            await show(ports.store, one, [first], at=DAY)
+            await project(ports)
+            await show(ports.store, one, [again], gone=[first], at=days(1))
+            await show(ports.store, two, [an_offer(3, "Bolt", title="Waiter", company_id="7")], at=days(2))
+            await show(ports.store, two, [an_offer(4, "Bolt", title="Cook", company_id="7")], at=days(3))
+            await project(ports)
+            await ports.store.set_resolution(1, "called", DAY)
 
     asyncio.run(make())
 

@@ -144,10 +144,10 @@ def test_a_failed_source_ends_with_1_and_its_reason(rowen: Rowen) -> None:
 
 def test_a_source_that_another_process_syncs_is_a_wrong_call(rowen: Rowen, orchard: Site, db: str) -> None:
     async def take() -> None:
-        async with wiring.open_tools(config.load(db=db)[0]) as tools:
-            (source,) = await tools.store.sources()
-            now = tools.clock.now() + timedelta(hours=1)
-            await tools.store.acquire_lease(source_lease_name(source.id), "elsewhere:1:1", now=now, ttl_s=60)
+        async with wiring.open_ports(config.load(db=db)[0]) as ports:
+            (source,) = await ports.store.sources()
+            now = ports.clock.now() + timedelta(hours=1)
+            await ports.store.acquire_lease(source_lease_name(source.id), "elsewhere:1:1", now=now, ttl_s=60)
 
     asyncio.run(take())
     ended = rowen("sync", "orchard", "--json")

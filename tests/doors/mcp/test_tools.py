@@ -26,7 +26,7 @@ from rowen.doors.mcp.quoting import clean, quoted
 from rowen.doors.mcp.server import INSTRUCTIONS, listed, make_server
 from rowen.errors import StoreUnusable
 from rowen.managing import sources
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.ports.store.store import Pause
 from rowen.reading import read as reading
 from tests.doors.conftest import fruit_page
@@ -58,8 +58,8 @@ async def world(tmp_path: Path, site: Site) -> AsyncIterator[World]:
 def client(
     world: World, *, mode: str = "auto", read_only: bool = False
 ) -> AbstractAsyncContextManager[Client]:
-    async def opened() -> Tools:
-        return world.tools
+    async def opened() -> Ports:
+        return world.ports
 
     return Client(make_server(opened, read_only=read_only), mode=mode)
 
@@ -170,7 +170,7 @@ async def test_a_hit_carries_what_is_needed_to_cite_it(world: World) -> None:
 
 async def test_a_search_is_narrowed_to_the_best_version(world: World) -> None:
     for version in ("1", "2"):
-        await sources.add(world.tools, world.site.url + "/plum.html", name="fruit", version=version)
+        await sources.add(world.ports, world.site.url + "/plum.html", name="fruit", version=version)
         await world.sync(f"fruit@{version}")
     for source, version, searched in (("fruit", "", "2"), ("fruit", "1.5", "1"), ("fruit@1", "", "1")):
         found = await answered(world, "search_docs", query="plum", source=source, version=version)
@@ -221,7 +221,7 @@ async def test_a_store_without_sources_says_so(tmp_path: Path) -> None:
 
 async def test_the_best_version_is_found_among_those_stored(world: World) -> None:
     for version in ("3.11", "3.12", "4.0-rc1"):
-        await sources.add(world.tools, world.site.url + "/", name="python", version=version, check=False)
+        await sources.add(world.ports, world.site.url + "/", name="python", version=version, check=False)
     found = await answered(world, "find_version", source="python", version="3")
     assert found == {
         "source": "python@3.12",
@@ -255,7 +255,7 @@ async def test_a_document_is_read_by_the_url_of_a_hit(world: World) -> None:
 
 
 async def test_a_document_without_text_says_so(world: World) -> None:
-    document = await reading.by_url(world.tools, world.site.url + "/plum.html")
+    document = await reading.by_url(world.ports, world.site.url + "/plum.html")
     empty = replace(document, text="")
     answer = answers.document(empty, reading.excerpt(empty, chars=1000), None)
     assert answer.text.startswith(f"There is no text in document {document.id} of `orchard`, ")
@@ -555,12 +555,12 @@ async def test_a_resource_that_is_not_there_is_an_error(world: World, uri: str) 
 async def test_a_store_that_cannot_be_opened_is_told_and_tried_again(world: World) -> None:
     tries = 0
 
-    async def opened() -> Tools:
+    async def opened() -> Ports:
         nonlocal tries
         tries += 1
         if tries < 3:
             raise StoreUnusable("store `x`: not a database", hint="point `--db` at another file")
-        return world.tools
+        return world.ports
 
     async with Client(make_server(opened)) as asked:
         result = await asked.call_tool("list_sources")
@@ -574,7 +574,7 @@ async def test_a_store_that_cannot_be_opened_is_told_and_tried_again(world: Worl
 
 
 async def test_a_bug_is_logged_and_not_shown(world: World, caplog: pytest.LogCaptureFixture) -> None:
-    async def opened() -> Tools:
+    async def opened() -> Ports:
         raise KeyError("secret")
 
     async with Client(make_server(opened)) as asked:

@@ -287,7 +287,7 @@ async def test_a_client_works_with_it_over_http(world: World, site: Site, era: s
     async def on_progress(progress: float, total: float | None, message: str | None) -> None:
         told.append(progress)
 
-    async with served(mcp_app(world.tools)) as url, Client(url, mode=era) as asked:
+    async with served(mcp_app(world.ports)) as url, Client(url, mode=era) as asked:
         assert len((await asked.list_tools()).tools) == 6
         done = await asked.call_tool("refresh_source", {"source": "orchard"}, progress_callback=on_progress)
         assert done.structured_content["updated"] == 1
@@ -302,14 +302,14 @@ async def test_a_client_works_with_it_over_http(world: World, site: Site, era: s
 @pytest.mark.parametrize("era", ERAS)
 async def test_a_token_that_may_only_read_cannot_refresh(world: World, site: Site, era: str) -> None:
     site.clear_log()
-    async with served(mcp_app(world.tools), scope=Scope.READ) as url, Client(url, mode=era) as asked:
+    async with served(mcp_app(world.ports), scope=Scope.READ) as url, Client(url, mode=era) as asked:
         result = await asked.call_tool("refresh_source", {"source": "orchard"})
         assert text_of(result) == (
             "source `orchard`: not refreshed: the token has the scope `read`, and this needs `sync`"
         )
         assert not (await asked.call_tool("search_docs", {"query": "plum"})).is_error
     assert site.requests == []
-    async with served(mcp_app(world.tools), scope=Scope.SYNC) as url, Client(url, mode=era) as asked:
+    async with served(mcp_app(world.ports), scope=Scope.SYNC) as url, Client(url, mode=era) as asked:
         assert not (await asked.call_tool("refresh_source", {"source": "orchard"})).is_error
 
 
@@ -325,7 +325,7 @@ async def test_two_clients_that_refresh_through_a_desk_share_one_run(world: Worl
         if len(told) >= 2:
             gate.set()
 
-    async with Desk(world.tools) as desk, served(mcp_app(world.tools, desk=desk)) as url:
+    async with Desk(world.ports) as desk, served(mcp_app(world.ports, desk=desk)) as url:
 
         async def refresh() -> None:
             async with Client(url) as asked:
@@ -354,7 +354,7 @@ async def test_a_client_that_hangs_up_cancels_its_sync(world: World, site: Site)
         if progress:
             reached.set()
 
-    async with served(mcp_app(world.tools)) as url:
+    async with served(mcp_app(world.ports)) as url:
         try:
             async with Client(url) as asked, anyio.create_task_group() as group:
                 group.start_soon(asked.call_tool, "refresh_source", {"source": "orchard"}, None, on_progress)
@@ -384,16 +384,16 @@ async def test_pages_of_strangers_may_not_call_without_a_token(
 ) -> None:
     hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO}
     headers = {"Origin": origin, "Accept": "application/json, text/event-stream"}
-    app = mcp_app(world.tools, origins=["https://app.example"])
+    app = mcp_app(world.ports, origins=["https://app.example"])
     async with served(app) as url, httpx2.AsyncClient() as browser:
         assert (await browser.post(url, json=hello, headers=headers)).status_code == status
     if status == 403:
-        async with served(mcp_app(world.tools), scope=Scope.READ) as url, httpx2.AsyncClient() as browser:
+        async with served(mcp_app(world.ports), scope=Scope.READ) as url, httpx2.AsyncClient() as browser:
             assert (await browser.post(url, json=hello, headers=headers)).status_code == 200
 
 
 async def test_only_post_is_answered(world: World) -> None:
-    async with served(mcp_app(world.tools)) as url, httpx2.AsyncClient() as browser:
+    async with served(mcp_app(world.ports)) as url, httpx2.AsyncClient() as browser:
         for method in ("GET", "DELETE"):
             answer = await browser.request(method, url, headers={"Accept": "text/event-stream"})
             assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
@@ -408,13 +408,13 @@ async def test_a_web_socket_is_closed_at_once(world: World) -> None:
     async def receive() -> Any:
         raise AssertionError("nothing is read from it")
 
-    await mcp_app(world.tools)({"type": "websocket"}, receive, send)
+    await mcp_app(world.ports)({"type": "websocket"}, receive, send)
     assert sent == [{"type": "websocket.close", "code": 1000}]
 
 
 async def test_a_header_with_a_token_is_passed_by_the_sdks_client(world: World) -> None:
     async with (
-        served(mcp_app(world.tools)) as url,
+        served(mcp_app(world.ports)) as url,
         httpx2.AsyncClient(headers={"Authorization": "Bearer rowen_x"}) as http,
         Client(streamable_http_client(url, http_client=http)) as asked,
     ):

@@ -18,7 +18,7 @@ from rowen.config import Config, ServiceConfig
 from rowen.core.safety.access import Scope, digest
 from rowen.doors.rest.app import create_app
 from rowen.doors.rest.server import Address, HttpServer, bound, http_settings, url_of
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.service.sync_queue import Desk
 from tests.support.gate import StillClock
 from tests.support.site import Site, html
@@ -87,13 +87,13 @@ Serving = Callable[..., Any]
 async def serving(
     world: World,
     *,
-    tools: Tools | None = None,
+    ports: Ports | None = None,
     mounts: Mapping[str, ASGIApp] | None = None,
     may_be_open: bool = True,
     **settings: Any,
 ) -> AsyncIterator[Api]:
     config = Config(service=ServiceConfig(**{"rate_limit_per_minute": 0, **settings}))
-    used = replace(tools or world.tools, exports=LocalExports)
+    used = replace(ports or world.ports, exports=LocalExports)
     async with Desk(used) as desk:
         app = create_app(used, config, desk=desk, mounts=mounts, may_be_open=lambda: may_be_open)
         listening = bound(Address("127.0.0.1", 0))

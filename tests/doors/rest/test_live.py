@@ -98,7 +98,7 @@ async def test_a_run_that_ended_is_told_at_once(harvested: Api) -> None:
 
 
 async def test_a_run_of_another_process_is_told_from_its_record(api: Api, gate: Gate) -> None:
-    elsewhere = replace(api.world.tools, owner="another process")
+    elsewhere = replace(api.world.ports, owner="another process")
     theirs = asyncio.create_task(sync(elsewhere, await api.world.source()))
     await gate.reached()
     async with streaming(api, 1) as stream:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rowen.core.source import ADDED_BY, API
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from tests.doors.rest.conftest import Api, serving
 from tests.support.world import World
 
@@ -17,8 +17,8 @@ pytestmark = pytest.mark.anyio
 SOURCES = "/api/v1/sources"
 
 
-def allowing(world: World, **settings: object) -> Tools:
-    return replace(world.tools, fetch=replace(world.tools.fetch, **settings))  # type: ignore[arg-type]
+def allowing(world: World, **settings: object) -> Ports:
+    return replace(world.ports, fetch=replace(world.ports.fetch, **settings))  # type: ignore[arg-type]
 
 
 async def test_sources_are_listed_with_the_state_they_are_in(harvested: Api) -> None:
@@ -31,7 +31,7 @@ async def test_sources_are_listed_with_the_state_they_are_in(harvested: Api) -> 
 
 
 async def test_a_source_can_be_added_synced_and_removed(world: World) -> None:
-    async with serving(world, tools=allowing(world, allow_private=True)) as api:
+    async with serving(world, ports=allowing(world, allow_private=True)) as api:
         new = {
             "location": world.site.url,
             "name": "new",
@@ -54,7 +54,7 @@ async def test_a_source_can_be_added_synced_and_removed(world: World) -> None:
 
 
 async def test_a_source_that_was_added_by_api_says_so(world: World) -> None:
-    async with serving(world, tools=allowing(world, allow_private=True)) as api:
+    async with serving(world, ports=allowing(world, allow_private=True)) as api:
         await api.post(SOURCES, json={"location": world.site.url, "name": "new"})
         assert (await world.source("new")).metadata[ADDED_BY] == API
 
@@ -70,7 +70,7 @@ async def test_private_addresses_are_refused_when_a_source_is_added(api: Api, ho
 
 
 async def test_private_addresses_are_refused_in_every_later_run(world: World) -> None:
-    async with serving(world, tools=allowing(world, allow_private=True)) as api:
+    async with serving(world, ports=allowing(world, allow_private=True)) as api:
         await api.post(SOURCES, json={"location": world.site.url, "name": "new"})
     world.site.clear_log()
     async with serving(world) as api:
@@ -87,7 +87,7 @@ async def test_folders_are_read_where_the_operator_allows_it_and_nowhere_else(
         folder.mkdir()
         (folder / "a.md").write_text("# A\n\nbarley")
     (allowed / "link").symlink_to(other)
-    async with serving(world, tools=allowing(world, allowed_roots=(str(allowed),))) as api:
+    async with serving(world, ports=allowing(world, allowed_roots=(str(allowed),))) as api:
         added = await api.post(SOURCES, json={"location": str(allowed), "name": "good"})
         assert (added.status, added.json["kind"]) == (201, "files")
         assert (await api.post(SOURCES + "/good/sync")).json["created"] == 1
@@ -101,12 +101,12 @@ async def test_folders_are_read_where_the_operator_allows_it_and_nowhere_else(
 async def test_variables_of_this_machine_are_not_for_callers(world: World) -> None:
     world.secrets["HOME_KEY"] = "very-secret-value"
     new = {"location": world.site.url, "name": "new", "settings": {"bearer": "${HOME_KEY}"}}
-    async with serving(world, tools=allowing(world, allow_private=True)) as api:
+    async with serving(world, ports=allowing(world, allow_private=True)) as api:
         answer = await api.post(SOURCES, json=new)
         assert answer.is_problem(422, "bad_setting")
         assert world.site.requests == []
     allowed = allowing(world, allow_private=True, allowed_variables=("HOME_KEY",))
-    async with serving(world, tools=allowed) as api:
+    async with serving(world, ports=allowed) as api:
         answer = await api.post(SOURCES, json=new)
         assert answer.status == 201
         assert "very-secret-value" not in answer.text

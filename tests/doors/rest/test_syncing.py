@@ -103,7 +103,7 @@ async def test_an_older_run_is_not_shown_as_the_one_that_waits(harvested: Api) -
 async def test_a_run_of_another_process_answers_for_ours(api: Api) -> None:
     gate = Gate()
     api.world.site.set("/rye", html("Rye", "late"), delay=gate)
-    elsewhere = replace(api.world.tools, owner="another process")
+    elsewhere = replace(api.world.ports, owner="another process")
     theirs = asyncio.create_task(sync(elsewhere, await api.world.source()))
     await gate.reached()
     begun = await api.post(SYNC + "?wait=false")

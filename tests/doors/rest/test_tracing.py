@@ -59,7 +59,7 @@ class FakeProvider(TracerProvider, Tracer):
 
 async def test_a_run_is_a_span_with_its_source_and_outcome(world: World) -> None:
     provider, told = FakeProvider(), []
-    async with Desk(world.tools) as desk:
+    async with Desk(world.ports) as desk:
         desk.on_turn = told.append
         tracing.trace_runs(desk, provider=provider)
         await desk.sync(await world.add())

@@ -44,7 +44,7 @@ async def world(tmp_path: Path) -> AsyncIterator[World]:
         async with a_world(tmp_path, api) as made:
             made.secrets[SERVICE_SECRET] = SECRET
             await sources.add(
-                made.tools,
+                made.ports,
                 "https://github.com/acre/docs",
                 name="docs",
                 kind="github",
@@ -56,7 +56,7 @@ async def world(tmp_path: Path) -> AsyncIterator[World]:
 
 def an_app(world: World, desk: Desk) -> FastAPI:
     app = FastAPI()
-    app.include_router(webhook_router(world.tools, desk))
+    app.include_router(webhook_router(world.ports, desk))
 
     @app.exception_handler(problems.Refusal)
     async def refusal(request: Request, exc: problems.Refusal) -> Response:
@@ -85,7 +85,7 @@ async def listening(app: FastAPI) -> AsyncIterator[str]:
 
 @pytest.fixture
 async def desk(world: World) -> AsyncIterator[Desk]:
-    async with Desk(world.tools) as made:
+    async with Desk(world.ports) as made:
         yield made
 
 
@@ -127,7 +127,7 @@ async def test_a_push_goes_from_a_signed_post_to_what_readers_see(world: World, 
         assert said["queued"] == [{"source": "docs", "only": 2, "paused": False}]
         assert desk.wake.is_set()
         api.clear_log()
-        turns = [turn async for turn in serve(world.tools, default_every_s=DAY_S, once=True, wake=desk.wake)]
+        turns = [turn async for turn in serve(world.ports, default_every_s=DAY_S, once=True, wake=desk.wake)]
         (turn,) = turns
         assert isinstance(turn, Receipt)
         assert (turn.good, turn.counters.updated) == (True, 1)
@@ -142,7 +142,7 @@ async def test_a_wish_can_be_run_by_hand(world: World, url: str) -> None:
     status, said = await post(f"{url}/webhooks/docs", b"", signed(world, b""))
     assert (status, said["queued"]) == (202, [{"source": "docs", "only": None, "paused": False}])
     (wish,) = await world.store.sync_requests()
-    turn = await run_source(world.tools, await world.source(), only=wish.only)
+    turn = await run_source(world.ports, await world.source(), only=wish.only)
     assert isinstance(turn, Receipt)
     assert turn.good
 
@@ -278,7 +278,7 @@ async def in_process(
 async def test_a_source_that_is_named_like_the_hook_of_github_has_a_path_of_its_own(
     world: World, url: str
 ) -> None:
-    await sources.add(world.tools, "https://docs.example/", name="github", check=False)
+    await sources.add(world.ports, "https://docs.example/", name="github", check=False)
     status, said = await post(f"{url}/webhooks/source/github", b"", signed(world, b""))
     assert (status, [one["source"] for one in said["queued"]]) == (202, ["github"])
 

@@ -44,7 +44,7 @@ async def a_board(
     with api:
         async with a_world(folder, api) as world:
             world.secrets |= {"INFOJOBS_ID": "client-id", "INFOJOBS_SECRET": "client-secret-value"}
-            await sources.add(world.tools, api.url + path, name="jobs", kind=kind, settings=settings or {})
+            await sources.add(world.ports, api.url + path, name="jobs", kind=kind, settings=settings or {})
             api.clear_log()
             yield world
 
@@ -75,7 +75,7 @@ async def metadata(world: World) -> dict[str, dict[str, Any]]:
 
 async def turn(world: World) -> Receipt:
     world.site.clear_log()
-    return await sync_all_parts(world.tools, await world.source("jobs"))
+    return await sync_all_parts(world.ports, await world.source("jobs"))
 
 
 # greenhouse
@@ -371,8 +371,8 @@ async def test_a_rate_limit_at_infojobs_keeps_what_came_and_the_day_is_asked_aga
 async def test_a_board_is_known_by_its_host(tmp_path: Path, location: str, kind: str, home: str) -> None:
     with ApiServer() as api:
         async with a_world(tmp_path, api) as world:
-            assert kind_of(world.tools, location).name == kind
-            added = await sources.add(world.tools, location, name="jobs", check=False)
+            assert kind_of(world.ports, location).name == kind
+            added = await sources.add(world.ports, location, name="jobs", check=False)
             assert (added.source.kind, added.source.location) == (kind, home)
 
 
@@ -390,7 +390,7 @@ async def test_a_bare_name_is_enough_when_the_kind_is_named(
 ) -> None:
     with ApiServer() as api:
         async with a_world(tmp_path, api) as world:
-            added = await sources.add(world.tools, location, name="jobs", kind=kind, check=False)
+            added = await sources.add(world.ports, location, name="jobs", kind=kind, check=False)
             assert added.source.location == home
 
 
@@ -402,7 +402,7 @@ async def test_a_location_that_names_nobody_is_refused(tmp_path: Path, kind: str
     with ApiServer() as api:
         async with a_world(tmp_path, api) as world:
             with pytest.raises(BadLocation) as caught:
-                await sources.add(world.tools, location, name="jobs", kind=kind, check=False)
+                await sources.add(world.ports, location, name="jobs", kind=kind, check=False)
             assert "names nobody" in caught.value.message
 
 

@@ -50,7 +50,7 @@ async def an_api(
             given: dict[str, str] = dict(BASE)
             for one in settings:
                 given |= one
-            await sources.add(world.tools, api.url, name="list", kind="rest", settings=given, check=False)
+            await sources.add(world.ports, api.url, name="list", kind="rest", settings=given, check=False)
             yield world, api
 
 
@@ -127,7 +127,7 @@ async def test_after_a_rollback_the_list_is_read_again(tmp_path: Path) -> None:
         await world.sync("list")
         api.edit(3, description="Something else.")
         await world.sync("list")
-        await history.rollback(world.tools, await world.source("list"))
+        await history.rollback(world.ports, await world.source("list"))
         assert (await world.sync("list")).counters.updated == 1
 
 
@@ -252,7 +252,7 @@ async def test_an_empty_list_waits_for_a_person(tmp_path: Path) -> None:
         receipt = await world.sync("list")
         assert receipt.status is RunStatus.HELD
         assert len(await visible(world)) == 5
-        await history.approve(world.tools, await world.source("list"))
+        await history.approve(world.ports, await world.source("list"))
         receipt = await world.sync("list")
         assert receipt.status is RunStatus.COMPLETED
         assert await visible(world) == set()
@@ -691,10 +691,10 @@ async def test_credentials_go_to_the_own_origin_only(tmp_path: Path) -> None:
     with Site({"/items": orjson.dumps({"items": [an_item(9)]})}) as other, ApiServer(items(3)) as api:
         async with a_world(tmp_path, api) as world:
             world.secrets["TOKEN"] = "very-secret-token"
-            world.tools = replace(world.tools, fetch=replace(world.tools.fetch, allow_private=True))
+            world.ports = replace(world.ports, fetch=replace(world.ports.fetch, allow_private=True))
             api.quirks.next_url, api.quirks.token = other.url + "/items", "Bearer very-secret-token"
             settings = {**BASE, **PAGINGS["next"], "bearer": "${TOKEN}"}
-            await sources.add(world.tools, api.url, name="list", kind="rest", settings=settings)
+            await sources.add(world.ports, api.url, name="list", kind="rest", settings=settings)
             receipt = await world.sync("list")
             assert receipt.counters.created == 4
             assert all("Authorization" not in one.headers for one in other.requests)
@@ -710,7 +710,7 @@ async def test_secrets_are_sent_and_appear_nowhere(
         async with a_world(tmp_path, api) as world:
             world.secrets |= {"KEY": secret, "USER_NAME": "me"}
             settings = {**BASE, **DETAIL, given: reference}
-            await sources.add(world.tools, api.url, name="list", kind="rest", settings=settings)
+            await sources.add(world.ports, api.url, name="list", kind="rest", settings=settings)
             receipt = await world.sync("list")
             assert receipt.counters.created == 1
             sent = " ".join(value for one in api.requests for value in one.headers.values())
@@ -730,7 +730,7 @@ async def test_secrets_are_sent_and_appear_nowhere(
 
 async def add(world: World, **settings: str) -> sources.Added:
     given = {**BASE, **{key.replace("__", "."): value for key, value in settings.items()}}
-    return await sources.add(world.tools, world.site.url, name="list", kind="rest", settings=given)
+    return await sources.add(world.ports, world.site.url, name="list", kind="rest", settings=given)
 
 
 async def test_adding_asks_what_is_there(tmp_path: Path) -> None:
@@ -815,7 +815,7 @@ async def test_settings_that_cannot_work_are_refused_before_anybody_is_asked(
         async with a_world(tmp_path, api) as world:
             with pytest.raises(ConfigError) as caught:
                 given = {**BASE, **settings}
-                await sources.add(world.tools, api.url, name="list", kind="rest", settings=given, check=False)
+                await sources.add(world.ports, api.url, name="list", kind="rest", settings=given, check=False)
             assert message in caught.value.message
             assert "abc" not in caught.value.message
             assert api.count() == 0
@@ -903,7 +903,7 @@ async def test_a_location_may_have_a_path_and_a_query_of_its_own(tmp_path: Path)
         async with a_world(tmp_path, api) as world:
             settings = {"items": "items", **PAGINGS["page"], **TOTAL}
             await sources.add(
-                world.tools, api.url + "/items?lang=en", name="list", kind="rest", settings=settings
+                world.ports, api.url + "/items?lang=en", name="list", kind="rest", settings=settings
             )
             assert (await world.sync("list")).counters.created == 3
             assert api.requests[0].path == "/items?lang=en&limit=100&page=1"
@@ -943,7 +943,7 @@ async def test_how_many_there_are_is_known_by_the_first_page(tmp_path: Path) -> 
     async with an_api(tmp_path, items(45), PAGINGS["page"], TOTAL) as (world, api):
         source = await world.source("list")
         values = parameters.complete(rest.REST.params, source.params)
-        assert await rest.REST.count(world.tools, source, values) == 45
+        assert await rest.REST.count(world.ports, source, values) == 45
         assert api.count() == 1
 
 
@@ -959,7 +959,7 @@ async def test_the_page_about_apis_names_every_setting_and_its_examples_work(tmp
         async with a_world(tmp_path, api) as world:
             for entry in listed.sources:
                 await sources.add(
-                    world.tools,
+                    world.ports,
                     entry.location,
                     name=entry.name,
                     kind=entry.kind,

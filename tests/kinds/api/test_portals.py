@@ -66,7 +66,7 @@ async def a_portal(
         async with a_world(folder, server) as world:
             given = {key: str(value) for key, value in settings.items()}
             await sources.add(
-                world.tools, server.url + path, name="data", kind=kind, settings=given, check=False
+                world.ports, server.url + path, name="data", kind=kind, settings=given, check=False
             )
             yield world, server
 
@@ -389,7 +389,7 @@ async def test_after_a_rollback_a_catalogue_is_asked_for_unconditionally(tmp_pat
         await world.sync("data")
         server.set("/data.json", data_json(31), content_type="application/json")
         await world.sync("data")
-        await history.rollback(world.tools, await world.source("data"))
+        await history.rollback(world.ports, await world.source("data"))
         receipt = await world.sync("data")
         assert (receipt.counters.created, len(await visible(world))) == (1, 31)
 
@@ -516,10 +516,10 @@ async def test_one_bad_dataset_of_a_catalogue_fails_alone(tmp_path: Path) -> Non
 )
 async def test_adding_asks_how_much_there_is(tmp_path: Path, kind: str, answer: Any) -> None:
     async with a_portal(tmp_path, kind, answer=answer, number=120) as (world, server):
-        added = await sources.add(world.tools, server.url, name="again", kind=kind)
+        added = await sources.add(world.ports, server.url, name="again", kind=kind)
         assert added.findings == (f"a catalogue with 120 datasets: kind `{kind}`",)
         with pytest.raises(BadLocation, match="404 from the portal"):
-            await sources.add(world.tools, server.url + "/nowhere", name="x", kind=kind)
+            await sources.add(world.ports, server.url + "/nowhere", name="x", kind=kind)
 
 
 async def test_pages_become_smaller_when_the_api_has_trouble(tmp_path: Path) -> None:
@@ -574,7 +574,7 @@ async def test_a_catalogue_can_be_counted(tmp_path: Path) -> None:
     async with a_portal(tmp_path, "socrata", answer=socrata, number=1200) as (world, server):
         source = await world.source("data")
         settings = parameters.complete(paged.PARAMS, source.params)
-        assert (await paged.SOCRATA.count(world.tools, source, settings), len(server.asked)) == (1200, 1)
+        assert (await paged.SOCRATA.count(world.ports, source, settings), len(server.asked)) == (1200, 1)
 
 
 # settings
@@ -601,7 +601,7 @@ async def test_wrong_settings_and_addresses_are_refused_before_anybody_is_asked(
             ("http://", {}, "not an http or https address"),
         ]:
             with pytest.raises(UserError, match=said):
-                await sources.add(world.tools, location, name="x", kind="socrata", settings=settings)
+                await sources.add(world.ports, location, name="x", kind="socrata", settings=settings)
         assert server.asked == []
 
 
@@ -613,7 +613,7 @@ async def test_addresses_are_completed(tmp_path: Path) -> None:
             ("socrata", "https://data.example.org/api/catalog/v1?q=x", "https://data.example.org"),
             ("arcgis", "https://hub.example.org/", "https://hub.example.org"),
         ]:
-            added = await sources.add(world.tools, typed, name=f"x{len(typed)}{kind}", kind=kind, check=False)
+            added = await sources.add(world.ports, typed, name=f"x{len(typed)}{kind}", kind=kind, check=False)
             assert added.source.location == location
 
 
@@ -639,7 +639,7 @@ async def test_validators_of_one_page_do_not_speak_for_the_others(tmp_path: Path
         site.set("/catalog", first, last_modified="Thu, 01 Jan 2026 00:00:00 GMT", etag=False, **kind)
         site.set("/catalog?page=2", a_catalogue(("two", "Second")), etag=False, **kind)
         async with a_world(tmp_path, site) as world:
-            await sources.add(world.tools, f"{site.url}/catalog", name="data", kind="dcat")
+            await sources.add(world.ports, f"{site.url}/catalog", name="data", kind="dcat")
             await world.sync("data")
             assert len(await world.pages("data")) == 2
             site.set("/catalog?page=2", a_catalogue(("two", "Quite another")), etag=False, **kind)
@@ -657,7 +657,7 @@ async def test_a_catalogue_that_goes_back_after_a_partial_run_is_read_again(tmp_
     with Site() as site:
         site.set("/data.json", good, content_type="application/json", etag='"A"')
         async with a_world(tmp_path, site) as world:
-            await sources.add(world.tools, f"{site.url}/data.json", name="data", kind="dcat")
+            await sources.add(world.ports, f"{site.url}/data.json", name="data", kind="dcat")
             await world.sync("data")
             site.set("/data.json", bad, content_type="application/json", etag='"B"')
             assert (await world.sync("data")).status is RunStatus.PARTIAL

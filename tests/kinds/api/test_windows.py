@@ -55,7 +55,7 @@ async def an_api(
             given = dict(BASE)
             for one in settings:
                 given |= one
-            await sources.add(world.tools, api.url, name="list", kind="rest", settings=given, check=False)
+            await sources.add(world.ports, api.url, name="list", kind="rest", settings=given, check=False)
             yield world, api
 
 
@@ -65,12 +65,12 @@ async def visible(world: World) -> set[str]:
 
 async def turn(world: World) -> Receipt:
     world.site.clear_log()
-    return await sync_all_parts(world.tools, await world.source("list"))
+    return await sync_all_parts(world.ports, await world.source("list"))
 
 
 async def part(world: World, number: int) -> Receipt:
     world.site.clear_log()
-    return await sync(world.tools, await world.source("list"), part=number)
+    return await sync(world.ports, await world.source("list"), part=number)
 
 
 def of_last_hours(api: ApiServer, hours: int) -> set[str]:
@@ -385,7 +385,7 @@ async def killed(world: World, api: ApiServer, number: int) -> None:
     """A run that ends as if its process had been ended from outside."""
     import asyncio
 
-    running = asyncio.ensure_future(sync(world.tools, await world.source("list"), part=number))
+    running = asyncio.ensure_future(sync(world.ports, await world.source("list"), part=number))
     world.site.clear_log()
     api.before_page = lambda page: running.get_loop().call_soon_threadsafe(running.cancel) and None
     with pytest.raises(asyncio.CancelledError):

@@ -37,7 +37,7 @@ async def a_portal(
         async with a_world(folder, portal) as world:
             given = {key: str(value) for key, value in settings.items()}
             await sources.add(
-                world.tools, portal.portal, name="data", kind="ckan", settings=given, check=False
+                world.ports, portal.portal, name="data", kind="ckan", settings=given, check=False
             )
             yield world, portal
 
@@ -344,7 +344,7 @@ async def test_after_a_rollback_everything_is_compared_again(tmp_path: Path) -> 
         world.clock.advance(86_400)
         portal.edit("id-000003", modified=world.clock.now(), notes="Second thoughts.")
         await world.sync("data")
-        await history.rollback(world.tools, await world.source("data"))
+        await history.rollback(world.ports, await world.source("data"))
         assert await world.found("thoughts") == []
         world.clock.advance(86_400)
         receipt = await world.sync("data")
@@ -469,7 +469,7 @@ async def test_pages_become_smaller_until_the_portal_can_answer(tmp_path: Path, 
 
 async def test_pages_become_smaller_when_the_portal_takes_too_long(tmp_path: Path) -> None:
     async with a_portal(tmp_path, datasets(600)) as (world, portal):
-        world.tools = replace(world.tools, open_fetcher=partial(slow_above, 130, world.tools.open_fetcher))
+        world.ports = replace(world.ports, open_fetcher=partial(slow_above, 130, world.ports.open_fetcher))
         receipt = await world.sync("data")
         assert (receipt.status, receipt.counters.created) == (RunStatus.COMPLETED, 600)
         assert int(portal.asked[0].params["rows"]) == 125
@@ -724,12 +724,12 @@ async def test_metadata_is_stored_and_searches_filter_by_it(tmp_path: Path) -> N
 
 async def test_adding_asks_the_portal_how_much_it_has(tmp_path: Path) -> None:
     async with a_portal(tmp_path, datasets(7)) as (world, portal):
-        added = await sources.add(world.tools, portal.url + "/dataset/", name="again", kind="ckan")
+        added = await sources.add(world.ports, portal.url + "/dataset/", name="again", kind="ckan")
         assert (added.source.location, added.findings) == (
             portal.url,
             ("a CKAN portal with 7 datasets: kind `ckan`",),
         )
-        by_address = await sources.add(world.tools, portal.url + "/api/3/action/package_search", name="third")
+        by_address = await sources.add(world.ports, portal.url + "/api/3/action/package_search", name="third")
         assert by_address.source.kind == "ckan"
 
 
@@ -737,23 +737,23 @@ async def test_a_portal_can_be_counted_without_being_read(tmp_path: Path) -> Non
     async with a_portal(tmp_path, datasets(7)) as (world, portal):
         source = await world.source("data")
         settings = parameters.complete(ckan.PARAMS, source.params)
-        assert (await ckan.count(world.tools, source, settings), portal.count()) == (7, 1)
+        assert (await ckan.count(world.ports, source, settings), portal.count()) == (7, 1)
 
 
 async def test_adding_a_portal_that_lets_nobody_in_says_how_to_get_in(tmp_path: Path) -> None:
     async with a_portal(tmp_path, datasets(7)) as (world, portal):
         portal.quirks.token = "secret"
         with pytest.raises(BadLocation, match="Access denied") as caught:
-            await sources.add(world.tools, portal.url, name="x", kind="ckan")
+            await sources.add(world.ports, portal.url, name="x", kind="ckan")
         assert "header.NAME" in (caught.value.hint or "")
 
 
 async def test_adding_what_is_no_portal_is_refused(tmp_path: Path) -> None:
     async with a_portal(tmp_path, []) as (world, portal):
         with pytest.raises(BadLocation, match="404 from the portal"):
-            await sources.add(world.tools, portal.url + "/elsewhere", name="x", kind="ckan")
+            await sources.add(world.ports, portal.url + "/elsewhere", name="x", kind="ckan")
         with pytest.raises(BadLocation, match="password"):
-            await sources.add(world.tools, "https://u:p@example.org", name="x", kind="ckan")
+            await sources.add(world.ports, "https://u:p@example.org", name="x", kind="ckan")
 
 
 # at scale

@@ -39,7 +39,7 @@ from rowen.kinds.crawl import question as page
 from rowen.kinds.crawl.host_batch import Turn
 from rowen.kinds.web import kind as web
 from rowen.managing import sources
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.ports.fetcher import Fetcher, FetcherOptions, Request, Response
 from rowen.ports.store.shards import FETCH
 from tests.contract.helpers import an_end
@@ -67,11 +67,11 @@ def site() -> Iterator[Site]:
         yield running
 
 
-def under_its_name(world: World, owner: str, **changes: Any) -> Tools:
+def under_its_name(world: World, owner: str, **changes: Any) -> Ports:
     """Another process, whose requests can be told from others'."""
-    tools = as_process(world, owner, **changes)
+    ports = as_process(world, owner, **changes)
     retry = RetryPolicy(base_s=0.01)
-    return replace(tools, fetch=replace(tools.fetch, user_agent=owner, retry=retry))
+    return replace(ports, fetch=replace(ports.fetch, user_agent=owner, retry=retry))
 
 
 def visitors(site: Site) -> list[str]:
@@ -375,7 +375,7 @@ async def test_a_store_that_is_away_for_a_moment_costs_no_page(tmp_path: Path, s
                 await store.answer_pages(*args)
 
         shaky: Any = ComesAndGoes()
-        world.tools = replace(world.tools, store=shaky)
+        world.ports = replace(world.ports, store=shaky)
         await one.take(1)
         answers = await store.take_answers(one.lease, one.run)
         assert [page.read(answers[number]).status for number in one.numbers] == [200] * len(paths)
@@ -388,7 +388,7 @@ async def test_a_run_that_is_over_asks_no_further(tmp_path: Path, site: Site) ->
     paths = [f"/p{number}.html" for number in range(1, host_batch.PAGES + 1)]
     asked_at: list[float] = []
     async with a_turn(tmp_path, site, paths, delay_s=1.0) as (world, one):
-        world.tools = replace(world.tools, open_fetcher=noting(asked_at, world.clock))
+        world.ports = replace(world.ports, open_fetcher=noting(asked_at, world.clock))
         await world.store.finish_run(one.lease, one.run, an_end(one.run), now=world.clock.now())
         with suppress(LeaseLost):
             await one.take(1)
@@ -401,7 +401,7 @@ async def test_the_time_between_two_requests_holds_from_one_turn_to_the_next(
     paths = [f"/p{number}.html" for number in range(1, 2 * host_batch.PAGES + 1)]
     asked_at: list[float] = []
     async with a_turn(tmp_path, site, paths, delay_s=1.0) as (world, one):
-        world.tools = replace(world.tools, open_fetcher=noting(asked_at, world.clock))
+        world.ports = replace(world.ports, open_fetcher=noting(asked_at, world.clock))
         await one.take(1)
         await one.take(2)
     assert len(asked_at) == len(paths)
@@ -420,7 +420,7 @@ async def test_a_slow_host_gets_fewer_pages_a_turn(tmp_path: Path, site: Site) -
 
 async def test_a_host_somebody_is_at_is_not_asked_by_another(tmp_path: Path, site: Site) -> None:
     async with a_turn(tmp_path, site, ["/p1.html"]) as (world, one):
-        async with host_lease(replace(world.tools, owner="another"), one.host):
+        async with host_lease(replace(world.ports, owner="another"), one.host):
             with pytest.raises(Conflict, match="being asked by another process"):
                 await one.take(1)
         await one.take(1)
@@ -475,7 +475,7 @@ async def test_each_host_of_a_domain_is_asked_by_its_own_rules(tmp_path: Path) -
     ):
         hosts = {"farm.test": root, "a.farm.test": first, "b.farm.test": second}
         async with a_world(tmp_path, root) as world:
-            world.tools = replace(world.tools, open_fetcher=to(hosts))
+            world.ports = replace(world.ports, open_fetcher=to(hosts))
             source = await a_farm(world)
             async with two_workers(world):
                 receipt = await sync(under_its_name(world, "runner"), source)
@@ -494,9 +494,9 @@ async def test_a_host_that_does_not_say_what_it_allows_is_not_asked(tmp_path: Pa
     with Site({"/": html("Home", "Farm", links=links)}) as root, a_host_of(3, "") as silent:
         silent.set("/robots.txt", status=503)
         async with a_world(tmp_path, root) as world:
-            world.tools = replace(world.tools, open_fetcher=to({"farm.test": root, "a.farm.test": silent}))
+            world.ports = replace(world.ports, open_fetcher=to({"farm.test": root, "a.farm.test": silent}))
             source = await a_farm(world)
-            receipt = await sync(world.tools, source)
+            receipt = await sync(world.ports, source)
     assert (receipt.status, receipt.counters.created, receipt.counters.failed) == (RunStatus.PARTIAL, 1, 3)
     assert {asked.path for asked in silent.requests} == {"/robots.txt"}
 
@@ -534,7 +534,7 @@ class OneTurn:
 
     async def take(self, number: int) -> None:
         settings = parameters.complete(web.PARAMS, self.source.params)
-        await Turn(self.world.tools, self.source, settings, self.lease, self.run, self.host, number).take()
+        await Turn(self.world.ports, self.source, settings, self.lease, self.run, self.host, number).take()
 
 
 @asynccontextmanager
@@ -544,7 +544,7 @@ async def a_turn(
     """A run that has asked for these pages of a host, and waits."""
     async with a_world(folder, site) as world:
         source = await world.add(delay_s=delay_s)
-        lease = await acquire(world.tools, f"source:{source.id}")
+        lease = await acquire(world.ports, f"source:{source.id}")
         assert lease is not None
         run = await world.store.begin_run(lease, source.id, mode=Mode.FULL, now=world.clock.now())
         questions = [host_batch.asked_for(page.Question(site.url + path), delay_s=delay_s) for path in paths]
@@ -594,5 +594,5 @@ def a_host_of(pages: int, robots: str) -> Site:
 
 
 async def a_farm(world: World) -> Source:
-    added = await sources.add(world.tools, "http://farm.test/", name="farm", settings={"scope": "domain"})
+    added = await sources.add(world.ports, "http://farm.test/", name="farm", settings={"scope": "domain"})
     return added.source

@@ -34,7 +34,7 @@ def folder(tmp_path: Path) -> Path:
 async def world(tmp_path: Path, folder: Path) -> AsyncIterator[World]:
     with Site() as unused:
         async with a_world(tmp_path, unused) as made:
-            await sources.add(made.tools, str(folder), name="docs")
+            await sources.add(made.ports, str(folder), name="docs")
             yield made
 
 
@@ -53,7 +53,7 @@ def age(path: Path) -> None:
 
 
 async def test_a_folder_is_recognised_and_described(world: World, folder: Path) -> None:
-    added = await sources.add(world.tools, f"{folder}/", name="again")
+    added = await sources.add(world.ports, f"{folder}/", name="again")
     assert (added.source.kind, added.source.location) == ("files", str(folder))
     assert "3 files" in added.findings[0]
 
@@ -134,14 +134,14 @@ async def test_below_a_folder_that_cannot_be_read_nothing_is_deleted(
     world: World, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await world.sync()
-    real = type(world.tools.folders).scan
+    real = type(world.ports.folders).scan
 
     async def half(self: object, root: str, options: ScanOptions) -> Scan:
         whole = await real(self, root, options)  # type: ignore[arg-type]
         rest = [entry for entry in whole.entries if not entry.path.startswith("guide/")]
         return Scan(entries=rest, unreadable=[("guide", "Permission denied")])
 
-    monkeypatch.setattr(type(world.tools.folders), "scan", half)
+    monkeypatch.setattr(type(world.ports.folders), "scan", half)
     receipt = await world.sync()
     assert (receipt.status, receipt.counters.deleted) == (RunStatus.PARTIAL, 0)
     assert len(await world.pages()) == 3
@@ -165,7 +165,7 @@ async def test_ignored_and_hidden_files_are_left_out(world: World, folder: Path)
 
 async def test_globs_choose_files(world: World, folder: Path) -> None:
     settings = {"include": "*.md", "exclude": "guide/**"}
-    await sources.add(world.tools, str(folder), name="some", settings=settings)
+    await sources.add(world.ports, str(folder), name="some", settings=settings)
     await world.sync("some")
     assert await world.pages("some") == {"index.md"}
 
@@ -183,7 +183,7 @@ async def test_links_that_leave_the_folder_are_not_followed_and_loops_end(
     assert receipt.counters.ignored["link_leaves_folder"] == 1
     assert receipt.counters.ignored["already_listed"] == 1
     with pytest.raises(Unfetchable, match="leaves the folder"):
-        await world.tools.folders.read(str(folder), "out.md", max_bytes=1000)
+        await world.ports.folders.read(str(folder), "out.md", max_bytes=1000)
 
 
 async def test_binary_files_are_passed_over_with_a_reason_and_opened_at_most_once(
@@ -213,11 +213,11 @@ async def test_a_file_over_the_limit_is_not_opened_and_a_known_one_keeps_its_old
     assert (receipt.counters.failed, receipt.counters.deleted) == (1, 0)
     assert len(await world.found("barley")) == 1
     with pytest.raises(BodyTooLarge):
-        await world.tools.folders.read(str(folder), "big.md", max_bytes=10_000_000)
+        await world.ports.folders.read(str(folder), "big.md", max_bytes=10_000_000)
 
 
 async def test_a_single_file_is_a_source(world: World, folder: Path) -> None:
-    await sources.add(world.tools, str(folder / "guide" / "oats.md"), name="one")
+    await sources.add(world.ports, str(folder / "guide" / "oats.md"), name="one")
     await world.sync("one")
     assert await world.pages("one") == {"oats.md"}
     write(folder / "guide" / "oats.md", "# Oats\n\nNow with raisins.\n")
@@ -226,7 +226,7 @@ async def test_a_single_file_is_a_source(world: World, folder: Path) -> None:
 
 async def test_a_path_that_does_not_exist_is_refused(world: World) -> None:
     with pytest.raises(BadLocation, match="no such file or folder"):
-        await sources.add(world.tools, "./no/such/folder", name="x")
+        await sources.add(world.ports, "./no/such/folder", name="x")
 
 
 async def test_a_file_that_cannot_be_read_keeps_its_old_version(
@@ -238,7 +238,7 @@ async def test_a_file_that_cannot_be_read_keeps_its_old_version(
     async def refuse(self: object, root: str, path: str, *, max_bytes: int) -> bytes:
         raise Unfetchable(f"file `{path}`: cannot be read: Permission denied")
 
-    monkeypatch.setattr(type(world.tools.folders), "read", refuse)
+    monkeypatch.setattr(type(world.ports.folders), "read", refuse)
     receipt = await world.sync()
     assert (receipt.status, receipt.counters.failed) == (RunStatus.PARTIAL, 1)
     assert len(await world.found("barley")) == 1
@@ -270,7 +270,7 @@ async def test_pipes_and_links_to_pipes_are_passed_over(world: World, folder: Pa
     receipt = await world.sync()
     assert (receipt.counters.created, receipt.counters.ignored["special"]) == (3, 2)
     with pytest.raises(Unfetchable, match="not a regular file"):
-        await world.tools.folders.read(str(folder), "pipe.md", max_bytes=1000)
+        await world.ports.folders.read(str(folder), "pipe.md", max_bytes=1000)
 
 
 async def test_a_name_that_is_no_utf_8_is_read_like_any_other(world: World, folder: Path) -> None:
@@ -314,7 +314,7 @@ async def test_a_root_that_is_a_link_is_followed_where_it_leads_now(
     write(tmp_path / "v2" / "index.md", "# Home\n\nNow about teff.\n")
     current = tmp_path / "current"
     current.symlink_to(folder)
-    await sources.add(world.tools, str(current), name="linked")
+    await sources.add(world.ports, str(current), name="linked")
     await world.sync("linked")
     current.unlink()
     current.symlink_to(tmp_path / "v2")
@@ -335,12 +335,12 @@ async def test_a_file_that_goes_between_listing_and_reading_is_no_failure(
     world: World, monkeypatch: pytest.MonkeyPatch, folder: Path
 ) -> None:
     write(folder / "brief.md", "# Brief\n")
-    real = type(world.tools.folders).read
+    real = type(world.ports.folders).read
 
     async def read(self: object, root: str, path: str, *, max_bytes: int) -> bytes:
         (folder / "brief.md").unlink(missing_ok=True)
         return await real(self, root, path, max_bytes=max_bytes)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(type(world.tools.folders), "read", read)
+    monkeypatch.setattr(type(world.ports.folders), "read", read)
     receipt = await world.sync()
     assert (receipt.counters.failed, receipt.counters.ignored["vanished"]) == (0, 1)

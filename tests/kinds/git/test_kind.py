@@ -43,7 +43,7 @@ async def world(tmp_path: Path) -> AsyncIterator[World]:
 
 
 async def add(world: World, location: str, **settings: str) -> Added:
-    return await sources.add(world.tools, location, name="docs", kind="git", settings=settings)
+    return await sources.add(world.ports, location, name="docs", kind="git", settings=settings)
 
 
 async def test_a_folder_with_a_repository_is_found_and_described(world: World, copy: WorkingCopy) -> None:
@@ -67,7 +67,7 @@ async def test_a_folder_with_a_repository_is_found_and_described(world: World, c
 async def test_addresses_that_only_git_understands_are_recognised(
     world: World, location: str, kind: str
 ) -> None:
-    added = await sources.add(world.tools, location, name="docs", check=False)
+    added = await sources.add(world.ports, location, name="docs", check=False)
     assert added.source.kind == kind
 
 
@@ -187,7 +187,7 @@ async def test_a_deleted_clone_costs_nothing_but_fetching_it_again(
 async def test_links_and_large_files_are_passed_over_and_large_ones_are_read_once(
     world: World, copy: WorkingCopy
 ) -> None:
-    world.tools = replace(world.tools, fetch=replace(world.tools.fetch, max_body_bytes=1_000))
+    world.ports = replace(world.ports, fetch=replace(world.ports.fetch, max_body_bytes=1_000))
     (copy.folder / "link.md").symlink_to("README.md")
     copy.commit({"large.md": "x" * 2_000})
     await add(world, copy.address)
@@ -227,5 +227,5 @@ async def test_a_commit_can_be_a_branch(world: World, copy: WorkingCopy) -> None
     await add(world, copy.address, branch=first)
     assert (await world.sync()).counters.requests == 2
     assert (await world.sync()).counters.requests == 0
-    assert await world.tools.repositories.head(copy.address, first) == Head(first, first)
+    assert await world.ports.repositories.head(copy.address, first) == Head(first, first)
     assert "later.md" not in await world.pages()

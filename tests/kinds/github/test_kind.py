@@ -55,7 +55,7 @@ async def world(tmp_path: Path, api: GitHubApi) -> AsyncIterator[World]:
 
 async def add(world: World, location: str = LOCATION, **settings: object) -> sources.Added:
     given = {"api_url": world.site.url, **{key: str(value) for key, value in settings.items()}}
-    added = await sources.add(world.tools, location, name="docs", kind="github", settings=given)
+    added = await sources.add(world.ports, location, name="docs", kind="github", settings=given)
     world.site.clear_log()
     return added
 
@@ -86,7 +86,7 @@ async def test_an_address_at_github_is_a_repository_and_its_wiki_a_web_site(worl
         ("https://github.com/acre/docs/wiki", "web"),
     ]:
         added = await sources.add(
-            world.tools, location, name=location.rpartition("/")[2].rpartition(":")[2], check=False
+            world.ports, location, name=location.rpartition("/")[2].rpartition(":")[2], check=False
         )
         assert added.source.kind == kind, location
 
@@ -121,7 +121,7 @@ async def test_the_api_tells_where_a_branch_ends_and_a_path_begins(
 
 async def test_an_enterprise_server_has_its_api_beside_it(world: World) -> None:
     with pytest.raises(BadLocation, match=f"404 from `{world.site.url}/api/v3/repos/acre/docs`"):
-        await sources.add(world.tools, f"{world.site.url}/acre/docs", name="x", kind="github")
+        await sources.add(world.ports, f"{world.site.url}/acre/docs", name="x", kind="github")
 
 
 async def test_an_api_that_is_no_address_is_refused(world: World) -> None:
@@ -365,7 +365,7 @@ async def test_a_tree_that_is_too_large_to_be_taken_is_listed_folder_by_folder(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("rowen.kinds.github.kind.MAX_ANSWER_BYTES", 0)
-    world.tools = replace(world.tools, fetch=replace(world.tools.fetch, max_body_bytes=550))
+    world.ports = replace(world.ports, fetch=replace(world.ports.fetch, max_body_bytes=550))
     await add(world)
     receipt = await world.sync()
     assert (receipt.status, receipt.counters.created) == (RunStatus.COMPLETED, 3)
@@ -389,7 +389,7 @@ async def test_in_a_truncated_tree_only_folders_on_the_way_to_the_path_are_asked
 async def test_submodules_links_large_and_hidden_files_are_passed_over_without_a_request(
     world: World, repository: FakeRepository
 ) -> None:
-    world.tools = replace(world.tools, fetch=replace(world.tools.fetch, max_body_bytes=1_000))
+    world.ports = replace(world.ports, fetch=replace(world.ports.fetch, max_body_bytes=1_000))
     repository.write("vendor", b"commit", mode="160000")
     repository.write("link.md", "README.md", mode="120000")
     repository.write("large.md", "x" * 2_000)
@@ -588,7 +588,7 @@ async def test_a_private_repository_is_read_with_the_token_and_the_token_is_kept
 ) -> None:
     caplog.set_level(logging.DEBUG)
     repository.private_token = TOKEN
-    world.tools = replace(world.tools, secrets={"GITHUB_TOKEN": TOKEN}.get)
+    world.ports = replace(world.ports, secrets={"GITHUB_TOKEN": TOKEN}.get)
     added = await add(world, raw_url=f"{world.site.url}/raw")
     receipts = [await world.sync()]
     assert not [asked for asked in api.requests if "/raw/" in asked.path]
@@ -605,7 +605,7 @@ async def test_a_private_repository_is_read_with_the_token_and_the_token_is_kept
     items = [item for receipt in receipts for item in await world.store.run_items(receipt.run_id)]
     assert any(item.outcome is Outcome.FAILED for item in items)
     seen = [
-        repr(world.tools),
+        repr(world.ports),
         repr(added),
         *(json.dumps(views.receipt(receipt)) for receipt in receipts),
         repr(items),
@@ -619,7 +619,7 @@ async def test_a_private_repository_is_read_with_the_token_and_the_token_is_kept
 
 async def test_the_token_follows_no_redirect_to_another_host(world: World, api: GitHubApi) -> None:
     await add(world)
-    world.tools = replace(world.tools, secrets={"GITHUB_TOKEN": TOKEN}.get)
+    world.ports = replace(world.ports, secrets={"GITHUB_TOKEN": TOKEN}.get)
     with GitHubApi() as stranger:
         stranger.repository("acre/docs", {"README.md": "# Trap\n"})
         api.redirect_away = f"{stranger.url}/repos/acre/docs/git/trees/HEAD?recursive=1"
@@ -631,7 +631,7 @@ async def test_the_token_follows_no_redirect_to_another_host(world: World, api: 
 
 async def test_a_source_can_have_a_token_of_its_own(world: World, api: GitHubApi) -> None:
     api.repositories["acre/docs"].private_token = "mine"
-    world.tools = replace(world.tools, secrets={"GITHUB_TOKEN": TOKEN, "FARM": "mine"}.get)
+    world.ports = replace(world.ports, secrets={"GITHUB_TOKEN": TOKEN, "FARM": "mine"}.get)
     added = await add(world, token="${FARM}")
     assert added.source.params["token"] == "${FARM}"
     assert (await world.sync()).counters.created == 3
@@ -642,7 +642,7 @@ async def test_a_source_can_have_a_token_of_its_own(world: World, api: GitHubApi
 
 async def test_a_token_that_is_not_accepted_is_said_so(world: World) -> None:
     await add(world)
-    world.tools = replace(world.tools, secrets={"GITHUB_TOKEN": "expired"}.get)
+    world.ports = replace(world.ports, secrets={"GITHUB_TOKEN": "expired"}.get)
     receipt = await world.sync()
     assert "401, the token is not accepted" in str(receipt.error)
     assert "GITHUB_TOKEN" in str(receipt.hint)

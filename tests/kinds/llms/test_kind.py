@@ -57,7 +57,7 @@ async def world(tmp_path: Path) -> AsyncIterator[World]:
 
 async def add(world: World, path: str = "/", kind: str | None = "llms", **settings: str) -> sources.Added:
     added = await sources.add(
-        world.tools, world.site.url + path, name="docs", kind=kind, settings=dict(settings)
+        world.ports, world.site.url + path, name="docs", kind=kind, settings=dict(settings)
     )
     world.site.clear_log()
     return added
@@ -249,7 +249,7 @@ async def test_after_a_rollback_the_list_is_read_again(world: World) -> None:
     before = world.site.pages["/llms.txt"]
     world.site.set("/llms.txt", LIST.replace("all about oats", "oats and more"), content_type="text/plain")
     await world.sync()
-    await history.rollback(world.tools, await world.source())
+    await history.rollback(world.ports, await world.source())
     world.site.set("/llms.txt", before.body, content_type="text/plain")
     receipt = await world.sync()
     assert receipt.counters.updated == 0
@@ -383,7 +383,7 @@ async def test_after_a_rollback_the_file_is_read_again(world: World) -> None:
     await world.sync()
     world.site.set("/llms-full.txt", text.replace("sand", "gravel"), content_type="text/plain")
     await world.sync()
-    await history.rollback(world.tools, await world.source())
+    await history.rollback(world.ports, await world.source())
     receipt = await world.sync()
     assert receipt.counters.updated == 1
     assert await world.found("gravel") == ["/rye"]
@@ -478,7 +478,7 @@ async def test_a_site_with_the_other_file_only_gets_a_hint(world: World) -> None
 
 async def test_without_a_check_the_usual_place_is_assumed(world: World) -> None:
     added = await sources.add(
-        world.tools, "https://nobody.invalid/docs/", name="docs", kind="llms", check=False
+        world.ports, "https://nobody.invalid/docs/", name="docs", kind="llms", check=False
     )
     assert added.source.location == "https://nobody.invalid/docs/llms.txt"
 

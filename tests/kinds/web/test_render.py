@@ -58,12 +58,12 @@ async def world(tmp_path: Path) -> AsyncIterator[World]:
 async def unchecked(world: World, **settings: str) -> None:
     """Added without asking: starting a browser takes its time."""
     given = {"render": "true", **settings}
-    await sources.add(world.tools, world.site.url, name="docs", settings=given, check=False)
+    await sources.add(world.ports, world.site.url, name="docs", settings=given, check=False)
 
 
 @in_a_browser
 async def test_rendered_pages_are_found_by_what_their_scripts_wrote(world: World) -> None:
-    added = await sources.add(world.tools, world.site.url, name="docs", settings={"render": "true"})
+    added = await sources.add(world.ports, world.site.url, name="docs", settings={"render": "true"})
     assert any("rendered by a browser: 5 words" in finding for finding in added.findings), added.findings
     receipt = await world.sync()
     assert (receipt.status, receipt.counters.created) == (RunStatus.COMPLETED, 2)
@@ -77,14 +77,14 @@ async def test_an_unchanged_page_opens_no_browser_and_a_changed_one_is_rendered_
     await unchecked(world)
     await world.sync()
     opened = 0
-    real = world.tools.open_renderer
+    real = world.ports.open_renderer
 
     def counting(options: RendererOptions) -> object:
         nonlocal opened
         opened += 1
         return real(options)
 
-    world.tools = replace(world.tools, open_renderer=counting)  # type: ignore[arg-type]
+    world.ports = replace(world.ports, open_renderer=counting)  # type: ignore[arg-type]
     receipt = await world.sync()
     assert (opened, receipt.counters.not_modified, receipt.counters.parses) == (0, 2, 0)
     assert not world.site.asked_for("/app.js")
@@ -132,9 +132,9 @@ async def test_a_missing_browser_fails_the_run_with_a_clear_message(world: World
     def missing(options: RendererOptions) -> object:
         raise ConfigError("pages cannot be rendered: no browser", hint="install Chromium")
 
-    world.tools = replace(world.tools, open_renderer=missing)  # type: ignore[arg-type]
+    world.ports = replace(world.ports, open_renderer=missing)  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="no browser"):
-        await sources.add(world.tools, world.site.url, name="docs", settings={"render": "true"})
+        await sources.add(world.ports, world.site.url, name="docs", settings={"render": "true"})
     await unchecked(world)
     receipt = await world.sync()
     assert receipt.status is RunStatus.FAILED
@@ -145,7 +145,7 @@ async def test_a_missing_browser_fails_the_run_with_a_clear_message(world: World
 async def test_a_page_that_is_empty_without_scripts_gets_a_hint_when_added_and_when_synced(
     world: World,
 ) -> None:
-    added = await sources.add(world.tools, world.site.url, name="docs")
+    added = await sources.add(world.ports, world.site.url, name="docs")
     assert any("--set render=true" in finding for finding in added.findings)
     receipt = await world.sync()
     assert receipt.counters.ignored["looks_empty_without_javascript"] == 1
@@ -155,7 +155,7 @@ async def test_a_page_that_is_empty_without_scripts_gets_a_hint_when_added_and_w
 
 async def test_a_page_with_text_gets_no_hint(world: World) -> None:
     world.site.set("/", SHELL.replace('<div id="root">', f'<div id="root"><main>{"word " * 60}</main>'))
-    added = await sources.add(world.tools, world.site.url, name="docs")
+    added = await sources.add(world.ports, world.site.url, name="docs")
     receipt = await world.sync()
     assert receipt.hint is None
     assert not any("render" in finding for finding in added.findings)
@@ -204,7 +204,7 @@ async def test_scripts_are_fetched_through_redirects_and_a_page_goes_without_wha
         world.site.set("/trap.js", redirect=inside.url + "/x.js", status=302)
         world.site.set("/broken.js", "oops", status=404)
         addresses = [world.site.url + path for path in ("/moved.js", "/loop.js", "/trap.js", "/broken.js")]
-        world.tools = replace(world.tools, open_renderer=StandIn(*addresses, *addresses))
+        world.ports = replace(world.ports, open_renderer=StandIn(*addresses, *addresses))
         await unchecked(world)
         await world.sync()
         assert await world.found("arrived nothing nothing oops") == ["/"]
@@ -214,7 +214,7 @@ async def test_scripts_are_fetched_through_redirects_and_a_page_goes_without_wha
 
 async def test_a_page_asks_for_a_bounded_number_of_things(world: World) -> None:
     addresses = [f"{world.site.url}/part{n}.js" for n in range(MAX_LOADS + 50)]
-    world.tools = replace(world.tools, open_renderer=StandIn(*addresses))
+    world.ports = replace(world.ports, open_renderer=StandIn(*addresses))
     await unchecked(world)
     await world.sync()
     assert sum("part" in one.path for one in world.site.requests) == MAX_LOADS
@@ -224,19 +224,19 @@ async def test_what_is_too_much_to_share_is_fetched_again(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(render, "SHARED_BYTES", 10)
-    world.tools = replace(world.tools, open_renderer=StandIn(*[world.site.url + "/app.js"] * 2))
+    world.ports = replace(world.ports, open_renderer=StandIn(*[world.site.url + "/app.js"] * 2))
     await unchecked(world)
     await world.sync()
     assert len(world.site.asked_for("/app.js")) == 2
 
 
 async def test_a_page_the_browser_cannot_finish_stays_as_it_was(world: World) -> None:
-    world.tools = replace(world.tools, open_renderer=StandIn(world.site.url + "/app.js"))
+    world.ports = replace(world.ports, open_renderer=StandIn(world.site.url + "/app.js"))
     await unchecked(world)
     await world.sync()
     world.site.set("/", SHELL + "<!-- changed -->")
-    world.tools = replace(world.tools, open_renderer=StandIn(error=FetchTimeout("`x`: not rendered")))
+    world.ports = replace(world.ports, open_renderer=StandIn(error=FetchTimeout("`x`: not rendered")))
     receipt = await world.sync()
     assert (receipt.counters.failed, receipt.counters.deleted, receipt.generation) == (1, 0, 1)
-    added = await sources.add(world.tools, world.site.url, name="two", settings={"render": "true"})
+    added = await sources.add(world.ports, world.site.url, name="two", settings={"render": "true"})
     assert any("could not be tried: `x`: not rendered" in finding for finding in added.findings)

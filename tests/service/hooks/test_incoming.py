@@ -58,7 +58,7 @@ async def post(
         "x-rowen-signature": delivery.signature(secret, timestamp, body),
         **{key.replace("_", "-"): value for key, value in more.items()},
     }
-    return await hear(world.tools, name, Delivery(headers, body), wake=bell or Bell())
+    return await hear(world.ports, name, Delivery(headers, body), wake=bell or Bell())
 
 
 async def github(
@@ -76,7 +76,7 @@ async def github(
         "x-github-delivery": delivery_id,
         "x-hub-signature-256": hub_signature(secret, body),
     }
-    return await hear_github(world.tools, Delivery(headers, body), wake=bell or Bell())
+    return await hear_github(world.ports, Delivery(headers, body), wake=bell or Bell())
 
 
 def a_push(**said: Any) -> dict[str, Any]:
@@ -84,7 +84,7 @@ def a_push(**said: Any) -> dict[str, Any]:
 
 
 async def add(world: World, name: str, location: str, kind: str, **settings: str) -> None:
-    await sources.add(world.tools, location, name=name, kind=kind, settings=settings, check=False)
+    await sources.add(world.ports, location, name=name, kind=kind, settings=settings, check=False)
 
 
 async def wishes(world: World) -> dict[str, tuple[str, ...] | None]:
@@ -157,7 +157,7 @@ async def test_a_wrong_or_missing_signature_gets_nowhere(world: World) -> None:
     with pytest.raises(BadSignature):
         await github(world, a_push(), secret="guess")
     with pytest.raises(BadSignature):
-        await hear_github(world.tools, Delivery({}, encoded(a_push())), wake=Bell())
+        await hear_github(world.ports, Delivery({}, encoded(a_push())), wake=Bell())
     assert await wishes(world) == {}
 
 
@@ -213,7 +213,7 @@ async def test_a_source_of_the_api_refers_to_no_variable_of_the_operator(world: 
     world.secrets["DOCS_HOOK"] = "only for the docs"
     with pytest.raises(UserError, match="may not be used"):
         await sources.add(
-            world.tools,
+            world.ports,
             "https://docs.example/",
             name="docs",
             settings={"webhook_secret": "${DOCS_HOOK}"},
@@ -232,10 +232,10 @@ async def test_a_repository_may_have_a_hook_of_its_own(world: World) -> None:
         "x-github-delivery": "1",
         "x-hub-signature-256": hub_signature("only for the docs", body),
     }
-    heard = await hear(world.tools, "docs", Delivery(headers, body), wake=Bell())
+    heard = await hear(world.ports, "docs", Delivery(headers, body), wake=Bell())
     assert [one.source for one in heard.queued] == ["docs"]
     await world.add("site", webhook_secret="${DOCS_HOOK}")
-    heard = await hear(world.tools, "site", Delivery(headers, body), wake=Bell())
+    heard = await hear(world.ports, "site", Delivery(headers, body), wake=Bell())
     assert heard.reason == "no_source", "a web site mirrors no repository"
 
 
@@ -244,7 +244,7 @@ async def test_a_repository_may_have_a_hook_of_its_own(world: World) -> None:
 
 async def test_a_source_is_named_by_its_label_or_by_a_name_that_has_one_version(world: World) -> None:
     for version in ("1", "2"):
-        await sources.add(world.tools, world.site.url, name="docs", version=version, check=False)
+        await sources.add(world.ports, world.site.url, name="docs", version=version, check=False)
     with pytest.raises(BadSignature):
         await post(world, "docs")
     assert [one.source for one in (await post(world, "docs@2")).queued] == ["docs@2"]
@@ -285,12 +285,12 @@ async def test_a_signed_delivery_that_is_sent_again_is_known_and_an_old_one_refu
     stolen = Delivery({"x-rowen-timestamp": timestamp, "x-rowen-signature": signed}, b"")
     verdicts = []
     for _ in range(3):
-        verdicts.append((await hear(world.tools, "docs", stolen, wake=Bell())).verdict)
+        verdicts.append((await hear(world.ports, "docs", stolen, wake=Bell())).verdict)
         world.clock.advance(100)
     assert verdicts == [Verdict.QUEUED, Verdict.ALREADY_KNOWN, Verdict.ALREADY_KNOWN]
     world.clock.advance(100)
     with pytest.raises(BadSignature):
-        await hear(world.tools, "docs", stolen, wake=Bell())
+        await hear(world.ports, "docs", stolen, wake=Bell())
 
 
 async def test_a_second_change_is_not_taken_for_the_first(world: World) -> None:
@@ -338,7 +338,7 @@ async def turns(world: World, begun: asyncio.Event | None = None) -> list[Any]:
         if begun is not None and event.kind == "started":
             begun.set()
 
-    return [turn async for turn in serve(world.tools, default_every_s=86_400.0, once=True, on_event=hear_of)]
+    return [turn async for turn in serve(world.ports, default_every_s=86_400.0, once=True, on_event=hear_of)]
 
 
 async def test_a_wish_is_taken_up_before_what_is_due(world: World) -> None:

@@ -122,8 +122,8 @@ async def test_a_rollback_is_told_with_the_titles_it_takes_away(world: SinkWorld
     await world.show(source, a="one")
     await world.show(source, b="two")
     await world.announce()
-    await history.rollback(world.tools, await world.reload(source))
-    await history.vacuum(world.tools, await world.store.sources(), keep=1)
+    await history.rollback(world.ports, await world.reload(source))
+    await history.vacuum(world.ports, await world.store.sources(), keep=1)
     await world.announce()
     assert titles(path)[0] == "Removed: b"
 
@@ -144,7 +144,7 @@ async def test_a_feed_can_be_had_without_a_sink(world: SinkWorld, path: Path) ->
     await world.show(source, a="one")
     await world.show(other, z="z")
     await world.show(source, a="two")
-    assert await atom.export(world.tools, str(path), None) == 2
+    assert await atom.export(world.ports, str(path), None) == 2
     assert titles(path) == ["Changed: a", "Added: z"]
-    assert await atom.export(world.tools, str(path), [other]) == 1
+    assert await atom.export(world.ports, str(path), [other]) == 1
     assert "Changes of other" in path.read_text()

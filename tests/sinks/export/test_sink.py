@@ -68,7 +68,7 @@ async def show_with_metadata(world: SinkWorld, source: Any, pages: dict[str, dic
 async def test_json_lines_hold_every_document_with_its_text(world: SinkWorld, folder: Path) -> None:
     await world.show(await world.source(version="2"), a="# One\n\nÄpfel.", b="two")
     path = folder / "all.jsonl"
-    assert await export.export(world.tools, Wanted(path=str(path), format=Format.JSONL)) == 2
+    assert await export.export(world.ports, Wanted(path=str(path), format=Format.JSONL)) == 2
     first, second = lines(path)
     assert (first["text"], second["text"]) == ("# One\n\nÄpfel.", "two")
     assert list(first) == [
@@ -86,7 +86,7 @@ async def test_json_lines_hold_every_document_with_its_text(world: SinkWorld, fo
         "text",
     ]
     assert (first["source"], first["version"], first["generation"]) == ("docs", "2", 1)
-    await export.export(world.tools, Wanted(path=str(path), format=Format.JSONL, text=False))
+    await export.export(world.ports, Wanted(path=str(path), format=Format.JSONL, text=False))
     assert "text" not in lines(path)[0]
 
 
@@ -97,7 +97,7 @@ async def test_pages_make_no_difference(
     for name in ("api", "docs"):
         await world.show(await world.source(name), **{f"p{n}": f"{name} {n}" for n in range(6)})
     path = folder / "all.jsonl"
-    await export.export(world.tools, Wanted(path=str(path), format=Format.JSONL))
+    await export.export(world.ports, Wanted(path=str(path), format=Format.JSONL))
     assert [one["text"] for one in lines(path)] == [
         f"{name} {n}" for name in ("api", "docs") for n in range(6)
     ]
@@ -106,7 +106,7 @@ async def test_pages_make_no_difference(
 @pytest.mark.parametrize("format_", list(Format))
 async def test_nothing_to_export_is_a_valid_file(world: SinkWorld, folder: Path, format_: Format) -> None:
     path = folder / "all"
-    assert await export.export(world.tools, Wanted(path=str(path), format=format_)) == 0
+    assert await export.export(world.ports, Wanted(path=str(path), format=format_)) == 0
     if format_ is Format.JSONL:
         assert path.read_bytes() == b""
     elif format_ is Format.CSV:
@@ -124,7 +124,7 @@ async def test_csv_has_a_column_for_each_key_of_the_metadata(world: SinkWorld, f
     }
     await show_with_metadata(world, await world.source(), pages)
     path = folder / "all.csv"
-    await export.export(world.tools, Wanted(path=str(path), format=Format.CSV, text=False))
+    await export.export(world.ports, Wanted(path=str(path), format=Format.CSV, text=False))
     first, second = table(path)
     assert list(first)[-5:] == [
         "metadata.author",
@@ -140,7 +140,7 @@ async def test_csv_has_a_column_for_each_key_of_the_metadata(world: SinkWorld, f
     )
     assert (second["metadata.author"], second["metadata.size"]) == ('Ann "A", of\nhere', "")
     assert second["metadata.note"] == "'=1+1"
-    await export.export(world.tools, Wanted(path=str(path), format=Format.CSV, safe=False))
+    await export.export(world.ports, Wanted(path=str(path), format=Format.CSV, safe=False))
     assert table(path)[1]["metadata.note"] == "=1+1"
 
 
@@ -151,7 +151,7 @@ async def test_parquet_has_types(world: SinkWorld, folder: Path) -> None:
     }
     await show_with_metadata(world, await world.source(), pages)
     path = folder / "all.parquet"
-    assert await export.export(world.tools, Wanted(path=str(path), format=Format.PARQUET)) == 2
+    assert await export.export(world.ports, Wanted(path=str(path), format=Format.PARQUET)) == 2
     read = pyarrow.parquet.read_table(path)
     types = {field.name: str(field.type) for field in read.schema}
     assert types["generation"] == types["metadata.size"] == types["metadata.huge"] == "int64"
@@ -171,7 +171,7 @@ async def test_without_pyarrow_the_extra_is_named(
         await world.sink("table", "export", file=str(folder / "all.parquet"), format="parquet")
     assert caught.value.hint == "pip install 'rowen[parquet]'"
     with pytest.raises(ConfigError, match="needs the package `pyarrow`"):
-        await export.export(world.tools, Wanted(path=str(folder / "x"), format=Format.PARQUET))
+        await export.export(world.ports, Wanted(path=str(folder / "x"), format=Format.PARQUET))
     assert list(folder.iterdir()) == []
 
 
@@ -197,11 +197,11 @@ async def test_a_sink_under_another_name_waits_until_the_old_one_leaves_its_file
     await world.sink("old", "export", file=path)
     table_ = {"name": "new", "kind": "export", "file": path}
     listed = registry.Registry(sources=(), sinks=sinks.read([table_], where="the test"))
-    steps = await applying.plan(world.tools, listed)
+    steps = await applying.plan(world.ports, listed)
     with pytest.raises(ConfigError, match="sinks `old` and `new`: both write") as caught:
-        await applying.apply(world.tools, listed, steps, prune=False)
+        await applying.apply(world.ports, listed, steps, prune=False)
     assert "`--prune`" in (caught.value.hint or "")
-    await applying.apply(world.tools, listed, steps, prune=True)
+    await applying.apply(world.ports, listed, steps, prune=True)
     assert [sink.name for sink in await world.store.sinks()] == ["new"]
 
 
@@ -232,7 +232,7 @@ async def test_a_rollback_is_in_the_file(world: SinkWorld, folder: Path) -> None
     await world.show(source, a="one")
     await world.show(source, a="two")
     await world.announce()
-    await history.rollback(world.tools, await world.reload(source))
+    await history.rollback(world.ports, await world.reload(source))
     await world.announce()
     assert [one["text"] for one in lines(path)] == ["one"]
 
@@ -244,7 +244,7 @@ async def test_a_source_that_was_removed_leaves_the_file(world: SinkWorld, folde
     await world.show(source, a="one")
     await world.show(other, b="two")
     await world.announce()
-    await sources.remove(world.tools, other)
+    await sources.remove(world.ports, other)
     await world.announce()
     assert [one["text"] for one in lines(path)] == ["one"]
 
@@ -361,7 +361,7 @@ async def test_what_is_no_file_is_not_replaced(world: SinkWorld, folder: Path) -
     os.mkfifo(folder / "pipe")
     for path in (folder / "pipe", Path("/dev/null"), folder):
         with pytest.raises(ConfigError, match="something else than a file"):
-            await export.export(world.tools, Wanted(path=str(path), format=Format.JSONL))
+            await export.export(world.ports, Wanted(path=str(path), format=Format.JSONL))
     assert stat.S_ISFIFO((folder / "pipe").stat().st_mode)
 
 
@@ -371,7 +371,7 @@ async def test_a_link_stays_a_link_and_rights_stay_as_they_were(world: SinkWorld
     real.chmod(0o640)
     link.symlink_to(real)
     await world.show(await world.source(), a="one")
-    await export.export(world.tools, Wanted(path=str(link), format=Format.JSONL))
+    await export.export(world.ports, Wanted(path=str(link), format=Format.JSONL))
     assert link.is_symlink()
     assert [one["text"] for one in lines(real)] == ["one"]
     assert stat.S_IMODE(real.stat().st_mode) == 0o640
@@ -383,7 +383,7 @@ async def test_drafts_that_others_left_behind_go_after_a_day(world: SinkWorld, f
     for one in (old, young):
         one.touch()
     os.utime(old, (0, 0))
-    await export.export(world.tools, Wanted(path=str(path), format=Format.JSONL))
+    await export.export(world.ports, Wanted(path=str(path), format=Format.JSONL))
     assert sorted(file.name for file in folder.iterdir()) == [young.name, "all.jsonl"]
 
 
@@ -404,7 +404,7 @@ async def test_a_source_that_is_shown_anew_meanwhile_is_written_from_the_start(
 
     monkeypatch.setattr(world.store, "documents", shown_between_pages)
     path = folder / "all.jsonl"
-    await export.export(world.tools, Wanted(path=str(path), format=Format.JSONL))
+    await export.export(world.ports, Wanted(path=str(path), format=Format.JSONL))
     assert [one["text"] for one in lines(path)] == ["new", "new"]
 
 
@@ -423,5 +423,5 @@ async def test_sources_that_never_rest_are_not_written_as_a_mixture(
 
     monkeypatch.setattr(world.store, "documents", shown_each_time)
     with pytest.raises(TransientError, match="shown anew while it was written"):
-        await export.export(world.tools, Wanted(path=str(folder / "all.jsonl"), format=Format.JSONL))
+        await export.export(world.ports, Wanted(path=str(folder / "all.jsonl"), format=Format.JSONL))
     assert list(folder.iterdir()) == []

@@ -60,7 +60,7 @@ class Nights:
             **settings,
         }
         given = {name: value for name, value in given.items() if value is not None}
-        checked = sheets.check(self.world.tools, SinkEntry(name=NAME, kind="sheets", settings=given))
+        checked = sheets.check(self.world.ports, SinkEntry(name=NAME, kind="sheets", settings=given))
         await self.world.store.save_sink(NAME, kind="sheets", settings=checked, cursor=START)
 
     def go_to(self, hour: int, minute: int = 0, *, days: int = 0) -> None:
@@ -80,7 +80,7 @@ class Nights:
         lease = await store.acquire_lease(sink_lease_name(NAME), "test", now=clock.now(), ttl_s=60)
         assert lease is not None
         try:
-            sent = await sheets.send(self.world.tools, sink, lease, force=force)
+            sent = await sheets.send(self.world.ports, sink, lease, force=force)
             if sent.state is not None:
                 error = sent.error.message if sent.error else None
                 await store.move_sink(
@@ -618,7 +618,7 @@ async def test_who_lost_the_lease_writes_nothing(nights: Nights) -> None:
     await store.release_lease(old)
     assert await store.acquire_lease(sink_lease_name(NAME), "new", now=now, ttl_s=60)
     with pytest.raises(LeaseLost):
-        await sheets.send(nights.world.tools, sink, old, force=False)
+        await sheets.send(nights.world.ports, sink, old, force=False)
     assert [call for call in nights.google.calls if call.kind == "write" and call.cells] == []
 
 
@@ -669,7 +669,7 @@ async def test_the_key_may_be_in_a_file_that_a_variable_names(nights: Nights, tm
 
 
 async def test_without_the_adapter_it_says_so(nights: Nights) -> None:
-    nights.world.tools = replace(nights.world.tools, open_spreadsheet=no_spreadsheets)
+    nights.world.ports = replace(nights.world.ports, open_spreadsheet=no_spreadsheets)
     sent = await nights.tonight()
     assert isinstance(sent.error, ConfigError)
 
@@ -685,12 +685,12 @@ async def test_a_night_that_failed_is_an_alarm_once_and_a_word_when_it_works_aga
             google.book.editors.clear()
             for _ in range(2):
                 nights.go_to(3, 30, days=1)
-                await announce(world.tools)
-                await announce(world.tools)
+                await announce(world.ports)
+                await announce(world.ports)
             assert caplog.text.count("alarm what=sink") == 1
             assert f"share the sheet with `{EMAIL}`" in caplog.text
             google.book.editors.add(EMAIL)
             nights.go_to(3, 30, days=1)
-            (announced,) = await announce(world.tools)
+            (announced,) = await announce(world.ports)
             assert announced.sent
             assert caplog.text.count("alarm what=recovered") == 1

@@ -399,7 +399,7 @@ async def test_a_rollback_is_announced_each_reference_once(world: SinkWorld, rec
     await world.show(source, a="two")
     await world.show(source, "b", a="three", c="new")
     await world.announce()
-    await history.rollback(world.tools, await world.reload(source), to_generation=1)
+    await history.rollback(world.ports, await world.reload(source), to_generation=1)
     await world.announce()
     back = receiver.taken[-1]
     assert sorted(back.changes) == [("a", "changed"), ("b", "changed"), ("c", "removed")]
@@ -415,7 +415,7 @@ async def test_what_was_removed_is_told_although_its_history_is_forgotten(
     await world.show(source, "a")
     for number in range(4):
         await world.show(source, b=f"b{number}")
-    await history.vacuum(world.tools, await world.store.sources(), keep=1)
+    await history.vacuum(world.ports, await world.store.sources(), keep=1)
     await world.announce()
     assert dict(receiver.changes)["a"] == "removed"
     removed = next(

@@ -1,4 +1,4 @@
-"""One command's asynchronous life: settings, tools, signals, and a clean end to all of them."""
+"""One command's asynchronous life: settings, ports, signals, and a clean end to all of them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from rowen import config as settings
 from rowen import wiring
 from rowen.doors.cli import failure
 from rowen.doors.cli.call import Call
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 
 T = TypeVar("T")
 
 
 def run(
-    call: Call, work: Callable[[Tools], Coroutine[Any, Any, T]], *, interrupted: str = "interrupted"
+    call: Call, work: Callable[[Ports], Coroutine[Any, Any, T]], *, interrupted: str = "interrupted"
 ) -> T:
     """Open the store named by the call, do the work, close everything.
 
@@ -27,8 +27,8 @@ def run(
     config, _ = settings.load(db=call.db)
 
     async def with_tools() -> T:
-        async with wiring.open_tools(config) as tools:
-            return await work(tools)
+        async with wiring.open_ports(config) as ports:
+            return await work(ports)
 
     return run_async(with_tools, interrupted=interrupted)
 

@@ -16,7 +16,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from rowen.doors.mcp.refreshing import alone, through
 from rowen.doors.mcp.server import SCOPE, make_server
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 
 if TYPE_CHECKING:
     from rowen.service.sync_queue import Desk
@@ -63,7 +63,7 @@ class McpApp:
 
 
 def mcp_app(
-    tools: Tools,
+    ports: Ports,
     *,
     desk: Desk | None = None,
     read_only: bool = False,
@@ -71,8 +71,8 @@ def mcp_app(
 ) -> McpApp:
     """`desk`, if there is one, runs the syncs; `origins` are those of pages that may call without a token."""
 
-    async def opened() -> Tools:
-        return tools
+    async def opened() -> Ports:
+        return ports
 
     server = make_server(opened, sync=through(desk) if desk else alone, read_only=read_only)
     return McpApp(StreamableHTTPSessionManager(server, stateless=True), origins)

@@ -17,7 +17,7 @@ from rowen.core.run import Event, Run
 from rowen.core.source import Source
 from rowen.engine.intake import OnEvent
 from rowen.errors import RowenError
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.service.attempts import Turn, run_source
 
 if TYPE_CHECKING:  # a server that was started by its client has none
@@ -38,16 +38,16 @@ Report = Callable[[float, float | None, str], Awaitable[None]]
 class Sync(Protocol):
     """Runs a source: `alone`, or the desk that looks after all runs of this process."""
 
-    def __call__(self, tools: Tools, source: Source, *, on_event: OnEvent) -> Coroutine[Any, Any, Ended]: ...
+    def __call__(self, ports: Ports, source: Source, *, on_event: OnEvent) -> Coroutine[Any, Any, Ended]: ...
 
 
-async def alone(tools: Tools, source: Source, *, on_event: OnEvent) -> Ended:
+async def alone(ports: Ports, source: Source, *, on_event: OnEvent) -> Ended:
     """A run in this process that nobody else looks after; what it showed to readers goes to the sinks."""
     from rowen.sinks.announce import announce
 
-    turn = await run_source(tools, source, on_event=on_event)
+    turn = await run_source(ports, source, on_event=on_event)
     try:
-        for one in await announce(tools):
+        for one in await announce(ports):
             if one.error is not None:
                 log.warning("sink %s: %s", one.sink, one.error.message)
     except RowenError as exc:
@@ -59,7 +59,7 @@ async def alone(tools: Tools, source: Source, *, on_event: OnEvent) -> Ended:
 def through(desk: Desk) -> Sync:
     """The desk's way: a run that is under way is joined, and goes on when the client goes away."""
 
-    async def sync(tools: Tools, source: Source, *, on_event: OnEvent) -> Ended:
+    async def sync(ports: Ports, source: Source, *, on_event: OnEvent) -> Ended:
         watching: list[asyncio.Task[None]] = []
 
         def on_run(run_id: int) -> None:
@@ -82,11 +82,11 @@ async def _watch(desk: Desk, run_id: int, on_event: OnEvent) -> None:
                 on_event(event)
 
 
-async def refresh(tools: Tools, source: Source, sync: Sync, report: Report) -> Ended:
+async def refresh(ports: Ports, source: Source, sync: Sync, report: Report) -> Ended:
     progress = _Progress()
-    telling = asyncio.create_task(progress.tell(tools, report))
+    telling = asyncio.create_task(progress.tell(ports, report))
     try:
-        turn = await _in_good_order(sync(tools, source, on_event=progress.take))
+        turn = await _in_good_order(sync(ports, source, on_event=progress.take))
     finally:
         telling.cancel()
     await progress.tell_last(report)
@@ -120,12 +120,12 @@ class _Progress:
         self._latest = event
         self._news.set()
 
-    async def tell(self, tools: Tools, report: Report) -> None:
+    async def tell(self, ports: Ports, report: Report) -> None:
         while True:
             await self._news.wait()
             self._news.clear()
             await self.tell_last(report)
-            await tools.clock.sleep(TELL_EVERY_S)
+            await ports.clock.sleep(TELL_EVERY_S)
 
     async def tell_last(self, report: Report) -> None:
         event = self._latest

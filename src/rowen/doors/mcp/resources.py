@@ -15,7 +15,7 @@ from rowen.core.source import Source
 from rowen.doors.mcp import answers
 from rowen.doors.mcp.quoting import one_line, quoted
 from rowen.errors import NotFound
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.reading import read as reading
 
 SCHEME = "rowen://"
@@ -30,15 +30,15 @@ def address(source: Source) -> str:
     return SCHEME + quote(source.label, safe="@")
 
 
-async def read(tools: Tools, uri: str) -> str:
+async def read(ports: Ports, uri: str) -> str:
     """Markdown: a document, or what there is in a source."""
     name, _, rest = uri.removeprefix(SCHEME).partition("/")
-    source = _source(await tools.store.sources(), unquote(name)) if uri.startswith(SCHEME) else None
+    source = _source(await ports.store.sources(), unquote(name)) if uri.startswith(SCHEME) else None
     if source is None:
         raise NotFound(f"resource `{uri}`: no such source", hint="`list_sources` names them", uri=uri)
     if not rest:
-        return await _overview(tools, source)
-    document = await _document(tools, source, unquote(rest))
+        return await _overview(ports, source)
+    document = await _document(ports, source, unquote(rest))
     if document is None:
         raise NotFound(
             f"resource `{uri}`: not visible; it was removed, or replaced by a newer version",
@@ -55,17 +55,17 @@ def _source(sources: Sequence[Source], label: str) -> Source | None:
     return next((one for one in named if one.label == label), named[0] if named else None)
 
 
-async def _document(tools: Tools, source: Source, name: str) -> Document | None:
+async def _document(ports: Ports, source: Source, name: str) -> Document | None:
     if name.isascii() and name.isdigit() and len(name) <= 18:
-        found = await tools.store.document(int(name))
+        found = await ports.store.document(int(name))
         if found is not None and found.source_id == source.id:
             return found
-    named = await tools.store.documents(source.id, references=[name], text=True)
+    named = await ports.store.documents(source.id, references=[name], text=True)
     return named[0] if named else None
 
 
-async def _overview(tools: Tools, source: Source) -> str:
-    documents = await tools.store.documents(source.id, limit=DOCUMENTS_LISTED + 1)
+async def _overview(ports: Ports, source: Source) -> str:
+    documents = await ports.store.documents(source.id, limit=DOCUMENTS_LISTED + 1)
     more, listed = len(documents) > DOCUMENTS_LISTED, documents[:DOCUMENTS_LISTED]
     lines = [
         f"- {address(source)}/{one.id} {one_line(one.title or one.reference)} ({one_line(one.url, 2000)})"

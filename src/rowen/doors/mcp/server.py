@@ -24,7 +24,7 @@ from rowen.doors.mcp.quoting import clean, clean_values, quoted
 from rowen.doors.mcp.refreshing import Sync, alone
 from rowen.doors.mcp.tools import TOOLS, Caller, input_schema, output_schema
 from rowen.errors import NotFound, RowenError
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 
 SCOPE = "rowen.scope"
 """Where the service in front of us leaves what a token allows; without it everything is allowed."""
@@ -36,7 +36,7 @@ INSTRUCTIONS = (
 )
 BUG = "an error inside Rowen; its log says more"
 
-OpenTools = Callable[[], Awaitable[Tools]]
+OpenTools = Callable[[], Awaitable[Ports]]
 Context = ServerRequestContext[Any, Any]
 
 T = TypeVar("T")
@@ -44,8 +44,8 @@ T = TypeVar("T")
 log = logging.getLogger("rowen.mcp")
 
 
-def make_server(open_tools: OpenTools, *, sync: Sync = alone, read_only: bool = False) -> Server[Any]:
-    """`open_tools` is awaited when a call needs the store, not before."""
+def make_server(open_ports: OpenTools, *, sync: Sync = alone, read_only: bool = False) -> Server[Any]:
+    """`open_ports` is awaited when a call needs the store, not before."""
     by_name = {tool.name: tool for tool in TOOLS}
 
     async def list_tools(ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
@@ -60,7 +60,7 @@ def make_server(open_tools: OpenTools, *, sync: Sync = alone, read_only: bool = 
         )
         try:
             arguments = Arguments(tool.name, params.arguments or {}, known=tool.takes)
-            answer = await tool.call(await open_tools(), arguments, caller)
+            answer = await tool.call(await open_ports(), arguments, caller)
         except RowenError as exc:
             return _result(_problem(exc), None, failed=True)
         except Exception:
@@ -71,7 +71,7 @@ def make_server(open_tools: OpenTools, *, sync: Sync = alone, read_only: bool = 
     async def list_resources(
         ctx: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
-        sources = await _or_protocol_error((await _opened(open_tools)).store.sources())
+        sources = await _or_protocol_error((await _opened(open_ports)).store.sources())
         return types.ListResourcesResult(
             resources=[
                 types.Resource(
@@ -98,7 +98,7 @@ def make_server(open_tools: OpenTools, *, sync: Sync = alone, read_only: bool = 
     async def read_resource(
         ctx: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        text = await _or_protocol_error(resources.read(await _opened(open_tools), params.uri))
+        text = await _or_protocol_error(resources.read(await _opened(open_ports), params.uri))
         content = types.TextResourceContents(uri=params.uri, mime_type=resources.MARKDOWN, text=text)
         return types.ReadResourceResult(contents=[content])
 
@@ -158,8 +158,8 @@ def _problem(exc: RowenError) -> str:
     return problem(exc.message, hint)
 
 
-async def _opened(open_tools: OpenTools) -> Tools:
-    return await _or_protocol_error(open_tools())
+async def _opened(open_ports: OpenTools) -> Ports:
+    return await _or_protocol_error(open_ports())
 
 
 async def _or_protocol_error(work: Awaitable[T]) -> T:

@@ -22,7 +22,7 @@ from mcp.server.stdio import stdio_server
 from rowen import wiring
 from rowen.config import Config
 from rowen.doors.mcp.server import make_server
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 
 PIECE_BYTES = 65_536
 
@@ -57,13 +57,13 @@ class _Lazily:
         self._config = config
         self._stack = stack
         self._opening = asyncio.Lock()
-        self._tools: Tools | None = None
+        self._ports: Ports | None = None
 
-    async def opened(self) -> Tools:
+    async def opened(self) -> Ports:
         async with self._opening:
-            if self._tools is None:
-                self._tools = await self._stack.enter_async_context(wiring.open_tools(self._config))
-            return self._tools
+            if self._ports is None:
+                self._ports = await self._stack.enter_async_context(wiring.open_ports(self._config))
+            return self._ports
 
 
 def _private_input() -> int:

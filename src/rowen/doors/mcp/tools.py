@@ -20,7 +20,7 @@ from rowen.doors.mcp.refreshing import Report, Sync, refresh
 from rowen.engine.embedding import for_search
 from rowen.errors import Conflict, UserError
 from rowen.managing.find import choose, find, find_all
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.reading import read as reading
 from rowen.reading import search as searching
 from rowen.service.attempts import Passed
@@ -42,7 +42,7 @@ class Caller:
     """Why a sync is not for this client."""
 
 
-Call = Callable[[Tools, Arguments, Caller], Awaitable[Answer]]
+Call = Callable[[Ports, Arguments, Caller], Awaitable[Answer]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,61 +57,61 @@ class Tool:
     read_only: bool = True
 
 
-async def _search_docs(tools: Tools, arguments: Arguments, caller: Caller) -> Answer:
+async def _search_docs(ports: Ports, arguments: Arguments, caller: Caller) -> Answer:
     query, source, version = (arguments.text(name) for name in ("query", "source", "version"))
     limit = arguments.number("limit", low=1, high=searching.MAX_LIMIT, default=HITS) or HITS
     if version and not source:
         raise UserError("argument `version`: a version of which source?", hint="give `source` with it")
     if not query:
         raise UserError("argument `query`: the query is empty", hint="say what to look for")
-    chosen = [await choose(tools, _label(source, version))] if source else []
+    chosen = [await choose(ports, _label(source, version))] if source else []
     found = await searching.search(
-        tools.store,
-        await for_search(tools),
+        ports.store,
+        await for_search(ports),
         query,
         filters=Filters(source_ids=frozenset(one.id for one in chosen)),
         limit=limit,
     )
-    every = await tools.store.sources()
+    every = await ports.store.sources()
     hint = "Try other words" + (", or without `source`." if source else ".")
     if not any(one.active_generation for one in every):
         hint = "Nothing was harvested yet: a person runs `rowen sync`."
     return answers.search(found, {one.label: one.last_success_at for one in every}, hint=hint)
 
 
-async def _list_sources(tools: Tools, arguments: Arguments, caller: Caller) -> Answer:
-    found = await tools.store.sources()
+async def _list_sources(ports: Ports, arguments: Arguments, caller: Caller) -> Answer:
+    found = await ports.store.sources()
     documents = {}
     for one in found:
-        generations = await tools.store.generations(one.id)
+        generations = await ports.store.generations(one.id)
         documents[one.id] = next((shown.documents for shown in generations if shown.active), 0)
     return answers.sources(found, documents)
 
 
-async def _find_version(tools: Tools, arguments: Arguments, caller: Caller) -> Answer:
+async def _find_version(ports: Ports, arguments: Arguments, caller: Caller) -> Answer:
     name, _, in_name = arguments.required("source").partition("@")
     wanted = arguments.text("version") or in_name
-    chosen = await choose(tools, _label(name, wanted))
-    every = [one for one in await tools.store.sources() if one.name == chosen.name]
+    chosen = await choose(ports, _label(name, wanted))
+    every = [one for one in await ports.store.sources() if one.name == chosen.name]
     every.sort(key=lambda one: sort_key(one.version), reverse=True)
     return answers.version(chosen, wanted, every)
 
 
-async def _read_document(tools: Tools, arguments: Arguments, caller: Caller) -> Answer:
+async def _read_document(ports: Ports, arguments: Arguments, caller: Caller) -> Answer:
     url, section = arguments.text("url"), arguments.text("section")
     document_id = arguments.number("document_id", low=1, high=MAX_ID)
     budget = arguments.number("budget_tokens", low=LEAST_TOKENS, high=MOST_TOKENS, default=BUDGET_TOKENS)
     if bool(url) == (document_id is not None):
         raise UserError("which document?", hint="give either `url` or `document_id`")
     if document_id is not None:
-        document = await reading.by_id(tools, document_id)
+        document = await reading.by_id(ports, document_id)
     else:
-        document = await reading.by_url(tools, url)
+        document = await reading.by_url(ports, url)
         anchor = url.partition("#")[2]
         # An address that leads to a section means that section; a stale anchor is no error.
         if not section and anchor and reading.has_section(document, anchor):
             section = anchor
-    sources = await tools.store.sources()
+    sources = await ports.store.sources()
     verified = next((one.last_success_at for one in sources if one.id == document.source_id), None)
     chars = (budget or BUDGET_TOKENS) * CHARACTERS_PER_TOKEN
     # With little room, few headings: the text comes first.
@@ -127,17 +127,17 @@ async def _read_document(tools: Tools, arguments: Arguments, caller: Caller) -> 
         room -= over
 
 
-async def _what_changed(tools: Tools, arguments: Arguments, caller: Caller) -> Answer:
+async def _what_changed(ports: Ports, arguments: Arguments, caller: Caller) -> Answer:
     source = arguments.text("source")
-    found = await find_all(tools, [source]) if source else []
-    return answers.changes(await reading.what_changed(tools, found, since=arguments.text("since")))
+    found = await find_all(ports, [source]) if source else []
+    return answers.changes(await reading.what_changed(ports, found, since=arguments.text("since")))
 
 
-async def _refresh_source(tools: Tools, arguments: Arguments, caller: Caller) -> Answer:
-    source = await find(tools, arguments.required("source"))
+async def _refresh_source(ports: Ports, arguments: Arguments, caller: Caller) -> Answer:
+    source = await find(ports, arguments.required("source"))
     if caller.refused:
         raise UserError(f"source `{source.label}`: not refreshed: {caller.refused}")
-    ended = await refresh(tools, source, caller.sync, caller.report)
+    ended = await refresh(ports, source, caller.sync, caller.report)
     if isinstance(ended, Passed):
         until = f" until {ended.until:%Y-%m-%d %H:%M} UTC" if ended.until else ""
         raise Conflict(

@@ -1,4 +1,4 @@
-"""The application: routers, guards and errors, put together around the tools of one process."""
+"""The application: routers, guards and errors, put together around the ports of one process."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from rowen.doors.rest.routes.webhooks import webhook_router
 from rowen.doors.rest.waiting import Gone
 from rowen.engine.run import Receipt
 from rowen.errors import RowenError
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.service.sync_queue import Desk
 
 TAGS = [
@@ -57,7 +57,7 @@ _log = logging.getLogger("rowen.rest")
 
 
 def create_app(
-    tools: Tools,
+    ports: Ports,
     config: Config,
     *,
     desk: Desk,
@@ -69,7 +69,7 @@ def create_app(
     `may_be_open` says whether callers without a token are let in while the store has none: only true of a
     server that this machine alone can reach.
     """
-    metrics = Metrics(tools)
+    metrics = Metrics(ports)
 
     def on_turn(receipt: Receipt) -> None:
         metrics.turn(receipt)
@@ -86,7 +86,7 @@ def create_app(
     desk.on_turn = on_turn
     if config.service.otel:
         tracing.trace_runs(desk)
-    clock = tools.clock
+    clock = ports.clock
     app = FastAPI(
         title="Rowen",
         version=__version__,
@@ -100,7 +100,7 @@ def create_app(
             Middleware(Frame, metrics=metrics, monotonic=clock.monotonic),
             Middleware(
                 Guard,
-                tools=tools,
+                ports=ports,
                 max_body_bytes=config.service.max_body_bytes,
                 buckets=Buckets(config.service.rate_limit_per_minute, now=clock.monotonic),
                 may_be_open=may_be_open,
@@ -109,23 +109,23 @@ def create_app(
     )
     _handle_errors(app)
     v1 = APIRouter(prefix=syncing.PREFIX)
-    scraping = syncing.scraping_router(tools, desk)
+    scraping = syncing.scraping_router(ports, desk)
     for router in (
-        sources.router(tools, desk),
-        runs.router(tools, desk),
-        history.router(tools, desk),
-        reading.router(tools),
-        changes.router(tools, desk),
-        companies.router(tools),
-        handoffs.router(tools, desk),
-        health.status_router(tools),
+        sources.router(ports, desk),
+        runs.router(ports, desk),
+        history.router(ports, desk),
+        reading.router(ports),
+        changes.router(ports, desk),
+        companies.router(ports),
+        handoffs.router(ports, desk),
+        health.status_router(ports),
         scraping,
     ):
         v1.include_router(router)
     app.include_router(v1)
     app.include_router(scraping, generate_unique_id_function=_at_the_root)
-    app.include_router(webhook_router(tools, desk))
-    app.include_router(health.health_router(tools, desk, metrics))
+    app.include_router(webhook_router(ports, desk))
+    app.include_router(health.health_router(ports, desk, metrics))
     _describe_problems(app)
     for path, mounted in (mounts or {}).items():
         # Also without a slash at the end: a redirect would lose the bodies of some clients.

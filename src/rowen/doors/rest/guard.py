@@ -23,7 +23,7 @@ from rowen.core.safety.access import Scope, digest
 from rowen.doors.rest.limits import BodyTooLong, Buckets, limited
 from rowen.doors.rest.problems import Problem, Refusal, of_error, refused
 from rowen.errors import RowenError
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 
 OPEN = frozenset(("/health/live", "/health/ready", "/openapi.json", "/docs"))
 """Without a token, from anywhere."""
@@ -68,13 +68,13 @@ class Guard:
         self,
         app: ASGIApp,
         *,
-        tools: Tools,
+        ports: Ports,
         max_body_bytes: int,
         buckets: Buckets,
         may_be_open: Callable[[], bool],
     ) -> None:
         self._app = app
-        self._tools = tools
+        self._ports = ports
         self._max_body_bytes = max_body_bytes
         self._buckets = buckets
         self._may_be_open = may_be_open
@@ -113,7 +113,7 @@ class Guard:
         return problem or _foreign_page(scope["method"], headers)
 
     async def _admit(self, scope: AsgiScope, headers: Headers, *, hook: bool) -> Problem | None:
-        store, now = self._tools.store, self._tools.clock.now()
+        store, now = self._ports.store, self._ports.clock.now()
         address = scope["client"][0] if scope.get("client") else "unknown"
         given = _bearer(headers)
         token = await store.token(digest(given), now=now) if given is not None else None

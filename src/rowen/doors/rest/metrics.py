@@ -14,7 +14,7 @@ from rowen.core.document import Outcome
 from rowen.core.handoff import HandoffStatus
 from rowen.core.source import Status
 from rowen.engine.run import Receipt
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 FRESH_S = 10.0
@@ -23,8 +23,8 @@ _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 1
 
 
 class Metrics:
-    def __init__(self, tools: Tools) -> None:
-        self._tools = tools
+    def __init__(self, ports: Ports) -> None:
+        self._ports = ports
         self._counted_at: float | None = None
         self._registry = registry = CollectorRegistry()
         self._requests = Counter(
@@ -61,14 +61,14 @@ class Metrics:
         self._embedded.inc(counters.embeddings_computed)
 
     async def text(self) -> bytes:
-        now = self._tools.clock.monotonic()
+        now = self._ports.clock.monotonic()
         if self._counted_at is None or now - self._counted_at >= FRESH_S:
             await self._count()
             self._counted_at = now
         return generate_latest(self._registry)
 
     async def _count(self) -> None:
-        store = self._tools.store
+        store = self._ports.store
         sources = await store.sources()
         states = Tally(source.status for source in sources)
         for state in Status:

@@ -24,7 +24,7 @@ from rowen.doors.rest import logs
 from rowen.doors.rest.app import create_app
 from rowen.engine.leases import orchestrator_lease
 from rowen.errors import ConfigError
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.service import serve as orchestrate
 from rowen.service.attempts import Turn
 from rowen.service.sync_queue import Desk
@@ -73,7 +73,7 @@ class Running(Protocol):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Service:
-    """What `serve` needs to know beside the tools."""
+    """What `serve` needs to know beside the ports."""
 
     address: Address
     every_s: float
@@ -88,12 +88,12 @@ class Service:
     """Told how each turn of the loop ended."""
 
 
-async def serve(tools: Tools, config: Config, service: Service) -> None:
+async def serve(ports: Ports, config: Config, service: Service) -> None:
     """Listen and look after sources until cancelled."""
     listening = bound(service.address)
     loopback = ip_address(listening.getsockname()[0].partition("%")[0]).is_loopback
     try:
-        is_open = not await tools.store.tokens()
+        is_open = not await ports.store.tokens()
         if is_open and not loopback:
             raise ConfigError(
                 f"listening on `{service.address.host}`: other machines could call, and there are no tokens",
@@ -101,20 +101,20 @@ async def serve(tools: Tools, config: Config, service: Service) -> None:
             )
         if not service.standby:
             # Whoever comes second hears so before anybody is told that this one listens.
-            async with orchestrator_lease(tools):
+            async with orchestrator_lease(ports):
                 pass
         failure: Exception | None = None
         async with AsyncExitStack() as stack:
-            desk = await stack.enter_async_context(Desk(tools))
+            desk = await stack.enter_async_context(Desk(ports))
             mounts = service.mounts(desk)
             for life in service.lives(mounts):
                 await stack.enter_async_context(life.running())
             app = create_app(
-                tools, config, desk=desk, mounts=mounts, may_be_open=lambda: loopback and is_open
+                ports, config, desk=desk, mounts=mounts, may_be_open=lambda: loopback and is_open
             )
             service.on_start(url_of(listening), is_open)
             try:
-                await _side_by_side(tools, config, service, desk, app, listening)
+                await _side_by_side(ports, config, service, desk, app, listening)
             except Exception as exc:
                 # Not through the lives of others: they would wrap it into something nobody recognises.
                 failure = exc
@@ -125,11 +125,11 @@ async def serve(tools: Tools, config: Config, service: Service) -> None:
 
 
 async def _side_by_side(
-    tools: Tools, config: Config, service: Service, desk: Desk, app: ASGIApp, listening: socket.socket
+    ports: Ports, config: Config, service: Service, desk: Desk, app: ASGIApp, listening: socket.socket
 ) -> None:
     server = HttpServer(http_settings(config.service, app))
     answering = asyncio.create_task(server.serve([listening]))
-    looking = asyncio.create_task(_look_after(tools, service, desk))
+    looking = asyncio.create_task(_look_after(ports, service, desk))
     try:
         await asyncio.wait({answering, looking}, return_when=asyncio.FIRST_COMPLETED)
     finally:
@@ -143,9 +143,9 @@ async def _side_by_side(
             task.result()
 
 
-async def _look_after(tools: Tools, service: Service, desk: Desk) -> None:
+async def _look_after(ports: Ports, service: Service, desk: Desk) -> None:
     turns = orchestrate.serve(
-        tools,
+        ports,
         default_every_s=service.every_s,
         standby=service.standby,
         wake=desk.wake,

@@ -15,7 +15,7 @@ from rowen.engine.intake import Intake
 from rowen.errors import PermanentError, RowenError, TransientError, Unparseable
 from rowen.fetching.client import STOPS
 from rowen.kinds.api.dataset import Dataset
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 
 MAX_CHECKED = 500
 """So many absent datasets are asked for one by one before the listing is believed about the rest."""
@@ -106,9 +106,9 @@ class Absences:
     """What readers see and a complete listing does not name is gone, once the portal says so itself."""
 
     def __init__(
-        self, tools: Tools, intake: Intake, taking: Taking, check: Check | None, *, concurrency: int
+        self, ports: Ports, intake: Intake, taking: Taking, check: Check | None, *, concurrency: int
     ) -> None:
-        self._tools = tools
+        self._ports = ports
         self._intake = intake
         self._taking = taking
         self._check = check
@@ -121,7 +121,7 @@ class Absences:
         """Deletes what is gone; answers which of the listed ones readers do not see yet."""
         unknown = set(listed)
         after = ""
-        while references := await self._tools.store.visible_references(
+        while references := await self._ports.store.visible_references(
             self._intake.run.source_id, after=after, limit=1000
         ):
             after = references[-1]

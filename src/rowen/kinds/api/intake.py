@@ -23,7 +23,7 @@ from rowen.kinds.api.items import Listed, Reading
 from rowen.kinds.api.portal import Asker
 from rowen.kinds.api.rules import Api
 from rowen.kinds.api.walk import ACCEPT, parsed
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 
 TAKEN_AT_ONCE = 500
 HTML = "text/html; charset=utf-8"
@@ -34,9 +34,9 @@ REFUSED = (400, 405, 406, 409, 422, 451)
 
 class Taking:
     def __init__(
-        self, tools: Tools, intake: Intake, asker: Asker, api: Api, home: str, params: Mapping[str, Any]
+        self, ports: Ports, intake: Intake, asker: Asker, api: Api, home: str, params: Mapping[str, Any]
     ) -> None:
-        self._tools = tools
+        self._ports = ports
         self._intake = intake
         self._asker = asker
         self._api = api
@@ -65,7 +65,7 @@ class Taking:
         self._meet(references)
         await intake.look_up(references)
         if self._api.detail:
-            self._leftovers = await self._tools.store.leftovers(intake.run.source_id, references)
+            self._leftovers = await self._ports.store.leftovers(intake.run.source_id, references)
         for one in items:
             if isinstance(one, Broken):
                 self._broken(one)
@@ -182,7 +182,7 @@ class Taking:
         """What readers see and the list does not name."""
         absent: list[str] = []
         after = ""
-        while references := await self._tools.store.visible_references(
+        while references := await self._ports.store.visible_references(
             self._intake.run.source_id, after=after, limit=1000
         ):
             after = references[-1]

@@ -35,7 +35,7 @@ from rowen.kinds.api.portal import Asker
 from rowen.kinds.api.rules import Api
 from rowen.kinds.api.settings import PARAMS, SHARED
 from rowen.kinds.api.walk import Remembered, Walk
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 
 MAX_LIST_BYTES = 200_000_000
 """Of a list that comes as one answer."""
@@ -58,12 +58,12 @@ class RestKind:
         self._board = board
         self.params = PARAMS if board is None else _offered(board)
 
-    def claims(self, tools: Tools, location: str) -> bool:
+    def claims(self, ports: Ports, location: str) -> bool:
         """From outside an API looks like any other site; a board is known by its host."""
         return self._board is not None and boards.claims(self._board, location)
 
     async def prepare(
-        self, tools: Tools, location: str, *, settings: Mapping[str, Any], check: bool
+        self, ports: Ports, location: str, *, settings: Mapping[str, Any], check: bool
     ) -> Prepared:
         home = self._home(location)
         # Before anybody is asked, and also when nobody is.
@@ -72,7 +72,7 @@ class RestKind:
         if not check:
             return Prepared(kind=self.name, location=home)
         try:
-            number, first = await self._look(tools, home, values, api)
+            number, first = await self._look(ports, home, values, api)
         except (TransientError, PermanentError) as exc:
             hint = exc.hint or "check the address, or use `--no-check` to add it all the same"
             raise BadLocation(f"location `{home}`: {exc.message}", hint=hint, location=home) from exc
@@ -80,18 +80,18 @@ class RestKind:
         shown = () if first is None else (f"the first is `{first}`",)
         return Prepared(kind=self.name, location=home, findings=(finding, *shown))
 
-    async def count(self, tools: Tools, source: Source, params: Mapping[str, Any]) -> int:
+    async def count(self, ports: Ports, source: Source, params: Mapping[str, Any]) -> int:
         values = self._settings(source.location, params)
-        return (await self._look(tools, source.location, values, rest.definition(values)))[0]
+        return (await self._look(ports, source.location, values, rest.definition(values)))[0]
 
     async def harvest(
-        self, tools: Tools, source: Source, params: Mapping[str, Any], intake: Intake
+        self, ports: Ports, source: Source, params: Mapping[str, Any], intake: Intake
     ) -> Harvested:
         values = self._settings(source.location, params)
         api = rest.definition(values)
         harvest = _Windowed if api.windowed else _Whole
-        async with self._asker(tools, source.location, values, intake.counters) as asker:
-            return await harvest(tools, source, values, intake, asker, api).run()
+        async with self._asker(ports, source.location, values, intake.counters) as asker:
+            return await harvest(ports, source, values, intake, asker, api).run()
 
     def _home(self, location: str) -> str:
         if self._board is None:
@@ -111,18 +111,18 @@ class RestKind:
         return values
 
     def _asker(
-        self, tools: Tools, home: str, params: Mapping[str, Any], counters: Counters
+        self, ports: Ports, home: str, params: Mapping[str, Any], counters: Counters
     ) -> AbstractAsyncContextManager[Asker]:
-        return portal.open_asker(tools, home, params, counters, max_body_bytes=MAX_LIST_BYTES)
+        return portal.open_asker(ports, home, params, counters, max_body_bytes=MAX_LIST_BYTES)
 
     async def _look(
-        self, tools: Tools, home: str, params: Mapping[str, Any], api: Api
+        self, ports: Ports, home: str, params: Mapping[str, Any], api: Api
     ) -> tuple[int, str | None]:
         """How many items there are by the first page, and the title of the first."""
-        now = tools.clock.now()
+        now = ports.clock.now()
         window = forward(_windows(params), watermark=None, now=now) if api.windowed else None
         one_page = {**params, "max_pages": 1}
-        async with self._asker(tools, home, params, Counters()) as asker:
+        async with self._asker(ports, home, params, Counters()) as asker:
             walk = Walk(asker, api, home, one_page, Counters(), window=window, now=now)
             page = [one async for some in walk.one_pass() for one in some]
         broken = [one for one in page if isinstance(one, Broken)]
@@ -138,20 +138,20 @@ class RestKind:
 class _Harvester:
     def __init__(
         self,
-        tools: Tools,
+        ports: Ports,
         source: Source,
         params: Mapping[str, Any],
         intake: Intake,
         asker: Asker,
         api: Api,
     ) -> None:
-        self._tools = tools
+        self._ports = ports
         self._source = source
         self._params = params
         self._intake = intake
         self._asker = asker
         self._api = api
-        self._taking = Taking(tools, intake, asker, api, source.location, params)
+        self._taking = Taking(ports, intake, asker, api, source.location, params)
 
     def _walk(self, *, window: Window | None = None, remembered: Remembered | None = None) -> Walk:
         return Walk(
@@ -323,7 +323,7 @@ class _Windowed(_Harvester):
         number = self._params["recheck"]
         last = self._source.metadata.get(RECHECKED)
         last = last if isinstance(last, str) else ""
-        store, source_id = self._tools.store, self._source.id
+        store, source_id = self._ports.store, self._source.id
         asked = await store.visible_references(source_id, after=last, limit=number)
         if last and len(asked) < number:
             start = await store.visible_references(source_id, after="", limit=number - len(asked))

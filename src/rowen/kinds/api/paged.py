@@ -25,7 +25,7 @@ from rowen.kinds.api import dcat, paged_rules, portal, portals
 from rowen.kinds.api.datasets import Absences, Broken, Taking, Unseen, ahead
 from rowen.kinds.api.paged_rules import After, Api, NextLink, Offset, PageSize
 from rowen.kinds.api.portal import LISTED_AT, TOO_MUCH, Asker
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.ports.fetcher import Response
 
 ACCEPT = "application/json"
@@ -42,7 +42,7 @@ Read = Callable[[Response, str], Any]
 """An answer's body as data; by its address in messages."""
 
 
-def no_claims(tools: Tools, location: str) -> bool:
+def no_claims(ports: Ports, location: str) -> bool:
     """From outside these look like any other site: somebody has to name the kind."""
     return False
 
@@ -69,26 +69,26 @@ class PagedKind:
         self._accept = accept
 
     async def prepare(
-        self, tools: Tools, location: str, *, settings: Mapping[str, Any], check: bool
+        self, ports: Ports, location: str, *, settings: Mapping[str, Any], check: bool
     ) -> Prepared:
         home = self.address(location)
         if not check:
             return Prepared(kind=self.api.kind, location=home)
         try:
-            number = await self._number(tools, home, settings)
+            number = await self._number(ports, home, settings)
         except (TransientError, PermanentError) as exc:
             hint = exc.hint or "check the address, or use `--no-check` to add it all the same"
             raise BadLocation(f"location `{home}`: {exc.message}", hint=hint, location=home) from exc
         finding = f"a catalogue with {number} datasets: kind `{self.api.kind}`"
         return Prepared(kind=self.api.kind, location=home, findings=(finding,))
 
-    async def count(self, tools: Tools, source: Source, params: Mapping[str, Any]) -> int:
+    async def count(self, ports: Ports, source: Source, params: Mapping[str, Any]) -> int:
         """How many datasets there are, by the first page."""
-        return await self._number(tools, source.location, params)
+        return await self._number(ports, source.location, params)
 
-    async def _number(self, tools: Tools, home: str, params: Mapping[str, Any]) -> int:
+    async def _number(self, ports: Ports, home: str, params: Mapping[str, Any]) -> int:
         async with portal.open_asker(
-            tools, home, params, Counters(), max_body_bytes=MAX_DOCUMENT_BYTES
+            ports, home, params, Counters(), max_body_bytes=MAX_DOCUMENT_BYTES
         ) as asker:
             walk = self._walk(asker, home, params)
             async with aclosing(walk.pages()) as pages:
@@ -104,14 +104,14 @@ class PagedKind:
         return normal if named else normal.rstrip("/") + "/data.json"
 
     async def harvest(
-        self, tools: Tools, source: Source, params: Mapping[str, Any], intake: Intake
+        self, ports: Ports, source: Source, params: Mapping[str, Any], intake: Intake
     ) -> Harvested:
         async with portal.open_asker(
-            tools, source.location, params, intake.counters, max_body_bytes=MAX_DOCUMENT_BYTES
+            ports, source.location, params, intake.counters, max_body_bytes=MAX_DOCUMENT_BYTES
         ) as asker:
             walk = self._walk(asker, source.location, params)
             try:
-                return await _Harvester(tools, source, params, intake, walk).run()
+                return await _Harvester(ports, source, params, intake, walk).run()
             except TransientError as exc:
                 return Harvested(stop_reason=stop_reason(exc), error=exc)
             except PermanentError as exc:
@@ -314,9 +314,9 @@ class Walk:
 
 class _Harvester:
     def __init__(
-        self, tools: Tools, source: Source, params: Mapping[str, Any], intake: Intake, walk: Walk
+        self, ports: Ports, source: Source, params: Mapping[str, Any], intake: Intake, walk: Walk
     ) -> None:
-        self._tools = tools
+        self._ports = ports
         self._source = source
         self._params = params
         self._intake = intake
@@ -346,7 +346,7 @@ class _Harvester:
         # An item that could not be read may be the one that seems absent, unless it can be asked for.
         if walk.complete and (check is not None or not self._taking.failed):
             absences = Absences(
-                self._tools, intake, self._taking, check, concurrency=self._params["concurrency"]
+                self._ports, intake, self._taking, check, concurrency=self._params["concurrency"]
             )
             await absences.settle(walk.seen)
             learnt = {

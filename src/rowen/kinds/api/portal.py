@@ -31,7 +31,7 @@ from rowen.fetching import credentials
 from rowen.fetching.client import Client
 from rowen.kinds.api.dataset import template
 from rowen.kinds.settings import CONCURRENCY, DELAY_S, MAX_DELETED_SHARE
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.ports.fetcher import FetcherOptions, Request, Response
 
 MAX_PAGE_BYTES = 64_000_000
@@ -107,8 +107,8 @@ def address(location: str) -> str:
 class Asker:
     """Asks one portal: redirects followed, short rate limits waited out."""
 
-    def __init__(self, tools: Tools, client: Client, counters: Counters) -> None:
-        self._tools = tools
+    def __init__(self, ports: Ports, client: Client, counters: Counters) -> None:
+        self._ports = ports
         self._client = client
         self._counters = counters
 
@@ -131,15 +131,15 @@ class Asker:
                 return await self._client.ask(request)
             except RateLimited as exc:
                 wait = exc.retry_after_s
-                if wait is None or wait > self._tools.fetch.retry.max_wait_s:
+                if wait is None or wait > self._ports.fetch.retry.max_wait_s:
                     raise
-                await self._tools.clock.sleep(wait)
+                await self._ports.clock.sleep(wait)
         return await self._client.ask(request)
 
 
 @asynccontextmanager
 async def open_asker(
-    tools: Tools,
+    ports: Ports,
     location: str,
     params: Mapping[str, Any],
     counters: Counters,
@@ -148,29 +148,29 @@ async def open_asker(
 ) -> AsyncIterator[Asker]:
     options = FetcherOptions(
         typed_location=location,
-        allow_private=tools.fetch.allow_private,
-        credentials=credentials.resolve(tools, params, location),
-        user_agent=tools.fetch.user_agent,
+        allow_private=ports.fetch.allow_private,
+        credentials=credentials.resolve(ports, params, location),
+        user_agent=ports.fetch.user_agent,
         connections=params["concurrency"],
-        timeout_s=params["timeout_s"] or tools.fetch.timeout_s,
-        max_body_bytes=max(max_body_bytes, tools.fetch.max_body_bytes),
+        timeout_s=params["timeout_s"] or ports.fetch.timeout_s,
+        max_body_bytes=max(max_body_bytes, ports.fetch.max_body_bytes),
     )
-    async with tools.open_fetcher(options) as fetcher:
+    async with ports.open_fetcher(options) as fetcher:
         client = Client(
             fetcher,
-            tools.clock,
+            ports.clock,
             counters,
             # A page that was too much for the portal is asked for again in smaller pieces, not as it was.
-            retry=replace(tools.fetch.retry, retries=min(1, tools.fetch.retry.retries)),
+            retry=replace(ports.fetch.retry, retries=min(1, ports.fetch.retry.retries)),
             concurrency=params["concurrency"],
             delay_s=params["delay_s"],
         )
-        yield Asker(tools, client, counters)
+        yield Asker(ports, client, counters)
 
 
-def is_due(tools: Tools, source: Source, every_s: float) -> bool:
+def is_due(ports: Ports, source: Source, every_s: float) -> bool:
     """Has it been long enough since everything was listed?"""
     last = source.metadata.get(LISTED_AT)
     if not isinstance(last, str):
         return True
-    return tools.clock.now() - datetime.fromisoformat(last) >= timedelta(seconds=every_s)
+    return ports.clock.now() - datetime.fromisoformat(last) >= timedelta(seconds=every_s)

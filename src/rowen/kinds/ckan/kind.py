@@ -29,7 +29,7 @@ from rowen.kinds.api.portal import LISTED_AT, TOO_MUCH
 from rowen.kinds.ckan import rules as ckan
 from rowen.kinds.ckan.api import Api, Listing
 from rowen.kinds.ckan.rules import Refused
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 
 DATASETS = "datasets"
 """In a source's metadata: how many datasets the portal had when everything was last listed."""
@@ -63,17 +63,17 @@ PARAMS = (
 )
 
 
-def claims(tools: Tools, location: str) -> bool:
+def claims(ports: Ports, location: str) -> bool:
     """Portals look like any other site from outside; an address of the API does not."""
     return "/api/3/action" in location and urls.normalise(location) is not None
 
 
-async def prepare(tools: Tools, location: str, *, settings: Mapping[str, Any], check: bool) -> Prepared:
+async def prepare(ports: Ports, location: str, *, settings: Mapping[str, Any], check: bool) -> Prepared:
     home = ckan.home(portal.address(location))
     if not check:
         return Prepared(kind="ckan", location=home)
     try:
-        async with portal.open_asker(tools, home, settings, Counters()) as asker:
+        async with portal.open_asker(ports, home, settings, Counters()) as asker:
             page = await Api(asker, home).search(rows=0)
     except (TransientError, PermanentError) as exc:
         hint = exc.hint or "check the address, or use `--no-check` to add it all the same"
@@ -84,16 +84,16 @@ async def prepare(tools: Tools, location: str, *, settings: Mapping[str, Any], c
     return Prepared(kind="ckan", location=home, findings=(f"a CKAN portal with {number}: kind `ckan`",))
 
 
-async def count(tools: Tools, source: Source, params: Mapping[str, Any]) -> int:
+async def count(ports: Ports, source: Source, params: Mapping[str, Any]) -> int:
     """How many datasets the portal has."""
-    async with portal.open_asker(tools, source.location, params, Counters()) as asker:
+    async with portal.open_asker(ports, source.location, params, Counters()) as asker:
         page = await Api(asker, source.location).search(rows=0)
     return page.count or 0
 
 
-async def harvest(tools: Tools, source: Source, params: Mapping[str, Any], intake: Intake) -> Harvested:
-    async with portal.open_asker(tools, source.location, params, intake.counters) as asker:
-        harvester = _Harvester(tools, source, params, intake, Api(asker, source.location))
+async def harvest(ports: Ports, source: Source, params: Mapping[str, Any], intake: Intake) -> Harvested:
+    async with portal.open_asker(ports, source.location, params, intake.counters) as asker:
+        harvester = _Harvester(ports, source, params, intake, Api(asker, source.location))
         try:
             return await harvester.run()
         except TransientError as exc:
@@ -104,9 +104,9 @@ async def harvest(tools: Tools, source: Source, params: Mapping[str, Any], intak
 
 class _Harvester:
     def __init__(
-        self, tools: Tools, source: Source, params: Mapping[str, Any], intake: Intake, api: Api
+        self, ports: Ports, source: Source, params: Mapping[str, Any], intake: Intake, api: Api
     ) -> None:
-        self._tools = tools
+        self._ports = ports
         self._source = source
         self._params = params
         self._intake = intake
@@ -118,7 +118,7 @@ class _Harvester:
     async def run(self) -> Harvested:
         if self._may_ask_for_changes() and await self._changes():
             self._mode = Mode.INCREMENTAL
-            if not portal.is_due(self._tools, self._source, self._params["full_sync_every"]):
+            if not portal.is_due(self._ports, self._source, self._params["full_sync_every"]):
                 return self._ended({})
             return self._ended(await self._ids())
         self._mode = Mode.FULL
@@ -212,7 +212,7 @@ class _Harvester:
             for row in rows
             if (reference := ckan.id_of(row)) and (stamp := ckan.validator_of(row))
         }
-        known = await self._tools.store.known(self._intake.run.source_id, list(stamps))
+        known = await self._ports.store.known(self._intake.run.source_id, list(stamps))
         return {one for one, page in known.items() if page.validators.etag != stamps[one]}
 
     async def _settle(self, listing: Listing) -> set[str]:
@@ -299,7 +299,7 @@ class _Harvester:
 
     def _absences(self) -> Absences:
         return Absences(
-            self._tools, self._intake, self._taking, self._check, concurrency=self._params["concurrency"]
+            self._ports, self._intake, self._taking, self._check, concurrency=self._params["concurrency"]
         )
 
     async def _take(self, rows: list[Any]) -> None:

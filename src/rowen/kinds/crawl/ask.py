@@ -10,7 +10,7 @@ from rowen.errors import Unfetchable
 from rowen.fetching.robots import Robots
 from rowen.kinds.crawl.question import Answer, Question
 from rowen.kinds.crawl.settings import Rules
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.ports.fetcher import Request, Response
 
 DELIVERED = frozenset({200, 203})
@@ -20,14 +20,14 @@ NOT_MODIFIED = Answer(status=304)
 class Pages:
     def __init__(
         self,
-        tools: Tools,
+        ports: Ports,
         rules: Rules,
         counters: Counters,
         *,
         robots: Callable[[str], Robots | None] = lambda url: None,
     ) -> None:
         """`robots` is for what a page asks for itself, while it is rendered."""
-        self._converter = tools.converter
+        self._converter = ports.converter
         self._rules = rules
         self._counters = counters
         self._robots = robots

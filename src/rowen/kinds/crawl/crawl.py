@@ -36,7 +36,7 @@ from rowen.kinds.crawl.settings import Rules
 from rowen.kinds.crawl.spread import PAGES_OUT, NotAsked, Spread
 from rowen.kinds.crawl.tasks import visit_all
 from rowen.kinds.crawl.visits import Visit
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.ports.fetcher import Response
 from rowen.ports.store.store import References
 
@@ -52,14 +52,14 @@ class Crawl:
 
     def __init__(
         self,
-        tools: Tools,
+        ports: Ports,
         source: Source,
         params: Mapping[str, Any],
         intake: Intake,
         client: Client,
         rules: Rules,
     ) -> None:
-        self._tools = tools
+        self._ports = ports
         self._source = source
         self._params = params
         self._intake = intake
@@ -77,24 +77,24 @@ class Crawl:
         self._root = source.location
         self._site = urls.origin_of(source.location) + "/"
         self._root_answered = False
-        self._listings = Listings(tools.store, client, intake)
+        self._listings = Listings(ports.store, client, intake)
         self._spread: Spread | None = None
         self._frontier: Frontier | NamedPages
         # Before the first harvest there is nothing that a few pages could be news of.
         self._named = intake.only if source.active_generation else None
         self._permission = Permission(
-            tools,
+            ports,
             source,
             client,
             self._listings,
             minded=params["robots"],
             at_hand=self._named is not None,
         )
-        self._pages = Pages(tools, rules, intake.counters, robots=self._permission.heard)
+        self._pages = Pages(ports, rules, intake.counters, robots=self._permission.heard)
         self._urls: dict[int, str] = {}
 
     async def run(self) -> Harvested:
-        store, source_id = self._tools.store, self._source.id
+        store, source_id = self._ports.store, self._source.id
         references = await store.references(source_id)
         self._urls = {number: url for url, number in references.ids.items()}
         await self._listings.load()
@@ -102,7 +102,7 @@ class Crawl:
             if self._intake.dispatch:
                 # A worker may still be there, for a run whose process was killed.
                 host = urls.host_of(self._source.location)
-                await here.enter_async_context(host_lease_or_patience(self._tools, host))
+                await here.enter_async_context(host_lease_or_patience(self._ports, host))
             try:
                 listed = await self._hear_listings()
             except TransientError as exc:
@@ -110,7 +110,7 @@ class Crawl:
             self._frontier = await self._begin(references, listed)
             await self._visit_root()
             may_spread = self._rules.may_be_spread and self._intake.dispatch
-            may_spread = may_spread and bool(await others(self._tools))
+            may_spread = may_spread and bool(await others(self._ports))
             await self._visit_rest(at_a_time=self._params["concurrency"], while_small=may_spread)
             if self._intake.dispatch and self._stop is None:
                 # Whoever comes next keeps the time between two requests, too.
@@ -130,7 +130,7 @@ class Crawl:
         return await self._listings.sitemaps(self._source.location, robots)
 
     async def _begin(self, references: References, listed: Sequence[str]) -> Frontier | NamedPages:
-        leftovers = await self._tools.store.leftovers(self._source.id)
+        leftovers = await self._ports.store.leftovers(self._source.id)
         if self._named is not None:
             self._root_answered = True
             return NamedPages(
@@ -192,7 +192,7 @@ class Crawl:
 
     async def _visit_by_workers(self) -> None:
         spread = Spread(
-            self._tools,
+            self._ports,
             self._source,
             self._params,
             self._intake.lease,

@@ -23,7 +23,7 @@ from rowen.kinds.crawl import question as page
 from rowen.kinds.crawl.ask import Pages
 from rowen.kinds.crawl.settings import open_client
 from rowen.kinds.web.rules import PageRules
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.ports.store.shards import Question
 
 PAGES = 64
@@ -52,7 +52,7 @@ def delay_of(asked: Mapping[str, Any]) -> float:
 class Turn:
     def __init__(
         self,
-        tools: Tools,
+        ports: Ports,
         source: Source,
         settings: Mapping[str, Any],
         lease: Lease,
@@ -66,8 +66,8 @@ class Turn:
 
         With `begun` it also asks what others took and have not answered: they are taken for dead.
         """
-        self._tools = confine.of_source(tools, source)
-        self._store = tools.store
+        self._ports = confine.of_source(ports, source)
+        self._store = ports.store
         self._source = source
         self._settings = settings
         self._lease = lease
@@ -76,10 +76,10 @@ class Turn:
         self._number = number
         self._begun = begun
         self._counters = Counters()
-        self._pages = Pages(self._tools, PageRules(self._tools), self._counters)
-        self._answers = _Answers(tools, lease, run, self._counters)
-        self._ends_at = tools.clock.monotonic() + SECONDS
-        self._looked_at = tools.clock.monotonic()
+        self._pages = Pages(self._ports, PageRules(self._ports), self._counters)
+        self._answers = _Answers(ports, lease, run, self._counters)
+        self._ends_at = ports.clock.monotonic() + SECONDS
+        self._looked_at = ports.clock.monotonic()
         self._unwelcome = False
         """The host sent us away, or has another visitor, or the run is over: it is not asked on."""
 
@@ -89,10 +89,10 @@ class Turn:
         Raises `Conflict` while the host has another visitor, `LeaseLost` when the run is over.
         """
         async with AsyncExitStack() as visit:
-            held = await visit.enter_async_context(host_lease(self._tools, self._host))
+            held = await visit.enter_async_context(host_lease(self._ports, self._host))
             # Whoever lacks a credential takes no question.
             client = await visit.enter_async_context(
-                open_client(self._tools, self._source, self._settings, self._counters)
+                open_client(self._ports, self._source, self._settings, self._counters)
             )
             if self._number is None:
                 self._number = await self._store.seize_turn(
@@ -157,7 +157,7 @@ class Turn:
         async with slots:
             if not await self._may_ask(held):
                 return None
-            if self._tools.clock.monotonic() >= self._ends_at:
+            if self._ports.clock.monotonic() >= self._ends_at:
                 return LATER
             response = await client.ask(self._pages.request(question))
         asked.set()
@@ -165,7 +165,7 @@ class Turn:
 
     async def _may_ask(self, held: Held) -> bool:
         """Is it still our host, and the run not over? The second is looked up every few seconds."""
-        now = self._tools.clock.monotonic()
+        now = self._ports.clock.monotonic()
         if now - self._looked_at >= LOOK_S:
             self._looked_at = now
             with suppress(TransientError):
@@ -177,16 +177,16 @@ class Turn:
     async def _pass_on(self) -> None:
         assert self._number is not None
         await self._store.pass_turn(
-            self._lease, self._run, self._host, self._number, now=self._tools.clock.now()
+            self._lease, self._run, self._host, self._number, now=self._ports.clock.now()
         )
 
 
 class _Answers:
     """What became of a turn's questions, written down some at a time; a store that is away is waited for."""
 
-    def __init__(self, tools: Tools, lease: Lease, run: Run, counters: Counters) -> None:
-        self._store = tools.store
-        self._clock = tools.clock
+    def __init__(self, ports: Ports, lease: Lease, run: Run, counters: Counters) -> None:
+        self._store = ports.store
+        self._clock = ports.clock
         self._lease = lease
         self._run = run
         self._counters = counters

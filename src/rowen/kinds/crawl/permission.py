@@ -11,13 +11,13 @@ from rowen.fetching.client import Client
 from rowen.fetching.robots import Robots
 from rowen.fetching.site_files import Listings
 from rowen.kinds.crawl.named import robots_at_hand
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 
 
 class Permission:
     def __init__(
         self,
-        tools: Tools,
+        ports: Ports,
         source: Source,
         client: Client,
         listings: Listings,
@@ -26,7 +26,7 @@ class Permission:
         at_hand: bool,
     ) -> None:
         """Without `minded` everything is allowed; with `at_hand` what was heard in earlier runs will do."""
-        self._tools = tools
+        self._ports = ports
         self._source = source
         self._client = client
         self._listings = listings
@@ -60,12 +60,12 @@ class Permission:
     def closes(self, url: str) -> bool:
         """Is it forbidden, as far as its host was heard?"""
         robots = self.heard(url)
-        return robots is not None and not robots.allows(url, self._tools.fetch.user_agent)
+        return robots is not None and not robots.allows(url, self._ports.fetch.user_agent)
 
     async def _ask(self, url: str) -> Robots:
-        at_hand = await robots_at_hand(self._tools.store, self._source, url) if self._at_hand else None
+        at_hand = await robots_at_hand(self._ports.store, self._source, url) if self._at_hand else None
         robots = at_hand or await self._listings.robots(url)
-        delay_s = robots.crawl_delay_s(self._tools.fetch.user_agent)
+        delay_s = robots.crawl_delay_s(self._ports.fetch.user_agent)
         if delay_s:
             self._client.slow_down(urls.host_of(url), delay_s)
         return robots

@@ -15,7 +15,7 @@ from rowen.fetching.client import Client
 from rowen.fetching.robots import Robots
 from rowen.kinds.crawl.visits import Visit
 from rowen.kinds.settings import CONCURRENCY, DELAY_S, EXCLUDE, INCLUDE, MAX_DELETED_SHARE
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.ports.fetcher import FetcherOptions, Response
 
 
@@ -77,12 +77,12 @@ class Rules:
     may_be_spread = False
     """Can a worker ask for a page with nothing but its source's settings?"""
 
-    def __init__(self, tools: Tools) -> None:
-        self._tools = tools
+    def __init__(self, ports: Ports) -> None:
+        self._ports = ports
 
     def accepts(self, content_type: str, url: str) -> bool:
         """Is a body of this type worth reading?"""
-        return self._tools.converter.handles(content_type, url)
+        return self._ports.converter.handles(content_type, url)
 
     def why_not(self, url: str) -> str | None:
         """A reason not to ask for an address that is in scope."""
@@ -113,24 +113,24 @@ class Rules:
 
 @asynccontextmanager
 async def open_client(
-    tools: Tools, source: Source, params: Mapping[str, Any], counters: Counters
+    ports: Ports, source: Source, params: Mapping[str, Any], counters: Counters
 ) -> AsyncIterator[Client]:
     """Whoever answers at the source's location, asked with its credentials."""
     options = FetcherOptions(
         typed_location=source.location,
-        allow_private=tools.fetch.allow_private,
-        credentials=credentials.resolve(tools, params, source.location),
-        user_agent=tools.fetch.user_agent,
+        allow_private=ports.fetch.allow_private,
+        credentials=credentials.resolve(ports, params, source.location),
+        user_agent=ports.fetch.user_agent,
         connections=params["concurrency"],
-        timeout_s=tools.fetch.timeout_s,
-        max_body_bytes=tools.fetch.max_body_bytes,
+        timeout_s=ports.fetch.timeout_s,
+        max_body_bytes=ports.fetch.max_body_bytes,
     )
-    async with tools.open_fetcher(options) as fetcher:
+    async with ports.open_fetcher(options) as fetcher:
         yield Client(
             fetcher,
-            tools.clock,
+            ports.clock,
             counters,
-            retry=tools.fetch.retry,
+            retry=ports.fetch.retry,
             concurrency=params["concurrency"],
             delay_s=params["delay_s"],
         )

@@ -23,7 +23,7 @@ from rowen.fetching.client import STOPS, Streak
 from rowen.kinds.crawl import question as page
 from rowen.kinds.crawl.host_batch import LATER, Turn, asked_for
 from rowen.kinds.crawl.question import Answer, Question
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 
 PAGES_OUT = 512
 """Pages a crawl has under way at a time: some turns at a host, so that none waits for the next."""
@@ -58,7 +58,7 @@ class _Waiting:
 class Spread:
     def __init__(
         self,
-        tools: Tools,
+        ports: Ports,
         source: Source,
         settings: Mapping[str, Any],
         lease: Lease,
@@ -67,7 +67,7 @@ class Spread:
         delay_s: Callable[[str], float],
     ) -> None:
         """`delay_s` is the time between two requests to a host."""
-        self._tools = tools
+        self._ports = ports
         self._source = source
         self._settings = settings
         self._lease = lease
@@ -112,7 +112,7 @@ class Spread:
         self._fresh, self._out = [], {}
 
     async def _carry(self) -> None:
-        clock = self._tools.clock
+        clock = self._ports.clock
         heard = reached = clock.monotonic()
         patience_s = PATIENCE_S
         try:
@@ -135,7 +135,7 @@ class Spread:
                 await clock.sleep(LOOK_AGAIN_S)
             for host in self._hosts:
                 # Turns that are out find nothing to ask.
-                await self._tools.store.seize_turn(self._lease, self._run, host, begun=True)
+                await self._ports.store.seize_turn(self._lease, self._run, host, begun=True)
         except Exception as exc:
             self._broken = exc
             self.abandon()
@@ -146,12 +146,12 @@ class Spread:
             by_host[one.host].append(one)
         for host, asked in by_host.items():
             delay_s = self._delay_s(host)
-            numbers = await self._tools.store.ask_pages(
+            numbers = await self._ports.store.ask_pages(
                 self._lease,
                 self._run,
                 host,
                 [asked_for(one.question, delay_s=delay_s) for one in asked],
-                now=self._tools.clock.now(),
+                now=self._ports.clock.now(),
             )
             sent = set(asked)
             self._fresh = [one for one in self._fresh if one not in sent]
@@ -159,7 +159,7 @@ class Spread:
             self._out |= zip(numbers, asked, strict=True)
 
     async def _receive(self) -> bool:
-        answers = await self._tools.store.take_answers(self._lease, self._run)
+        answers = await self._ports.store.take_answers(self._lease, self._run)
         for number, written in answers.items():
             one = self._out.pop(number, None)
             if one is None or one.answer.done():
@@ -183,11 +183,11 @@ class Spread:
 
     async def _go_myself(self, quiet_s: float) -> bool:
         """Take the turn at each host that nobody is at; what workers took is left to them while they live."""
-        alone = quiet_s >= LOST_S or not await others(self._tools)
+        alone = quiet_s >= LOST_S or not await others(self._ports)
         went = False
         for host in sorted({one.host for one in self._out.values()}):
             turn = Turn(
-                self._tools,
+                self._ports,
                 self._source,
                 self._settings,
                 self._lease,

@@ -21,7 +21,7 @@ from rowen.errors import BadLocation, PermanentError, Unfetchable
 from rowen.kinds.listing.listing import Fetched, Item, take_in
 from rowen.kinds.listing.text_files import TOO_LARGE, TextFiles
 from rowen.kinds.settings import EXCLUDE, HIDDEN, INCLUDE, MAX_DELETED_SHARE
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.ports.folders import Entry, ScanOptions
 
 PARAMS = (
@@ -42,18 +42,18 @@ SETTLE_NS = 20_000_000
 """A file changed this shortly before it was read may change again within one tick of its clock."""
 
 
-def claims(tools: Tools, location: str) -> bool:
-    return tools.folders.locate(location) is not None or location.startswith(("file:", "./", "../", "/", "~"))
+def claims(ports: Ports, location: str) -> bool:
+    return ports.folders.locate(location) is not None or location.startswith(("file:", "./", "../", "/", "~"))
 
 
-async def prepare(tools: Tools, location: str, *, settings: Mapping[str, Any], check: bool) -> Prepared:
-    path = tools.folders.locate(location)
+async def prepare(ports: Ports, location: str, *, settings: Mapping[str, Any], check: bool) -> Prepared:
+    path = ports.folders.locate(location)
     if path is None:
         raise BadLocation(f"location `{location}`: no such file or folder", location=location)
     if not check:
         return Prepared(kind="files", location=path)
     try:
-        scan = await tools.folders.scan(path, ScanOptions())
+        scan = await ports.folders.scan(path, ScanOptions())
     except PermanentError as exc:
         raise BadLocation(exc.message, hint=exc.hint, location=path) from exc
     readable = sum(not is_binary_name(entry.path) for entry in scan.entries)
@@ -67,48 +67,48 @@ async def prepare(tools: Tools, location: str, *, settings: Mapping[str, Any], c
     return Prepared(kind="files", location=path, findings=tuple(findings))
 
 
-async def count(tools: Tools, source: Source, params: Mapping[str, Any]) -> int:
+async def count(ports: Ports, source: Source, params: Mapping[str, Any]) -> int:
     options = ScanOptions(hidden=params["hidden"], ignore_files=params["ignore_files"])
     chosen = PathFilter(tuple(params["include"]), tuple(params["exclude"]))
-    scan = await tools.folders.scan(source.location, options)
+    scan = await ports.folders.scan(source.location, options)
     paths = (entry.path for entry in scan.entries)
     return sum(not is_binary_name(path) and chosen.why_not(path) is None for path in paths)
 
 
-async def harvest(tools: Tools, source: Source, params: Mapping[str, Any], intake: Intake) -> Harvested:
-    return await _Reading(tools, source, params, intake).run()
+async def harvest(ports: Ports, source: Source, params: Mapping[str, Any], intake: Intake) -> Harvested:
+    return await _Reading(ports, source, params, intake).run()
 
 
 class _Reading:
-    def __init__(self, tools: Tools, source: Source, params: Mapping[str, Any], intake: Intake) -> None:
-        self._tools = tools
+    def __init__(self, ports: Ports, source: Source, params: Mapping[str, Any], intake: Intake) -> None:
+        self._ports = ports
         self._root = source.location
         self._params = params
         self._intake = intake
-        self._text = TextFiles(tools, intake, params)
+        self._text = TextFiles(ports, intake, params)
         self._entries: dict[str, Entry] = {}
         self._named: frozenset[str] | None = None
         if intake.only is not None and source.active_generation:
             self._named = frozenset(path.removeprefix("./") for path in intake.only)
 
     async def run(self) -> Harvested:
-        tools, intake = self._tools, self._intake
-        started_ns = int(tools.clock.now().timestamp() * 1e9)
+        ports, intake = self._ports, self._intake
+        started_ns = int(ports.clock.now().timestamp() * 1e9)
         options = ScanOptions(hidden=self._params["hidden"], ignore_files=self._params["ignore_files"])
         try:
-            scan = await tools.folders.scan(self._root, options)
+            scan = await ports.folders.scan(self._root, options)
         except PermanentError as exc:
             return Harvested.stopped(StopReason.ERROR, exc, root_answered=False)
         if self._named is None:
             intake.counters.ignored.update(scan.passed_over)
         for folder, cause in scan.unreadable:
             intake.failed(folder, Unfetchable(f"folder `{folder}`: cannot be read: {cause}", path=folder))
-        self._text.load(await tools.store.listings(intake.run.source_id))
+        self._text.load(await ports.store.listings(intake.run.source_id))
         items = []
         for entry in scan.entries:
             if self._named is not None and entry.path not in self._named:
                 continue
-            if entry.size > tools.fetch.max_body_bytes and entry.path not in intake.known:
+            if entry.size > ports.fetch.max_body_bytes and entry.path not in intake.known:
                 # Its size says so: it need not be opened.
                 intake.counters.ignored[TOO_LARGE] += 1
             elif self._text.wants(entry.path, entry.validator):
@@ -116,7 +116,7 @@ class _Reading:
                 items.append(self._item(entry, started_ns))
         present = {entry.path for entry in scan.entries}
         whole = self._named is None
-        await take_in(tools, intake, items, self._fetch, complete=whole and not scan.unreadable)
+        await take_in(ports, intake, items, self._fetch, complete=whole and not scan.unreadable)
         if self._named is not None and not scan.unreadable:
             for path in sorted(self._named - present):
                 intake.gone(path, "absent")
@@ -134,8 +134,8 @@ class _Reading:
 
     async def _fetch(self, item: Item) -> Fetched | None:
         path = self._entries[item.reference].on_disk or item.reference
-        body = await self._tools.folders.read(self._root, path, max_bytes=self._tools.fetch.max_body_bytes)
-        url = self._tools.folders.uri(self._root, path)
+        body = await self._ports.folders.read(self._root, path, max_bytes=self._ports.fetch.max_body_bytes)
+        url = self._ports.folders.uri(self._root, path)
         self._intake.counters.reads += 1
         self._intake.counters.bytes_received += len(body)
         return self._text.content(item.reference, self._entries[item.reference].validator, body, url=url)

@@ -23,7 +23,7 @@ from rowen.engine.intake import Intake
 from rowen.errors import BadLocation, PermanentError, TransientError, Unfetchable
 from rowen.fetching.client import stop_reason
 from rowen.kinds.listing import trees
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.ports.repositories import Head, Repository
 from rowen.ports.store.store import Listing
 
@@ -61,7 +61,7 @@ TREE = "rowen:git"
 """The remembered listing: the commit is its validator."""
 
 
-def claims(tools: Tools, location: str) -> bool:
+def claims(ports: Ports, location: str) -> bool:
     return git.parse_address(location) is not None and (
         location.startswith(("git+", "git:", "ssh:"))
         or location.rstrip("/").endswith(".git")
@@ -69,12 +69,12 @@ def claims(tools: Tools, location: str) -> bool:
     )
 
 
-async def prepare(tools: Tools, location: str, *, settings: Mapping[str, Any], check: bool) -> Prepared:
-    address = _address(tools, location)
+async def prepare(ports: Ports, location: str, *, settings: Mapping[str, Any], check: bool) -> Prepared:
+    address = _address(ports, location)
     if not check:
         return Prepared(kind="git", location=address)
     try:
-        head = await tools.repositories.head(address, settings["branch"] or None)
+        head = await ports.repositories.head(address, settings["branch"] or None)
     except (TransientError, PermanentError) as exc:
         raise BadLocation(exc.message, hint=exc.hint, location=address) from exc
     findings = [f"a git repository, `{settings['branch'] or 'HEAD'}` at {head.commit[:12]}: kind `git`"]
@@ -83,8 +83,8 @@ async def prepare(tools: Tools, location: str, *, settings: Mapping[str, Any], c
     return Prepared(kind="git", location=address, findings=tuple(findings))
 
 
-def _address(tools: Tools, location: str) -> str:
-    local = tools.folders.locate(location)
+def _address(ports: Ports, location: str) -> str:
+    local = ports.folders.locate(location)
     address = git.parse_address(f"file://{quote(local)}" if local is not None else location)
     if address is None:
         shown = urls.without_credentials(location)
@@ -96,9 +96,9 @@ def _address(tools: Tools, location: str) -> str:
     return address
 
 
-async def harvest(tools: Tools, source: Source, params: Mapping[str, Any], intake: Intake) -> Harvested:
+async def harvest(ports: Ports, source: Source, params: Mapping[str, Any], intake: Intake) -> Harvested:
     async with AsyncExitStack() as stack:
-        return await _Reading(tools, source, params, intake, stack).run()
+        return await _Reading(ports, source, params, intake, stack).run()
 
 
 class _Reading:
@@ -106,13 +106,13 @@ class _Reading:
 
     def __init__(
         self,
-        tools: Tools,
+        ports: Ports,
         source: Source,
         params: Mapping[str, Any],
         intake: Intake,
         stack: AsyncExitStack,
     ) -> None:
-        self._tools = tools
+        self._ports = ports
         self._address = source.location
         self._params = params
         self._branch: str | None = params["branch"] or None
@@ -122,10 +122,10 @@ class _Reading:
         self._head: Head
 
     async def run(self) -> Harvested:
-        listings = await self._tools.store.listings(self._intake.run.source_id)
+        listings = await self._ports.store.listings(self._intake.run.source_id)
         try:
             self._intake.counters.requests += not git.is_commit(self._branch or "")
-            self._head = await self._tools.repositories.head(self._address, self._branch)
+            self._head = await self._ports.repositories.head(self._address, self._branch)
             folder = await self._folder(listings.get(TREE))
             if not folder.files and self._params["path"]:
                 raise Unfetchable(
@@ -139,7 +139,7 @@ class _Reading:
         self._intake.counters.ignored.update(folder.passed_over)
         try:
             stopped = await trees.take_in_files(
-                self._tools,
+                self._ports,
                 self._intake,
                 self._params,
                 folder.files,
@@ -164,12 +164,12 @@ class _Reading:
         folder = gather(await repository.entries(), within=self._params["path"])
         listing = Listing(url=TREE, validators=Validators(commit), payload=folder.as_payload())
         if listing != remembered:
-            await self._tools.store.save_listing(self._intake.lease, self._intake.run.source_id, listing)
+            await self._ports.store.save_listing(self._intake.lease, self._intake.run.source_id, listing)
         return folder
 
     async def _repository(self) -> Repository:
         if self._opened is None:
-            opening = self._tools.repositories.open(self._address, self._head)
+            opening = self._ports.repositories.open(self._address, self._head)
             self._opened = await self._stack.enter_async_context(opening)
             self._intake.counters.requests += self._opened.fetched
         return self._opened
@@ -180,7 +180,7 @@ class _Reading:
 
     async def _read(self, file: File) -> bytes | None:
         repository = await self._repository()
-        body = await repository.read(file.id, max_bytes=self._tools.fetch.max_body_bytes)
+        body = await repository.read(file.id, max_bytes=self._ports.fetch.max_body_bytes)
         self._intake.counters.reads += 1
         self._intake.counters.bytes_received += len(body or b"")
         return body

@@ -33,7 +33,7 @@ from rowen.kinds.github.rules import Address
 from rowen.kinds.github.tree import TreeListing
 from rowen.kinds.listing import trees
 from rowen.kinds.settings import CONCURRENCY
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.ports.fetcher import FetcherOptions, Request, Response
 from rowen.ports.store.store import Listing
 
@@ -77,17 +77,17 @@ PARAMS = (
 )
 
 
-def claims(tools: Tools, location: str) -> bool:
+def claims(ports: Ports, location: str) -> bool:
     address = github.parse_address(location)
     return address is not None and address.is_public_site
 
 
-async def prepare(tools: Tools, location: str, *, settings: Mapping[str, Any], check: bool) -> Prepared:
+async def prepare(ports: Ports, location: str, *, settings: Mapping[str, Any], check: bool) -> Prepared:
     address = _address(location)
     if not check:
         return Prepared(kind="github", location=address.location)
     try:
-        async with _open_api(tools, address, settings, Counters()) as api:
+        async with _open_api(ports, address, settings, Counters()) as api:
             facts = await api.facts()
             owner, _, name = facts.repository.partition("/")
             chosen = Address(
@@ -142,14 +142,14 @@ def _findings(address: Address, facts: github.Facts, *, has_token: bool) -> list
     return findings
 
 
-async def harvest(tools: Tools, source: Source, params: Mapping[str, Any], intake: Intake) -> Harvested:
+async def harvest(ports: Ports, source: Source, params: Mapping[str, Any], intake: Intake) -> Harvested:
     address = _address(source.location)
-    async with _open_api(tools, address, params, intake.counters) as api:
+    async with _open_api(ports, address, params, intake.counters) as api:
         raw_url = "" if api.has_token else _raw_url(address, params)
         if not raw_url:
-            return await _Reading(tools, address, params, intake, api, None, "").run(source)
-        async with _open_client(tools, raw_url, params, intake.counters) as raw:
-            return await _Reading(tools, address, params, intake, api, raw, raw_url).run(source)
+            return await _Reading(ports, address, params, intake, api, None, "").run(source)
+        async with _open_client(ports, raw_url, params, intake.counters) as raw:
+            return await _Reading(ports, address, params, intake, api, raw, raw_url).run(source)
 
 
 def _raw_url(address: Address, params: Mapping[str, Any]) -> str:
@@ -159,20 +159,20 @@ def _raw_url(address: Address, params: Mapping[str, Any]) -> str:
 
 @asynccontextmanager
 async def _open_api(
-    tools: Tools, address: Address, params: Mapping[str, Any], counters: Counters
+    ports: Ports, address: Address, params: Mapping[str, Any], counters: Counters
 ) -> AsyncIterator[Api]:
     base = params["api_url"] or (github.API if address.is_public_site else f"{address.site}/api/v3")
-    text = params["token"] or (OWN_TOKEN if tools.secrets(VARIABLE) else "")
-    token = fill("token", text, tools.secrets) if text else ""
+    text = params["token"] or (OWN_TOKEN if ports.secrets(VARIABLE) else "")
+    token = fill("token", text, ports.secrets) if text else ""
     headers = {"Authorization": Secret(f"Bearer {token}")} if token else {}
     credentials = Credentials(urls.origin_of(base), headers)
-    async with _open_client(tools, base, params, counters, credentials) as client:
+    async with _open_client(ports, base, params, counters, credentials) as client:
         yield Api(client, base, address, has_token=bool(token))
 
 
 @asynccontextmanager
 async def _open_client(
-    tools: Tools,
+    ports: Ports,
     base: str,
     params: Mapping[str, Any],
     counters: Counters,
@@ -180,19 +180,19 @@ async def _open_client(
 ) -> AsyncIterator[Client]:
     options = FetcherOptions(
         typed_location=base,
-        allow_private=tools.fetch.allow_private,
-        user_agent=tools.fetch.user_agent,
+        allow_private=ports.fetch.allow_private,
+        user_agent=ports.fetch.user_agent,
         connections=params["concurrency"],
-        timeout_s=tools.fetch.timeout_s,
-        max_body_bytes=max(MAX_ANSWER_BYTES, tools.fetch.max_body_bytes),
+        timeout_s=ports.fetch.timeout_s,
+        max_body_bytes=max(MAX_ANSWER_BYTES, ports.fetch.max_body_bytes),
         credentials=credentials,
     )
-    async with tools.open_fetcher(options) as fetcher:
+    async with ports.open_fetcher(options) as fetcher:
         yield Client(
             fetcher,
-            tools.clock,
+            ports.clock,
             counters,
-            retry=tools.fetch.retry,
+            retry=ports.fetch.retry,
             concurrency=params["concurrency"],
             delay_s=0.0,
             limits=_limits,
@@ -208,7 +208,7 @@ class _Reading:
 
     def __init__(
         self,
-        tools: Tools,
+        ports: Ports,
         address: Address,
         params: Mapping[str, Any],
         intake: Intake,
@@ -216,7 +216,7 @@ class _Reading:
         raw: Client | None,
         raw_url: str,
     ) -> None:
-        self._tools = tools
+        self._ports = ports
         self._address = address
         self._params = params
         self._intake = intake
@@ -226,8 +226,8 @@ class _Reading:
         self._branch = ""
 
     async def run(self, source: Source) -> Harvested:
-        listings = await self._tools.store.listings(self._intake.run.source_id)
-        listing = TreeListing(self._tools, self._intake, self._api, self._address, listings)
+        listings = await self._ports.store.listings(self._intake.run.source_id)
+        listing = TreeListing(self._ports, self._intake, self._api, self._address, listings)
         try:
             start = await github_push.begin(source, self._intake, self._api, listing.branch)
             if start.paths is not None:
@@ -239,7 +239,7 @@ class _Reading:
             return Harvested.stopped(StopReason.ERROR, exc, root_answered=False)
         self._branch = listing.branch
         stopped = await trees.take_in_files(
-            self._tools,
+            self._ports,
             self._intake,
             self._params,
             files,
@@ -255,7 +255,7 @@ class _Reading:
 
     def _named(self, listings: Mapping[str, Listing]) -> NamedFiles:
         return NamedFiles(
-            self._tools, self._intake, self._params, self._address, self._api, listings, self._read_raw
+            self._ports, self._intake, self._params, self._address, self._api, listings, self._read_raw
         )
 
     async def _read(self, file: File) -> bytes:

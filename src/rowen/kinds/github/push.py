@@ -21,7 +21,7 @@ from rowen.kinds.github.api import Api, NotThere
 from rowen.kinds.github.rules import Address
 from rowen.kinds.listing.listing import Fetched, Item, take_in_named
 from rowen.kinds.listing.text_files import NO_TEXT, TextFiles
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.ports.store.store import Listing
 from rowen.service.hooks import rules as hooks
 
@@ -64,7 +64,7 @@ async def begin(source: Source, intake: Intake, api: Api, branch: str) -> Start:
 class NamedFiles:
     def __init__(
         self,
-        tools: Tools,
+        ports: Ports,
         intake: Intake,
         params: Mapping[str, Any],
         address: Address,
@@ -73,7 +73,7 @@ class NamedFiles:
         raw: Callable[[str, str], Awaitable[bytes | None]],
     ) -> None:
         """`raw` reads a file by commit and path elsewhere than at the API, where that can be done."""
-        self._tools = tools
+        self._ports = ports
         self._intake = intake
         self._params = params
         self._address = address
@@ -81,7 +81,7 @@ class NamedFiles:
         self._raw = raw
         self._commit = ""
         self._known_no_text = listings[NO_TEXT].payload if NO_TEXT in listings else {}
-        self._text = TextFiles(tools, intake, params)
+        self._text = TextFiles(ports, intake, params)
         self._text.load(listings)
 
     async def run(self, start: Start) -> Harvested:
@@ -115,14 +115,14 @@ class NamedFiles:
         body = await self._raw(self._commit, path)
         if body is not None:
             id_ = blob_id(body, like=self._commit)
-            return self._found(path, id_, body if len(body) <= self._tools.fetch.max_body_bytes else None)
+            return self._found(path, id_, body if len(body) <= self._ports.fetch.max_body_bytes else None)
         content = await self._api.content(path, self._commit)
         if content is None:
             return None
         if content.why_not is not None:
             self._intake.counters.ignored[content.why_not] += 1
             return None
-        if content.size > self._tools.fetch.max_body_bytes:
+        if content.size > self._ports.fetch.max_body_bytes:
             return self._found(path, content.id, None)
         body = content.body if content.body is not None else await self._api.blob(content.id)
         return self._found(path, content.id, body)

@@ -16,7 +16,7 @@ from rowen.errors import BodyTooLarge, PermanentError, TransientError, Unfetchab
 from rowen.fetching.client import STOPS
 from rowen.kinds.github.api import Api, NotThere
 from rowen.kinds.github.rules import DEFAULT_BRANCH, Address, parse_tree
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.ports.store.store import Listing
 
 ROOT = "rowen:tree"
@@ -33,9 +33,9 @@ class _Answer:
 
 class TreeListing:
     def __init__(
-        self, tools: Tools, intake: Intake, api: Api, address: Address, listings: dict[str, Listing]
+        self, ports: Ports, intake: Intake, api: Api, address: Address, listings: dict[str, Listing]
     ) -> None:
-        self._tools = tools
+        self._ports = ports
         self._intake = intake
         self._api = api
         self._address = address
@@ -140,4 +140,4 @@ class TreeListing:
     async def _remember(self, url: str, validators: Validators, payload: dict[str, object]) -> None:
         listing = Listing(url=url, validators=validators, payload=payload)
         if self._remembered.get(url) != listing:
-            await self._tools.store.save_listing(self._intake.lease, self._intake.run.source_id, listing)
+            await self._ports.store.save_listing(self._intake.lease, self._intake.run.source_id, listing)

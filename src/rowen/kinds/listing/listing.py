@@ -17,7 +17,7 @@ from rowen.core.document import Validators
 from rowen.engine.intake import Intake
 from rowen.errors import PermanentError, TransientError, Vanished
 from rowen.fetching.client import STOPS
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,7 +48,7 @@ BREATHE_EVERY = 500
 
 
 async def take_in(
-    tools: Tools,
+    ports: Ports,
     intake: Intake,
     items: Iterable[Item],
     fetch: Fetch,
@@ -63,7 +63,7 @@ async def take_in(
     Errors of one item are its own. Without a complete listing, or after a stop, nothing is gone. `announce`
     is told which items will be fetched, for a source that can bring them together.
     """
-    leftovers = await tools.store.leftovers(intake.run.source_id)
+    leftovers = await ports.store.leftovers(intake.run.source_id)
     listed: set[str] = set()
     waiting: list[Item] = []
     for number, item in enumerate(items, 1):

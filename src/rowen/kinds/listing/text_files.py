@@ -14,7 +14,7 @@ from rowen.core.document import Validators
 from rowen.core.web.scope import PathFilter, is_binary_name
 from rowen.engine.intake import Intake
 from rowen.kinds.listing.listing import Fetched
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.ports.store.store import Listing
 
 NO_TEXT = "rowen:no-text"
@@ -26,8 +26,8 @@ _LARGE = " too large"
 
 
 class TextFiles:
-    def __init__(self, tools: Tools, intake: Intake, params: Mapping[str, Any]) -> None:
-        self._tools = tools
+    def __init__(self, ports: Ports, intake: Intake, params: Mapping[str, Any]) -> None:
+        self._ports = ports
         self._intake = intake
         self._chosen = PathFilter(tuple(params["include"]), tuple(params["exclude"]))
         self._remembered: dict[str, str] = {}
@@ -56,7 +56,7 @@ class TextFiles:
             self._intake.counters.ignored[TOO_LARGE] += 1
             return None
         # A path is no address: `#` and `?` are letters of a name here.
-        if self._tools.converter.handles("", quote(path)):
+        if self._ports.converter.handles("", quote(path)):
             return Fetched(body, url=url)
         if b"\0" in body[:SNIFFED_BYTES]:
             self._no_text[path] = tag
@@ -70,4 +70,4 @@ class TextFiles:
             return
         payload = {path: tag for path, tag in self._no_text.items() if path in present}
         listing = Listing(url=NO_TEXT, validators=Validators(), payload=payload)
-        await self._tools.store.save_listing(self._intake.lease, self._intake.run.source_id, listing)
+        await self._ports.store.save_listing(self._intake.lease, self._intake.run.source_id, listing)

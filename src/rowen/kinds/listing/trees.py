@@ -16,7 +16,7 @@ from rowen.errors import TransientError
 from rowen.kinds.listing.listing import Fetched, Item, take_in
 from rowen.kinds.listing.text_files import TOO_LARGE, TextFiles
 from rowen.kinds.settings import EXCLUDE, HIDDEN, INCLUDE, MAX_DELETED_SHARE
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.ports.store.store import Listing
 
 PARAMS = (
@@ -28,7 +28,7 @@ PARAMS = (
 
 
 async def take_in_files(
-    tools: Tools,
+    ports: Ports,
     intake: Intake,
     params: Mapping[str, Any],
     files: Sequence[File],
@@ -44,14 +44,14 @@ async def take_in_files(
 
     `read` answers None for a file that is larger than bodies may be; where sizes are listed, it is not asked.
     """
-    text = TextFiles(tools, intake, params)
+    text = TextFiles(ports, intake, params)
     text.load(listings)
     chosen: dict[str, File] = {}
     ignored = intake.counters.ignored
     for file in files:
         if not params["hidden"] and (file.path.startswith(".") or "/." in file.path):
             ignored["hidden"] += 1
-        elif file.size is not None and file.size > tools.fetch.max_body_bytes:
+        elif file.size is not None and file.size > ports.fetch.max_body_bytes:
             ignored[TOO_LARGE] += 1
         elif text.wants(file.path, file.id):
             chosen[file.path] = file
@@ -66,7 +66,7 @@ async def take_in_files(
 
     items = (Item(reference=file.path, validators=Validators(file.id)) for file in chosen.values())
     stopped = await take_in(
-        tools, intake, items, fetch, complete=complete, concurrency=concurrency, announce=tell
+        ports, intake, items, fetch, complete=complete, concurrency=concurrency, announce=tell
     )
     await text.save({file.path for file in files})
     return stopped

@@ -27,7 +27,7 @@ from rowen.kinds.crawl.visits import Visit
 from rowen.kinds.listing.listing import Fetched, Item, take_in
 from rowen.kinds.llms import rules as files
 from rowen.kinds.llms.rules import Entry, Part
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.ports.fetcher import Request, Response
 from rowen.ports.store.store import Listing
 
@@ -50,21 +50,21 @@ ENTRIES = "rowen:llms"
 MARKDOWN = "text/markdown; charset=utf-8"
 
 
-def claims(tools: Tools, location: str) -> bool:
+def claims(ports: Ports, location: str) -> bool:
     return location.strip().lower().endswith((f"/{files.FILE}", f"/{files.FULL_FILE}"))
 
 
-async def harvest(tools: Tools, source: Source, params: Mapping[str, Any], intake: Intake) -> Harvested:
-    async with open_client(tools, source, params, intake.counters) as client:
+async def harvest(ports: Ports, source: Source, params: Mapping[str, Any], intake: Intake) -> Harvested:
+    async with open_client(ports, source, params, intake.counters) as client:
         if params["full"] or source.location.endswith(f"/{files.FULL_FILE}"):
-            return await _Whole(tools, source, params, intake, client).run()
+            return await _Whole(ports, source, params, intake, client).run()
         rules = _Listed(
-            tools,
+            ports,
             intake,
-            stored=await tools.store.metadata(source.id),
-            remembered=(await tools.store.listings(source.id)).get(ENTRIES),
+            stored=await ports.store.metadata(source.id),
+            remembered=(await ports.store.listings(source.id)).get(ENTRIES),
         )
-        return await Crawl(tools, source, params, intake, client, rules).run()
+        return await Crawl(ports, source, params, intake, client, rules).run()
 
 
 class _Listed(Rules):
@@ -75,13 +75,13 @@ class _Listed(Rules):
 
     def __init__(
         self,
-        tools: Tools,
+        ports: Ports,
         intake: Intake,
         *,
         stored: Mapping[str, Mapping[str, Any]],
         remembered: Listing | None,
     ) -> None:
-        super().__init__(tools)
+        super().__init__(ports)
         self._intake = intake
         self._stored = stored
         self._payload: dict[str, Any] | None = remembered.payload if remembered else None
@@ -123,7 +123,7 @@ class _Listed(Rules):
         if payload != self._payload:
             self._payload = payload
             listing = Listing(url=ENTRIES, validators=Validators(), payload=payload)
-            await self._tools.store.save_listing(self._intake.lease, self._intake.run.source_id, listing)
+            await self._ports.store.save_listing(self._intake.lease, self._intake.run.source_id, listing)
         return True
 
     def metadata(self, visit: Visit, converted: Converted) -> Mapping[str, Any]:
@@ -146,9 +146,9 @@ class _Whole:
     """One run over an llms-full.txt: one question, and as many documents as the file has."""
 
     def __init__(
-        self, tools: Tools, source: Source, params: Mapping[str, Any], intake: Intake, client: Client
+        self, ports: Ports, source: Source, params: Mapping[str, Any], intake: Intake, client: Client
     ) -> None:
-        self._tools = tools
+        self._ports = ports
         self._url = source.location
         self._params = params
         self._intake = intake
@@ -164,7 +164,7 @@ class _Whole:
             return Harvested.stopped(StopReason.ERROR, exc, root_answered=False)
 
     async def _run(self) -> Harvested:
-        intake, store = self._intake, self._tools.store
+        intake, store = self._intake, self._ports.store
         await self._mind_robots()
         remembered = (await store.listings(intake.run.source_id)).get(self._url)
         if remembered is not None and not intake.unconditional and self._is_shown(remembered.payload):
@@ -178,7 +178,7 @@ class _Whole:
         items = self._items(response)
         if not items:
             raise Unfetchable(f"`{self._url}`: no document in it", url=self._url)
-        stopped = await take_in(self._tools, intake, items, self._fetch, complete=True)
+        stopped = await take_in(self._ports, intake, items, self._fetch, complete=True)
         listing = Listing(
             url=self._url,
             validators=response.validators,
@@ -191,10 +191,10 @@ class _Whole:
 
     async def _mind_robots(self) -> None:
         if self._params["robots"]:
-            listings = Listings(self._tools.store, self._client, self._intake)
+            listings = Listings(self._ports.store, self._client, self._intake)
             await listings.load()
             robots = await listings.robots(self._url)
-            if not robots.allows(self._url, self._tools.fetch.user_agent):
+            if not robots.allows(self._url, self._ports.fetch.user_agent):
                 raise Unfetchable(f"`{self._url}`: robots.txt forbids it", url=self._url)
 
     def _is_shown(self, payload: Mapping[str, str]) -> bool:

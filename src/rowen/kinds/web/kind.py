@@ -19,7 +19,7 @@ from rowen.kinds.crawl.crawl import Crawl
 from rowen.kinds.crawl.settings import crawl_params, open_client
 from rowen.kinds.web.render import Rendering
 from rowen.kinds.web.rules import PageRules
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 
 PARAMS = (
     *crawl_params(scope="subpages", max_depth=None),
@@ -35,9 +35,9 @@ PARAMS = (
 )
 
 
-async def harvest(tools: Tools, source: Source, params: Mapping[str, Any], intake: Intake) -> Harvested:
-    async with open_client(tools, source, params, intake.counters) as client, AsyncExitStack() as stack:
+async def harvest(ports: Ports, source: Source, params: Mapping[str, Any], intake: Intake) -> Harvested:
+    async with open_client(ports, source, params, intake.counters) as client, AsyncExitStack() as stack:
         rendering = None
         if params["render"]:
-            rendering = await stack.enter_async_context(Rendering(tools, source.location, client.ask))
-        return await Crawl(tools, source, params, intake, client, PageRules(tools, rendering)).run()
+            rendering = await stack.enter_async_context(Rendering(ports, source.location, client.ask))
+        return await Crawl(ports, source, params, intake, client, PageRules(ports, rendering)).run()

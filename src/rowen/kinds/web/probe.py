@@ -16,29 +16,29 @@ from rowen.kinds.llms import rules as files
 from rowen.kinds.llms.kind import ACCEPT
 from rowen.kinds.web.render import Rendering
 from rowen.kinds.web.scripted import has_marks, needs_scripts
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.ports.fetcher import Fetcher, FetcherOptions, Request, Response
 
 MAX_REDIRECTS = 5
 NO_CHECK = "check the address in a browser, or use `--no-check` to add it all the same"
 
 
-async def prepare_web(tools: Tools, location: str, *, settings: Mapping[str, Any], check: bool) -> Prepared:
+async def prepare_web(ports: Ports, location: str, *, settings: Mapping[str, Any], check: bool) -> Prepared:
     """A web site, by the address of its root."""
     address = _address(location)
     if not check:
         return Prepared(kind="web", location=address)
-    async with _Probe.open(tools, address, settings) as probe:
+    async with _Probe.open(ports, address, settings) as probe:
         return await probe.site(address)
 
 
-async def guess(tools: Tools, location: str, *, settings: Mapping[str, Any], check: bool) -> Prepared:
+async def guess(ports: Ports, location: str, *, settings: Mapping[str, Any], check: bool) -> Prepared:
     """A web site, or the llms.txt it has where that serves better."""
     # Who set what only a crawl knows wants a crawl.
     if not check or settings["render"] or not settings["sitemap"]:
-        return await prepare_web(tools, location, settings=settings, check=check)
+        return await prepare_web(ports, location, settings=settings, check=check)
     address = _address(location)
-    async with _Probe.open(tools, address, settings) as probe:
+    async with _Probe.open(ports, address, settings) as probe:
         site = await probe.site(address)
         found = await probe.listed_markdown(dict.fromkeys((_folder(address), _folder(site.location))))
     if found is None:
@@ -46,7 +46,7 @@ async def guess(tools: Tools, location: str, *, settings: Mapping[str, Any], che
     return found if isinstance(found, Prepared) else replace(site, findings=(found, *site.findings))
 
 
-async def prepare_llms(tools: Tools, location: str, *, settings: Mapping[str, Any], check: bool) -> Prepared:
+async def prepare_llms(ports: Ports, location: str, *, settings: Mapping[str, Any], check: bool) -> Prepared:
     """A site's llms.txt or llms-full.txt, by its address or by the site's."""
     address = _address(location)
     full = bool(settings["full"]) or address.endswith(f"/{files.FULL_FILE}")
@@ -54,7 +54,7 @@ async def prepare_llms(tools: Tools, location: str, *, settings: Mapping[str, An
     if not check:
         return Prepared(kind="llms", location=places[0])
     tried: list[str] = []
-    async with _Probe.open(tools, address, settings) as probe:
+    async with _Probe.open(ports, address, settings) as probe:
         for place in places:
             file = await probe.file(place)
             if file.text is not None:
@@ -98,29 +98,29 @@ class _File:
 
 
 class _Probe:
-    def __init__(self, tools: Tools, fetcher: Fetcher, settings: Mapping[str, Any]) -> None:
-        self._tools = tools
+    def __init__(self, ports: Ports, fetcher: Fetcher, settings: Mapping[str, Any]) -> None:
+        self._ports = ports
         self._fetcher = fetcher
         self._settings = settings
 
     @classmethod
     @asynccontextmanager
-    async def open(cls, tools: Tools, location: str, settings: Mapping[str, Any]) -> AsyncIterator[_Probe]:
+    async def open(cls, ports: Ports, location: str, settings: Mapping[str, Any]) -> AsyncIterator[_Probe]:
         options = FetcherOptions(
             typed_location=location,
-            allow_private=tools.fetch.allow_private,
-            credentials=credentials.resolve(tools, settings, location),
-            user_agent=tools.fetch.user_agent,
-            timeout_s=tools.fetch.timeout_s,
-            max_body_bytes=tools.fetch.max_body_bytes,
+            allow_private=ports.fetch.allow_private,
+            credentials=credentials.resolve(ports, settings, location),
+            user_agent=ports.fetch.user_agent,
+            timeout_s=ports.fetch.timeout_s,
+            max_body_bytes=ports.fetch.max_body_bytes,
         )
-        async with tools.open_fetcher(options) as fetcher:
-            yield cls(tools, fetcher, settings)
+        async with ports.open_fetcher(options) as fetcher:
+            yield cls(ports, fetcher, settings)
 
     async def site(self, address: str) -> Prepared:
         final, response = await self.arrive(address)
         content_type = response.headers.get("content-type", "")
-        if not self._tools.converter.handles(content_type, final):
+        if not self._ports.converter.handles(content_type, final):
             raise BadLocation(
                 f"location `{final}`: answers with `{content_type or 'no type'}`, which cannot be indexed",
                 location=final,
@@ -184,13 +184,13 @@ class _Probe:
 
     async def about_scripts(self, url: str, response: Response) -> list[str]:
         """Does the page need a browser, and does the browser work?"""
-        converter, content_type = self._tools.converter, response.headers.get("content-type", "")
+        converter, content_type = self._ports.converter, response.headers.get("content-type", "")
         if not self._settings["render"] and not has_marks(response.body):
             return []
         try:
             plain = (await converter.convert(response.body, content_type=content_type, url=url)).text
             if self._settings["render"]:
-                async with Rendering(self._tools, url, self._fetcher.fetch) as rendering:
+                async with Rendering(self._ports, url, self._fetcher.fetch) as rendering:
                     body = await rendering.page(url, response, None)
                 drawn = (await converter.convert(body, content_type="text/html; charset=utf-8", url=url)).text
                 words, before = len(drawn.split()), len(plain.split())
@@ -204,7 +204,7 @@ class _Probe:
     async def about_the_site(self, location: str, *, sitemap: bool) -> list[str]:
         """robots.txt and sitemap, as far as they can be had; a source can be added without them."""
         findings: list[str] = []
-        origin, agent = urls.origin_of(location), self._tools.fetch.user_agent
+        origin, agent = urls.origin_of(location), self._ports.fetch.user_agent
         try:
             response = await self._fetcher.fetch(Request(origin + "/robots.txt"))
             rules = robots.from_answer(response.status, response.body)

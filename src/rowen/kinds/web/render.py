@@ -14,7 +14,7 @@ from typing import Self
 from rowen.core.web import urls
 from rowen.errors import PermanentError, TransientError
 from rowen.fetching.robots import Robots
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.ports.fetcher import Request, Response
 from rowen.ports.renderer import Loaded, Renderer, RendererOptions
 
@@ -28,8 +28,8 @@ _NOT_PASSED_BACK = frozenset(("content-encoding", "content-length", "transfer-en
 
 
 class Rendering:
-    def __init__(self, tools: Tools, location: str, ask: Callable[[Request], Awaitable[Response]]) -> None:
-        self._tools = tools
+    def __init__(self, ports: Ports, location: str, ask: Callable[[Request], Awaitable[Response]]) -> None:
+        self._ports = ports
         self._origin = urls.origin_of(location)
         self._ask = ask
         self._stack = AsyncExitStack()
@@ -60,13 +60,13 @@ class Rendering:
     async def _open(self) -> Renderer:
         async with self._opening:
             if self._renderer is None:
-                settings = self._tools.fetch
+                settings = self._ports.fetch
                 options = RendererOptions(
                     user_agent=settings.user_agent,
                     timeout_s=settings.timeout_s,
                     max_body_bytes=settings.max_body_bytes,
                 )
-                opened = self._tools.open_renderer(options)
+                opened = self._ports.open_renderer(options)
                 self._renderer = await self._stack.enter_async_context(opened)
             return self._renderer
 
@@ -109,7 +109,7 @@ class Rendering:
         # Which hosts may be reached at all is checked when the socket is opened.
         if urls.origin_of(address) != self._origin or robots is None:
             return True
-        return robots.allows(address, self._tools.fetch.user_agent)
+        return robots.allows(address, self._ports.fetch.user_agent)
 
 
 def _target(response: Response, at: str) -> str | None:

@@ -8,15 +8,15 @@ from rowen.fetching.robots import Robots
 from rowen.kinds.crawl.settings import Rules
 from rowen.kinds.web.render import Rendering
 from rowen.kinds.web.scripted import needs_scripts
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.ports.fetcher import Response
 
 LOOKS_EMPTY = "looks_empty_without_javascript"
 
 
 class PageRules(Rules):
-    def __init__(self, tools: Tools, rendering: Rendering | None = None) -> None:
-        super().__init__(tools)
+    def __init__(self, ports: Ports, rendering: Rendering | None = None) -> None:
+        super().__init__(ports)
         self._rendering = rendering
         # What a page's scripts ask for belongs to the same visit, and there is one visitor at a time.
         self.may_be_spread = rendering is None

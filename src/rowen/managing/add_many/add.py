@@ -11,7 +11,7 @@ from rowen.kinds.register import kind_named
 from rowen.managing import sources
 from rowen.managing.add_many.rules import Entry
 from rowen.managing.sources import Added
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 
 ADDED, EXISTS, DISABLED = "added", "exists", "disabled"
 
@@ -25,13 +25,13 @@ class Listed:
     added: Added | None = None
 
 
-async def add_listed(tools: Tools, entries: Sequence[Entry], *, check: bool) -> list[Listed]:
+async def add_listed(ports: Ports, entries: Sequence[Entry], *, check: bool) -> list[Listed]:
     """Add every enabled entry whose name is free. Raises before the first is added if any cannot be."""
-    names = {(source.name, source.version) for source in await tools.store.sources()}
+    names = {(source.name, source.version) for source in await ports.store.sources()}
     wanted = [entry for entry in entries if entry.enabled and (entry.name, entry.version) not in names]
     for entry in wanted:
         try:
-            await _validate(tools, entry, check=check)
+            await _validate(ports, entry, check=check)
         except UserError as exc:
             raise type(exc)(f"portal `{entry.name}`: {exc.message}", hint=exc.hint) from exc
     results: list[Listed] = []
@@ -40,7 +40,7 @@ async def add_listed(tools: Tools, entries: Sequence[Entry], *, check: bool) -> 
             results.append(Listed(entry, EXISTS if entry.enabled else DISABLED))
             continue
         added = await sources.add(
-            tools,
+            ports,
             entry.url,
             name=entry.name,
             kind=entry.type,
@@ -52,9 +52,9 @@ async def add_listed(tools: Tools, entries: Sequence[Entry], *, check: bool) -> 
     return results
 
 
-async def _validate(tools: Tools, entry: Entry, *, check: bool) -> None:
+async def _validate(ports: Ports, entry: Entry, *, check: bool) -> None:
     if not sources.NAME.fullmatch(entry.name):
         raise ConfigError("a name has up to 64 letters, digits, dots, dashes or underscores")
     kind = kind_named(entry.type)
     values = parameters.read(kind.params, entry.settings)
-    await kind.prepare(tools, entry.url, settings=parameters.complete(kind.params, values), check=check)
+    await kind.prepare(ports, entry.url, settings=parameters.complete(kind.params, values), check=check)

@@ -17,43 +17,43 @@ from rowen.kinds.register import kind_named
 from rowen.managing import sources
 from rowen.managing.registry import rules as registry
 from rowen.managing.registry.rules import Entry, Registry, Step, Wanted
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.sinks import registered as sinks
 
 NEEDS_PRUNE = frozenset({"replace", "remove"})
 
 
-async def plan(tools: Tools, listed: Registry) -> list[Step]:
+async def plan(ports: Ports, listed: Registry) -> list[Step]:
     wanted: dict[str, Wanted] = {}
     for entry in listed.sources:
-        new = await _described(tools, entry)
+        new = await _described(ports, entry)
         wanted[entry.label] = Wanted(new=new, specs=kind_named(new.kind).params)
-    steps = registry.plan(listed.sources, await tools.store.sources(), wanted)
-    return [*steps, *await sinks.plan(tools, listed.sinks), *await _plan_alarms(tools, listed.alarms)]
+    steps = registry.plan(listed.sources, await ports.store.sources(), wanted)
+    return [*steps, *await sinks.plan(ports, listed.sinks), *await _plan_alarms(ports, listed.alarms)]
 
 
-async def apply(tools: Tools, listed: Registry, steps: Sequence[Step], *, prune: bool) -> list[Step]:
+async def apply(ports: Ports, listed: Registry, steps: Sequence[Step], *, prune: bool) -> list[Step]:
     """Carry out a plan; answers the steps that were done."""
     if not prune:
-        await sinks.check_left(tools, listed.sinks)
+        await sinks.check_left(ports, listed.sinks)
     done: list[Step] = []
     for step in steps:
         if step.action == "keep" or (step.action in NEEDS_PRUNE and not prune):
             continue
         if step.what == "sink":
-            await sinks.apply(tools, step)
+            await sinks.apply(ports, step)
         elif step.what == "alarms":
-            await raising.save_channels(tools, listed.alarms)
+            await raising.save_channels(ports, listed.alarms)
         if step.source is not None and step.action in NEEDS_PRUNE:
-            await sources.remove(tools, step.source)
+            await sources.remove(ports, step.source)
         if step.entry is not None:
-            await _put(tools, step)
+            await _put(ports, step)
         done.append(step)
     return done
 
 
-async def _plan_alarms(tools: Tools, wanted: Sequence[Channel] | None) -> list[Step]:
-    stored = await tools.store.note(raising.NOTE)
+async def _plan_alarms(ports: Ports, wanted: Sequence[Channel] | None) -> list[Step]:
+    stored = await ports.store.note(raising.NOTE)
     tables = None if wanted is None else [alarm_channels.as_table(channel) for channel in wanted]
     if tables == stored:
         return []
@@ -65,25 +65,25 @@ async def _plan_alarms(tools: Tools, wanted: Sequence[Channel] | None) -> list[S
     return [Step(action=action, label="alarms", reason=reason, what="alarms")]
 
 
-async def _put(tools: Tools, step: Step) -> None:
+async def _put(ports: Ports, step: Step) -> None:
     entry = step.entry
     if entry is None:
         raise AssertionError("a step that puts something has an entry")
     if step.action in ("change", "reschedule") and step.source is not None:
         if step.action == "change":
-            await tools.store.set_params(step.source.id, (await _described(tools, entry)).params)
+            await ports.store.set_params(step.source.id, (await _described(ports, entry)).params)
         if step.source.every_s != entry.every_s:
-            await tools.store.set_schedule(step.source.id, entry.every_s)
+            await ports.store.set_schedule(step.source.id, entry.every_s)
         return
-    source = await tools.store.add_source(await _described(tools, entry), now=tools.clock.now())
+    source = await ports.store.add_source(await _described(ports, entry), now=ports.clock.now())
     if entry.every_s is not None:
-        await tools.store.set_schedule(source.id, entry.every_s)
+        await ports.store.set_schedule(source.id, entry.every_s)
 
 
-async def _described(tools: Tools, entry: Entry) -> NewSource:
+async def _described(ports: Ports, entry: Entry) -> NewSource:
     try:
         new, _ = await sources.describe(
-            tools,
+            ports,
             entry.location,
             name=entry.name,
             kind=entry.kind,

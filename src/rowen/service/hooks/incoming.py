@@ -20,7 +20,7 @@ from rowen.engine import confine
 from rowen.errors import ConfigError, UserError
 from rowen.kinds.github import rules as github
 from rowen.kinds.register import KINDS
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.service.hooks import rules as hooks
 from rowen.service.hooks.rules import Delivery, Push
 
@@ -76,27 +76,27 @@ class Heard:
         return cls(verdict=Verdict.IGNORED, reason=reason)
 
 
-async def hear_github(tools: Tools, delivery: Delivery, *, wake: Wake) -> Heard:
+async def hear_github(ports: Ports, delivery: Delivery, *, wake: Wake) -> Heard:
     """A delivery of GitHub about any repository. Raises `BadSignature`, or `UserError` for a bad body."""
-    if not delivery.is_signed(_variable(tools), now=tools.clock.now()):
+    if not delivery.is_signed(_variable(ports), now=ports.clock.now()):
         raise BadSignature.now()
-    sources = [one for one in await tools.store.sources() if one.kind in REPOSITORIES]
-    return await _github(tools, delivery, sources, hook=GITHUB, wake=wake)
+    sources = [one for one in await ports.store.sources() if one.kind in REPOSITORIES]
+    return await _github(ports, delivery, sources, hook=GITHUB, wake=wake)
 
 
-async def hear(tools: Tools, name: str, delivery: Delivery, *, wake: Wake) -> Heard:
+async def hear(ports: Ports, name: str, delivery: Delivery, *, wake: Wake) -> Heard:
     """A delivery for one source, from GitHub or from anybody who can sign. Raises like `hear_github`."""
-    source = _named(await tools.store.sources(), name)
+    source = _named(await ports.store.sources(), name)
     # invariant: a source that does not exist takes the same steps, with a secret that nobody has.
-    secret = _secret(tools, source) if source else None
-    if not delivery.is_signed(secret, now=tools.clock.now()) or source is None:
+    secret = _secret(ports, source) if source else None
+    if not delivery.is_signed(secret, now=ports.clock.now()) or source is None:
         raise BadSignature.now()
     if delivery.event is not None:
-        return await _github(tools, delivery, [source], hook=SOURCE, wake=wake)
+        return await _github(ports, delivery, [source], hook=SOURCE, wake=wake)
     only = hooks.named_references(delivery.json() if delivery.body.strip() else None)
     if only == ():
         return Heard.ignored("nothing_named")
-    return await _queue(tools, delivery, [(source, only)], hook=SOURCE, reason="webhook", wake=wake)
+    return await _queue(ports, delivery, [(source, only)], hook=SOURCE, reason="webhook", wake=wake)
 
 
 def _named(sources: Sequence[Source], name: str) -> Source | None:
@@ -107,7 +107,7 @@ def _named(sources: Sequence[Source], name: str) -> Source | None:
 
 
 async def _github(
-    tools: Tools, delivery: Delivery, sources: Sequence[Source], *, hook: str, wake: Wake
+    ports: Ports, delivery: Delivery, sources: Sequence[Source], *, hook: str, wake: Wake
 ) -> Heard:
     if delivery.event == "ping":
         return Heard(verdict=Verdict.PONG)
@@ -125,7 +125,7 @@ async def _github(
     wishes = [(source, only) for source, only in wishes if only != ()]
     if not wishes:
         return Heard.ignored("nothing_of_the_source")
-    return await _queue(tools, delivery, wishes, hook=hook, reason="push", wake=wake)
+    return await _queue(ports, delivery, wishes, hook=hook, reason="push", wake=wake)
 
 
 def _mirrored(source: Source, push: Push) -> str | None:
@@ -142,7 +142,7 @@ def _mirrored(source: Source, push: Push) -> str | None:
 
 
 async def _queue(
-    tools: Tools,
+    ports: Ports,
     delivery: Delivery,
     wishes: Sequence[tuple[Source, tuple[str, ...] | None]],
     *,
@@ -153,12 +153,12 @@ async def _queue(
     """A wish for each source, once. Known deliveries are remembered by source and together with the wish: one
     that broke off half-way is taken up where it did when it comes again.
     """
-    now = tools.clock.now()
+    now = ports.clock.now()
     name = delivery.name(now=now)
     queued: list[Queued] = []
     try:
         for source, only in wishes:
-            request = await tools.store.request_by_delivery(
+            request = await ports.store.request_by_delivery(
                 f"{hook}:{source.id}", name, source.id, only=only, reason=reason, now=now
             )
             if request is not None:
@@ -171,18 +171,18 @@ async def _queue(
     return Heard(verdict=Verdict.QUEUED, queued=tuple(queued))
 
 
-def _variable(tools: Tools) -> str | None:
-    return (tools.secrets(SERVICE_SECRET) or "").strip() or None
+def _variable(ports: Ports) -> str | None:
+    return (ports.secrets(SERVICE_SECRET) or "").strip() or None
 
 
-def _secret(tools: Tools, source: Source) -> str | None:
+def _secret(ports: Ports, source: Source) -> str | None:
     """A source's own secret, or the one of the service; None when its own cannot be had."""
     kind = KINDS.get(source.kind)
     own = parameters.complete(kind.params, source.params)["webhook_secret"] if kind else ""
     if not own:
-        return _variable(tools)
+        return _variable(ports)
     try:
-        return fill("webhook_secret", own, confine.of_source(tools, source).secrets)
+        return fill("webhook_secret", own, confine.of_source(ports, source).secrets)
     except ConfigError as exc:
         _log.error("hook_without_secret source=%s error=%r", source.label, exc.message)
         return None

@@ -19,7 +19,7 @@ from rowen.core.lease import Lease
 from rowen.core.params import Param
 from rowen.core.source import Source
 from rowen.errors import ConfigError
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.sinks import declared as sinks
 from rowen.sinks.atom import rules as atom
 from rowen.sinks.declared import SinkEntry
@@ -45,13 +45,13 @@ PARAMS = (
 )
 
 
-def check(tools: Tools, entry: SinkEntry) -> dict[str, Any]:
+def check(ports: Ports, entry: SinkEntry) -> dict[str, Any]:
     """The settings of such a sink. Raises `ConfigError`."""
     values = sinks.checked(PARAMS, entry)
     if not values.get("file"):
         raise ConfigError("setting `file`: missing")
-    values["file"] = tools.exports().locate(values["file"])
-    tools.exports().check(values["file"], None)
+    values["file"] = ports.exports().locate(values["file"])
+    ports.exports().check(values["file"], None)
     return values
 
 
@@ -60,19 +60,19 @@ def stale(sink: Sink, sources: Sequence[Source]) -> bool:
     return sink.state.get(SETTINGS) != sinks.fingerprint(sink.settings)
 
 
-async def send(tools: Tools, sink: Sink, lease: Lease, *, force: bool) -> Sent:
+async def send(ports: Ports, sink: Sink, lease: Lease, *, force: bool) -> Sent:
     settings = parameters.complete(PARAMS, sink.settings)
-    ids = sinks.matching_ids(sink.settings, await tools.store.sources())
-    end = await tools.store.feed_end()
+    ids = sinks.matching_ids(sink.settings, await ports.store.sources())
+    end = await ports.store.feed_end()
     older = [atom.Entry.from_dict(one) for one in sink.state.get(ENTRIES, ())]
-    items, count, cursor = await _newest(tools, sink.cursor, ids, settings["limit"])
-    newer = await _entries(tools, items, {(one.source, one.reference): one for one in reversed(older)})
+    items, count, cursor = await _newest(ports, sink.cursor, ids, settings["limit"])
+    newer = await _entries(ports, items, {(one.source, one.reference): one for one in reversed(older)})
     entries = atom.merged(older, newer, limit=settings["limit"])
-    since = sink.state.get(SINCE) or atom.moment(tools.clock.now())
+    since = sink.state.get(SINCE) or atom.moment(ports.clock.now())
     text = _rendered(entries, settings, name=sink.name, since=since)
     digest = hashing.of_text(text).hex()
-    if force or digest != sink.state.get(DIGEST) or not tools.exports().is_there(settings["file"]):
-        await tools.exports().write_text(settings["file"], text)
+    if force or digest != sink.state.get(DIGEST) or not ports.exports().is_there(settings["file"]):
+        await ports.exports().write_text(settings["file"], text)
     state = {
         SETTINGS: sinks.fingerprint(sink.settings),
         ENTRIES: [one.as_dict() for one in entries],
@@ -82,27 +82,27 @@ async def send(tools: Tools, sink: Sink, lease: Lease, *, force: bool) -> Sent:
     return Sent(sent=count, cursor=max(cursor, end), state=state if state != sink.state else None)
 
 
-async def export(tools: Tools, path: str, sources: Collection[Source] | None, *, limit: int = LIMIT) -> int:
+async def export(ports: Ports, path: str, sources: Collection[Source] | None, *, limit: int = LIMIT) -> int:
     """Write the last changes of these sources, or of all, now; answers how many there are."""
     ids = None if sources is None else [source.id for source in sources]
-    items, _, _ = await _newest(tools, START, ids, limit)
-    entries = atom.merged([], await _entries(tools, items, {}), limit=limit)
+    items, _, _ = await _newest(ports, START, ids, limit)
+    entries = atom.merged([], await _entries(ports, items, {}), limit=limit)
     labels = "" if sources is None else ", ".join(sorted(source.label for source in sources))
     settings = {"title": f"Changes of {labels}" if labels else "", "url": ""}
-    since = atom.moment(tools.clock.now())
-    await tools.exports().write_text(path, _rendered(entries, settings, name=labels, since=since))
+    since = atom.moment(ports.clock.now())
+    await ports.exports().write_text(path, _rendered(entries, settings, name=labels, since=since))
     return len(entries)
 
 
 async def _newest(
-    tools: Tools, after: Cursor, ids: Collection[int] | None, limit: int
+    ports: Ports, after: Cursor, ids: Collection[int] | None, limit: int
 ) -> tuple[list[FeedItem], int, Cursor]:
     """The last changes after a cursor, how many there were in all, and where the last one stands."""
     # A page more than the limit: some may be about the same reference.
     kept: deque[FeedItem] = deque(maxlen=limit + PAGE)
     count, cursor = 0, after
     while True:
-        page = await tools.store.feed(cursor, source_ids=ids, limit=PAGE)
+        page = await ports.store.feed(cursor, source_ids=ids, limit=PAGE)
         kept.extend(page)
         count += len(page)
         cursor = page[-1].cursor if page else cursor
@@ -111,7 +111,7 @@ async def _newest(
 
 
 async def _entries(
-    tools: Tools, items: Sequence[FeedItem], known: Mapping[tuple[str, str], atom.Entry]
+    ports: Ports, items: Sequence[FeedItem], known: Mapping[tuple[str, str], atom.Entry]
 ) -> list[atom.Entry]:
     wanted: dict[int, list[str]] = defaultdict(list)
     for item in items:
@@ -119,7 +119,7 @@ async def _entries(
             wanted[item.source_id].append(item.reference)
     texts: dict[tuple[int, str], str | None] = {}
     for source_id, references in wanted.items():
-        for document in await tools.store.documents(source_id, references=references, text=True):
+        for document in await ports.store.documents(source_id, references=references, text=True):
             texts[source_id, document.reference] = document.text
     return [
         atom.entry(

@@ -19,7 +19,7 @@ from rowen.core.lease import Lease
 from rowen.core.params import Param
 from rowen.core.source import Source
 from rowen.errors import ConfigError, TransientError
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.ports.exports import ExportFile
 from rowen.sinks import declared as sinks
 from rowen.sinks.declared import SinkEntry
@@ -70,13 +70,13 @@ class _ShownAnew(TransientError):
     """A source is not what it was when writing began."""
 
 
-def check(tools: Tools, entry: SinkEntry) -> dict[str, Any]:
+def check(ports: Ports, entry: SinkEntry) -> dict[str, Any]:
     """The settings of such a sink. Raises `ConfigError`."""
     values = sinks.checked(PARAMS, entry)
     if not values.get("file"):
         raise ConfigError("setting `file`: missing")
-    values["file"] = tools.exports().locate(values["file"])
-    tools.exports().check(values["file"], Format(values.get("format", Format.JSONL)))
+    values["file"] = ports.exports().locate(values["file"])
+    ports.exports().check(values["file"], Format(values.get("format", Format.JSONL)))
     return values
 
 
@@ -86,12 +86,12 @@ def stale(sink: Sink, sources: Sequence[Source]) -> bool:
     return sink.state.get(WRITTEN) != sinks.fingerprint(sink.settings, shown)
 
 
-async def send(tools: Tools, sink: Sink, lease: Lease, *, force: bool) -> Sent:
+async def send(ports: Ports, sink: Sink, lease: Lease, *, force: bool) -> Sent:
     """Write the file anew, if it should hold something else than it does."""
     # Before the sources are looked at: what is shown after this is for the next time.
-    end = await tools.store.feed_end()
+    end = await ports.store.feed_end()
     settings = parameters.complete(PARAMS, sink.settings)
-    if not force and not await _is_stale(tools, sink) and tools.exports().is_there(settings["file"]):
+    if not force and not await _is_stale(ports, sink) and ports.exports().is_there(settings["file"]):
         return Sent(sent=0, cursor=end)
     wanted = Wanted(
         path=settings["file"],
@@ -99,26 +99,26 @@ async def send(tools: Tools, sink: Sink, lease: Lease, *, force: bool) -> Sent:
         text=settings["text"],
         safe=settings["safe"],
     )
-    count, shown = await _write(tools, wanted, sink.settings)
+    count, shown = await _write(ports, wanted, sink.settings)
     return Sent(sent=count, cursor=end, state={WRITTEN: sinks.fingerprint(sink.settings, shown)})
 
 
-async def export(tools: Tools, wanted: Wanted, labels: Sequence[str] = ()) -> int:
+async def export(ports: Ports, wanted: Wanted, labels: Sequence[str] = ()) -> int:
     """Write the file now, with these sources or all; answers how many documents are in it."""
-    count, _ = await _write(tools, wanted, {sinks.SOURCES: list(labels)})
+    count, _ = await _write(ports, wanted, {sinks.SOURCES: list(labels)})
     return count
 
 
-async def _is_stale(tools: Tools, sink: Sink) -> bool:
-    return stale(sink, await tools.store.sources())
+async def _is_stale(ports: Ports, sink: Sink) -> bool:
+    return stale(sink, await ports.store.sources())
 
 
-async def _write(tools: Tools, wanted: Wanted, settings: Mapping[str, Any]) -> tuple[int, list[Source]]:
+async def _write(ports: Ports, wanted: Wanted, settings: Mapping[str, Any]) -> tuple[int, list[Source]]:
     attempt = 1
     while True:
-        shown = sinks.matching(settings, await tools.store.sources())
+        shown = sinks.matching(settings, await ports.store.sources())
         try:
-            count = await _write_once(tools, wanted, shown)
+            count = await _write_once(ports, wanted, shown)
         except _ShownAnew:
             if attempt >= ATTEMPTS:
                 raise
@@ -127,22 +127,22 @@ async def _write(tools: Tools, wanted: Wanted, settings: Mapping[str, Any]) -> t
         return count, shown
 
 
-async def _write_once(tools: Tools, wanted: Wanted, shown: Sequence[Source]) -> int:
+async def _write_once(ports: Ports, wanted: Wanted, shown: Sequence[Source]) -> int:
     columns: tuple[table.Column, ...] = ()
     if wanted.format is not Format.JSONL:
         # The columns stand at the beginning of a file, and only all documents together say which there are.
         survey = table.Survey()
-        async for page in _pages(tools, shown, text=False):
+        async for page in _pages(ports, shown, text=False):
             for document in page:
                 survey.add(document)
         columns = survey.columns(text=wanted.text)
     file = ExportFile(path=wanted.path, format=wanted.format, columns=columns, safe=wanted.safe)
     count = 0
-    async with tools.exports().open(file) as rows:
-        async for page in _pages(tools, shown, text=wanted.text):
+    async with ports.exports().open(file) as rows:
+        async for page in _pages(ports, shown, text=wanted.text):
             count += len(page)
             await rows.write([_row(document, columns, text=wanted.text) for document in page])
-        await _unchanged_or_raise(tools, shown)
+        await _unchanged_or_raise(ports, shown)
     return count
 
 
@@ -150,11 +150,11 @@ def _row(document: Document, columns: Sequence[table.Column], *, text: bool) -> 
     return table.row(document, columns) if columns else table.record(document, text=text)
 
 
-async def _pages(tools: Tools, shown: Sequence[Source], *, text: bool) -> AsyncIterator[list[Document]]:
+async def _pages(ports: Ports, shown: Sequence[Source], *, text: bool) -> AsyncIterator[list[Document]]:
     for source in shown:
         after, more = "", True
         while more:
-            page = await tools.store.documents(source.id, after=after, limit=PAGE, text=text)
+            page = await ports.store.documents(source.id, after=after, limit=PAGE, text=text)
             if any(document.generation != source.active_generation for document in page):
                 raise _shown_anew(source)
             if page:
@@ -163,9 +163,9 @@ async def _pages(tools: Tools, shown: Sequence[Source], *, text: bool) -> AsyncI
             more = len(page) == PAGE
 
 
-async def _unchanged_or_raise(tools: Tools, shown: Sequence[Source]) -> None:
+async def _unchanged_or_raise(ports: Ports, shown: Sequence[Source]) -> None:
     """A page that was empty does not say of which generation it is."""
-    now = {source.id: source.active_generation for source in await tools.store.sources()}
+    now = {source.id: source.active_generation for source in await ports.store.sources()}
     for source in shown:
         if now.get(source.id) != source.active_generation:
             raise _shown_anew(source)

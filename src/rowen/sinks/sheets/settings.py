@@ -16,7 +16,7 @@ from rowen.core.safety import secrets
 from rowen.core.safety.secrets import Secret
 from rowen.core.web import urls
 from rowen.errors import ConfigError
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.ports.sheets import SpreadsheetOptions
 from rowen.sinks.declared import SOURCES
 from rowen.sinks.sheets.night_window import NightWindow
@@ -180,13 +180,13 @@ def read(settings: Mapping[str, Any]) -> SheetSettings:
     )
 
 
-def options(tools: Tools, settings: SheetSettings) -> SpreadsheetOptions:
+def options(ports: Ports, settings: SheetSettings) -> SpreadsheetOptions:
     """How to open the sheet, with the key that the settings refer to. Raises `ConfigError`."""
     key: Secret | None = None
     found = _VARIABLE.fullmatch(settings.credentials)
     if found:
         # Unlike other secrets this one has lines.
-        value = (tools.secrets(found[1]) or "").strip()
+        value = (ports.secrets(found[1]) or "").strip()
         if not value:
             raise ConfigError(
                 f"variable `{found[1]}`: not set, and setting `credentials` needs it",
@@ -199,9 +199,9 @@ def options(tools: Tools, settings: SheetSettings) -> SpreadsheetOptions:
         spreadsheet_id=settings.spreadsheet,
         base_url=settings.base_url,
         credentials=key,
-        credentials_file=secrets.fill("credentials_file", file, tools.secrets) if file else None,
-        user_agent=tools.fetch.user_agent,
-        timeout_s=max(TIMEOUT_S, tools.fetch.timeout_s),
+        credentials_file=secrets.fill("credentials_file", file, ports.secrets) if file else None,
+        user_agent=ports.fetch.user_agent,
+        timeout_s=max(TIMEOUT_S, ports.fetch.timeout_s),
     )
 
 

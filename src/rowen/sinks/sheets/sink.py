@@ -28,7 +28,7 @@ from rowen.errors import (
     TransientError,
     UserError,
 )
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.ports.sheets import Spreadsheet
 from rowen.sinks import declared as sinks
 from rowen.sinks.declared import SinkEntry
@@ -51,7 +51,7 @@ FORGOTTEN = "forgotten"
 _log = logging.getLogger("rowen.sheets")
 
 
-def check(tools: Tools, entry: SinkEntry) -> dict[str, Any]:
+def check(ports: Ports, entry: SinkEntry) -> dict[str, Any]:
     """The settings of such a sink. Raises `ConfigError`."""
     values = sinks.checked(sheet_settings.PARAMS, entry)
     try:
@@ -73,20 +73,20 @@ def not_before(sink: Sink, now: datetime) -> datetime | None:
     return window.next_opening(now) if night is None or done else None
 
 
-async def send(tools: Tools, sink: Sink, lease: Lease, *, force: bool) -> Sent:
+async def send(ports: Ports, sink: Sink, lease: Lease, *, force: bool) -> Sent:
     """Once a night, inside the window; `force` does it now."""
     settings = sheet_settings.read(sink.settings)
-    now = tools.clock.now()
+    now = ports.clock.now()
     window = settings.window.at(now)
     night = window[0].isoformat() if window else None
     later = settings.window.next_opening(now)
     if not force and (night is None or night in (sink.state.get(DONE), sink.state.get(FAILED))):
         return Sent(sent=0, waiting_until=later)
     closes = None if force or window is None else window[1]
-    sync = _Sync(tools, sink, settings, lease, closes)
+    sync = _Sync(ports, sink, settings, lease, closes)
     try:
-        async with tools.open_spreadsheet(sheet_settings.options(tools, settings)) as spreadsheet:
-            finished = await _attempts(tools, sync, spreadsheet)
+        async with ports.open_spreadsheet(sheet_settings.options(ports, settings)) as spreadsheet:
+            finished = await _attempts(ports, sync, spreadsheet)
     except LeaseLost:
         raise
     except RowenError as exc:
@@ -97,7 +97,7 @@ async def send(tools: Tools, sink: Sink, lease: Lease, *, force: bool) -> Sent:
     return Sent(sent=sync.sent, state=sync.state | ({DONE: night} if night else {}))
 
 
-async def _attempts(tools: Tools, sync: _Sync, spreadsheet: Spreadsheet) -> bool:
+async def _attempts(ports: Ports, sync: _Sync, spreadsheet: Spreadsheet) -> bool:
     failures, writes = 0, 0
     while True:
         try:
@@ -109,7 +109,7 @@ async def _attempts(tools: Tools, sync: _Sync, spreadsheet: Spreadsheet) -> bool
             wait_s = max(RETRY_BASE_S * 2 ** (failures - 1), exc.retry_after_s or 0.0)
             if failures >= ATTEMPTS or wait_s > MAX_WAIT_S or sync.closed(in_s=wait_s):
                 raise
-            await tools.clock.sleep(wait_s)
+            await ports.clock.sleep(wait_s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,18 +126,18 @@ class _Known:
 class _Sync:
     def __init__(
         self,
-        tools: Tools,
+        ports: Ports,
         sink: Sink,
         settings: SheetSettings,
         lease: Lease,
         closes: datetime | None,
     ) -> None:
-        self._tools = tools
+        self._ports = ports
         self._sink = sink
         self._settings = settings
         self._lease = lease
         self._closes = closes
-        self._store = tools.store
+        self._store = ports.store
         self.state = {key: value for key, value in sink.state.items() if key != FAILED}
         self.sent = 0
         """Cells."""
@@ -145,7 +145,7 @@ class _Sync:
         """Calls."""
 
     def closed(self, *, in_s: float = 0.0) -> bool:
-        return self._closes is not None and self._tools.clock.now() + timedelta(seconds=in_s) >= self._closes
+        return self._closes is not None and self._ports.clock.now() + timedelta(seconds=in_s) >= self._closes
 
     async def run(self, spreadsheet: Spreadsheet) -> bool:
         """True when the sheet says everything; False when the night was too short."""
@@ -203,7 +203,7 @@ class _Sync:
 
     async def _write(self, spreadsheet: Spreadsheet, batch: sheets.Batch) -> None:
         # invariant: who lost the lease writes nothing; another process may be at it.
-        now = self._tools.clock.now()
+        now = self._ports.clock.now()
         self._lease = await self._store.renew_lease(self._lease, now=now, ttl_s=LEASE_TTL_S)
         await spreadsheet.write(
             self.state[SHEET_ID], blocks=batch.blocks, rows=batch.rows, columns=batch.columns
@@ -216,7 +216,7 @@ class _Sync:
         for company, said in anew.items():
             # A run may have merged or dropped it since it was read.
             with suppress(NotFound):
-                await self._store.set_resolution(int(company), said, now=self._tools.clock.now())
+                await self._store.set_resolution(int(company), said, now=self._ports.clock.now())
         self.state[SEEN] = seen
 
     async def _known(self, sheet: sheets.Sheet) -> _Known:

@@ -20,7 +20,7 @@ from rowen.core.web import urls
 from rowen.core.web.retry_after import retry_after_s
 from rowen.errors import ConfigError, PermanentError, RateLimited, RowenError, ServerFailed
 from rowen.fetching import credentials
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.ports.fetcher import Fetcher, FetcherOptions, Request, Response
 from rowen.sinks import declared as sinks
 from rowen.sinks.declared import SinkEntry
@@ -88,7 +88,7 @@ class Gone(PermanentError):
     reason = "gone"
 
 
-def check(tools: Tools, entry: SinkEntry) -> dict[str, Any]:
+def check(ports: Ports, entry: SinkEntry) -> dict[str, Any]:
     """The settings of such a sink. Raises `ConfigError`."""
     values = sinks.checked(PARAMS, entry)
     if not values.get("url"):
@@ -96,43 +96,43 @@ def check(tools: Tools, entry: SinkEntry) -> dict[str, Any]:
     return values
 
 
-async def send(tools: Tools, sink: Sink, lease: Lease, *, force: bool) -> Sent:
+async def send(ports: Ports, sink: Sink, lease: Lease, *, force: bool) -> Sent:
     """Deliver everything after the sink's cursor. Raises what stopped it; what was taken stays taken."""
     settings = parameters.complete(PARAMS, sink.settings)
-    ids = sinks.matching_ids(sink.settings, await tools.store.sources())
-    end = await tools.store.feed_end()
+    ids = sinks.matching_ids(sink.settings, await ports.store.sources())
+    end = await ports.store.feed_end()
     size = settings["batch"]
-    page = await tools.store.feed(sink.cursor, source_ids=ids, limit=size)
+    page = await ports.store.feed(sink.cursor, source_ids=ids, limit=size)
     if not page:
         return Sent(sent=0, cursor=end)
     sent, cursor = 0, sink.cursor
-    receiver = _Receiver(tools, sink, settings)
-    async with tools.open_fetcher(receiver.options) as fetcher:
+    receiver = _Receiver(ports, sink, settings)
+    async with ports.open_fetcher(receiver.options) as fetcher:
         while page:
             for batch in delivery.batches(page, size=size):
                 sent += await receiver.deliver(fetcher, batch)
                 # invariant: the cursor moves after the receiver has taken it, never before.
                 cursor = batch[-1].cursor
-                await tools.store.move_sink(
-                    lease, sink.name, cursor=cursor, state=None, error=None, now=tools.clock.now()
+                await ports.store.move_sink(
+                    lease, sink.name, cursor=cursor, state=None, error=None, now=ports.clock.now()
                 )
-            page = await tools.store.feed(cursor, source_ids=ids, limit=size)
+            page = await ports.store.feed(cursor, source_ids=ids, limit=size)
     return Sent(sent=sent, cursor=max(cursor, end))
 
 
 class _Receiver:
-    def __init__(self, tools: Tools, sink: Sink, settings: Mapping[str, Any]) -> None:
-        self._tools = tools
+    def __init__(self, ports: Ports, sink: Sink, settings: Mapping[str, Any]) -> None:
+        self._ports = ports
         self._sink = sink.name
         self._text: bool = settings["text"]
         self._shown: str = settings["url"]
-        self._url = fill("url", self._shown, tools.secrets)
-        self._secret = fill("secret", settings["secret"], tools.secrets) if settings["secret"] else ""
+        self._url = fill("url", self._shown, ports.secrets)
+        self._secret = fill("secret", settings["secret"], ports.secrets) if settings["secret"] else ""
         self.options = FetcherOptions(
             # The operator's own list names it, so it may be a private address.
             typed_location=self._url,
-            credentials=credentials.resolve(tools, settings, self._url),
-            user_agent=tools.fetch.user_agent,
+            credentials=credentials.resolve(ports, settings, self._url),
+            user_agent=ports.fetch.user_agent,
             connections=1,
             timeout_s=settings["timeout_s"],
         )
@@ -149,7 +149,7 @@ class _Receiver:
         changes = [delivery.change(item) for item in items]
         if self._text:
             # The items of a delivery are of one source.
-            documents = await self._tools.store.documents(
+            documents = await self._ports.store.documents(
                 items[0].source_id, references=[item.reference for item in items], text=True
             )
             texts = {document.reference: document.text for document in documents}
@@ -158,7 +158,7 @@ class _Receiver:
         return changes
 
     async def _post(self, fetcher: Fetcher, content: bytes, name: str) -> None:
-        now = self._tools.clock.now()
+        now = self._ports.clock.now()
         timestamp = str(int(now.timestamp()))
         headers = {
             "Content-Type": "application/json",
@@ -190,7 +190,7 @@ class _Receiver:
         if 200 <= status < 300:
             return
         said = f"`{self._shown}`: {status} from the receiver"
-        wait_s = retry_after_s(response.headers, self._tools.clock.now())
+        wait_s = retry_after_s(response.headers, self._ports.clock.now())
         if status == 410:
             raise Gone(
                 f"{said}: it is gone, and nothing is sent there any more",

@@ -14,7 +14,7 @@ from rowen.errors import UserError
 if TYPE_CHECKING:
     from rowen.managing.add_many.add import Listed
     from rowen.managing.sources import Added
-    from rowen.ports.bundle import Tools
+    from rowen.ports.bundle import Ports
 
 
 class AddCommand(click.Command):
@@ -69,9 +69,9 @@ def command(
         raise _missing("location" if location is None else "name")
     given = _pairs(settings)
 
-    async def work(tools: Tools) -> None:
+    async def work(ports: Ports) -> None:
         added = await perform(
-            tools,
+            ports,
             call.out,
             location,
             name=name,
@@ -86,10 +86,10 @@ def command(
     return 0
 
 
-async def perform(tools: Tools, out: Output, location: str, **options: Any) -> Added:
+async def perform(ports: Ports, out: Output, location: str, **options: Any) -> Added:
     from rowen.managing import sources
 
-    added = await sources.add(tools, location, **options)
+    added = await sources.add(ports, location, **options)
     source = added.source
     if out.json:
         out.emit(
@@ -127,8 +127,8 @@ def _add_listed(call: Call, file: str, *, check: bool) -> int:
 
     entries = portal_list.parse(_read(file), file=file)
 
-    async def work(tools: Tools) -> None:
-        results = await add_listed(tools, entries, check=check)
+    async def work(ports: Ports) -> None:
+        results = await add_listed(ports, entries, check=check)
         for result in results:
             _show(call.out, result)
         added = sum(result.outcome == ADDED for result in results)

@@ -12,7 +12,7 @@ from rowen.doors.cli.call import command as rowen_command
 from rowen.doors.cli.output import Output
 
 if TYPE_CHECKING:
-    from rowen.ports.bundle import Tools
+    from rowen.ports.bundle import Ports
     from rowen.sinks.announce import Announced
 
 
@@ -26,13 +26,13 @@ def command(call: Call, names: tuple[str, ...], now: bool) -> int:
     """
     from rowen.doors.cli import session
 
-    async def work(tools: Tools) -> int:
+    async def work(ports: Ports) -> int:
         from rowen.doors import views
         from rowen.sinks.announce import announce
 
         # Whoever types this wants it tried, also where it failed and failed.
-        only = names or [sink.name for sink in await tools.store.sinks()]
-        done = await announce(tools, only=only, force=now)
+        only = names or [sink.name for sink in await ports.store.sinks()]
+        done = await announce(ports, only=only, force=now)
         for one in done:
             if call.out.json:
                 call.out.emit(views.announced(one))
@@ -45,11 +45,11 @@ def command(call: Call, names: tuple[str, ...], now: bool) -> int:
     return session.run(call, work, interrupted="interrupted: what was taken is not sent again")
 
 
-async def after_a_change(tools: Tools, out: Output) -> None:
+async def after_a_change(ports: Ports, out: Output) -> None:
     """What a command showed to readers goes to the sinks. One that fails is a warning: the work was done."""
     from rowen.sinks.announce import announce
 
-    for one in await announce(tools):
+    for one in await announce(ports):
         if one.error is not None:
             out.warn(f"sink `{one.sink}`: {one.error.message}; what it did not get is sent with the next run")
 

@@ -11,7 +11,7 @@ from rowen.doors.cli.call import command as rowen_command
 from rowen.errors import ConfigError
 
 if TYPE_CHECKING:
-    from rowen.ports.bundle import Tools
+    from rowen.ports.bundle import Ports
 
 MARKS = {"add": "+", "replace": "!", "reschedule": "~", "change": "~", "keep": "=", "remove": "-"}
 
@@ -43,16 +43,16 @@ def command(call: Call, file: str, prune: bool, dry_run: bool) -> int:
             hint="save it as UTF-8",
         ) from exc
 
-    async def work(tools: Tools) -> None:
+    async def work(ports: Ports) -> None:
         from rowen.managing.registry import apply as flow
 
-        steps = await flow.plan(tools, listed)
+        steps = await flow.plan(ports, listed)
         if not call.out.json:
             for step in steps:
                 waits = " (needs --prune)" if step.action in flow.NEEDS_PRUNE and not prune else ""
                 label = step.label if step.what != "sink" else f"sink {step.label}"
                 call.out.line(f"{MARKS[step.action]} {label}  {step.action}: {step.reason}{waits}")
-        done = [] if dry_run else await flow.apply(tools, listed, steps, prune=prune)
+        done = [] if dry_run else await flow.apply(ports, listed, steps, prune=prune)
         if call.out.json:
             plan = [
                 {"action": s.action, s.what: s.label, "reason": s.reason, "done": s in done} for s in steps

@@ -10,7 +10,7 @@ from rowen.doors.cli.call import Call
 from rowen.doors.cli.call import command as rowen_command
 
 if TYPE_CHECKING:
-    from rowen.ports.bundle import Tools
+    from rowen.ports.bundle import Ports
 
 
 @rowen_command("approve", short_help="Show a generation that the deletion guard held.")
@@ -19,14 +19,14 @@ def command(call: Call, name: str) -> int:
     """Show the generation of the source NAME that was held because it removes so much."""
     from rowen.doors.cli import session
 
-    async def work(tools: Tools) -> None:
+    async def work(ports: Ports) -> None:
         from rowen.doors.cli.commands.announce import after_a_change
         from rowen.managing.find import find
         from rowen.reading import history
 
-        source = await find(tools, name)
-        shown = await history.approve(tools, source)
-        await after_a_change(tools, call.out)
+        source = await find(ports, name)
+        shown = await history.approve(ports, source)
+        await after_a_change(ports, call.out)
         if call.out.json:
             call.out.emit({"source": source.label, "generation": shown, "before": source.active_generation})
         else:

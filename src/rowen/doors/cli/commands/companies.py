@@ -12,7 +12,7 @@ from rowen.doors.cli.output import Output, clean
 
 if TYPE_CHECKING:
     from rowen.core.offers.company import Company
-    from rowen.ports.bundle import Tools
+    from rowen.ports.bundle import Ports
 
 PLACES = 3
 """As many as fit in a row."""
@@ -38,14 +38,14 @@ def command(call: Call, query: str | None, sources: tuple[str, ...], min_open: i
     """
     from rowen.doors.cli import session
 
-    async def work(tools: Tools) -> None:
+    async def work(ports: Ports) -> None:
         from rowen.doors import views
         from rowen.managing.find import choose
         from rowen.offers import companies
 
-        wanted = [await choose(tools, name) for name in sources]
+        wanted = [await choose(ports, name) for name in sources]
         found = await companies.listed(
-            tools,
+            ports,
             query=query,
             min_open=min_open,
             source_ids=[source.id for source in wanted] or None,
@@ -54,7 +54,7 @@ def command(call: Call, query: str | None, sources: tuple[str, ...], min_open: i
         if call.out.json:
             call.out.emit({"companies": [views.company(one) for one in found]})
         elif found:
-            _table(tools, call.out, found)
+            _table(ports, call.out, found)
         else:
             call.out.line("no companies")
             if query is None and not sources and not min_open:
@@ -64,7 +64,7 @@ def command(call: Call, query: str | None, sources: tuple[str, ...], min_open: i
     return 0
 
 
-def _table(tools: Tools, out: Output, companies: list[Company]) -> None:
+def _table(ports: Ports, out: Output, companies: list[Company]) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -78,7 +78,7 @@ def _table(tools: Tools, out: Output, companies: list[Company]) -> None:
     table.add_column("places")
     table.add_column("last news", no_wrap=True)
     table.add_column("resolution")
-    now = tools.clock.now()
+    now = ports.clock.now()
     for company in companies:
         rest = len(company.places) - PLACES
         places = ", ".join(company.places[:PLACES]) + (f" and {rest} more" if rest > 0 else "")

@@ -13,7 +13,7 @@ from rowen.doors.cli.output import Output, clean
 if TYPE_CHECKING:
     from rowen.core.offers.company import Company
     from rowen.core.offers.offer import Offer
-    from rowen.ports.bundle import Tools
+    from rowen.ports.bundle import Ports
 
 
 @rowen_command("company", short_help="Show one company with its offers.")
@@ -25,27 +25,27 @@ def command(call: Call, name_or_id: str) -> int:
     """
     from rowen.doors.cli import session
 
-    async def work(tools: Tools) -> None:
+    async def work(ports: Ports) -> None:
         from rowen.doors import views
         from rowen.offers import companies
 
-        found = await companies.find(tools, name_or_id)
-        offers = await tools.store.offers_of(found.id)
+        found = await companies.find(ports, name_or_id)
+        offers = await ports.store.offers_of(found.id)
         if call.out.json:
             call.out.emit({"company": views.company(found), "offers": [views.offer(one) for one in offers]})
         else:
-            _show(tools, call.out, found, offers)
+            _show(ports, call.out, found, offers)
 
     session.run(call, work)
     return 0
 
 
-def _show(tools: Tools, out: Output, company: Company, offers: list[Offer]) -> None:
+def _show(ports: Ports, out: Output, company: Company, offers: list[Offer]) -> None:
     from rich.text import Text
 
     from rowen.doors.cli.words import ago, count
 
-    now = tools.clock.now()
+    now = ports.clock.now()
     head = Text(clean(company.name), style="bold").append(f"  company {company.id}", "default")
     out.line(head.append(f"  {clean(company.website)}" if company.website else "", "dim"))
     out.line(

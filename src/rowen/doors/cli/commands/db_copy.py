@@ -53,10 +53,10 @@ def copy(call: Call, source: str, target: str, progress: str) -> int:
     from_config, to_config = settings.load(db=source)[0], settings.load(db=target)[0]
 
     async def work() -> None:
-        async with wiring.open_copy(from_config, to_config) as tools:
+        async with wiring.open_copy(from_config, to_config) as ports:
             with choose(progress, call.out) as show:
-                done = await copy_store(tools, on_event=show)
-            _tell(call.out, done, tools.source.name, tools.target.name)
+                done = await copy_store(ports, on_event=show)
+            _tell(call.out, done, ports.source.name, ports.target.name)
 
     session.run_async(work, interrupted=INTERRUPTED)
     return 0

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rowen.core.source import Source
     from rowen.doors.demo import DemoServer, DemoSite
     from rowen.engine.run import Receipt
-    from rowen.ports.bundle import Tools
+    from rowen.ports.bundle import Ports
 
 QUESTIONS = ("how long does it wait before trying again", "take a machine out of service")
 GONE = "quernd"
@@ -43,16 +43,16 @@ def command(call: Call) -> int:
     with tempfile.TemporaryDirectory(prefix="rowen-demo-") as folder, DemoServer(site) as server:
         call.db = f"sqlite:///{Path(folder) / 'rowen.db'}"
 
-        async def work(tools: Tools) -> None:
-            await _Tour(tools, call.out, site, server).walk()
+        async def work(ports: Ports) -> None:
+            await _Tour(ports, call.out, site, server).walk()
 
         session.run(call, work, interrupted="interrupted; the demo left nothing behind")
     return 0
 
 
 class _Tour:
-    def __init__(self, tools: Tools, out: Output, site: DemoSite, server: DemoServer) -> None:
-        self._tools = tools
+    def __init__(self, ports: Ports, out: Output, site: DemoSite, server: DemoServer) -> None:
+        self._ports = ports
         self._out = out
         self._site = site
         self._server = server
@@ -60,10 +60,10 @@ class _Tour:
     async def walk(self) -> None:
         from rowen.doors.cli.commands import add, diff, search
 
-        tools, out = self._tools, self._out
+        ports, out = self._ports, self._out
         self._title("A small documentation site", f"{len(self._site)} pages about a task queue, on localhost")
         self._shell(f"rowen add {self._server.url} --name quern")
-        await add.perform(tools, out, self._server.url, name="quern")
+        await add.perform(ports, out, self._server.url, name="quern")
 
         self._title("The first harvest", "everything is new")
         first = await self._sync()
@@ -81,14 +81,14 @@ class _Tour:
         self._title("Search", "finds the new text, and nothing of the removed page")
         for question in QUESTIONS:
             self._shell(f'rowen search "{question}" --limit 2')
-            await search.perform(tools, out, question, limit=2)
+            await search.perform(ports, out, question, limit=2)
             self._say("")
         self._shell(f"rowen search {GONE} --mode keyword", "# it stood on the removed page")
-        await search.perform(tools, out, GONE, mode="keyword")
+        await search.perform(ports, out, GONE, mode="keyword")
 
         self._title("What changed", "between the two generations; `rowen rollback quern` would go back")
         self._shell("rowen diff quern")
-        await diff.perform(tools, out, await self._source())
+        await diff.perform(ports, out, await self._source())
 
         self._title("Next")
         for line, why in NEXT:
@@ -101,12 +101,12 @@ class _Tour:
         self._shell("rowen sync quern")
         on_terminal = self._out.messages.is_terminal and not self._out.json
         progress = BarProgress(self._out.messages) if on_terminal else Silence()
-        return await sync.perform(self._tools, self._out, await self._source(), progress=progress)
+        return await sync.perform(self._ports, self._out, await self._source(), progress=progress)
 
     async def _source(self) -> Source:
         from rowen.managing.find import find
 
-        return await find(self._tools, "quern")
+        return await find(self._ports, "quern")
 
     def _compare(self, first: Receipt, second: Receipt) -> None:
         from rowen.doors.cli.receipt import side_by_side

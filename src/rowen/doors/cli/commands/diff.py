@@ -12,7 +12,7 @@ from rowen.doors.cli.output import Output, clean
 
 if TYPE_CHECKING:
     from rowen.core.source import Source
-    from rowen.ports.bundle import Tools
+    from rowen.ports.bundle import Ports
 
 SIGNS = {"added": ("+", "green"), "changed": ("~", "yellow"), "removed": ("-", "red")}
 
@@ -28,18 +28,18 @@ def command(call: Call, name: str, from_generation: int | None, to_generation: i
     """
     from rowen.doors.cli import session
 
-    async def work(tools: Tools) -> None:
+    async def work(ports: Ports) -> None:
         from rowen.managing.find import find
 
-        source = await find(tools, name)
-        await perform(tools, call.out, source, from_generation=from_generation, to_generation=to_generation)
+        source = await find(ports, name)
+        await perform(ports, call.out, source, from_generation=from_generation, to_generation=to_generation)
 
     session.run(call, work)
     return 0
 
 
 async def perform(
-    tools: Tools,
+    ports: Ports,
     out: Output,
     source: Source,
     *,
@@ -49,7 +49,7 @@ async def perform(
     from rowen.doors import views
     from rowen.reading import history
 
-    diff = await history.diff(tools, source, from_generation=from_generation, to_generation=to_generation)
+    diff = await history.diff(ports, source, from_generation=from_generation, to_generation=to_generation)
     if out.json:
         out.emit(views.diff(source, diff))
         return

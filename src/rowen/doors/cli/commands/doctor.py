@@ -71,19 +71,19 @@ async def _checks(config: Config) -> AsyncIterator[Check]:
     for check in () if wiring.is_postgres(config) else _folder(wiring.store_path(config)):
         yield check
     try:
-        async with wiring.open_tools(config) as tools:
-            found = await tools.store.sources()
+        async with wiring.open_ports(config) as ports:
+            found = await ports.store.sources()
             yield Check("store", True, f"`{name}`: opens, schema up to date, {count(len(found), 'source')}")
             try:
-                vector = await tools.embedder().embed_query("hello")
-                model = tools.embedder().model
+                vector = await ports.embedder().embed_query("hello")
+                model = ports.embedder().model
                 right = len(vector) == model.dimensions
                 said = f"`{model.name}`, {model.dimensions} dimensions, weights {model.digest}"
                 yield Check("model", right, said if right else f"{said}, but vectors of {len(vector)}")
             except RowenError as exc:
                 yield Check("model", False, exc.message, exc.hint)
             try:
-                page = await tools.converter.convert(PAGE, content_type="text/html", url="http://localhost/")
+                page = await ports.converter.convert(PAGE, content_type="text/html", url="http://localhost/")
                 right = "World" in page.text and "menu" not in page.text
                 yield Check("parser", right, "reads a page" if right else f"read a page as `{page.text}`")
             except RowenError as exc:

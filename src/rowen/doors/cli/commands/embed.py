@@ -8,7 +8,7 @@ from rowen.doors.cli.call import Call
 from rowen.doors.cli.call import command as rowen_command
 
 if TYPE_CHECKING:
-    from rowen.ports.bundle import Tools
+    from rowen.ports.bundle import Ports
 
 
 @rowen_command("embed", short_help="Compute vectors that are missing, or those of a new model.")
@@ -20,18 +20,18 @@ def command(call: Call) -> int:
     """
     from rowen.doors.cli import session
 
-    async def work(tools: Tools) -> int:
+    async def work(ports: Ports) -> int:
         from rowen.doors.cli.words import count
         from rowen.engine import embedding
 
-        model = tools.embedder().model
-        before = await tools.store.embedding_gap(model)
+        model = ports.embedder().model
+        before = await ports.store.embedding_gap(model)
         if before.missing and not call.out.json:
             call.out.note(
                 f"{count(before.missing, 'text')} of {before.passages:,} to embed with `{model.name}`"
             )
-        filled = await embedding.fill(tools)
-        after = await tools.store.embedding_gap(model)
+        filled = await embedding.fill(ports)
+        after = await ports.store.embedding_gap(model)
         if call.out.json:
             call.out.emit(
                 {

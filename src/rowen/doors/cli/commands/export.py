@@ -14,7 +14,7 @@ from rowen.doors.cli.call import command as rowen_command
 from rowen.errors import UserError
 
 if TYPE_CHECKING:
-    from rowen.ports.bundle import Tools
+    from rowen.ports.bundle import Ports
 
 STDOUT = "-"
 
@@ -41,12 +41,12 @@ def command(call: Call, names: tuple[str, ...], wanted: str, out: str, text: boo
     if wanted == "parquet" and out == STDOUT:
         raise UserError("format `parquet`: not for standard output", hint="name a file: `--out FILE`")
 
-    async def work(tools: Tools) -> None:
+    async def work(ports: Ports) -> None:
         if out == STDOUT:
-            await _to_stdout(tools, names, wanted, text=text)
+            await _to_stdout(ports, names, wanted, text=text)
             return
-        path = tools.exports().locate(out)
-        count = await _write(tools, names, wanted, path, text=text)
+        path = ports.exports().locate(out)
+        count = await _write(ports, names, wanted, path, text=text)
         if call.out.json:
             call.out.emit({"file": path, "format": wanted, "count": count})
         else:
@@ -59,27 +59,27 @@ def command(call: Call, names: tuple[str, ...], wanted: str, out: str, text: boo
     return 0
 
 
-async def _write(tools: Tools, names: tuple[str, ...], wanted: str, path: str, *, text: bool) -> int:
+async def _write(ports: Ports, names: tuple[str, ...], wanted: str, path: str, *, text: bool) -> int:
     from rowen.core.exchange.columns import Format
     from rowen.managing.find import find_all
     from rowen.sinks.atom import sink as atom
     from rowen.sinks.export import sink as export
 
-    found = await find_all(tools, names)
+    found = await find_all(ports, names)
     if wanted == "atom":
-        return await atom.export(tools, path, found if names else None)
+        return await atom.export(ports, path, found if names else None)
     file = export.Wanted(path=path, format=Format(wanted), text=text)
-    return await export.export(tools, file, [source.label for source in found] if names else ())
+    return await export.export(ports, file, [source.label for source in found] if names else ())
 
 
-async def _to_stdout(tools: Tools, names: tuple[str, ...], wanted: str, *, text: bool) -> None:
+async def _to_stdout(ports: Ports, names: tuple[str, ...], wanted: str, *, text: bool) -> None:
     """By way of a file: what was begun cannot be taken back, should a source be shown anew meanwhile."""
     from pathlib import Path
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory(prefix="rowen-") as folder:
         path = Path(folder) / "export"
-        await _write(tools, names, wanted, str(path), text=text)
+        await _write(ports, names, wanted, str(path), text=text)
         # A reader that went away is no error.
         with path.open("rb") as file, contextlib.suppress(BrokenPipeError):
             shutil.copyfileobj(file, sys.stdout.buffer)

@@ -11,7 +11,7 @@ from rowen.doors.cli.call import command as rowen_command
 from rowen.doors.cli.output import clean
 
 if TYPE_CHECKING:
-    from rowen.ports.bundle import Tools
+    from rowen.ports.bundle import Ports
 
 
 @rowen_command("handoffs", short_help="Show the changed items that were handed to ingestion.")
@@ -28,13 +28,13 @@ def command(
     """Show the handoffs of the source NAME, or of all sources."""
     from rowen.doors.cli import session
 
-    async def work(tools: Tools) -> None:
+    async def work(ports: Ports) -> None:
         from rowen.core.handoff import HandoffStatus
         from rowen.doors import views
         from rowen.managing.find import find
 
-        source = await find(tools, name) if name else None
-        found = await tools.store.handoffs(
+        source = await find(ports, name) if name else None
+        found = await ports.store.handoffs(
             source_id=source.id if source else None,
             status=HandoffStatus(status) if status else None,
             run_id=run_id,

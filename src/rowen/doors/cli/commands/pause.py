@@ -10,7 +10,7 @@ from rowen.doors.cli.call import Call
 from rowen.doors.cli.call import command as rowen_command
 
 if TYPE_CHECKING:
-    from rowen.ports.bundle import Tools
+    from rowen.ports.bundle import Ports
 
 
 @rowen_command("pause", short_help="Let `rowen serve` leave a source alone.")
@@ -23,15 +23,15 @@ def command(call: Call, name: str) -> int:
 def set_paused(call: Call, name: str, *, paused: bool) -> int:
     from rowen.doors.cli import session
 
-    async def work(tools: Tools) -> None:
+    async def work(ports: Ports) -> None:
         from rowen.managing.find import find
         from rowen.service.attempts import resume
 
-        source = await find(tools, name)
+        source = await find(ports, name)
         if paused:
-            await tools.store.set_paused(source.id, True)
+            await ports.store.set_paused(source.id, True)
         else:
-            await resume(tools, source)
+            await resume(ports, source)
         if call.out.json:
             call.out.emit({"source": source.label, "paused": paused})
         else:

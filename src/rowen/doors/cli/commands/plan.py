@@ -11,7 +11,7 @@ from rowen.doors.cli.call import Call
 from rowen.doors.cli.call import command as rowen_command
 
 if TYPE_CHECKING:
-    from rowen.ports.bundle import Tools
+    from rowen.ports.bundle import Ports
 
 
 @rowen_command("plan", short_help="Estimate what a sync would cost in embeddings.")
@@ -23,13 +23,13 @@ def command(call: Call, name: str) -> int:
 
     config, _ = settings.load(db=call.db)
 
-    async def work(tools: Tools) -> None:
+    async def work(ports: Ports) -> None:
         from rowen.doors.cli.words import count
         from rowen.managing.find import find
         from rowen.managing.plan import plan
 
-        source = await find(tools, name)
-        made = await plan(tools, source, price_per_million_tokens=config.embedding.price_per_million_tokens)
+        source = await find(ports, name)
+        made = await plan(ports, source, price_per_million_tokens=config.embedding.price_per_million_tokens)
         if call.out.json:
             call.out.emit({"source": source.label, **asdict(made)})
             return

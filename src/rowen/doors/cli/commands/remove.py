@@ -12,7 +12,7 @@ from rowen.doors.cli.call import command as rowen_command
 from rowen.errors import UserError
 
 if TYPE_CHECKING:
-    from rowen.ports.bundle import Tools
+    from rowen.ports.bundle import Ports
 
 
 @rowen_command("remove", short_help="Forget a source and everything stored of it.")
@@ -23,11 +23,11 @@ def command(call: Call, name: str, yes: bool) -> int:
     from rowen.doors.cli import session
     from rowen.doors.cli.words import count
 
-    async def look(tools: Tools) -> tuple[str, int]:
+    async def look(ports: Ports) -> tuple[str, int]:
         from rowen.managing.find import find
 
-        source = await find(tools, name)
-        return source.label, (await tools.store.stats(source.id)).documents
+        source = await find(ports, name)
+        return source.label, (await ports.store.stats(source.id)).documents
 
     label, documents = session.run(call, look)
     if not yes:
@@ -41,11 +41,11 @@ def command(call: Call, name: str, yes: bool) -> int:
             call.out.note("nothing was removed")
             return 0
 
-    async def work(tools: Tools) -> None:
+    async def work(ports: Ports) -> None:
         from rowen.managing import find as finding
         from rowen.managing import sources
 
-        await sources.remove(tools, await finding.find(tools, label))
+        await sources.remove(ports, await finding.find(ports, label))
 
     session.run(call, work)
     if call.out.json:

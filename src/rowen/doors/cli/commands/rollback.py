@@ -10,7 +10,7 @@ from rowen.doors.cli.call import Call
 from rowen.doors.cli.call import command as rowen_command
 
 if TYPE_CHECKING:
-    from rowen.ports.bundle import Tools
+    from rowen.ports.bundle import Ports
 
 
 @rowen_command("rollback", short_help="Show an older generation again.")
@@ -22,14 +22,14 @@ def command(call: Call, name: str, to_generation: int | None) -> int:
     """Show an older generation of the source NAME again. The next sync builds on it."""
     from rowen.doors.cli import session
 
-    async def work(tools: Tools) -> None:
+    async def work(ports: Ports) -> None:
         from rowen.doors.cli.commands.announce import after_a_change
         from rowen.managing.find import find
         from rowen.reading import history
 
-        source = await find(tools, name)
-        shown = await history.rollback(tools, source, to_generation=to_generation)
-        await after_a_change(tools, call.out)
+        source = await find(ports, name)
+        shown = await history.rollback(ports, source, to_generation=to_generation)
+        await after_a_change(ports, call.out)
         if call.out.json:
             call.out.emit({"source": source.label, "generation": shown, "before": source.active_generation})
         elif shown == source.active_generation:

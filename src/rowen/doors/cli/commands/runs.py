@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from rowen.core.run import Run, RunItem
     from rowen.core.source import Source
-    from rowen.ports.bundle import Tools
+    from rowen.ports.bundle import Ports
 
 EVERY = 1_000_000_000
 
@@ -33,18 +33,18 @@ def command(call: Call, name: str, limit: int, items: bool, run_id: int | None) 
     """
     from rowen.doors.cli import session
 
-    async def work(tools: Tools) -> None:
+    async def work(ports: Ports) -> None:
         from rowen.managing.find import find
 
-        source = await find(tools, name)
-        await perform(tools, call.out, source, limit=limit, items=items, run_id=run_id)
+        source = await find(ports, name)
+        await perform(ports, call.out, source, limit=limit, items=items, run_id=run_id)
 
     session.run(call, work)
     return 0
 
 
 async def perform(
-    tools: Tools,
+    ports: Ports,
     out: Output,
     source: Source,
     *,
@@ -54,14 +54,14 @@ async def perform(
 ) -> None:
     from rowen.doors import views
 
-    found = await tools.store.runs(source.id, limit=EVERY if run_id is not None else limit)
+    found = await ports.store.runs(source.id, limit=EVERY if run_id is not None else limit)
     if run_id is not None:
         found = [run for run in found if run.id == run_id]
         if not found:
             raise NotFound(
                 f"run {run_id} of `{source.label}`: no such run", hint=f"see `rowen runs {source.label}`"
             )
-    listed = await tools.store.run_items(found[0].id) if items and found else []
+    listed = await ports.store.run_items(found[0].id) if items and found else []
     if out.json:
         value: dict[str, Any] = {"source": source.label, "runs": [views.run(run) for run in found]}
         if items:
@@ -75,12 +75,12 @@ async def perform(
         out.line(f"source `{source.label}`: no runs yet")
         out.note(f"hint: run `rowen sync {source.label}`")
         return
-    _table(tools, out, found)
+    _table(ports, out, found)
     if items:
         _items(out, found[0], listed)
 
 
-def _table(tools: Tools, out: Output, runs: list[Run]) -> None:
+def _table(ports: Ports, out: Output, runs: list[Run]) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -94,7 +94,7 @@ def _table(tools: Tools, out: Output, runs: list[Run]) -> None:
     table.add_column("generation", justify="right", no_wrap=True)
     table.add_column("took", justify="right", no_wrap=True)
     table.add_column("what it did")
-    now = tools.clock.now()
+    now = ports.clock.now()
     for run in runs:
         took = seconds((run.finished_at - run.started_at).total_seconds()) if run.finished_at else ""
         table.add_row(

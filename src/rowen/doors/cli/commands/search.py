@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from rowen.core.search.hit import Answer, Hit
-    from rowen.ports.bundle import Tools
+    from rowen.ports.bundle import Ports
 
 MAX_TITLE_CHARS = 160
 
@@ -56,9 +56,9 @@ def command(
     """Search for QUERY in the visible generation of every source."""
     from rowen.doors.cli import session
 
-    async def work(tools: Tools) -> None:
+    async def work(ports: Ports) -> None:
         await perform(
-            tools, call.out, query, sources=sources, kinds=kinds, where=where, limit=limit, mode=mode
+            ports, call.out, query, sources=sources, kinds=kinds, where=where, limit=limit, mode=mode
         )
 
     session.run(call, work)
@@ -66,7 +66,7 @@ def command(
 
 
 async def perform(
-    tools: Tools,
+    ports: Ports,
     out: Output,
     query: str,
     *,
@@ -82,16 +82,16 @@ async def perform(
     from rowen.managing.find import choose
     from rowen.reading import search as flow
 
-    wanted = [await choose(tools, name) for name in sources]
+    wanted = [await choose(ports, name) for name in sources]
     filters = Filters(
         source_ids=frozenset(source.id for source in wanted),
         kinds=_known(kinds),
         metadata=dict(_pair(one) for one in where),
     )
     # A search by words alone never loads the model.
-    embedder = await for_search(tools) if mode != "keyword" else None
+    embedder = await for_search(ports) if mode != "keyword" else None
     answer = await flow.search(
-        tools.store, embedder, query, mode=SearchMode(mode), filters=filters, limit=limit
+        ports.store, embedder, query, mode=SearchMode(mode), filters=filters, limit=limit
     )
     if out.json:
         out.emit(views.answer(answer))
@@ -103,7 +103,7 @@ async def perform(
             out.line("")
         _show(out, number, hit)
     if not answer.hits:
-        await _nothing(tools, out, query, narrowed=bool(sources or kinds))
+        await _nothing(ports, out, query, narrowed=bool(sources or kinds))
     return answer
 
 
@@ -142,8 +142,8 @@ def highlighted(snippet: str, *, marks: bool) -> Text:
     return text
 
 
-async def _nothing(tools: Tools, out: Output, query: str, *, narrowed: bool) -> None:
-    every: list[Any] = await tools.store.sources()
+async def _nothing(ports: Ports, out: Output, query: str, *, narrowed: bool) -> None:
+    every: list[Any] = await ports.store.sources()
     out.line(f"nothing found for `{clean(query)}`")
     if not every:
         out.note(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from rowen.config import Config
-    from rowen.ports.bundle import Tools
+    from rowen.ports.bundle import Ports
     from rowen.service.attempts import Turn
     from rowen.service.sync_queue import Desk
 
@@ -60,11 +60,11 @@ def command(call: Call, once: bool, standby: bool, listen: str | None, log: str)
             raise UserError("--once and --listen: one ends, the other does not", hint="leave one away")
         return _listen(call, config, listen, every_s=every_s, standby=standby, log=log)
 
-    async def work(tools: Tools) -> int:
+    async def work(ports: Ports) -> int:
         from rowen.service.serve import serve
 
         good = True
-        async for turn in serve(tools, default_every_s=every_s, once=once, standby=standby):
+        async for turn in serve(ports, default_every_s=every_s, once=once, standby=standby):
             good = _show(call, turn) and good
         return 0 if good else 1
 
@@ -93,18 +93,18 @@ def _listen(call: Call, config: Config, listen: str, *, every_s: float, standby:
         who = "anybody on this machine may call: there are no tokens" if is_open else "callers need a token"
         call.out.note(f"listening on {url}, {who}; try {url}/docs")
 
-    async def work(tools: Tools) -> int:
+    async def work(ports: Ports) -> int:
         service = server.Service(
             address=server.Address.parse(listen, config.service),
             every_s=every_s,
             standby=standby,
-            mounts=lambda desk: _mounts(tools, desk),
+            mounts=lambda desk: _mounts(ports, desk),
             on_start=on_start,
             on_turn=lambda turn: _show(call, turn),
         )
         handler = logs.configure(log)
         try:
-            await server.serve(tools, config, service)
+            await server.serve(ports, config, service)
         finally:
             logs.restore(handler)
         return 0
@@ -112,7 +112,7 @@ def _listen(call: Call, config: Config, listen: str, *, every_s: float, standby:
     return session.run(call, work, interrupted=INTERRUPTED)
 
 
-def _mounts(tools: Tools, desk: Desk) -> Mapping[str, ASGIApp]:
+def _mounts(ports: Ports, desk: Desk) -> Mapping[str, ASGIApp]:
     """The other doors that are installed and speak HTTP."""
     try:
         from rowen.doors.mcp.http import mcp_app
@@ -120,7 +120,7 @@ def _mounts(tools: Tools, desk: Desk) -> Mapping[str, ASGIApp]:
         if exc.name not in ("mcp", "mcp_types"):
             raise
         return {}
-    return {"/mcp": mcp_app(tools, desk=desk)}
+    return {"/mcp": mcp_app(ports, desk=desk)}
 
 
 def _show(call: Call, turn: Turn) -> bool:

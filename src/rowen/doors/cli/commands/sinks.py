@@ -9,7 +9,7 @@ from rowen.doors.cli.call import command as rowen_command
 from rowen.doors.cli.output import clean
 
 if TYPE_CHECKING:
-    from rowen.ports.bundle import Tools
+    from rowen.ports.bundle import Ports
     from rowen.sinks.registered import SinkState
 
 
@@ -18,11 +18,11 @@ def command(call: Call) -> int:
     """Show every sink of `rowen.toml` that was applied: when it last went well, and what waits for it."""
     from rowen.doors.cli import session
 
-    async def work(tools: Tools) -> None:
+    async def work(ports: Ports) -> None:
         from rowen.doors import views
         from rowen.sinks.registered import states
 
-        found = await states(tools)
+        found = await states(ports)
         if call.out.json:
             call.out.emit({"sinks": [views.sink(one) for one in found]})
             return
@@ -43,7 +43,7 @@ def command(call: Call) -> int:
         table.add_column("cursor", no_wrap=True)
         table.add_column("last success", no_wrap=True)
         table.add_column("state", no_wrap=True)
-        now = tools.clock.now()
+        now = ports.clock.now()
         for one in found:
             word, style = _state(one)
             table.add_row(

@@ -10,7 +10,7 @@ from rowen.doors.cli.output import Output, clean
 
 if TYPE_CHECKING:
     from rowen.doors.states import SourceStatus
-    from rowen.ports.bundle import Tools
+    from rowen.ports.bundle import Ports
 
 
 @rowen_command("status", short_help="Show the sources and the state they are in.")
@@ -23,24 +23,24 @@ def command(call: Call) -> int:
     config, _ = settings.load(db=call.db)
     path = wiring.store_name(config)
 
-    async def work(tools: Tools) -> None:
-        await perform(tools, call.out, store=path)
+    async def work(ports: Ports) -> None:
+        await perform(ports, call.out, store=path)
 
     session.run(call, work)
     return 0
 
 
-async def perform(tools: Tools, out: Output, *, store: str) -> None:
+async def perform(ports: Ports, out: Output, *, store: str) -> None:
     from rowen.doors import states, views
 
-    found = await states.statuses(tools)
+    found = await states.statuses(ports)
     if out.json:
         out.emit(
             {
                 "db": store,
                 "sources": [views.status(one) for one in found],
-                "embedding": await states.embedding_status(tools),
-                "workforce": await states.workforce(tools),
+                "embedding": await states.embedding_status(ports),
+                "workforce": await states.workforce(ports),
             }
         )
         return
@@ -64,7 +64,7 @@ async def perform(tools: Tools, out: Output, *, store: str) -> None:
     if seeded:
         table.add_column("back to", no_wrap=True)
     table.add_column("state", no_wrap=True)
-    now = tools.clock.now()
+    now = ports.clock.now()
     for one in found:
         source = one.source
         word, style = state(one)
@@ -84,8 +84,8 @@ async def perform(tools: Tools, out: Output, *, store: str) -> None:
         for line in _matters(one):
             out.line(line)
     for line in (
-        *_about_workers(await states.workforce(tools)),
-        *_about_vectors(await states.embedding_status(tools)),
+        *_about_workers(await states.workforce(ports)),
+        *_about_vectors(await states.embedding_status(ports)),
     ):
         out.line(line)
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rowen.core.source import Source
     from rowen.doors.cli.progress import Progress
     from rowen.engine.run import Receipt
-    from rowen.ports.bundle import Tools
+    from rowen.ports.bundle import Ports
 
 INTERRUPTED = "interrupted: what was visible before is unchanged; the next sync takes up what was stored"
 
@@ -40,16 +40,16 @@ def command(call: Call, names: tuple[str, ...], full_sync: bool, progress: str) 
     from rowen.doors.cli import session
     from rowen.doors.cli.progress import choose
 
-    async def work(tools: Tools) -> int:
+    async def work(ports: Ports) -> int:
         from rowen.managing import find as finding
 
-        found = await finding.find_all(tools, names)
+        found = await finding.find_all(ports, names)
         if not found:
             raise UserError(
                 "no source to sync", hint="add one with `rowen add https://docs.example.org/ --name docs`"
             )
         return await perform_all(
-            tools,
+            ports,
             call.out,
             found,
             full=full_sync,
@@ -61,7 +61,7 @@ def command(call: Call, names: tuple[str, ...], full_sync: bool, progress: str) 
 
 
 async def perform_all(
-    tools: Tools,
+    ports: Ports,
     out: Output,
     found: list[Source],
     *,
@@ -77,12 +77,12 @@ async def perform_all(
         if number:
             out.line("")
         try:
-            receipt = await perform(tools, out, source, full=full, progress=progress())
+            receipt = await perform(ports, out, source, full=full, progress=progress())
             codes.add(failure.GOOD if receipt.good and receipt.failure is None else failure.FAILED)
             receipts.append(receipt)
         except Exception as exc:
             codes.add(_could_not(out, source, exc, full=full, verbose=verbose))
-    await after_a_change(tools, out)
+    await after_a_change(ports, out)
     if len(found) > 1 and not out.json:
         from rowen.doors.cli.receipt import totals
 
@@ -93,7 +93,7 @@ async def perform_all(
 
 
 async def perform(
-    tools: Tools, out: Output, source: Source, *, full: bool = False, progress: Progress
+    ports: Ports, out: Output, source: Source, *, full: bool = False, progress: Progress
 ) -> Receipt:
     from rowen.doors import views
     from rowen.doors.cli import receipt as receipts
@@ -106,7 +106,7 @@ async def perform(
         failures(event)
 
     with progress:
-        receipt = await sync_all_parts(tools, source, full=full, on_event=on_event)
+        receipt = await sync_all_parts(ports, source, full=full, on_event=on_event)
     if out.json:
         out.emit(views.receipt(receipt))
     else:

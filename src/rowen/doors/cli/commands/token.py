@@ -13,7 +13,7 @@ from rowen.errors import NotFound, UserError
 
 if TYPE_CHECKING:
     from rowen.core.safety.access import Token
-    from rowen.ports.bundle import Tools
+    from rowen.ports.bundle import Ports
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
@@ -44,9 +44,9 @@ def create(call: Call, name: str, scope: str) -> int:
         )
     secret = PREFIX + secrets.token_urlsafe(SECRET_BYTES)
 
-    async def work(tools: Tools) -> Token:
-        return await tools.store.add_token(
-            name, digest=digest(secret), scope=Scope(scope), now=tools.clock.now()
+    async def work(ports: Ports) -> Token:
+        return await ports.store.add_token(
+            name, digest=digest(secret), scope=Scope(scope), now=ports.clock.now()
         )
 
     made = session.run(call, work)
@@ -66,8 +66,8 @@ def show(call: Call) -> int:
     """Show the names and scopes of tokens, and when each was last used."""
     from rowen.doors.cli import session
 
-    async def work(tools: Tools) -> list[Token]:
-        return await tools.store.tokens()
+    async def work(ports: Ports) -> list[Token]:
+        return await ports.store.tokens()
 
     found = session.run(call, work)
     if call.out.json:
@@ -106,8 +106,8 @@ def remove(call: Call, name: str) -> int:
     """Remove the token NAME; whoever has it is refused from the next call on."""
     from rowen.doors.cli import session
 
-    async def work(tools: Tools) -> None:
-        if not await tools.store.remove_token(name):
+    async def work(ports: Ports) -> None:
+        if not await ports.store.remove_token(name):
             raise NotFound(
                 f"token `{name}`: no such token", hint="list them with `rowen token list`", name=name
             )

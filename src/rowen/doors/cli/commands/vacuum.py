@@ -11,7 +11,7 @@ from rowen.doors.cli.call import Call
 from rowen.doors.cli.call import command as rowen_command
 
 if TYPE_CHECKING:
-    from rowen.ports.bundle import Tools
+    from rowen.ports.bundle import Ports
 
 
 @rowen_command("vacuum", short_help="Forget history that is not kept, and give space back.")
@@ -20,11 +20,11 @@ def command(call: Call, keep: int | None) -> int:
     """Forget what died before the kept generations of each source, and what nobody uses any more."""
     from rowen.doors.cli import session
 
-    async def work(tools: Tools) -> None:
+    async def work(ports: Ports) -> None:
         from rowen.doors.cli.words import count, size
         from rowen.reading import history
 
-        done = await history.vacuum(tools, await tools.store.sources(), keep=keep)
+        done = await history.vacuum(ports, await ports.store.sources(), keep=keep)
         if call.out.json:
             call.out.emit(asdict(done))
             return

@@ -13,7 +13,7 @@ from rowen.doors.cli.call import Call
 from rowen.doors.cli.call import command as rowen_command
 
 if TYPE_CHECKING:
-    from rowen.ports.bundle import Tools
+    from rowen.ports.bundle import Ports
 
 INTERRUPTED = "stopped; another worker takes up what was under way"
 
@@ -33,13 +33,13 @@ def command(call: Call, concurrency: int | None) -> int:
     config, _ = settings.load(db=call.db)
     at_a_time = concurrency or config.workers.concurrency
 
-    async def work(tools: Tools) -> int:
+    async def work(ports: Ports) -> int:
         from rowen.service.worker import work as take_up_tickets
 
         stop = _stop_on_signals()
-        call.out.note(f"working for `{wiring.store_name(config)}` as `{tools.owner}`, {at_a_time} at a time")
+        call.out.note(f"working for `{wiring.store_name(config)}` as `{ports.owner}`, {at_a_time} at a time")
         try:
-            await take_up_tickets(tools, concurrency=at_a_time, stop=stop)
+            await take_up_tickets(ports, concurrency=at_a_time, stop=stop)
         except asyncio.CancelledError:
             raise failure.Interrupted(failure.TERMINATED, INTERRUPTED) from None
         call.out.note("stopped; nothing of it is under way any more")

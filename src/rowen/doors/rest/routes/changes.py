@@ -15,7 +15,7 @@ from rowen.doors.rest.params import Limit
 from rowen.doors.rest.problems import declared
 from rowen.doors.rest.waiting import while_there
 from rowen.managing.find import find_all
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.service.sync_queue import Desk
 
 MAX_WAIT_S = 60.0
@@ -35,7 +35,7 @@ WaitS = Annotated[
 ]
 
 
-def router(tools: Tools, desk: Desk) -> APIRouter:
+def router(ports: Ports, desk: Desk) -> APIRouter:
     api = APIRouter(tags=["reading"])
 
     @api.get(
@@ -56,7 +56,7 @@ def router(tools: Tools, desk: Desk) -> APIRouter:
         or twice, does no harm.
         """
         after = START if since is None else Cursor.parse(since)
-        wanted = {source.id for source in await find_all(tools, names)} if names else None
+        wanted = {source.id for source in await find_all(ports, names)} if names else None
         items = await while_there(
             request, desk.lookout.feed(after, source_ids=wanted, limit=limit, wait_s=wait_s)
         )

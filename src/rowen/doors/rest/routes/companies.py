@@ -14,7 +14,7 @@ from rowen.doors.rest.params import MAX_OFFSET, Limit
 from rowen.doors.rest.problems import declared
 from rowen.managing.find import choose
 from rowen.offers import companies
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 
 Name = Annotated[str | None, Query(description="A part of a name, however it is spelt, or of a website")]
 Names = Annotated[list[str], Query(alias="source", description="Only with an offer in these sources")]
@@ -22,7 +22,7 @@ MinOpen = Annotated[int, Query(description="Only with so many open offers", ge=0
 NameOrId = Annotated[str, Path(description="An id, or a name that fits one company", max_length=500)]
 
 
-def router(tools: Tools) -> APIRouter:
+def router(ports: Ports) -> APIRouter:
     api = APIRouter(prefix="/companies", tags=["reading"])
 
     @api.get(
@@ -38,9 +38,9 @@ def router(tools: Tools) -> APIRouter:
         min_open: MinOpen = 0,
         limit: Limit = 100,
     ) -> Any:
-        wanted = [await choose(tools, name) for name in names]
+        wanted = [await choose(ports, name) for name in names]
         found = await companies.listed(
-            tools,
+            ports,
             query=q,
             min_open=min_open,
             source_ids=[source.id for source in wanted] or None,
@@ -57,8 +57,8 @@ def router(tools: Tools) -> APIRouter:
     )
     async def get_company(company: NameOrId) -> Any:
         """The id of a company that turned out to be another one leads to that one."""
-        found = await companies.find(tools, company)
-        offers = await tools.store.offers_of(found.id)
+        found = await companies.find(ports, company)
+        offers = await ports.store.offers_of(found.id)
         return {"company": views.company(found), "offers": [views.offer(one) for one in offers]}
 
     return api

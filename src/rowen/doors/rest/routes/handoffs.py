@@ -15,13 +15,13 @@ from rowen.doors.rest.problems import declared
 from rowen.doors.rest.routes.syncing import OfStatus, ScrapeRun
 from rowen.managing import handoffs
 from rowen.managing.find import find
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.service.sync_queue import Desk
 
 OfSource = Annotated[str | None, Query(description="Only of this source", max_length=129)]
 
 
-def router(tools: Tools, desk: Desk) -> APIRouter:
+def router(ports: Ports, desk: Desk) -> APIRouter:
     api = APIRouter(prefix="/handoffs", tags=["handoffs"])
 
     @api.get(
@@ -38,8 +38,8 @@ def router(tools: Tools, desk: Desk) -> APIRouter:
         limit: Limit = 100,
         offset: Offset = 0,
     ) -> Any:
-        named = await find(tools, source) if source is not None else None
-        found = await tools.store.handoffs(
+        named = await find(ports, source) if source is not None else None
+        found = await ports.store.handoffs(
             source_id=named.id if named else None,
             status=status,
             run_id=scrape_run_id,
@@ -56,7 +56,7 @@ def router(tools: Tools, desk: Desk) -> APIRouter:
         dependencies=[needs(Scope.READ)],
     )
     async def get_handoff(handoff_id: HandoffId) -> Any:
-        return views.handoff(await handoffs.find(tools, handoff_id))
+        return views.handoff(await handoffs.find(ports, handoff_id))
 
     @api.post(
         "/{handoff_id}/retry",
@@ -67,7 +67,7 @@ def router(tools: Tools, desk: Desk) -> APIRouter:
     )
     async def retry_handoff(handoff_id: HandoffId) -> Any:
         """A sync of its reference is wished for as well; `rowen serve` takes it up at once."""
-        retried = await handoffs.retry(tools, handoff_id)
+        retried = await handoffs.retry(ports, handoff_id)
         desk.wake.set()
         return views.handoff(retried)
 
@@ -79,6 +79,6 @@ def router(tools: Tools, desk: Desk) -> APIRouter:
         dependencies=[needs(Scope.SYNC)],
     )
     async def cancel_handoff(handoff_id: HandoffId) -> Any:
-        return views.handoff(await handoffs.cancel(tools, handoff_id))
+        return views.handoff(await handoffs.cancel(ports, handoff_id))
 
     return api

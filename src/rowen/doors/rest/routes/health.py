@@ -13,12 +13,12 @@ from rowen.doors.rest import models, reading_models
 from rowen.doors.rest.guard import needs
 from rowen.doors.rest.metrics import CONTENT_TYPE, Metrics
 from rowen.doors.rest.problems import declared
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.service.sync_job import Stopping
 from rowen.service.sync_queue import Desk
 
 
-def health_router(tools: Tools, desk: Desk, metrics: Metrics) -> APIRouter:
+def health_router(ports: Ports, desk: Desk, metrics: Metrics) -> APIRouter:
     """At the root, where machines look for it."""
     api = APIRouter(tags=["service"])
 
@@ -35,7 +35,7 @@ def health_router(tools: Tools, desk: Desk, metrics: Metrics) -> APIRouter:
     async def is_ready() -> Any:
         if desk.stopping.is_set():
             raise Stopping.now()
-        await tools.store.sources()
+        await ports.store.sources()
         return {"status": "ok"}
 
     @api.get(
@@ -52,7 +52,7 @@ def health_router(tools: Tools, desk: Desk, metrics: Metrics) -> APIRouter:
     return api
 
 
-def status_router(tools: Tools) -> APIRouter:
+def status_router(ports: Ports) -> APIRouter:
     api = APIRouter(tags=["service"])
 
     @api.get(
@@ -64,8 +64,8 @@ def status_router(tools: Tools) -> APIRouter:
     )
     async def get_status() -> Any:
         return {
-            "sources": [views.status(one) for one in await states.statuses(tools)],
-            "embedding": await states.embedding_status(tools),
+            "sources": [views.status(one) for one in await states.statuses(ports)],
+            "embedding": await states.embedding_status(ports),
         }
 
     return api

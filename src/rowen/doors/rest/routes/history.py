@@ -13,14 +13,14 @@ from rowen.doors.rest.guard import needs
 from rowen.doors.rest.params import MAX_OFFSET, SourceName
 from rowen.doors.rest.problems import declared
 from rowen.managing.find import find
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.reading import history
 from rowen.service.sync_queue import Desk
 
 Number = Annotated[int | None, Query(ge=0, le=MAX_OFFSET)]
 
 
-def router(tools: Tools, desk: Desk) -> APIRouter:
+def router(ports: Ports, desk: Desk) -> APIRouter:
     api = APIRouter(prefix="/sources", tags=["generations"])
 
     @api.get(
@@ -31,8 +31,8 @@ def router(tools: Tools, desk: Desk) -> APIRouter:
         dependencies=[needs(Scope.READ)],
     )
     async def list_generations(source: SourceName) -> Any:
-        named = await find(tools, source)
-        found = await tools.store.generations(named.id)
+        named = await find(ports, source)
+        found = await ports.store.generations(named.id)
         return {"source": named.label, "generations": [views.generation(one) for one in found]}
 
     @api.get(
@@ -47,8 +47,8 @@ def router(tools: Tools, desk: Desk) -> APIRouter:
         from_generation: Annotated[Number, Query(alias="from", description="The one before")] = None,
         to_generation: Annotated[Number, Query(alias="to", description="The active one")] = None,
     ) -> Any:
-        named = await find(tools, source)
-        found = await history.diff(tools, named, from_generation=from_generation, to_generation=to_generation)
+        named = await find(ports, source)
+        found = await history.diff(ports, named, from_generation=from_generation, to_generation=to_generation)
         return views.diff(named, found)
 
     @api.post(
@@ -59,8 +59,8 @@ def router(tools: Tools, desk: Desk) -> APIRouter:
         dependencies=[needs(Scope.ADMIN)],
     )
     async def roll_back(source: SourceName, wanted: Annotated[models.Rollback | None, Body()] = None) -> Any:
-        named = await find(tools, source)
-        generation = await history.rollback(tools, named, to_generation=wanted.to if wanted else None)
+        named = await find(ports, source)
+        generation = await history.rollback(ports, named, to_generation=wanted.to if wanted else None)
         desk.shown()
         return {"source": named.label, "generation": generation}
 
@@ -72,8 +72,8 @@ def router(tools: Tools, desk: Desk) -> APIRouter:
         dependencies=[needs(Scope.ADMIN)],
     )
     async def approve(source: SourceName) -> Any:
-        named = await find(tools, source)
-        generation = await history.approve(tools, named)
+        named = await find(ports, source)
+        generation = await history.approve(ports, named)
         desk.shown()
         return {"source": named.label, "generation": generation}
 

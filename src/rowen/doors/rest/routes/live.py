@@ -15,7 +15,7 @@ from typing import Any
 from rowen.core.run import Event, Run, RunStatus
 from rowen.core.source import Source
 from rowen.doors import views
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.service.feed_wait import sleep_or
 from rowen.service.sync_job import Watch
 from rowen.service.sync_queue import Desk
@@ -27,14 +27,14 @@ HEARTBEAT_S = 15.0
 SILENCE = ": still there\n\n"
 
 
-async def events(tools: Tools, desk: Desk, source: Source, run: Run) -> AsyncIterator[str]:
+async def events(ports: Ports, desk: Desk, source: Source, run: Run) -> AsyncIterator[str]:
     yield _event("progress", views.run_of(source, run))
     if run.status is RunStatus.RUNNING:
         with desk.watch(run.id) as watch:
-            seen = _from_here(watch) if watch is not None else _from_record(tools, desk, source, run)
+            seen = _from_here(watch) if watch is not None else _from_record(ports, desk, source, run)
             async for line in seen:
                 yield line
-    ended = await tools.store.run(run.id)
+    ended = await ports.store.run(run.id)
     if ended is not None and ended.status is not RunStatus.RUNNING:
         yield _event("finished", views.run_of(source, ended))
 
@@ -61,12 +61,12 @@ async def _from_here(watch: Watch) -> AsyncIterator[str]:
             return
 
 
-async def _from_record(tools: Tools, desk: Desk, source: Source, run: Run) -> AsyncIterator[str]:
+async def _from_record(ports: Ports, desk: Desk, source: Source, run: Run) -> AsyncIterator[str]:
     """Its counters when they have moved; the process that runs it writes them down every few seconds."""
     sent, silent_s = run.counters, 0.0
     while not desk.stopping.is_set():
-        await sleep_or(desk.stopping, tools.clock, PROGRESS_S)
-        now = await tools.store.run(run.id)
+        await sleep_or(desk.stopping, ports.clock, PROGRESS_S)
+        now = await ports.store.run(run.id)
         if now is None or now.status is not RunStatus.RUNNING:
             return
         silent_s += PROGRESS_S

@@ -24,7 +24,7 @@ from rowen.engine.embedding import for_search
 from rowen.errors import NotFound
 from rowen.kinds.register import KINDS, kind_named
 from rowen.managing.find import choose_all, find
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.reading import search as searching
 from rowen.sinks.export import sink as export
 
@@ -55,7 +55,7 @@ Skip = Annotated[int, Query(description="Leave out the best so many", ge=0, le=5
 After = Annotated[str, Query(description="The `next` of the page before", max_length=4000)]
 
 
-def router(tools: Tools) -> APIRouter:
+def router(ports: Ports) -> APIRouter:
     api = APIRouter(tags=["reading"])
 
     @api.get(
@@ -79,7 +79,7 @@ def router(tools: Tools) -> APIRouter:
         example `meta.tags=water`; give several to need all of them.
         """
         metadata, since = _metadata(request), _moment(since)
-        wanted = await choose_all(tools, names)
+        wanted = await choose_all(ports, names)
         filters = Filters(
             source_ids=frozenset(source.id for source in wanted),
             kinds=frozenset(kind_named(kind).name for kind in kinds),
@@ -87,9 +87,9 @@ def router(tools: Tools) -> APIRouter:
             since=since,
         )
         # A search by words alone never loads the model.
-        embedder = await for_search(tools) if mode is not SearchMode.KEYWORD else None
+        embedder = await for_search(ports) if mode is not SearchMode.KEYWORD else None
         answer = await searching.search(
-            tools.store, embedder, q, mode=mode, filters=filters, limit=offset + limit
+            ports.store, embedder, q, mode=mode, filters=filters, limit=offset + limit
         )
         shown = views.answer(answer)
         return {**shown, "hits": shown["hits"][offset:], "limit": limit, "offset": offset}
@@ -102,8 +102,8 @@ def router(tools: Tools) -> APIRouter:
         dependencies=[needs(Scope.READ)],
     )
     async def list_documents(source: SourceName, after: After = "", limit: Limit = 100) -> Any:
-        named = await find(tools, source)
-        found = await tools.store.documents(named.id, after=after, limit=limit)
+        named = await find(ports, source)
+        found = await ports.store.documents(named.id, after=after, limit=limit)
         return {
             "source": named.label,
             "documents": [views.document(one) for one in found],
@@ -118,14 +118,14 @@ def router(tools: Tools) -> APIRouter:
         dependencies=[needs(Scope.READ)],
     )
     async def get_document(document_id: DocumentId) -> Any:
-        found = await tools.store.document(document_id)
+        found = await ports.store.document(document_id)
         if found is None:
             raise NotFound(
                 f"document {document_id}: readers do not see it",
                 hint="another version of it may be visible; look it up by its source",
                 document=document_id,
             )
-        return views.whole_document(found, await tools.store.document_sections(document_id))
+        return views.whole_document(found, await ports.store.document_sections(document_id))
 
     @api.get(
         "/sources/{source}/export",
@@ -141,12 +141,12 @@ def router(tools: Tools) -> APIRouter:
         text: Annotated[bool, Query(description="Also the texts")] = True,
     ) -> StreamingResponse:
         """One whole generation: a source that is shown anew meanwhile is written anew."""
-        named = await find(tools, source)
+        named = await find(ports, source)
         folder = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="rowen-export-")
         try:
             path = Path(folder.name) / f"{named.name}.{format}"
             wanted = export.Wanted(path=str(path), format=Format(format), text=text)
-            await export.export(tools, wanted, [named.label])
+            await export.export(ports, wanted, [named.label])
         except BaseException:
             await asyncio.to_thread(folder.cleanup)
             raise

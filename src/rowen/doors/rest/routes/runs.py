@@ -18,7 +18,7 @@ from rowen.doors.rest.problems import declared
 from rowen.doors.rest.routes import live
 from rowen.errors import NotFound
 from rowen.managing.find import find
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.service.sync_queue import Desk
 
 Newest = Annotated[int, Query(description="The newest so many", ge=1, le=1000)]
@@ -36,12 +36,12 @@ STREAM: dict[int | str, dict[str, Any]] = {
 }
 
 
-def router(tools: Tools, desk: Desk) -> APIRouter:
+def router(ports: Ports, desk: Desk) -> APIRouter:
     api = APIRouter(tags=["runs"])
 
     async def found(run_id: int) -> tuple[Source, Run]:
-        run = await tools.store.run(run_id)
-        for source in await tools.store.sources():
+        run = await ports.store.run(run_id)
+        for source in await ports.store.sources():
             if run is not None and source.id == run.source_id:
                 return source, run
         raise NotFound(f"run {run_id}: no such run", run_id=run_id)
@@ -54,8 +54,8 @@ def router(tools: Tools, desk: Desk) -> APIRouter:
         dependencies=[needs(Scope.READ)],
     )
     async def list_runs(source: SourceName, limit: Newest = 20, after_run: AfterRun = 0) -> Any:
-        named = await find(tools, source)
-        runs = await tools.store.runs(named.id, limit=limit)
+        named = await find(ports, source)
+        runs = await ports.store.runs(named.id, limit=limit)
         return {"runs": [views.run_of(named, run) for run in runs if run.id > after_run]}
 
     @api.get(
@@ -77,7 +77,7 @@ def router(tools: Tools, desk: Desk) -> APIRouter:
     )
     async def list_items(run_id: RunId) -> Any:
         _, run = await found(run_id)
-        items = await tools.store.run_items(run_id)
+        items = await ports.store.run_items(run_id)
         return {
             "run_id": run_id,
             "items": [views.item(item) for item in items],
@@ -97,7 +97,7 @@ def router(tools: Tools, desk: Desk) -> APIRouter:
         """
         source, run = await found(run_id)
         return StreamingResponse(
-            live.events(tools, desk, source, run),
+            live.events(ports, desk, source, run),
             media_type="text/event-stream",
             headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
         )

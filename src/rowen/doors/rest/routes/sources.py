@@ -17,12 +17,12 @@ from rowen.doors.rest.problems import declared
 from rowen.doors.rest.routes.syncing import BEGUN, PREFIX, Full, Wait, sync
 from rowen.managing import find as finding
 from rowen.managing import sources
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.service import attempts
 from rowen.service.sync_queue import Desk
 
 
-def router(tools: Tools, desk: Desk) -> APIRouter:
+def router(ports: Ports, desk: Desk) -> APIRouter:
     api = APIRouter(prefix="/sources", tags=["sources"])
 
     @api.get(
@@ -33,7 +33,7 @@ def router(tools: Tools, desk: Desk) -> APIRouter:
         dependencies=[needs(Scope.READ)],
     )
     async def list_sources() -> Any:
-        return {"sources": [views.status(one) for one in await states.statuses(tools)]}
+        return {"sources": [views.status(one) for one in await states.statuses(ports)]}
 
     @api.post(
         "",
@@ -52,7 +52,7 @@ def router(tools: Tools, desk: Desk) -> APIRouter:
         """
         every_s = seconds(new.every) if new.every is not None else None
         added = await sources.add(
-            tools,
+            ports,
             new.location,
             name=new.name,
             kind=new.kind,
@@ -61,7 +61,7 @@ def router(tools: Tools, desk: Desk) -> APIRouter:
             origin=API,
         )
         if every_s is not None:
-            await tools.store.set_schedule(added.source.id, every_s)
+            await ports.store.set_schedule(added.source.id, every_s)
         desk.wake.set()
         response.headers["Location"] = f"{PREFIX}/sources/{added.source.label}"
         return views.added(added)
@@ -74,7 +74,7 @@ def router(tools: Tools, desk: Desk) -> APIRouter:
         dependencies=[needs(Scope.READ)],
     )
     async def get_source(source: SourceName) -> Any:
-        return views.status(await states.status_of(tools, await finding.find(tools, source)))
+        return views.status(await states.status_of(ports, await finding.find(ports, source)))
 
     @api.delete(
         "/{source}",
@@ -84,17 +84,17 @@ def router(tools: Tools, desk: Desk) -> APIRouter:
         dependencies=[needs(Scope.ADMIN)],
     )
     async def remove_source(source: SourceName) -> Any:
-        found = await finding.find(tools, source)
-        documents = (await tools.store.stats(found.id)).documents
-        await sources.remove(tools, found)
+        found = await finding.find(ports, source)
+        documents = (await ports.store.stats(found.id)).documents
+        await sources.remove(ports, found)
         return {"source": found.label, "removed": True, "documents": documents}
 
     async def set_paused(name: str, *, paused: bool) -> dict[str, Any]:
-        found = await finding.find(tools, name)
+        found = await finding.find(ports, name)
         if paused:
-            await tools.store.set_paused(found.id, True)
+            await ports.store.set_paused(found.id, True)
         else:
-            await attempts.resume(tools, found)
+            await attempts.resume(ports, found)
         desk.wake.set()
         return {"source": found.label, "paused": paused}
 
@@ -126,6 +126,6 @@ def router(tools: Tools, desk: Desk) -> APIRouter:
         dependencies=[needs(Scope.SYNC)],
     )
     async def sync_source(request: Request, source: SourceName, full: Full = False, wait: Wait = True) -> Any:
-        return await sync(tools, desk, request, source, full=full, wait=wait)
+        return await sync(ports, desk, request, source, full=full, wait=wait)
 
     return api

@@ -22,7 +22,7 @@ from rowen.doors.rest.params import LARGEST, Limit, Offset, SourceName
 from rowen.doors.rest.problems import declared
 from rowen.doors.rest.waiting import while_there
 from rowen.managing.find import find
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.service.sync_queue import Answer, Desk
 
 PREFIX = "/api/v1"
@@ -41,7 +41,7 @@ BEGUN: dict[int | str, dict[str, Any]] = {
 }
 
 
-def scraping_router(tools: Tools, desk: Desk) -> APIRouter:
+def scraping_router(ports: Ports, desk: Desk) -> APIRouter:
     """The paths of the ingestion handoff: at the root and under `/api/v1` alike."""
     router = APIRouter(prefix="/scraping", tags=["scraping"])
 
@@ -55,7 +55,7 @@ def scraping_router(tools: Tools, desk: Desk) -> APIRouter:
     async def sync_scraping_source(
         request: Request, source: SourceName, full: Full = False, wait: Wait = True
     ) -> Any:
-        return await sync(tools, desk, request, source, full=full, wait=wait)
+        return await sync(ports, desk, request, source, full=full, wait=wait)
 
     @router.get(
         "/{source}/handoffs",
@@ -71,8 +71,8 @@ def scraping_router(tools: Tools, desk: Desk) -> APIRouter:
         limit: Limit = 100,
         offset: Offset = 0,
     ) -> Any:
-        found = await tools.store.handoffs(
-            source_id=(await find(tools, source)).id,
+        found = await ports.store.handoffs(
+            source_id=(await find(ports, source)).id,
             status=status,
             run_id=scrape_run_id,
             limit=limit,
@@ -84,11 +84,11 @@ def scraping_router(tools: Tools, desk: Desk) -> APIRouter:
 
 
 async def sync(
-    tools: Tools, desk: Desk, request: Request, name: str, *, full: bool, wait: bool
+    ports: Ports, desk: Desk, request: Request, name: str, *, full: bool, wait: bool
 ) -> dict[str, Any] | JSONResponse:
-    source = await find(tools, name)
+    source = await find(ports, name)
     if wait:
-        return await _receipt(tools, await while_there(request, desk.sync(source, full=full)))
+        return await _receipt(ports, await while_there(request, desk.sync(source, full=full)))
     started = await desk.begin(source, full=full)
     run_id = started.run_id
     location = (
@@ -105,10 +105,10 @@ async def sync(
     return JSONResponse(begun, 202, headers={"Location": location})
 
 
-async def _receipt(tools: Tools, answer: Answer) -> dict[str, Any]:
+async def _receipt(ports: Ports, answer: Answer) -> dict[str, Any]:
     counts: Counter[tuple[HandoffStatus, str]] = Counter()
     for run_id in answer.run_ids:
-        counts.update(await tools.store.handoff_counts(run_id=run_id))
+        counts.update(await ports.store.handoff_counts(run_id=run_id))
     ended = answer.ended
     shown = views.receipt_of(answer.source, ended) if isinstance(ended, Run) else views.receipt(ended)
     return {**shown, "scrape_run_id": answer.run_ids[-1], **views.handoff_counts(counts)}

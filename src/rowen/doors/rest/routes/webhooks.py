@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 from starlette.requests import ClientDisconnect
 
 from rowen.doors.rest.problems import Problem, Refusal, declared, refused
-from rowen.ports.bundle import Tools
+from rowen.ports.bundle import Ports
 from rowen.service.hooks import incoming as hooks
 from rowen.service.hooks.incoming import BadSignature, Heard, Queued, Verdict, Wake
 from rowen.service.hooks.rules import Delivery
@@ -43,7 +43,7 @@ class HeardModel(BaseModel):
     queued: list[QueuedModel] = Field(default_factory=list)
 
 
-def webhook_router(tools: Tools, desk: Desk, *, wake: Wake | None = None) -> APIRouter:
+def webhook_router(ports: Ports, desk: Desk, *, wake: Wake | None = None) -> APIRouter:
     """The hooks; `wake` is called when a wish was left, by default it wakes the desk's loop."""
     api = APIRouter(prefix="/webhooks", tags=["webhooks"])
     awaken = wake or desk.wake.set
@@ -60,7 +60,7 @@ def webhook_router(tools: Tools, desk: Desk, *, wake: Wake | None = None) -> API
         """
         delivery = await _delivery(request, MAX_GITHUB_BYTES)
         try:
-            return _answer(await hooks.hear_github(tools, delivery, wake=awaken))
+            return _answer(await hooks.hear_github(ports, delivery, wake=awaken))
         except BadSignature as exc:
             raise Refusal(_unsigned(exc)) from None
 
@@ -79,7 +79,7 @@ def webhook_router(tools: Tools, desk: Desk, *, wake: Wake | None = None) -> API
         limit = MAX_GITHUB_BYTES if "x-github-event" in request.headers else MAX_BYTES
         delivery = await _delivery(request, limit)
         try:
-            return _answer(await hooks.hear(tools, source, delivery, wake=awaken))
+            return _answer(await hooks.hear(ports, source, delivery, wake=awaken))
         except BadSignature as exc:
             raise Refusal(_unsigned(exc)) from None
 
