@@ -29,7 +29,8 @@ from rowen.adapters.store.postgres.store import PostgresStore
 from rowen.adapters.store.sqlite.store import SqliteStore
 from rowen.core.search.hit import Filters, SearchMode
 from rowen.ports.embedder import Embedder
-from rowen.ports.store.store import SearchRequest, Store
+from rowen.ports.store.search import SearchRequest
+from rowen.ports.store.store import Store
 from rowen.reading.search import search
 
 ROOT = Path(__file__).resolve().parents[1]

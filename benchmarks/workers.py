@@ -34,7 +34,7 @@ from rowen.core.source import NewSource
 from rowen.engine.ingest import BATCH
 from rowen.ports.bundle import Ports
 from rowen.ports.dispatcher import INGEST, ingest_payload
-from rowen.ports.store.store import Staged
+from rowen.ports.store.handoffs import Staged
 
 ROOT = Path(__file__).resolve().parents[1]
 NOW = datetime(2026, 5, 1, tzinfo=UTC)

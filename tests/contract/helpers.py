@@ -12,7 +12,9 @@ from rowen.core.run import Counters, Mode, Run, RunItem, RunStatus
 from rowen.core.source import NewSource, Source, Status
 from rowen.core.split import passages, split
 from rowen.ports.embedder import Model
-from rowen.ports.store.store import Ingested, RunEnd, Staged, Store
+from rowen.ports.store.handoffs import Ingested, Staged
+from rowen.ports.store.runs import RunEnd
+from rowen.ports.store.store import Store
 
 NOW = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 LATER = NOW + timedelta(minutes=5)

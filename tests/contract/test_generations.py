@@ -9,7 +9,8 @@ from rowen.core.handoff import HandoffStatus, Reason
 from rowen.core.run import Counters, RunStatus
 from rowen.core.source import Status
 from rowen.errors import LeaseLost
-from rowen.ports.store.store import RunEnd, Store
+from rowen.ports.store.runs import RunEnd
+from rowen.ports.store.store import Store
 from tests.contract.helpers import (
     LATER,
     NOW,

@@ -8,7 +8,8 @@ from rowen.core.handoff import HandoffStatus, Reason
 from rowen.core.lease import Lease
 from rowen.core.run import Run
 from rowen.errors import LeaseLost
-from rowen.ports.store.store import Staged, Store
+from rowen.ports.store.handoffs import Staged
+from rowen.ports.store.store import Store
 from tests.contract.helpers import LATER, NOW, a_draft, a_generation, a_lease, a_run, a_source, ingest
 
 pytestmark = pytest.mark.anyio

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from rowen.core.search.hit import Filters
-from rowen.ports.store.store import SearchRequest, Store
+from rowen.ports.store.search import SearchRequest
+from rowen.ports.store.store import Store
 from tests.contract.helpers import LATER, MODEL, NOW, a_draft, a_generation, a_run, a_source, an_end, ingest
 
 pytestmark = pytest.mark.anyio

@@ -12,7 +12,9 @@ from rowen.core.run import Mode, RunItem
 from rowen.core.source import FATAL, Status
 from rowen.errors import Conflict
 from rowen.ports.embedder import Model
-from rowen.ports.store.store import Listing, Pause, Refreshed, Store
+from rowen.ports.store.documents import Listing, Refreshed
+from rowen.ports.store.notes import Pause
+from rowen.ports.store.store import Store
 from tests.contract.helpers import (
     LATER,
     MODEL,
@@ -272,7 +274,7 @@ async def test_a_broken_source_with_other_settings_is_tried_again(store: Store) 
 
 
 async def test_a_client_is_left_alone_until_its_pause_is_over(store: Store) -> None:
-    pause = Pause(client="d.example", until=NOW + timedelta(hours=6), reason="429")
-    await store.pause_client(pause)
+    pause = Pause(upstream="d.example", until=NOW + timedelta(hours=6), reason="429")
+    await store.pause_upstream(pause)
     assert await store.pauses(now=NOW) == {"d.example": pause}
     assert await store.pauses(now=NOW + timedelta(hours=6)) == {}

@@ -10,7 +10,8 @@ import pytest
 from rowen.core.search.hit import Answer, Filters, Place, SearchMode
 from rowen.core.search.query import terms as terms_of
 from rowen.errors import UserError
-from rowen.ports.store.store import SearchRequest, SearchResult, Store
+from rowen.ports.store.search import SearchRequest, SearchResult
+from rowen.ports.store.store import Store
 from rowen.reading.search import search
 from tests.support.fakes import FakeEmbedder
 

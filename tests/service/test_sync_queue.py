@@ -20,7 +20,7 @@ from rowen.engine.run import Receipt, sync
 from rowen.errors import NotFound
 from rowen.managing import sources
 from rowen.ports.bundle import Ports
-from rowen.ports.store.store import Pause
+from rowen.ports.store.notes import Pause
 from rowen.reading import history
 from rowen.service import sync_job
 from rowen.service.attempts import Turn
@@ -263,7 +263,7 @@ def test_a_slow_watcher_loses_items_and_never_the_end(monkeypatch: pytest.Monkey
 async def test_nobody_is_asked_while_a_client_wants_to_be_left_alone(world: World, desk: Desk) -> None:
     source = await world.add()
     until = world.clock.now() + timedelta(hours=2)
-    await world.store.pause_client(Pause(client="127.0.0.1", until=until, reason="429"))
+    await world.store.pause_upstream(Pause(upstream="127.0.0.1", until=until, reason="429"))
     with pytest.raises(ClientPaused) as caught:
         await desk.sync(source)
     assert caught.value.retry_after_s == 7200

@@ -17,7 +17,7 @@ from rowen.adapters.system import SystemClock
 from rowen.core.lease import Lease
 from rowen.core.run import Mode, RunStatus
 from rowen.engine import ingest_by_workers
-from rowen.engine.leases import acquire, client_lease
+from rowen.engine.leases import acquire, upstream_lease
 from rowen.engine.run import sync
 from rowen.engine.workers import worker_lease_name, workers
 from rowen.errors import Conflict
@@ -151,13 +151,13 @@ async def test_sources_that_are_due_are_handed_to_workers_and_run_once(tmp_path:
 async def test_a_host_has_one_visitor_at_a_time(tmp_path: Path, site: Site) -> None:
     async with a_world(tmp_path, site) as world:
         one, other = as_process(world, "one"), as_process(world, "other")
-        async with client_lease(one, "docs.example.org"):
+        async with upstream_lease(one, "docs.example.org"):
             with pytest.raises(Conflict, match="being asked by another"):
-                async with client_lease(other, "docs.example.org"):
+                async with upstream_lease(other, "docs.example.org"):
                     pass
-            async with client_lease(other, "elsewhere.example.org"):
+            async with upstream_lease(other, "elsewhere.example.org"):
                 pass
-        async with client_lease(other, "docs.example.org"):
+        async with upstream_lease(other, "docs.example.org"):
             pass
 
 

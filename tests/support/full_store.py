@@ -11,7 +11,7 @@ from rowen.core.safety.access import Scope
 from rowen.core.window import Window
 from rowen.managing import sources
 from rowen.offers import companies
-from rowen.ports.store.store import Pause
+from rowen.ports.store.notes import Pause
 from rowen.reading import history
 from tests.contract.helpers import a_generation, a_run, a_source, an_end
 from tests.support.job_board import DAY, a_board, an_offer, days, show
@@ -99,7 +99,7 @@ async def _others(world: World) -> None:
     )
     await store.add_token("reader", digest=b"\0\1" * 16, scope=Scope.READ, now=now)
     await store.request_sync(docs.id, only=["a", "b"], reason="asked", now=now)
-    await store.pause_client(Pause(client="slow.example", until=now, reason="429"))
+    await store.pause_upstream(Pause(upstream="slow.example", until=now, reason="429"))
     await store.save_note("some.note", {"nested": {"b": 1, "a": [None, True, "é"]}})
     await store.save_note("null", None)
     await store.request_by_delivery("github", "1", docs.id, only=["a", "b"], reason="asked", now=now)

@@ -56,7 +56,7 @@ async def after_turn(ports: Ports, before: Source, receipt: Receipt) -> None:
         return
     failures = 0
     if what is not What.RECOVERED:
-        now = next((one for one in await ports.store.sources() if one.id == before.id), before)
+        now = await ports.store.source(before.id) or before
         failures = max(now.consecutive_failures, before.consecutive_failures + 1)
     alarm = Alarm(
         what=what,

@@ -76,7 +76,7 @@ class Source:
     """By a person, until a person resumes it."""
 
     @property
-    def client(self) -> str:
+    def upstream(self) -> str:
         """Who answers its requests: pauses belong to them, not to the source."""
         return urls.host_of(self.location) or self.kind
 

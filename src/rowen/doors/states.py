@@ -10,7 +10,7 @@ from rowen.core.lease import source_lease_name
 if TYPE_CHECKING:  # a command that only looks must not load the flows that fetch
     from rowen.core.source import Source
     from rowen.ports.bundle import Ports
-    from rowen.ports.store.store import Pause
+    from rowen.ports.store.notes import Pause
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -21,7 +21,7 @@ class SourceStatus:
     documents: int
     sections: int
     running: bool
-    client_pause: Pause | None = None
+    upstream_pause: Pause | None = None
     """Whoever answers it has asked to be left alone."""
 
 
@@ -33,7 +33,7 @@ async def status_of(ports: Ports, source: Source) -> SourceStatus:
     stats = await ports.store.stats(source.id)
     pauses = await ports.store.pauses(now=ports.clock.now())
     return SourceStatus(
-        client_pause=pauses.get(source.client),
+        upstream_pause=pauses.get(source.upstream),
         source=source,
         documents=stats.documents,
         sections=stats.sections,

@@ -56,7 +56,7 @@ def status(one: SourceStatus) -> dict[str, Any]:
         "consecutive_failures": source.consecutive_failures,
         "every_s": source.every_s,
         "paused": source.paused,
-        "client_paused_until": _time(one.client_pause.until) if one.client_pause else None,
+        "client_paused_until": _time(one.upstream_pause.until) if one.upstream_pause else None,
         "stopped": source.is_broken,
         "running": one.running,
     }

@@ -17,7 +17,7 @@ from rowen.core.split import passages, split
 from rowen.engine import embedding
 from rowen.ports.bundle import Ports
 from rowen.ports.embedder import Model
-from rowen.ports.store.store import Ingested, Staged
+from rowen.ports.store.handoffs import Ingested, Staged
 
 BATCH = 64
 

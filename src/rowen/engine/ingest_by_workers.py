@@ -16,7 +16,7 @@ from rowen.core.run import Counters, Run
 from rowen.engine.ingest import BATCH, Ingestion
 from rowen.engine.workers import workers
 from rowen.ports.bundle import Ports
-from rowen.ports.store.store import Staged
+from rowen.ports.store.handoffs import Staged
 
 MAX_OUT = 2_000
 """Handoffs that may be out with workers before the harvest waits for them."""

@@ -21,7 +21,7 @@ from rowen.engine.ingest import BATCH, Ingestion
 from rowen.engine.ingest_by_workers import Dispatched
 from rowen.errors import RowenError
 from rowen.ports.bundle import Ports
-from rowen.ports.store.store import Refreshed
+from rowen.ports.store.documents import Refreshed
 
 OnEvent = Callable[[Event], None]
 

@@ -54,11 +54,11 @@ async def run_slot(ports: Ports) -> AsyncIterator[Lease]:
 
 
 @asynccontextmanager
-async def client_lease(ports: Ports, client: str) -> AsyncIterator[Lease]:
-    """The right to ask a client: among many workers a host has one visitor at a time."""
-    lease = await acquire(ports, f"client:{client}")
+async def upstream_lease(ports: Ports, upstream: str) -> AsyncIterator[Lease]:
+    """The right to ask an upstream: among many workers a host has one visitor at a time."""
+    lease = await acquire(ports, f"client:{upstream}")
     if lease is None:
-        raise Conflict(f"client `{client}`: being asked by another process")
+        raise Conflict(f"upstream `{upstream}`: being asked by another process")
     async with kept(ports, lease):
         yield lease
 
@@ -135,10 +135,10 @@ async def kept(ports: Ports, lease: Lease) -> AsyncIterator[Held]:
 
 
 async def reloaded(ports: Ports, source: Source) -> Source:
-    """The source as it is now that nobody else works on it; it may have been read long before."""
-    for one in await ports.store.sources():
-        if one.id == source.id:
-            return one
+    """The source as it is now, read again under the lease: the caller may have read it long before."""
+    current = await ports.store.source(source.id)
+    if current is not None:
+        return current
     raise NotFound(f"source `{source.label}`: removed meanwhile", name=source.label)
 
 

@@ -30,7 +30,7 @@ from rowen.engine.workers import workers
 from rowen.errors import LeaseLost, RateLimited, RowenError, TransientError, UserError
 from rowen.kinds.register import kind_named
 from rowen.ports.bundle import Ports
-from rowen.ports.store.store import RunEnd
+from rowen.ports.store.runs import RunEnd
 
 ENDING_WAITS_S = (1.0, 2.0, 4.0, 8.0)
 

@@ -15,7 +15,8 @@ from rowen.fetching import robots as rules_of
 from rowen.fetching import sitemap
 from rowen.fetching.client import Client
 from rowen.ports.fetcher import Request, Response
-from rowen.ports.store.store import Listing, Store
+from rowen.ports.store.documents import Listing
+from rowen.ports.store.store import Store
 
 MAX_SITEMAPS = 200
 MAX_REDIRECTS = 5

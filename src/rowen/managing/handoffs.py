@@ -46,7 +46,7 @@ async def cancel(ports: Ports, handoff_id: int) -> Handoff:
 
 async def _source(ports: Ports, handoff: Handoff) -> Source:
     run = await ports.store.run(handoff.run_id)
-    for source in await ports.store.sources():
-        if run is not None and source.id == run.source_id:
-            return source
+    source = None if run is None else await ports.store.source(run.source_id)
+    if source is not None:
+        return source
     raise NotFound(f"handoff {handoff.id}: its source was removed", handoff=handoff.id)

@@ -7,7 +7,7 @@ from rowen.core.source import Source
 from rowen.engine.leases import reloaded, run_lease
 from rowen.errors import NotFound, UserError
 from rowen.ports.bundle import Ports
-from rowen.ports.store.store import Vacuumed
+from rowen.ports.store.generations import Vacuumed
 
 
 async def diff(

@@ -14,7 +14,8 @@ from rowen.core.search.query import terms as terms_of
 from rowen.core.search.snippet import snippet
 from rowen.errors import EmbedderUnavailable, UserError
 from rowen.ports.embedder import Embedder
-from rowen.ports.store.store import SearchRequest, SearchResult, Store
+from rowen.ports.store.search import SearchRequest, SearchResult
+from rowen.ports.store.store import Store
 
 MAX_LIMIT = 100
 

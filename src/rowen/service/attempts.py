@@ -1,6 +1,6 @@
 """One source's turn: a run, more runs while there is history to take in, other attempts for what may pass.
 
-A client that is paused is not asked; one that limits us is paused here. What the turn means to others (sinks,
+A upstream that is paused is not asked; one that limits us is paused here. What the turn means to others (sinks,
 alarms, the next in line) is not decided here.
 """
 
@@ -18,7 +18,7 @@ from rowen.engine.intake import OnEvent
 from rowen.engine.leases import reloaded
 from rowen.engine.run import Receipt, joined, sync
 from rowen.ports.bundle import Ports
-from rowen.ports.store.store import Pause
+from rowen.ports.store.notes import Pause
 
 RETRY_BASE_S = 5.0
 
@@ -67,16 +67,16 @@ async def run_source(
     only: Sequence[str] | None = None,
     on_event: OnEvent = lambda event: None,
 ) -> Turn:
-    """One source's turn: up to three attempts for what may pass, none for a client that is paused."""
-    client = source.client
-    pause = (await ports.store.pauses(now=ports.clock.now())).get(client)
+    """One source's turn: up to three attempts for what may pass, none for a upstream that is paused."""
+    upstream = source.upstream
+    pause = (await ports.store.pauses(now=ports.clock.now())).get(upstream)
     if pause is not None:
-        return Passed(source, f"client `{client}` is paused: {pause.reason}", pause.until)
+        return Passed(source, f"upstream `{upstream}` is paused: {pause.reason}", pause.until)
     attempt = 1
     while True:
         receipt = await sync_all_parts(ports, source, full=full, only=only, on_event=on_event)
         if receipt.failure is Failure.RATE_LIMIT:
-            await _pause(ports, client, receipt)
+            await _pause(ports, upstream, receipt)
         passing = receipt.failure is Failure.TRANSIENT and receipt.status is RunStatus.FAILED
         if not passing or attempt >= ATTEMPTS:
             return receipt
@@ -105,14 +105,14 @@ async def resume(ports: Ports, source: Source) -> None:
 
 
 async def _lift_pause(ports: Ports, source: Source) -> None:
-    client, now = source.client, ports.clock.now()
-    if client in await ports.store.pauses(now=now):
-        await ports.store.pause_client(Pause(client=client, until=now, reason="lifted"))
+    upstream, now = source.upstream, ports.clock.now()
+    if upstream in await ports.store.pauses(now=now):
+        await ports.store.pause_upstream(Pause(upstream=upstream, until=now, reason="lifted"))
 
 
-async def _pause(ports: Ports, client: str, receipt: Receipt) -> None:
+async def _pause(ports: Ports, upstream: str, receipt: Receipt) -> None:
     wait_s = min(receipt.retry_after_s if receipt.retry_after_s is not None else PAUSE_S, LONGEST_PAUSE_S)
     until = ports.clock.now() + timedelta(seconds=wait_s)
-    await ports.store.pause_client(
-        Pause(client=client, until=until, reason=receipt.error or "it limits how often it may be asked")
+    await ports.store.pause_upstream(
+        Pause(upstream=upstream, until=until, reason=receipt.error or "it limits how often it may be asked")
     )

@@ -1,6 +1,6 @@
 """Many sources, hands off: whose turn it is, what a failure means for the others, and when to look again.
 
-Sources run one after the other. A client that limits us is paused and the others go on; a failure that may
+Sources run one after the other. An upstream that limits us is paused and the others go on; a failure that may
 pass is tried again; a source whose settings or credentials are wrong stops alone, until somebody resumes it.
 After each turn the sinks get what readers now see.
 """
@@ -95,9 +95,9 @@ async def _round(
     waiting = await _waiting(ports, default_every_s)
     if once:
         return waiting
-    # A paused client is not news at every look; its sources come back when the pause ends.
+    # A paused upstream is not news at every look; its sources come back when the pause ends.
     pauses = await ports.store.pauses(now=ports.clock.now())
-    passed.update(source.id for source, _ in waiting if source.client in pauses)
+    passed.update(source.id for source, _ in waiting if source.upstream in pauses)
     waiting = [one for one in waiting if one[0].id not in passed]
     if await workers(ports):
         await _hand_out(ports, [source for source, _ in waiting])
@@ -148,8 +148,8 @@ async def _hand_out(ports: Ports, sources: Sequence[Source]) -> None:
 async def _turn(
     ports: Ports, source: Source, request: SyncRequest | None, run: RunSource, on_event: OnEvent
 ) -> Turn | None:
-    # Somebody may have paused it, or removed it, while the others ran.
-    current = next((s for s in await ports.store.sources() if s.id == source.id), None)
+    # The source may have been paused or removed while the others ran.
+    current = await ports.store.source(source.id)
     if current is None or current.paused:
         return None
     # Or carried out the wish.
@@ -193,7 +193,7 @@ async def _nap_s(
     ]
     for request in await ports.store.sync_requests():
         source = sources.get(request.source_id)
-        if source and source.client not in pauses:
+        if source and source.upstream not in pauses:
             # Somebody else is at it: that does not take long as a rule.
             busy = now + timedelta(seconds=BUSY_S)
             moments.append(busy if source.id in passed else wish_due_at(source, request))

@@ -1,7 +1,7 @@
 """What a worker does: ingest and ask for pages for runs that other processes own, and run sources itself.
 
 Every ticket may come twice, and late. Ingestion is fenced by the run's lease and skips what is done; a source
-runs under its own lease, and under the one of its client, so that a host has one visitor at a time.
+runs under its own lease, and under the one of its upstream, so that a host has one visitor at a time.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from rowen.core.lease import Lease
 from rowen.core.run import Counters, Run, RunStatus
 from rowen.core.source import Source
 from rowen.engine.ingest import Ingestion
-from rowen.engine.leases import acquire, client_lease, kept
+from rowen.engine.leases import acquire, upstream_lease, kept
 from rowen.engine.workers import WORKER, worker_lease_name
 from rowen.errors import Conflict, LeaseLost, NotFound, TransientError, UserError
 from rowen.kinds.crawl.host_batch import Turn
@@ -116,7 +116,7 @@ class _Worker:
         return run, lease
 
     async def _source(self, source_id: int) -> Source | None:
-        return next((one for one in await self._ports.store.sources() if one.id == source_id), None)
+        return await self._ports.store.source(source_id)
 
     async def sync(self, ticket: Ticket) -> Answer:
         ports = self._ports
@@ -130,7 +130,7 @@ class _Worker:
             return Done()
         request = next((r for r in await ports.store.sync_requests() if r.source_id == source.id), None)
         try:
-            async with client_lease(ports, source.client):
+            async with upstream_lease(ports, source.upstream):
                 full, only = bool(request and request.full), request.only if request else None
                 turn = await run_source(ports, source, full=full, only=only)
         except (Conflict, LeaseLost) as exc:

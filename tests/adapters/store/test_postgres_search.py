@@ -19,7 +19,9 @@ from rowen.core.search.query import terms as terms_of
 from rowen.core.section import Passage
 from rowen.core.source import Source
 from rowen.core.split import passages, split
-from rowen.ports.store.store import Ingested, SearchRequest, Store
+from rowen.ports.store.handoffs import Ingested
+from rowen.ports.store.search import SearchRequest
+from rowen.ports.store.store import Store
 from tests.contract.helpers import LATER, MODEL, NOW, a_draft, a_run, a_source, an_end
 from tests.support.postgres import Server
 

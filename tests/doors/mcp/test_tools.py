@@ -27,7 +27,7 @@ from rowen.doors.mcp.server import INSTRUCTIONS, listed, make_server
 from rowen.errors import StoreUnusable
 from rowen.managing import sources
 from rowen.ports.bundle import Ports
-from rowen.ports.store.store import Pause
+from rowen.ports.store.notes import Pause
 from rowen.reading import read as reading
 from tests.doors.conftest import fruit_page
 from tests.support.site import Site, html
@@ -437,10 +437,10 @@ async def test_a_generation_that_is_held_is_told_with_what_a_person_can_do(world
 
 async def test_a_client_that_wants_to_be_left_alone_is_not_asked(world: World) -> None:
     until = world.clock.now() + timedelta(hours=6)
-    await world.store.pause_client(Pause(client="127.0.0.1", until=until, reason="429 from the site"))
+    await world.store.pause_upstream(Pause(upstream="127.0.0.1", until=until, reason="429 from the site"))
     world.site.clear_log()
     assert await refused(world, "refresh_source", source="orchard") == (
-        "source `orchard`: not run, client `127.0.0.1` is paused: 429 from the site "
+        "source `orchard`: not run, upstream `127.0.0.1` is paused: 429 from the site "
         "until 2024-01-01 06:00 UTC\nhint: what is stored can be searched"
     )
     assert world.site.requests == []

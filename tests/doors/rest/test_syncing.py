@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 
 from rowen.engine.run import sync
-from rowen.ports.store.store import Pause
+from rowen.ports.store.notes import Pause
 from tests.doors.rest.conftest import Api
 from tests.support.gate import Gate
 from tests.support.site import html
@@ -119,7 +119,7 @@ async def test_a_run_of_another_process_answers_for_ours(api: Api) -> None:
 
 async def test_a_client_that_wants_to_be_left_alone_is(api: Api) -> None:
     until = api.world.clock.now() + timedelta(minutes=10)
-    await api.world.store.pause_client(Pause(client="127.0.0.1", until=until, reason="429"))
+    await api.world.store.pause_upstream(Pause(upstream="127.0.0.1", until=until, reason="429"))
     answer = await api.post(SYNC)
     assert answer.is_problem(503, "client_paused")
     assert answer.headers["Retry-After"] == "600"

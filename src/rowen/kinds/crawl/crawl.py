@@ -38,7 +38,7 @@ from rowen.kinds.crawl.tasks import visit_all
 from rowen.kinds.crawl.visits import Visit
 from rowen.ports.bundle import Ports
 from rowen.ports.fetcher import Response
-from rowen.ports.store.store import References
+from rowen.ports.store.documents import References
 
 GONE = frozenset({404, 410})
 REDIRECTS = frozenset({301, 302, 303, 307, 308})

@@ -25,7 +25,7 @@ from rowen.fetching.client import stop_reason
 from rowen.kinds.listing import trees
 from rowen.ports.bundle import Ports
 from rowen.ports.repositories import Head, Repository
-from rowen.ports.store.store import Listing
+from rowen.ports.store.documents import Listing
 
 
 def _branch(text: str) -> str:

@@ -35,7 +35,7 @@ from rowen.kinds.listing import trees
 from rowen.kinds.settings import CONCURRENCY
 from rowen.ports.bundle import Ports
 from rowen.ports.fetcher import FetcherOptions, Request, Response
-from rowen.ports.store.store import Listing
+from rowen.ports.store.documents import Listing
 
 VARIABLE = "GITHUB_TOKEN"
 OWN_TOKEN = "${GITHUB_TOKEN}"

@@ -22,7 +22,7 @@ from rowen.kinds.github.rules import Address
 from rowen.kinds.listing.listing import Fetched, Item, take_in_named
 from rowen.kinds.listing.text_files import NO_TEXT, TextFiles
 from rowen.ports.bundle import Ports
-from rowen.ports.store.store import Listing
+from rowen.ports.store.documents import Listing
 from rowen.service.hooks import rules as hooks
 
 COMMIT = "commit"

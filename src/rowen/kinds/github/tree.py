@@ -17,7 +17,7 @@ from rowen.fetching.client import STOPS
 from rowen.kinds.github.api import Api, NotThere
 from rowen.kinds.github.rules import DEFAULT_BRANCH, Address, parse_tree
 from rowen.ports.bundle import Ports
-from rowen.ports.store.store import Listing
+from rowen.ports.store.documents import Listing
 
 ROOT = "rowen:tree"
 """The remembered listing of the root; those of folders have their path behind it."""

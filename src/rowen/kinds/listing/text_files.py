@@ -15,7 +15,7 @@ from rowen.core.web.scope import PathFilter, is_binary_name
 from rowen.engine.intake import Intake
 from rowen.kinds.listing.listing import Fetched
 from rowen.ports.bundle import Ports
-from rowen.ports.store.store import Listing
+from rowen.ports.store.documents import Listing
 
 NO_TEXT = "rowen:no-text"
 """The remembered listing of files that are no text: path to tag."""

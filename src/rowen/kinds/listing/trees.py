@@ -17,7 +17,7 @@ from rowen.kinds.listing.listing import Fetched, Item, take_in
 from rowen.kinds.listing.text_files import TOO_LARGE, TextFiles
 from rowen.kinds.settings import EXCLUDE, HIDDEN, INCLUDE, MAX_DELETED_SHARE
 from rowen.ports.bundle import Ports
-from rowen.ports.store.store import Listing
+from rowen.ports.store.documents import Listing
 
 PARAMS = (
     INCLUDE,

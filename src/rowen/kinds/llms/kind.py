@@ -29,7 +29,7 @@ from rowen.kinds.llms import rules as files
 from rowen.kinds.llms.rules import Entry, Part
 from rowen.ports.bundle import Ports
 from rowen.ports.fetcher import Request, Response
-from rowen.ports.store.store import Listing
+from rowen.ports.store.documents import Listing
 
 PARAMS = (
     *crawl_params(scope="host", max_depth=2),

@@ -21,7 +21,8 @@ from rowen.core.lease import Lease
 from rowen.core.run import Run
 from rowen.core.section import Passage
 from rowen.ports.embedder import Model
-from rowen.ports.store.store import Ingested, Listing, References, Refreshed
+from rowen.ports.store.documents import Listing, References, Refreshed
+from rowen.ports.store.handoffs import Ingested
 
 
 def known(db: Transaction, source_id: int, references: Sequence[str] | None = None) -> dict[str, Known]:

@@ -10,7 +10,7 @@ from rowen.adapters.store.postgres.migrate import ADVISORY
 from rowen.adapters.store.postgres.rows import maybe_time_in
 from rowen.adapters.store.postgres.transaction import Transaction
 from rowen.core.generation import Change, Generation
-from rowen.ports.store.store import Vacuumed
+from rowen.ports.store.generations import Vacuumed
 
 
 def generations(db: Transaction, source_id: int) -> list[Generation]:

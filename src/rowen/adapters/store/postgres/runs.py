@@ -16,7 +16,7 @@ from rowen.core.lease import Lease
 from rowen.core.run import Counters, Mode, Run, RunItem, RunStatus
 from rowen.core.source import Status
 from rowen.core.state import Step, after
-from rowen.ports.store.store import RunEnd
+from rowen.ports.store.runs import RunEnd
 
 
 def begin_run(db: Transaction, held: Lease, source_id: int, mode: Mode, now: datetime) -> Run:

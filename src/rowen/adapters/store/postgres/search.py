@@ -18,7 +18,7 @@ from rowen.adapters.store.postgres.rows import time_in
 from rowen.adapters.store.postgres.texts import find_model
 from rowen.adapters.store.postgres.transaction import Row, Transaction
 from rowen.core.search.hit import Filters, Place
-from rowen.ports.store.store import SearchRequest, SearchResult
+from rowen.ports.store.search import SearchRequest, SearchResult
 
 DEEPER = 8
 """How much further a list is read when its visible part was too short."""

@@ -10,7 +10,8 @@ from rowen.adapters.store.postgres.rows import json_out, maybe_time_in, time_in
 from rowen.adapters.store.postgres.transaction import Row, Transaction
 from rowen.core.source import NewSource, Source, Status
 from rowen.errors import Conflict
-from rowen.ports.store.store import Pause, SourceStats
+from rowen.ports.store.notes import Pause
+from rowen.ports.store.sources import SourceStats
 
 
 def add(db: Transaction, new: NewSource, now: datetime) -> Source:
@@ -33,7 +34,7 @@ def add(db: Transaction, new: NewSource, now: datetime) -> Source:
         metadata=json_out(new.metadata),
         now=now,
     )
-    return next(source for source in everything(db) if source.id == source_id)
+    return _source(db.rows("source_by_id", source=source_id)[0])
 
 
 def remove(db: Transaction, source_id: int) -> None:
@@ -42,6 +43,11 @@ def remove(db: Transaction, source_id: int) -> None:
 
 def everything(db: Transaction) -> list[Source]:
     return [_source(row) for row in db.rows("sources_all")]
+
+
+def by_id(db: Transaction, source_id: int) -> Source | None:
+    row = db.row("source_by_id", source=source_id)
+    return None if row is None else _source(row)
 
 
 def stats(db: Transaction, source_id: int) -> SourceStats:
@@ -61,14 +67,14 @@ def set_paused(db: Transaction, source_id: int, paused: bool) -> None:
     db.write("source_paused", source=source_id, paused=paused)
 
 
-def pause_client(db: Transaction, pause: Pause) -> None:
-    db.write("pause_save", client=pause.client, until=pause.until, reason=pause.reason)
+def pause_upstream(db: Transaction, pause: Pause) -> None:
+    db.write("pause_save", client=pause.upstream, until=pause.until, reason=pause.reason)
 
 
 def pauses(db: Transaction, now: datetime) -> dict[str, Pause]:
     return {
-        client: Pause(client=client, until=time_in(until), reason=reason)
-        for client, until, reason in db.rows("pauses_now", now=now)
+        upstream: Pause(upstream=upstream, until=time_in(until), reason=reason)
+        for upstream, until, reason in db.rows("pauses_now", now=now)
     }
 
 

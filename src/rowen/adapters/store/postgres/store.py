@@ -31,22 +31,14 @@ from rowen.core.section import Passage
 from rowen.core.source import NewSource, Source
 from rowen.errors import RowenError
 from rowen.ports.embedder import Model
-from rowen.ports.store.store import (
-    EmbeddingGap,
-    Ingested,
-    Listing,
-    PassageState,
-    Pause,
-    References,
-    Refreshed,
-    RunEnd,
-    SearchRequest,
-    SearchResult,
-    Settled,
-    SourceStats,
-    Staged,
-    Vacuumed,
-)
+from rowen.ports.store.documents import Listing, References, Refreshed
+from rowen.ports.store.generations import Vacuumed
+from rowen.ports.store.handoffs import Ingested, Settled, Staged
+from rowen.ports.store.notes import Pause
+from rowen.ports.store.passages import EmbeddingGap, PassageState
+from rowen.ports.store.runs import RunEnd
+from rowen.ports.store.search import SearchRequest, SearchResult
+from rowen.ports.store.sources import SourceStats
 
 
 class PostgresStore(PostgresService, PostgresOffers, PostgresShards):
@@ -82,6 +74,9 @@ class PostgresStore(PostgresService, PostgresOffers, PostgresShards):
 
     async def sources(self) -> list[Source]:
         return await self._db.read(sources.everything)
+
+    async def source(self, source_id: int) -> Source | None:
+        return await self._db.read(sources.by_id, source_id)
 
     async def stats(self, source_id: int) -> SourceStats:
         return await self._db.read(sources.stats, source_id)
@@ -277,8 +272,8 @@ class PostgresStore(PostgresService, PostgresOffers, PostgresShards):
     async def set_paused(self, source_id: int, paused: bool) -> None:
         await self._db.write(sources.set_paused, source_id, paused)
 
-    async def pause_client(self, pause: Pause) -> None:
-        await self._db.write(sources.pause_client, pause)
+    async def pause_upstream(self, pause: Pause) -> None:
+        await self._db.write(sources.pause_upstream, pause)
 
     async def pauses(self, *, now: datetime) -> dict[str, Pause]:
         return await self._db.read(sources.pauses, now)

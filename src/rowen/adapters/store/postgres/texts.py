@@ -15,7 +15,7 @@ from rowen.adapters.store.postgres.rows import words
 from rowen.adapters.store.postgres.transaction import Transaction
 from rowen.core.section import Passage
 from rowen.ports.embedder import Model
-from rowen.ports.store.store import EmbeddingGap, PassageState
+from rowen.ports.store.passages import EmbeddingGap, PassageState
 
 INDEX_AFTER = 20_000
 """Vectors of a model that are compared one by one in about 20 ms."""

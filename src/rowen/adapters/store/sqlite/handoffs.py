@@ -31,7 +31,7 @@ from rowen.core.handoff import Handoff, HandoffStatus, Reason, attempts_kept, re
 from rowen.core.lease import Lease
 from rowen.core.run import Run
 from rowen.ports.dispatcher import INGEST, ingest_payload
-from rowen.ports.store.store import Settled, Staged
+from rowen.ports.store.handoffs import Settled, Staged
 
 
 def stage(

@@ -32,7 +32,9 @@ from rowen.core.run import Run
 from rowen.core.search.query import indexable
 from rowen.core.section import Passage
 from rowen.ports.embedder import Model
-from rowen.ports.store.store import EmbeddingGap, Ingested, Listing, PassageState, References, Refreshed
+from rowen.ports.store.documents import Listing, References, Refreshed
+from rowen.ports.store.handoffs import Ingested
+from rowen.ports.store.passages import EmbeddingGap, PassageState
 
 
 def known(db: apsw.Connection, source_id: int, references: Sequence[str] | None = None) -> dict[str, Known]:

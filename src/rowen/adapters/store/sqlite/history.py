@@ -10,7 +10,7 @@ import apsw
 from rowen.adapters.store.sqlite.queries import sql
 from rowen.adapters.store.sqlite.rows import ids_parameter, time_in, time_out
 from rowen.core.generation import Change, Generation
-from rowen.ports.store.store import Vacuumed
+from rowen.ports.store.generations import Vacuumed
 
 
 def generations(db: apsw.Connection, source_id: int) -> list[Generation]:

@@ -15,6 +15,13 @@ SELECT id, key, kind, name, version, location, params, status, active_generation
        last_processed_date, consecutive_failures, metadata, created_at, every_s, paused
 FROM sources ORDER BY name, version;
 
+-- name: source_by_id
+-- One source with its state.
+SELECT id, key, kind, name, version, location, params, status, active_generation, last_generation,
+       held_generation, held_reason, last_run_at, last_success_at, last_error_at, last_error, watermark,
+       last_processed_date, consecutive_failures, metadata, created_at, every_s, paused
+FROM sources WHERE id = :source;
+
 -- name: source_schedule
 -- Its own interval, or none.
 UPDATE sources SET every_s = ? WHERE id = ?;

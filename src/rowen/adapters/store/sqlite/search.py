@@ -17,7 +17,7 @@ from rowen.adapters.store.sqlite.queries import sql
 from rowen.adapters.store.sqlite.rows import ids_parameter, texts_parameter, time_in, time_out
 from rowen.core.search.hit import Filters, Place
 from rowen.core.search.query import fts5_match
-from rowen.ports.store.store import SearchRequest, SearchResult
+from rowen.ports.store.search import SearchRequest, SearchResult
 
 DEEPER = 8
 """How much further a list is read when its visible part was too short."""

@@ -18,7 +18,9 @@ from rowen.core.run import Counters, Mode, Run, RunItem, RunStatus
 from rowen.core.source import NewSource, Source, Status
 from rowen.core.state import Step, after
 from rowen.errors import Conflict
-from rowen.ports.store.store import Pause, RunEnd, SourceStats
+from rowen.ports.store.notes import Pause
+from rowen.ports.store.runs import RunEnd
+from rowen.ports.store.sources import SourceStats
 
 
 def add(db: apsw.Connection, new: NewSource, now: datetime) -> Source:
@@ -43,7 +45,7 @@ def add(db: apsw.Connection, new: NewSource, now: datetime) -> Source:
             "now": time_out(now),
         },
     ).get
-    return next(source for source in everything(db) if source.id == source_id)
+    return _source(db.execute(sql("source_by_id"), {"source": source_id}).get)
 
 
 def remove(db: apsw.Connection, source_id: int) -> None:
@@ -52,6 +54,11 @@ def remove(db: apsw.Connection, source_id: int) -> None:
 
 def everything(db: apsw.Connection) -> list[Source]:
     return [_source(row) for row in db.execute(sql("sources_all"))]
+
+
+def by_id(db: apsw.Connection, source_id: int) -> Source | None:
+    row = db.execute(sql("source_by_id"), {"source": source_id}).get
+    return None if row is None else _source(row)
 
 
 def stats(db: apsw.Connection, source_id: int) -> SourceStats:
@@ -165,16 +172,16 @@ def set_paused(db: apsw.Connection, source_id: int, paused: bool) -> None:
     db.execute(sql("source_paused"), {"paused": paused, "source": source_id})
 
 
-def pause_client(db: apsw.Connection, pause: Pause) -> None:
-    db.execute(sql("pause_save"), (pause.client, time_out(pause.until), pause.reason))
+def pause_upstream(db: apsw.Connection, pause: Pause) -> None:
+    db.execute(sql("pause_save"), (pause.upstream, time_out(pause.until), pause.reason))
 
 
 def pauses(db: apsw.Connection, now: datetime) -> dict[str, Pause]:
     found = {}
-    for client, until, reason in db.execute(sql("pauses_now"), (time_out(now),)):
+    for upstream, until, reason in db.execute(sql("pauses_now"), (time_out(now),)):
         moment = time_in(until)
         if moment is not None:
-            found[client] = Pause(client=client, until=moment, reason=reason)
+            found[upstream] = Pause(upstream=upstream, until=moment, reason=reason)
     return found
 
 

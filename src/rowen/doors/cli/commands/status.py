@@ -127,7 +127,7 @@ def state(one: SourceStatus) -> tuple[str, str]:
         return "held", "yellow"
     if source.is_broken:
         return "stopped", "red"
-    if one.client_pause is not None:
+    if one.upstream_pause is not None:
         return "waits", "yellow"
     match source.status.value:
         case "RUNNING":
@@ -143,8 +143,8 @@ def state(one: SourceStatus) -> tuple[str, str]:
 def _matters(one: SourceStatus) -> list[str]:
     source, label = one.source, one.source.label
     lines = []
-    if one.client_pause is not None:
-        until = f"{one.client_pause.until:%Y-%m-%d %H:%M} UTC"
+    if one.upstream_pause is not None:
+        until = f"{one.upstream_pause.until:%Y-%m-%d %H:%M} UTC"
         lines += ["", f"{label}: left alone until {until}; `rowen resume {label}` asks before that"]
     if source.held_generation is not None:
         lines += [

@@ -41,9 +41,9 @@ def router(ports: Ports, desk: Desk) -> APIRouter:
 
     async def found(run_id: int) -> tuple[Source, Run]:
         run = await ports.store.run(run_id)
-        for source in await ports.store.sources():
-            if run is not None and source.id == run.source_id:
-                return source, run
+        source = None if run is None else await ports.store.source(run.source_id)
+        if run is not None and source is not None:
+            return source, run
         raise NotFound(f"run {run_id}: no such run", run_id=run_id)
 
     @api.get(

@@ -1,0 +1,76 @@
+"""What a run compares with: the visible versions of a source, its addresses and remembered listings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from rowen.core.document import Known, Validators
+from rowen.core.lease import Lease
+from rowen.core.run import Run
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Listing:
+    """A remembered answer of a listing (robots.txt, a sitemap): its validators and what we made of it."""
+
+    url: str
+    validators: Validators
+    payload: Any
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Refreshed:
+    """New validators for text that stayed the same."""
+
+    document_id: int
+    validators: Validators
+    body_hash: bytes | None
+    links: Sequence[str] | None = None
+    """None leaves the stored links alone."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class References:
+    """Every address ever met in a source."""
+
+    ids: Mapping[str, int]
+    aliases: Mapping[str, str]
+    """Addresses that turned out to be other names of a reference (canonical links)."""
+
+
+class Documents(Protocol):
+    async def known(self, source_id: int, references: Sequence[str] | None = None) -> dict[str, Known]:
+        """The visible version of each reference, or of these references, by reference."""
+        ...
+
+    async def leftovers(self, source_id: int, references: Sequence[str] | None = None) -> dict[str, Known]:
+        """Versions that an unfinished run handed off and no reader sees, by reference."""
+        ...
+
+    async def visible_references(self, source_id: int, *, after: str, limit: int) -> list[str]:
+        """What readers see, in the order of references: a page of them at a time."""
+        ...
+
+    async def metadata(self, source_id: int) -> dict[str, dict[str, Any]]:
+        """The metadata of what readers see, by reference."""
+        ...
+
+    async def references(self, source_id: int) -> References: ...
+
+    async def save_aliases(self, lease: Lease, source_id: int, aliases: Mapping[str, str | None]) -> None:
+        """Other names of references; None for a name that stands for nothing any more."""
+        ...
+
+    async def listings(self, source_id: int) -> dict[str, Listing]: ...
+
+    async def save_listing(self, lease: Lease, source_id: int, listing: Listing) -> None: ...
+
+    async def retire(self, lease: Lease, run: Run, reference_ids: Sequence[int]) -> None:
+        """What is visible of these references dies at the run's generation; nothing of them is born there."""
+        ...
+
+    async def refresh(self, lease: Lease, source_id: int, refreshed: Sequence[Refreshed]) -> None:
+        """Validators in place: no new version, no new generation."""
+        ...

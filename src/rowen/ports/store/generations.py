@@ -1,0 +1,38 @@
+"""Numbered states of a source: which is visible, what differs, and forgetting old ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from rowen.core.generation import Change, Generation
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Vacuumed:
+    documents: int = 0
+    contents: int = 0
+    passages: int = 0
+    vectors: int = 0
+    handoffs: int = 0
+    bytes_before: int = 0
+    bytes_after: int = 0
+
+
+class Generations(Protocol):
+    async def generations(self, source_id: int) -> list[Generation]: ...
+
+    async def activate(self, source_id: int, generation: int, *, now: datetime) -> None:
+        """Move the pointer: rollback and approval. Takes no lease; the flow has checked for a run."""
+        ...
+
+    async def changes(self, source_id: int, from_generation: int, to_generation: int) -> list[Change]: ...
+
+    async def vacuum(self, floors: Mapping[int, int], *, everything: bool) -> Vacuumed:
+        """Forget what died at or before each source's floor, then what nobody uses.
+
+        `everything` also scans for contents no document ever used and gives the space back to the disk.
+        """
+        ...

@@ -1,0 +1,139 @@
+"""Changed references on their way to readers: the durable outbox, and the ingestion that empties it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from rowen.core.document import Draft
+from rowen.core.handoff import Handoff, HandoffStatus
+from rowen.core.lease import Lease
+from rowen.core.run import Run
+from rowen.core.section import Passage, Section
+from rowen.ports.embedder import Model
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Staged:
+    """A draft whose handoff is durable."""
+
+    handoff_id: int
+    reference_id: int
+    content_id: int
+    sectioned: bool
+    """The content was met before: its sections and passages exist."""
+    attempts: int
+    """How often its ingestion was started before and did not end: more than 0 after a crash."""
+    draft: Draft
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A handoff that ended, and why."""
+
+    handoff_id: int
+    reference: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ingested:
+    """A staged draft with all that readers will need of it."""
+
+    staged: Staged
+    sections: Sequence[Section] = ()
+    """Empty when the content was sectioned before."""
+    reason: str
+
+
+class Handoffs(Protocol):
+    async def stage(
+        self, lease: Lease, run: Run, drafts: Sequence[Draft], *, now: datetime, dispatch: bool = False
+    ) -> list[Staged]:
+        """References, contents and handoffs in one transaction: the outbox.
+
+        With `dispatch` the transaction also submits a ticket `ingest` for workers, which names the lease,
+        the run and the handoffs.
+        """
+        ...
+
+    async def revive(
+        self,
+        lease: Lease,
+        run: Run,
+        references: Sequence[str],
+        *,
+        now: datetime,
+        dispatch: bool = False,
+    ) -> list[Staged]:
+        """Queue the newest handoff of each reference again, its text and metadata as they were stored."""
+        ...
+
+    async def staged(
+        self, run: Run, handoff_ids: Sequence[int], *, begun: bool = True, limit: int = 1000
+    ) -> list[Staged]:
+        """Of these handoffs, the ones this run has yet to ingest; without `begun`, those nobody began."""
+        ...
+
+    async def settled(self, handoff_ids: Sequence[int]) -> list[Settled]:
+        """Of these handoffs, the ones that ended."""
+        ...
+
+    async def start_handoffs(self, lease: Lease, handoff_ids: Sequence[int], *, now: datetime) -> None:
+        """`queued → running`; the attempt counts from here."""
+        ...
+
+    async def ingest(
+        self,
+        lease: Lease,
+        run: Run,
+        ingested: Sequence[Ingested],
+        passages: Sequence[Passage],
+        vectors: Mapping[bytes, bytes],
+        model: Model,
+        *,
+        now: datetime,
+    ) -> None:
+        """Passages, vectors, sections, documents and completed handoffs in one transaction.
+
+        A reference's older document dies at the run's generation; the new one is born there. A handoff that
+        another worker has completed is left as it is.
+        """
+        ...
+
+    async def settle_handoff(
+        self,
+        lease: Lease,
+        handoff_id: int,
+        *,
+        status: HandoffStatus,
+        reason: str,
+        error: str | None,
+        now: datetime,
+    ) -> None: ...
+
+    async def handoffs(
+        self,
+        *,
+        source_id: int | None = None,
+        status: HandoffStatus | None = None,
+        run_id: int | None = None,
+        limit: int = 100,
+        offset: int = 0,
+    ) -> list[Handoff]: ...
+
+    async def handoff(self, handoff_id: int) -> Handoff | None: ...
+
+    async def handoff_counts(self, *, run_id: int | None = None) -> dict[tuple[HandoffStatus, str], int]:
+        """How many there are by status and reason code, of one run or of all."""
+        ...
+
+    async def requeue_handoff(self, handoff_id: int, *, now: datetime) -> bool:
+        """`failed → queued`, its attempts forgotten. False when it had not failed."""
+        ...
+
+    async def cancel_handoff(self, lease: Lease, handoff_id: int, *, now: datetime) -> bool:
+        """`queued` or `running → failed`. False when it had ended."""
+        ...

@@ -1,0 +1,34 @@
+"""What belongs to no source: notes by name, and upstreams that asked to be left alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Pause:
+    """An upstream that asked to be left alone."""
+
+    upstream: str
+    until: datetime
+    reason: str
+
+
+class Notes(Protocol):
+    async def pause_upstream(self, pause: Pause) -> None: ...
+
+    async def pauses(self, *, now: datetime) -> dict[str, Pause]:
+        """The upstreams that must be left alone now, by upstream."""
+        ...
+
+    async def note(self, name: str) -> Any:
+        """None when there is none."""
+        ...
+
+    async def notes_like(self, start: str) -> dict[str, Any]:
+        """The notes whose names begin so."""
+        ...
+
+    async def save_note(self, name: str, value: Any) -> None: ...

@@ -1,0 +1,81 @@
+"""Runs of a source: how they begin, what they write down, how they end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any, Protocol
+
+from rowen.core.lease import Lease
+from rowen.core.run import Counters, Mode, Run, RunItem, RunStatus
+from rowen.core.source import Status
+from rowen.core.window import Window
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunEnd:
+    """How a run ends, decided by the flow, written in one transaction."""
+
+    status: RunStatus
+    mode: Mode
+    stop_reason: str
+    counters: Counters
+    error: str | None
+    items: Sequence[RunItem]
+    activate: int | None = None
+    """Move the pointer to this generation."""
+    hold: int | None = None
+    hold_reason: str | None = None
+    documents: int = 0
+    """How many documents the generation that is activated or held has."""
+    source_status: Status
+    watermark: datetime | None = None
+    """None leaves it where it is."""
+    last_processed_date: date | None = None
+    """None leaves it where it is."""
+    window: Window | None = None
+    """The stretch of time the run asked for, where a source is asked by date."""
+    metadata: Mapping[str, Any] | None = None
+
+
+class Runs(Protocol):
+    async def begin_run(self, lease: Lease, source_id: int, *, mode: Mode, now: datetime) -> Run:
+        """Discard whatever lies beyond the active generation, close runs left open, open this one."""
+        ...
+
+    async def finish_run(self, lease: Lease, run: Run, end: RunEnd, *, now: datetime) -> None:
+        """The whole end of a run; activation is one UPDATE of one row inside it."""
+        ...
+
+    async def save_items(self, lease: Lease, run: Run, items: Sequence[RunItem]) -> None:
+        """What became of these items. A long run writes them down as it goes."""
+        ...
+
+    async def save_progress(self, lease: Lease, run: Run, counters: Counters) -> None:
+        """How far a run has come, for those who watch it from elsewhere."""
+        ...
+
+    async def close_lost_run(self, lease: Lease, source_id: int, *, now: datetime) -> bool:
+        """A source left RUNNING by a process that is gone is in ERROR. False when it was not."""
+        ...
+
+    async def runs(self, source_id: int, *, limit: int) -> list[Run]: ...
+
+    async def run(self, run_id: int) -> Run | None: ...
+
+    async def run_items(self, run_id: int) -> list[RunItem]:
+        """The items a run wrote down: all but those answered "not modified"."""
+        ...
+
+    async def save_share(self, run_id: int, counters: Counters) -> None:
+        """What a worker did for a run."""
+        ...
+
+    async def shares(self, run_id: int) -> list[Mapping[str, Any]]:
+        """The counters that workers saved for a run."""
+        ...
+
+    async def forget_tickets(self, run_id: int) -> None:
+        """A run is over: nobody needs to take up what is left of its tickets, nor of its questions."""
+        ...

@@ -1,0 +1,39 @@
+"""Ranked passages of what readers see."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from rowen.core.search.hit import Filters, Place
+from rowen.ports.embedder import Model
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SearchRequest:
+    terms: Sequence[str]
+    """Words to look for, any of them; repeated words count twice. Empty: no keyword list."""
+    vector: bytes | None
+    """The query's vector under `model`. None: no vector list."""
+    model: Model | None
+    filters: Filters
+    depth: int = 200
+    """How many visible passages each list should hold."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SearchResult:
+    keyword: Mapping[int, float]
+    """Passage id to score, higher is better."""
+    dense: Mapping[int, float]
+    places: Sequence[Place]
+    """Every visible place of every ranked passage."""
+
+
+class Search(Protocol):
+    async def search_snapshot(self, request: SearchRequest) -> SearchResult:
+        """Rank by keyword and by vector inside one snapshot, visible sections only."""
+        ...
+
+    async def document_sections(self, document_id: int) -> list[Place]: ...

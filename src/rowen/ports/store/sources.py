@@ -1,0 +1,43 @@
+"""Which sources there are, with their settings and schedules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+from rowen.core.source import NewSource, Source
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SourceStats:
+    documents: int
+    sections: int
+    contents_bytes: int
+
+
+class Sources(Protocol):
+    async def add_source(self, new: NewSource, *, now: datetime) -> Source:
+        """Raises `Conflict` when the name and version, or the key, exist."""
+        ...
+
+    async def remove_source(self, source_id: int) -> None: ...
+
+    async def source(self, source_id: int) -> Source | None:
+        """One source, without reading the others. None when it was removed."""
+        ...
+
+    async def sources(self) -> list[Source]: ...
+
+    async def stats(self, source_id: int) -> SourceStats: ...
+
+    async def set_schedule(self, source_id: int, every_s: float | None) -> None: ...
+
+    async def set_params(self, source_id: int, params: Mapping[str, Any]) -> None:
+        """Other settings that fetch the same: key and history stay, and that it was broken is forgotten."""
+        ...
+
+    async def set_paused(self, source_id: int, paused: bool) -> None:
+        """Resuming also forgets that the source was broken: a person has looked at it."""
+        ...
