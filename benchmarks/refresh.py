@@ -22,10 +22,10 @@ from pathlib import Path
 import aiohttp
 
 from rowen.config import load
+from rowen.engine.ports import Ports
 from rowen.engine.run import sync
 from rowen.managing import find as finding
 from rowen.managing import sources
-from rowen.ports.bundle import Ports
 from rowen.wiring import open_ports
 
 CONCURRENCY = 3

@@ -32,7 +32,7 @@ from rowen.core.document import Draft, Validators
 from rowen.core.run import Mode
 from rowen.core.source import NewSource
 from rowen.engine.ingest import BATCH
-from rowen.ports.bundle import Ports
+from rowen.engine.ports import Ports
 from rowen.ports.dispatcher import INGEST, ingest_payload
 from rowen.ports.store.handoffs import Staged
 

@@ -18,12 +18,15 @@ from rowen.core.exchange.complete import COPY, check_whole
 from rowen.core.params import words
 from rowen.core.rules.breaker import BreakerSettings
 from rowen.core.rules.retry import RetryPolicy
+from rowen.engine.ports import FetchSettings, Ports
+from rowen.engine.register import Register
 from rowen.errors import ConfigError, NotFound
-from rowen.ports.bundle import FetchSettings, Ports
 
 if TYPE_CHECKING:
     from rowen.adapters.embedders import EmbedderSpec
     from rowen.core.exchange.alarm import Alarm
+    from rowen.engine.kind import Kind
+    from rowen.engine.sink_kind import SinkKind
     from rowen.managing.copy_store import CopyTools, Side
     from rowen.ports.alarms import DeliverAlarm, Route
     from rowen.ports.dispatcher import Dispatcher
@@ -166,6 +169,8 @@ async def open_ports(config: Config) -> AsyncIterator[Ports]:
             breaker=BreakerSettings(**asdict(config.breaker)),
             # The local model computes; more calls at a time would only wait for each other.
             embedding_calls=1 if config.embedding.provider == "static" else config.embedding.concurrency,
+            kinds=kinds(),
+            sinks=sinks(),
             owner=owner(),
             is_dead=is_dead,
             fetch=FetchSettings(
@@ -194,6 +199,28 @@ async def open_ports(config: Config) -> AsyncIterator[Ports]:
         await embedders.close()
         await converter.close()
         await store.close()
+
+
+def kinds() -> Register[Kind]:
+    """The kinds of source there are."""
+
+    def builtin() -> dict[str, Kind]:
+        from rowen.kinds.builtin import builtin
+
+        return builtin()
+
+    return Register("source", builtin)
+
+
+def sinks() -> Register[SinkKind]:
+    """The kinds of sink there are."""
+
+    def builtin() -> dict[str, SinkKind]:
+        from rowen.sinks.builtin import builtin
+
+        return builtin()
+
+    return Register("sink", builtin)
 
 
 class _Embedders:

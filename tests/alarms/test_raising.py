@@ -16,10 +16,10 @@ from rowen.core.exchange.alarm import Alarm, What
 from rowen.core.exchange.sink import Sink
 from rowen.core.feed import START
 from rowen.core.run import RunStatus
+from rowen.engine.ports import no_alarms
 from rowen.engine.run import Receipt, sync
 from rowen.errors import ServerFailed, StoreBusy, TransientError, UserError
 from rowen.ports.alarms import Route
-from rowen.ports.bundle import no_alarms
 from rowen.reading import history
 from rowen.service.attempts import run_source
 from tests.support.site import Site, html

@@ -14,8 +14,8 @@ import pytest
 
 from rowen import config as settings
 from rowen import wiring
+from rowen.engine.ports import Ports
 from rowen.errors import LeaseLost
-from rowen.ports.bundle import Ports
 from rowen.ports.dispatcher import INGEST, Answer, Dispatcher, Done, Handler, Later, Ticket
 from tests.contract.helpers import NOW, a_draft, a_run, a_source
 from tests.support.waiting import until

@@ -16,10 +16,10 @@ from rowen.core.run import RunStatus
 from rowen.core.safety import addresses
 from rowen.core.safety.addresses import Address
 from rowen.core.source import ADDED_BY, API
+from rowen.engine.ports import FetchSettings
 from rowen.engine.run import Receipt
 from rowen.errors import AddressRefused, BadLocation, ConfigError, NotFound
 from rowen.managing import plan, sources
-from rowen.ports.bundle import FetchSettings
 from tests.support.browsers import in_a_browser
 from tests.support.git_repository import WorkingCopy
 from tests.support.github_api import GitHubApi

@@ -17,10 +17,10 @@ from aiohttp import web
 
 from rowen.core.run import RunStatus
 from rowen.doors import views
+from rowen.engine.ports import FetchSettings
 from rowen.errors import BadLocation, ConfigError
 from rowen.fetching import credentials
 from rowen.managing import sources
-from rowen.ports.bundle import FetchSettings
 from rowen.ports.fetcher import FetcherOptions, Request
 from tests.support.site import Page, Site, html
 from tests.support.world import World, a_page, a_world

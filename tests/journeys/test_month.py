@@ -25,8 +25,8 @@ from rowen.core.lease import HEARTBEAT_S
 from rowen.core.rules.schedule import PAUSE_S
 from rowen.core.run import RunStatus
 from rowen.core.source import Source
+from rowen.engine.ports import Ports
 from rowen.managing import sources
-from rowen.ports.bundle import Ports
 from rowen.service import serve as orchestrate
 from tests.support.board_server import ApiServer, an_item, stamp
 from tests.support.fakes import FakeClock

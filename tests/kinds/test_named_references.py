@@ -11,11 +11,11 @@ import pytest
 
 from rowen.core.rules.schedule import due_at
 from rowen.core.run import Mode, RunStatus
+from rowen.engine.ports import FetchSettings
 from rowen.engine.run import Receipt, sync
+from rowen.kinds.github.push_event import read_push
 from rowen.managing import sources
-from rowen.ports.bundle import FetchSettings
 from rowen.reading import history
-from rowen.service.hooks.rules import read_push
 from tests.support.ckan_server import CkanServer, datasets
 from tests.support.git_repository import WorkingCopy
 from tests.support.github_pushes import PushingApi

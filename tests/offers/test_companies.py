@@ -14,12 +14,12 @@ import pytest
 
 from rowen.core.document import Draft
 from rowen.core.source import Source
+from rowen.engine.ports import Ports
 from rowen.errors import NotFound
 from rowen.managing import find as finding
 from rowen.managing import sources
 from rowen.offers import companies
 from rowen.offers.companies import LEASE, project
-from rowen.ports.bundle import Ports
 from rowen.ports.store.store import Store
 from rowen.reading.history import rollback
 from tests.contract.helpers import a_generation, a_source

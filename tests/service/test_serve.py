@@ -15,10 +15,10 @@ import pytest
 from rowen.core.run import RunStatus
 from rowen.core.source import Source, Status
 from rowen.engine.leases import orchestrator_lease, run_slot
+from rowen.engine.ports import Ports
 from rowen.engine.run import Receipt, sync
 from rowen.errors import Conflict, LeaseLost, StoreBusy
 from rowen.managing import sources
-from rowen.ports.bundle import Ports
 from rowen.service.attempts import Passed, Turn, resume, run_source, sync_all_parts
 from rowen.service.serve import serve
 from tests.support.fakes import FakeClock

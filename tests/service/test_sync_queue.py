@@ -16,10 +16,10 @@ from rowen.core.lease import source_lease_name
 from rowen.core.run import Event, Mode, Run, RunStatus
 from rowen.core.source import Source
 from rowen.engine.leases import run_slot
+from rowen.engine.ports import Ports
 from rowen.engine.run import Receipt, sync
 from rowen.errors import NotFound
 from rowen.managing import sources
-from rowen.ports.bundle import Ports
 from rowen.ports.store.notes import Pause
 from rowen.reading import history
 from rowen.service import sync_job

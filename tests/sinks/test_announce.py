@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -17,11 +18,12 @@ from rowen.core.exchange.alarm import Alarm
 from rowen.core.exchange.sink import Sink, sink_lease_name
 from rowen.core.feed import START
 from rowen.core.lease import Lease
+from rowen.engine.ports import Ports
+from rowen.engine.register import Register
+from rowen.engine.sink_kind import Sent, SinkKind
 from rowen.errors import ConfigError, NotFound, ServerFailed
 from rowen.ports.alarms import Route
-from rowen.ports.bundle import Ports
-from rowen.sinks.announce import KINDS, Outcome, SinkKind, announce
-from rowen.sinks.sink import Sent
+from rowen.sinks.announce import Outcome, announce
 from tests.support.receiver import Answer, Receiver
 from tests.support.sinks import SinkWorld, a_sink_world
 
@@ -218,9 +220,8 @@ async def test_what_a_sink_remembers_of_its_failure_is_kept(
     async def send(ports: Ports, sink: Sink, lease: Lease, *, force: bool) -> Sent:
         return answers.pop(0)
 
-    monkeypatch.setitem(
-        KINDS, "odd", SinkKind(send=send, check=lambda ports, entry: {}, stale=lambda sink, sources: True)
-    )
+    odd = SinkKind(send=send, check=lambda ports, entry: {}, stale=lambda sink, sources: True)
+    world.ports = replace(world.ports, sinks=Register("sink", lambda: {"odd": odd}))
     await world.sink("odd", "odd")
     await world.show(await world.source(), a="one")
     done = (await world.announce())["odd"]

@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 
-from rowen.core.exchange.sink import Sink
+from rowen.core.exchange.sink import Sink, SinkEntry
 from rowen.core.source import Source, Status
 from rowen.errors import ConfigError
 from rowen.managing.registry import rules as registry
 from rowen.sinks import declared as sinks
-from rowen.sinks.declared import SinkEntry
 from rowen.sinks.webhook import sink as webhook
 
 

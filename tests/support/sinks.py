@@ -11,9 +11,9 @@ from typing import Any
 from rowen.adapters.exports import LocalExports
 from rowen.core.exchange.sink import Sink
 from rowen.core.source import Source
+from rowen.engine.ports import Ports
 from rowen.managing.registry import apply as applying
 from rowen.managing.registry import rules as registry
-from rowen.ports.bundle import Ports
 from rowen.ports.store.store import Store
 from rowen.sinks.announce import Announced, announce
 from tests.contract.helpers import a_generation, a_source, reload

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from rowen import wiring
 from rowen.adapters.alarms import Deliveries
 from rowen.adapters.convert.formats import kind_of
 from rowen.adapters.convert.worker import convert
@@ -22,10 +23,10 @@ from rowen.core.document import Converted
 from rowen.core.run import Event
 from rowen.core.search.hit import Answer, Filters, SearchMode
 from rowen.core.source import Source
+from rowen.engine.ports import Ports
 from rowen.engine.run import Receipt, sync
 from rowen.managing import find as finding
 from rowen.managing import sources
-from rowen.ports.bundle import Ports
 from rowen.ports.converter import Converter
 from rowen.reading import search as searching
 from tests.support.fakes import FakeClock, FakeEmbedder
@@ -102,6 +103,8 @@ async def a_world(
         converter=converter or InThisProcess(),
         embedder=lambda: embedder,
         embedder_from=lambda spec: FakeEmbedder(name=spec["model"]),
+        kinds=wiring.kinds(),
+        sinks=wiring.sinks(),
         owner="test",
         is_dead=lambda owner: False,
         open_renderer=open_renderer,

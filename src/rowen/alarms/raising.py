@@ -24,10 +24,10 @@ from rowen.core.exchange.sink import Sink
 from rowen.core.rules.schedule import ATTEMPTS, Failure
 from rowen.core.safety import secrets
 from rowen.core.source import Source
+from rowen.engine.ports import Ports
 from rowen.engine.run import Receipt
 from rowen.errors import RowenError, TransientError
 from rowen.ports.alarms import Route
-from rowen.ports.bundle import Ports
 
 NOTE = "alarms"
 """The definitions of the channels."""

@@ -28,13 +28,13 @@ from rowen.core.source import Source
 from rowen.doors import states
 from rowen.doors.states import SourceStatus
 from rowen.engine.embedding import for_search
+from rowen.engine.ports import Ports
 from rowen.engine.run import Receipt
 from rowen.errors import UserError
 from rowen.managing import find as finding
 from rowen.managing import sources
 from rowen.managing.find import choose
 from rowen.managing.sources import Added
-from rowen.ports.bundle import Ports
 from rowen.reading import history
 from rowen.reading import search as searching
 from rowen.service.attempts import sync_all_parts

@@ -9,7 +9,7 @@ from rowen.core.lease import source_lease_name
 
 if TYPE_CHECKING:  # a command that only looks must not load the flows that fetch
     from rowen.core.source import Source
-    from rowen.ports.bundle import Ports
+    from rowen.engine.ports import Ports
     from rowen.ports.store.notes import Pause
 
 

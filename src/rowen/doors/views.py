@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # a command that only looks must not load the flows that fetc
     from rowen.managing.sources import Added
     from rowen.service.attempts import Passed
     from rowen.sinks.announce import Announced
-    from rowen.sinks.registered import SinkState
+    from rowen.sinks.states import SinkState
 
 UNCHANGED_REASONS = ("not_modified", "same_body", "same_content")
 """Why an item was called unchanged; such items have no row, only these counters."""

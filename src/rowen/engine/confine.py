@@ -13,8 +13,8 @@ from dataclasses import replace
 
 from rowen.core.safety import secrets
 from rowen.core.source import Source
+from rowen.engine.ports import Ports
 from rowen.errors import ConfigError
-from rowen.ports.bundle import Ports
 from rowen.ports.fetcher import Fetcher, FetcherOptions
 
 

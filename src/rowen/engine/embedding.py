@@ -15,9 +15,9 @@ from typing import Any
 from rowen.core.rules import breaker as breakers
 from rowen.core.rules.breaker import Breaker, BreakerSettings, BreakerState
 from rowen.core.section import Passage
+from rowen.engine.ports import Ports
 from rowen.engine.tasks import first
 from rowen.errors import EmbedderUnavailable
-from rowen.ports.bundle import Ports
 from rowen.ports.embedder import Embedder, Model
 
 SEARCH_MODEL = "search_model"

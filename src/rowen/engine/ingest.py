@@ -15,7 +15,7 @@ from rowen.core.run import Counters, Run
 from rowen.core.section import Passage, Section
 from rowen.core.split import passages, split
 from rowen.engine import embedding
-from rowen.ports.bundle import Ports
+from rowen.engine.ports import Ports
 from rowen.ports.embedder import Model
 from rowen.ports.store.handoffs import Ingested, Staged
 

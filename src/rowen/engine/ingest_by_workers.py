@@ -14,8 +14,8 @@ from rowen.core.handoff import Reason
 from rowen.core.lease import Lease
 from rowen.core.run import Counters, Run
 from rowen.engine.ingest import BATCH, Ingestion
+from rowen.engine.ports import Ports
 from rowen.engine.workers import workers
-from rowen.ports.bundle import Ports
 from rowen.ports.store.handoffs import Staged
 
 MAX_OUT = 2_000

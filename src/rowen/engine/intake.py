@@ -19,8 +19,8 @@ from rowen.core.lease import Lease
 from rowen.core.run import Counters, Event, Run, RunItem
 from rowen.engine.ingest import BATCH, Ingestion
 from rowen.engine.ingest_by_workers import Dispatched
+from rowen.engine.ports import Ports
 from rowen.errors import RowenError
-from rowen.ports.bundle import Ports
 from rowen.ports.store.documents import Refreshed
 
 OnEvent = Callable[[Event], None]

@@ -8,8 +8,8 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 from rowen.core.lease import HEARTBEAT_S, LEASE_TTL_S, Lease, source_lease_name
 from rowen.core.source import Source
+from rowen.engine.ports import Ports
 from rowen.errors import Conflict, LeaseLost, NotFound, TransientError
-from rowen.ports.bundle import Ports
 
 HOST_PATIENCE_S = 60.0
 HOST_LOOK_S = 1.0

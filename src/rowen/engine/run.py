@@ -22,14 +22,13 @@ from rowen.core.source import FATAL, WHOLE_RUN_AT, Source, Status
 from rowen.core.state import Step, after
 from rowen.core.window import Window, reached_by
 from rowen.engine import confine, embedding
-from rowen.engine.harvest import Harvested
 from rowen.engine.intake import Intake, OnEvent, Wish
+from rowen.engine.kind import Harvested
 from rowen.engine.leases import reloaded, run_lease, run_slot
+from rowen.engine.ports import Ports
 from rowen.engine.tasks import first
 from rowen.engine.workers import workers
 from rowen.errors import LeaseLost, RateLimited, RowenError, TransientError, UserError
-from rowen.kinds.register import kind_named
-from rowen.ports.bundle import Ports
 from rowen.ports.store.runs import RunEnd
 
 ENDING_WAITS_S = (1.0, 2.0, 4.0, 8.0)
@@ -138,7 +137,7 @@ class _Execution:
         return replace(receipt, window=harvested.window, more=harvested.more and receipt.good)
 
     async def _harvest(self) -> Harvested:
-        kind = kind_named(self._source.kind)
+        kind = self._ports.kinds.named(self._source.kind)
         generations = await self._ports.store.generations(self._source.id)
         self._documents = next((g.documents for g in generations if g.active), 0)
         self._intake = intake = Intake(
@@ -351,7 +350,7 @@ class _Execution:
         return metadata if metadata != self._source.metadata else None
 
     def _share(self) -> float:
-        kind = kind_named(self._source.kind)
+        kind = self._ports.kinds.named(self._source.kind)
         return float(parameters.complete(kind.params, self._source.params)["max_deleted_share"])
 
     def _require_intake(self) -> Intake:

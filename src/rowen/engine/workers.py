@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rowen.core.lease import Lease
-from rowen.ports.bundle import Ports
+from rowen.engine.ports import Ports
 
 WORKER = "worker:"
 

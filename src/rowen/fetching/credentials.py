@@ -14,8 +14,8 @@ from typing import Any
 from rowen.core.params import Param
 from rowen.core.safety.secrets import Credentials, Secret, fill, header_name, reference
 from rowen.core.web import urls
+from rowen.engine.ports import Ports
 from rowen.errors import BadLocation, ConfigError
-from rowen.ports.bundle import Ports
 
 PARAMS = (
     Param(

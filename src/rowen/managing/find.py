@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from rowen.core.rules.version import best as newest_fitting
 from rowen.core.source import Source
+from rowen.engine.ports import Ports
 from rowen.errors import NotFound
-from rowen.ports.bundle import Ports
 
 
 async def find(ports: Ports, name: str) -> Source:

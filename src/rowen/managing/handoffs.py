@@ -5,8 +5,8 @@ from __future__ import annotations
 from rowen.core.handoff import Handoff
 from rowen.core.source import Source
 from rowen.engine.leases import run_lease
+from rowen.engine.ports import Ports
 from rowen.errors import Conflict, NotFound
-from rowen.ports.bundle import Ports
 
 
 async def find(ports: Ports, handoff_id: int) -> Handoff:

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from rowen.core import params as parameters
 from rowen.core.source import Source
 from rowen.engine import confine
-from rowen.kinds.register import kind_named
-from rowen.ports.bundle import Ports
+from rowen.engine.ports import Ports
 
 CHARS_PER_TOKEN = 4
 GUESSED_CHARS_PER_ITEM = 1200
@@ -36,7 +35,7 @@ class Plan:
 
 
 async def plan(ports: Ports, source: Source, *, price_per_million_tokens: float) -> Plan:
-    kind = kind_named(source.kind)
+    kind = ports.kinds.named(source.kind)
     settings = parameters.complete(kind.params, source.params)
     asking = confine.of_source(ports, source)
     items = await kind.count(asking, source, settings) if kind.count else None

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from rowen.core import params as parameters
 from rowen.core.source import ADDED_BY, NewSource, Source, source_key
 from rowen.engine import confine
+from rowen.engine.kind import Kind
 from rowen.engine.leases import run_lease
+from rowen.engine.ports import Ports
 from rowen.errors import UserError
-from rowen.kinds.register import Kind, kind_named, kind_of
 from rowen.offers import companies
-from rowen.ports.bundle import Ports
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
@@ -78,14 +78,14 @@ async def describe(
             f"version `{version!r}`: expected up to 64 letters, digits and any of `.`, `-`, `_`, `+`",
             version=version,
         )
-    chosen = kind_named(kind) if kind else kind_of(ports, location)
+    chosen = ports.kinds.named(kind) if kind else _kind_of(ports, location)
     # Before anybody is asked: a misspelt setting should not cost a request.
     values = parameters.read(chosen.params, settings)
     prepare = chosen.prepare if kind else chosen.guess or chosen.prepare
     prepared = await prepare(
         ports, location, settings=parameters.complete(chosen.params, values), check=check
     )
-    chosen = kind_named(prepared.kind)
+    chosen = ports.kinds.named(prepared.kind)
     values = parameters.read(chosen.params, settings)
     new = NewSource(
         kind=chosen.name,
@@ -103,6 +103,11 @@ async def remove(ports: Ports, source: Source) -> None:
         await ports.store.remove_source(source.id)
     await companies.project(ports)
     await ports.store.vacuum({}, everything=True)
+
+
+def _kind_of(ports: Ports, location: str) -> Kind:
+    """The kind of ours that a location looks like; asking there may still show that it is another."""
+    return next(kind for kind in ports.kinds.builtin().values() if kind.claims(ports, location))
 
 
 def _key(kind: Kind, *, name: str, version: str, location: str, values: Mapping[str, object]) -> str:

@@ -24,8 +24,8 @@ from rowen.core.offers.offer import OFFER_KINDS, Posting, is_offer, read
 from rowen.core.source import Source
 from rowen.core.web.urls import host_of
 from rowen.engine.leases import acquire, kept
+from rowen.engine.ports import Ports
 from rowen.errors import LeaseLost, NotFound
-from rowen.ports.bundle import Ports
 
 LEASE = "projection:companies"
 PAGE = 500

@@ -5,8 +5,8 @@ from __future__ import annotations
 from rowen.core.generation import Diff, Generation, oldest_kept
 from rowen.core.source import Source
 from rowen.engine.leases import reloaded, run_lease
+from rowen.engine.ports import Ports
 from rowen.errors import NotFound, UserError
-from rowen.ports.bundle import Ports
 from rowen.ports.store.generations import Vacuumed
 
 

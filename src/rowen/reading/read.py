@@ -20,8 +20,8 @@ from rowen.core.section import Section, join_path
 from rowen.core.source import Source
 from rowen.core.split import split
 from rowen.core.web import urls
+from rowen.engine.ports import Ports
 from rowen.errors import NotFound, UserError
-from rowen.ports.bundle import Ports
 
 CHANGES_TOLD = 50
 HEADINGS_TOLD = 8

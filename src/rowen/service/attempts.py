@@ -1,7 +1,7 @@
 """One source's turn: a run, more runs while there is history to take in, other attempts for what may pass.
 
-A upstream that is paused is not asked; one that limits us is paused here. What the turn means to others (sinks,
-alarms, the next in line) is not decided here.
+An upstream that is paused is not asked; one that limits us is paused here. What the turn means to others
+(sinks, alarms, the next in line) is not decided here.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from rowen.core.run import RunStatus
 from rowen.core.source import Source
 from rowen.engine.intake import OnEvent
 from rowen.engine.leases import reloaded
+from rowen.engine.ports import Ports
 from rowen.engine.run import Receipt, joined, sync
-from rowen.ports.bundle import Ports
 from rowen.ports.store.notes import Pause
 
 RETRY_BASE_S = 5.0

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Collection
 
 from rowen.core.feed import Cursor, FeedItem
-from rowen.ports.bundle import Ports
+from rowen.engine.ports import Ports
 from rowen.ports.clock import Clock
 
 LOOK_S = 1.0

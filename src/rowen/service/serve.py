@@ -19,10 +19,10 @@ from rowen.core.source import Source, Status
 from rowen.core.sync_request import SyncRequest
 from rowen.engine.intake import OnEvent
 from rowen.engine.leases import acquire, orchestrator_lease
+from rowen.engine.ports import Ports
 from rowen.engine.run import Receipt
 from rowen.engine.workers import workers
 from rowen.errors import Conflict, LeaseLost, NotFound, TransientError
-from rowen.ports.bundle import Ports
 from rowen.service.attempts import Passed, RunSource, Turn, run_source, settles
 from rowen.service.feed_wait import sleep_or
 from rowen.service.worker import BUSY_S, SYNC, sync_payload

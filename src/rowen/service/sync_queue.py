@@ -20,9 +20,9 @@ from rowen.core.source import Source
 from rowen.core.sync_request import SyncRequest
 from rowen.engine.intake import OnEvent
 from rowen.engine.leases import reloaded
+from rowen.engine.ports import Ports
 from rowen.engine.run import Receipt
 from rowen.errors import Conflict, RowenError, TransientError
-from rowen.ports.bundle import Ports
 from rowen.service.attempts import Passed, Turn, run_source, settles
 from rowen.service.feed_wait import Lookout, sleep_or
 from rowen.service.sync_job import Errand, Stopping, Watch

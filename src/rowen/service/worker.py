@@ -17,12 +17,11 @@ from rowen.core.lease import Lease
 from rowen.core.run import Counters, Run, RunStatus
 from rowen.core.source import Source
 from rowen.engine.ingest import Ingestion
-from rowen.engine.leases import acquire, upstream_lease, kept
+from rowen.engine.leases import acquire, kept, upstream_lease
+from rowen.engine.ports import Ports
 from rowen.engine.workers import WORKER, worker_lease_name
 from rowen.errors import Conflict, LeaseLost, NotFound, TransientError, UserError
 from rowen.kinds.crawl.host_batch import Turn
-from rowen.kinds.register import kind_named
-from rowen.ports.bundle import Ports
 from rowen.ports.dispatcher import INGEST, Answer, Done, Later, Ticket
 from rowen.ports.store.shards import FETCH
 from rowen.service.attempts import Passed, run_source, settles
@@ -88,7 +87,7 @@ class _Worker:
         source = await self._source(run.source_id)
         if source is None:
             return Done()
-        settings = parameters.complete(kind_named(source.kind).params, source.params)
+        settings = parameters.complete(self._ports.kinds.named(source.kind).params, source.params)
         turn = Turn(self._ports, source, settings, lease, run, ticket.payload["host"], ticket.payload["turn"])
         try:
             await turn.take()

@@ -8,7 +8,7 @@ written.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -21,15 +21,11 @@ from rowen.core.lease import Lease
 from rowen.core.rules.retry import RetryPolicy
 from rowen.core.source import Source
 from rowen.engine.leases import acquire, kept
-from rowen.errors import LeaseLost, NotFound, PermanentError, RowenError, TransientError
+from rowen.engine.ports import Ports
+from rowen.engine.sink_kind import Sent
+from rowen.errors import ConfigError, LeaseLost, NotFound, PermanentError, RowenError, TransientError
 from rowen.offers import companies
-from rowen.ports.bundle import Ports
 from rowen.sinks import declared as rules
-from rowen.sinks.atom import sink as atom
-from rowen.sinks.declared import SinkEntry
-from rowen.sinks.export import sink as export
-from rowen.sinks.sheets import sink as sheets
-from rowen.sinks.sink import Send, Sent
 from rowen.sinks.webhook import sink as webhook
 
 RETRY = RetryPolicy(retries=2, base_s=1.0, max_wait_s=10.0)
@@ -71,34 +67,6 @@ class Announced:
     error: RowenError | None = None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SinkKind:
-    send: Send
-    check: Callable[[Ports, SinkEntry], dict[str, Any]]
-    """The settings as they are stored. Raises `ConfigError`."""
-    from_beginning: bool = False
-    """Where a sink of this kind begins that does not say."""
-    stale: Callable[[Sink, Sequence[Source]], bool] = lambda sink, sources: False
-    """Has it something to do although the feed did not move?"""
-    not_before: Callable[[Sink, datetime], datetime | None] = lambda sink, now: None
-    """Of a sink with hours of its own: when the next ones begin; None while it may be sent to."""
-
-
-KINDS: dict[str, SinkKind] = {
-    "webhook": SinkKind(send=webhook.send, check=webhook.check),
-    "export": SinkKind(send=export.send, check=export.check, from_beginning=True, stale=export.stale),
-    "atom": SinkKind(send=atom.send, check=atom.check, stale=atom.stale),
-    "sheets": SinkKind(
-        send=sheets.send,
-        check=sheets.check,
-        from_beginning=True,
-        # People write into a sheet too, which no feed tells.
-        stale=lambda sink, sources: True,
-        not_before=sheets.not_before,
-    ),
-}
-
-
 async def announce(
     ports: Ports, *, only: Sequence[str] | None = None, force: bool = False
 ) -> list[Announced]:
@@ -115,7 +83,7 @@ async def announce(
     insists = force or only is not None
     announced = []
     for sink in found:
-        if force or _is_due(sink, end, sources):
+        if force or _is_due(ports, sink, end, sources):
             announced.append(await _turn(ports, sink, force=force, insists=insists))
         else:
             announced.append(_announced(sink, Outcome.NOTHING))
@@ -139,9 +107,9 @@ def is_disabled(sink: Sink) -> bool:
     return pause is not None and pause["until"] is None
 
 
-def waits_until(sink: Sink, now: datetime, *, insists: bool = False) -> datetime | None:
-    """When a sink may be tried again; None for now. Whoever insists also tries what failed and failed."""
-    kind = KINDS.get(sink.kind)
+def waits_until(ports: Ports, sink: Sink, now: datetime, *, insists: bool = False) -> datetime | None:
+    """When a sink may be tried again; None for now. A caller that insists does not wait after failures."""
+    kind = ports.sinks.get(sink.kind)
     moments = [kind.not_before(sink, now) if kind else None, _asked_for(sink)]
     if not insists:
         moments.append(_rested(sink))
@@ -177,8 +145,8 @@ def _named(found: Sequence[Sink], names: Sequence[str]) -> list[Sink]:
     return [known[name] for name in dict.fromkeys(names)]
 
 
-def _is_due(sink: Sink, end: Cursor, sources: Sequence[Source]) -> bool:
-    kind = KINDS.get(sink.kind)
+def _is_due(ports: Ports, sink: Sink, end: Cursor, sources: Sequence[Source]) -> bool:
+    kind = ports.sinks.get(sink.kind)
     return end > sink.cursor or (kind is not None and kind.stale(sink, sources))
 
 
@@ -187,7 +155,7 @@ async def _turn(ports: Ports, sink: Sink, *, force: bool, insists: bool) -> Anno
     try:
         if not force and is_disabled(sink):
             return _announced(sink, Outcome.DISABLED)
-        until = None if force else waits_until(sink, now, insists=insists)
+        until = None if force else waits_until(ports, sink, now, insists=insists)
         if until is not None:
             return _announced(sink, Outcome.WAITS, until=until)
         lease = await acquire(ports, sink_lease_name(sink.name))
@@ -207,7 +175,7 @@ async def _with_lease(ports: Ports, name: str, lease: Lease, *, force: bool) -> 
     # As it is now: somebody else may have sent meanwhile.
     sink = await _reloaded(ports, name)
     end = await ports.store.feed_end()
-    if not force and not _is_due(sink, end, await ports.store.sources()):
+    if not force and not _is_due(ports, sink, end, await ports.store.sources()):
         return _announced(sink, Outcome.NOTHING)
     try:
         sent = await _attempts(ports, sink, lease, force=force)
@@ -229,9 +197,10 @@ async def _with_lease(ports: Ports, name: str, lease: Lease, *, force: bool) -> 
 
 
 async def _attempts(ports: Ports, sink: Sink, lease: Lease, *, force: bool) -> Sent:
-    kind = KINDS.get(sink.kind)
-    if kind is None:
-        raise PermanentError(f"kind `{sink.kind}`: not a kind of sink", hint=f"one of {', '.join(KINDS)}")
+    try:
+        kind = ports.sinks.named(sink.kind)
+    except ConfigError as exc:
+        raise PermanentError(exc.message, hint=exc.hint) from exc
     attempt = 1
     while True:
         try:

@@ -15,14 +15,13 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import date, time
 from fnmatch import fnmatchcase
 from typing import Any
 
 from rowen.core import hashing
 from rowen.core import params as parameters
-from rowen.core.exchange.sink import Sink
+from rowen.core.exchange.sink import Sink, SinkEntry
 from rowen.core.params import Param
 from rowen.core.source import Source
 from rowen.errors import ConfigError
@@ -36,14 +35,6 @@ START = Param(
     help="Where a new sink begins: with the next change, or with everything readers see",
 )
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SinkEntry:
-    name: str
-    kind: str
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    """As they stand in the file; `sources`, if it was given, is among them."""
 
 
 def read(tables: Any, *, where: str) -> list[SinkEntry]:

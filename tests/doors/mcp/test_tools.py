@@ -24,9 +24,9 @@ from rowen.core.section import join_path
 from rowen.doors.mcp import answers
 from rowen.doors.mcp.quoting import clean, quoted
 from rowen.doors.mcp.server import INSTRUCTIONS, listed, make_server
+from rowen.engine.ports import Ports
 from rowen.errors import StoreUnusable
 from rowen.managing import sources
-from rowen.ports.bundle import Ports
 from rowen.ports.store.notes import Pause
 from rowen.reading import read as reading
 from tests.doors.conftest import fruit_page

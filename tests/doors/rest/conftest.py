@@ -18,7 +18,7 @@ from rowen.config import Config, ServiceConfig
 from rowen.core.safety.access import Scope, digest
 from rowen.doors.rest.app import create_app
 from rowen.doors.rest.server import Address, HttpServer, bound, http_settings, url_of
-from rowen.ports.bundle import Ports
+from rowen.engine.ports import Ports
 from rowen.service.sync_queue import Desk
 from tests.support.gate import StillClock
 from tests.support.site import Site, html

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rowen.core.source import ADDED_BY, API
-from rowen.ports.bundle import Ports
+from rowen.engine.ports import Ports
 from tests.doors.rest.conftest import Api, serving
 from tests.support.world import World
 

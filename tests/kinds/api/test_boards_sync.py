@@ -16,8 +16,8 @@ from rowen.core.search.hit import Filters
 from rowen.engine.run import Receipt
 from rowen.errors import BadLocation, ConfigError
 from rowen.kinds.api import kind as rest
-from rowen.kinds.register import kind_of
 from rowen.managing import sources
+from rowen.managing.sources import _kind_of
 from rowen.service.attempts import sync_all_parts
 from tests.support.board_server import (
     ApiServer,
@@ -371,7 +371,7 @@ async def test_a_rate_limit_at_infojobs_keeps_what_came_and_the_day_is_asked_aga
 async def test_a_board_is_known_by_its_host(tmp_path: Path, location: str, kind: str, home: str) -> None:
     with ApiServer() as api:
         async with a_world(tmp_path, api) as world:
-            assert kind_of(world.ports, location).name == kind
+            assert _kind_of(world.ports, location).name == kind
             added = await sources.add(world.ports, location, name="jobs", check=False)
             assert (added.source.kind, added.source.location) == (kind, home)
 

@@ -22,6 +22,7 @@ from rowen.core.rules.retry import RetryPolicy
 from rowen.core.run import Counters, Event, Mode, Run, RunStatus, StopReason
 from rowen.core.source import Source
 from rowen.engine.leases import acquire, host_lease
+from rowen.engine.ports import Ports
 from rowen.engine.run import sync
 from rowen.engine.workers import worker_lease_name
 from rowen.errors import (
@@ -39,7 +40,6 @@ from rowen.kinds.crawl import question as page
 from rowen.kinds.crawl.host_batch import Turn
 from rowen.kinds.web import kind as web
 from rowen.managing import sources
-from rowen.ports.bundle import Ports
 from rowen.ports.fetcher import Fetcher, FetcherOptions, Request, Response
 from rowen.ports.store.shards import FETCH
 from tests.contract.helpers import an_end

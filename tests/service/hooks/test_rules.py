@@ -12,17 +12,8 @@ from hypothesis import strategies as st
 from rowen.core.exchange import delivery
 from rowen.core.sync_request import MAX_ONLY
 from rowen.errors import UserError
-from rowen.service.hooks.rules import (
-    MAX_COMMITS,
-    SAME_BODY_S,
-    Delivery,
-    Route,
-    hub_signature,
-    named_references,
-    read_push,
-    repository_key,
-    route,
-)
+from rowen.kinds.github.push_event import MAX_COMMITS, Route, read_push, repository_key, route
+from rowen.service.hooks.rules import SAME_BODY_S, Delivery, hub_signature, named_references
 from tests.support.github_pushes import NOTHING, push_payload
 
 NOW = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)

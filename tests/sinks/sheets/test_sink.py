@@ -13,18 +13,17 @@ import pytest
 
 from rowen.core import hashing
 from rowen.core.exchange.sheet import COLUMNS
-from rowen.core.exchange.sink import sink_lease_name
+from rowen.core.exchange.sink import SinkEntry, sink_lease_name
 from rowen.core.feed import START
 from rowen.core.offers.company import Identity
 from rowen.core.offers.decide import Decision
 from rowen.core.offers.offer import Offer, Sighting
+from rowen.engine.ports import no_spreadsheets
+from rowen.engine.sink_kind import Sent
 from rowen.errors import ConfigError, LeaseLost, RateLimited, ServerFailed, UserError
-from rowen.ports.bundle import no_spreadsheets
 from rowen.sinks.announce import announce
-from rowen.sinks.declared import SinkEntry
 from rowen.sinks.sheets import settings as sheet_settings
 from rowen.sinks.sheets import sink as sheets
-from rowen.sinks.sink import Sent
 from tests.support.sheets_server import BOOK, EMAIL, SheetsServer, Tab
 from tests.support.site import Site, html
 from tests.support.world import World, a_world

@@ -29,5 +29,15 @@ class Sink:
     """In a row."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SinkEntry:
+    """A sink as `rowen.toml` lists it."""
+
+    name: str
+    kind: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """As they stand in the file; `sources`, if it was given, is among them."""
+
+
 def sink_lease_name(name: str) -> str:
     return f"sink:{name}"

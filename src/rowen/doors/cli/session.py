@@ -12,7 +12,7 @@ from rowen import config as settings
 from rowen import wiring
 from rowen.doors.cli import failure
 from rowen.doors.cli.call import Call
-from rowen.ports.bundle import Ports
+from rowen.engine.ports import Ports
 
 T = TypeVar("T")
 

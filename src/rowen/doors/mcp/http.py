@@ -16,7 +16,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from rowen.doors.mcp.refreshing import alone, through
 from rowen.doors.mcp.server import SCOPE, make_server
-from rowen.ports.bundle import Ports
+from rowen.engine.ports import Ports
 
 if TYPE_CHECKING:
     from rowen.service.sync_queue import Desk

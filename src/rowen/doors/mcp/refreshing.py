@@ -16,8 +16,8 @@ import anyio
 from rowen.core.run import Event, Run
 from rowen.core.source import Source
 from rowen.engine.intake import OnEvent
+from rowen.engine.ports import Ports
 from rowen.errors import RowenError
-from rowen.ports.bundle import Ports
 from rowen.service.attempts import Turn, run_source
 
 if TYPE_CHECKING:  # a server that was started by its client has none

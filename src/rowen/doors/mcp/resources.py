@@ -14,8 +14,8 @@ from rowen.core.rules.tokens import CHARACTERS_PER_TOKEN
 from rowen.core.source import Source
 from rowen.doors.mcp import answers
 from rowen.doors.mcp.quoting import one_line, quoted
+from rowen.engine.ports import Ports
 from rowen.errors import NotFound
-from rowen.ports.bundle import Ports
 from rowen.reading import read as reading
 
 SCHEME = "rowen://"

@@ -23,8 +23,8 @@ from rowen.doors.mcp.arguments import Arguments
 from rowen.doors.mcp.quoting import clean, clean_values, quoted
 from rowen.doors.mcp.refreshing import Sync, alone
 from rowen.doors.mcp.tools import TOOLS, Caller, input_schema, output_schema
+from rowen.engine.ports import Ports
 from rowen.errors import NotFound, RowenError
-from rowen.ports.bundle import Ports
 
 SCOPE = "rowen.scope"
 """Where the service in front of us leaves what a token allows; without it everything is allowed."""

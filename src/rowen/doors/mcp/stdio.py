@@ -22,7 +22,7 @@ from mcp.server.stdio import stdio_server
 from rowen import wiring
 from rowen.config import Config
 from rowen.doors.mcp.server import make_server
-from rowen.ports.bundle import Ports
+from rowen.engine.ports import Ports
 
 PIECE_BYTES = 65_536
 

@@ -18,9 +18,9 @@ from rowen.doors.mcp.answers import Answer
 from rowen.doors.mcp.arguments import Arguments
 from rowen.doors.mcp.refreshing import Report, Sync, refresh
 from rowen.engine.embedding import for_search
+from rowen.engine.ports import Ports
 from rowen.errors import Conflict, UserError
 from rowen.managing.find import choose, find, find_all
-from rowen.ports.bundle import Ports
 from rowen.reading import read as reading
 from rowen.reading import search as searching
 from rowen.service.attempts import Passed

@@ -37,9 +37,9 @@ from rowen.doors.rest.routes import (
 )
 from rowen.doors.rest.routes.webhooks import webhook_router
 from rowen.doors.rest.waiting import Gone
+from rowen.engine.ports import Ports
 from rowen.engine.run import Receipt
 from rowen.errors import RowenError
-from rowen.ports.bundle import Ports
 from rowen.service.sync_queue import Desk
 
 TAGS = [

@@ -22,8 +22,8 @@ from starlette.types import Scope as AsgiScope
 from rowen.core.safety.access import Scope, digest
 from rowen.doors.rest.limits import BodyTooLong, Buckets, limited
 from rowen.doors.rest.problems import Problem, Refusal, of_error, refused
+from rowen.engine.ports import Ports
 from rowen.errors import RowenError
-from rowen.ports.bundle import Ports
 
 OPEN = frozenset(("/health/live", "/health/ready", "/openapi.json", "/docs"))
 """Without a token, from anywhere."""

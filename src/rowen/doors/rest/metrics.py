@@ -13,8 +13,8 @@ from prometheus_client.exposition import generate_latest
 from rowen.core.document import Outcome
 from rowen.core.handoff import HandoffStatus
 from rowen.core.source import Status
+from rowen.engine.ports import Ports
 from rowen.engine.run import Receipt
-from rowen.ports.bundle import Ports
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 FRESH_S = 10.0

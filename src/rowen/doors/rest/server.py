@@ -23,8 +23,8 @@ from rowen.config import Config, ServiceConfig
 from rowen.doors.rest import logs
 from rowen.doors.rest.app import create_app
 from rowen.engine.leases import orchestrator_lease
+from rowen.engine.ports import Ports
 from rowen.errors import ConfigError
-from rowen.ports.bundle import Ports
 from rowen.service import serve as orchestrate
 from rowen.service.attempts import Turn
 from rowen.service.sync_queue import Desk

@@ -12,10 +12,10 @@ from typing import TypeVar
 
 from rowen.core.document import Converted, Validators
 from rowen.engine.intake import Intake
+from rowen.engine.ports import Ports
 from rowen.errors import PermanentError, RowenError, TransientError, Unparseable
 from rowen.fetching.client import STOPS
 from rowen.kinds.api.dataset import Dataset
-from rowen.ports.bundle import Ports
 
 MAX_CHECKED = 500
 """So many absent datasets are asked for one by one before the listing is believed about the rest."""

@@ -13,6 +13,7 @@ from typing import Any
 from rowen.core import hashing
 from rowen.core.document import Converted, Known, Validators
 from rowen.engine.intake import Intake
+from rowen.engine.ports import Ports
 from rowen.errors import PermanentError, RowenError, TransientError, Vanished
 from rowen.fetching.client import STOPS
 from rowen.kinds.api import items as rest_items
@@ -23,7 +24,6 @@ from rowen.kinds.api.items import Listed, Reading
 from rowen.kinds.api.portal import Asker
 from rowen.kinds.api.rules import Api
 from rowen.kinds.api.walk import ACCEPT, parsed
-from rowen.ports.bundle import Ports
 
 TAKEN_AT_ONCE = 500
 HTML = "text/html; charset=utf-8"

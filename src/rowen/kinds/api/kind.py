@@ -19,8 +19,9 @@ from rowen.core.params import Param, whole
 from rowen.core.run import Counters, Mode, StopReason
 from rowen.core.source import Source
 from rowen.core.window import Window, Windows, backward, forward, reached_by
-from rowen.engine.harvest import Harvested, Prepared
 from rowen.engine.intake import Intake
+from rowen.engine.kind import Harvested, Prepared
+from rowen.engine.ports import Ports
 from rowen.errors import BadLocation, PermanentError, RowenError, TransientError
 from rowen.fetching import credentials
 from rowen.fetching.client import stop_reason
@@ -35,7 +36,6 @@ from rowen.kinds.api.portal import Asker
 from rowen.kinds.api.rules import Api
 from rowen.kinds.api.settings import PARAMS, SHARED
 from rowen.kinds.api.walk import Remembered, Walk
-from rowen.ports.bundle import Ports
 
 MAX_LIST_BYTES = 200_000_000
 """Of a list that comes as one answer."""

@@ -16,8 +16,9 @@ from rowen.core.document import Validators
 from rowen.core.run import Counters, Mode, StopReason
 from rowen.core.source import Source
 from rowen.core.web import json_body, urls
-from rowen.engine.harvest import Harvested, Prepared
 from rowen.engine.intake import Intake
+from rowen.engine.kind import Harvested, Prepared
+from rowen.engine.ports import Ports
 from rowen.errors import BadLocation, PermanentError, TransientError, Unfetchable, Unparseable
 from rowen.fetching import credentials
 from rowen.fetching.client import stop_reason
@@ -25,7 +26,6 @@ from rowen.kinds.api import dcat, paged_rules, portal, portals
 from rowen.kinds.api.datasets import Absences, Broken, Taking, Unseen, ahead
 from rowen.kinds.api.paged_rules import After, Api, NextLink, Offset, PageSize
 from rowen.kinds.api.portal import LISTED_AT, TOO_MUCH, Asker
-from rowen.ports.bundle import Ports
 from rowen.ports.fetcher import Response
 
 ACCEPT = "application/json"

@@ -17,6 +17,7 @@ from rowen.core.params import Param, number, optional
 from rowen.core.run import Counters
 from rowen.core.source import Source
 from rowen.core.web import urls
+from rowen.engine.ports import Ports
 from rowen.errors import (
     BadLocation,
     BodyTooLarge,
@@ -31,7 +32,6 @@ from rowen.fetching import credentials
 from rowen.fetching.client import Client
 from rowen.kinds.api.dataset import template
 from rowen.kinds.settings import CONCURRENCY, DELAY_S, MAX_DELETED_SHARE
-from rowen.ports.bundle import Ports
 from rowen.ports.fetcher import FetcherOptions, Request, Response
 
 MAX_PAGE_BYTES = 64_000_000

@@ -17,8 +17,9 @@ from rowen.core.params import Param, whole
 from rowen.core.run import Counters, Mode, StopReason
 from rowen.core.source import Source
 from rowen.core.web import urls
-from rowen.engine.harvest import Harvested, Prepared
 from rowen.engine.intake import Intake
+from rowen.engine.kind import Harvested, Prepared
+from rowen.engine.ports import Ports
 from rowen.errors import BadLocation, PermanentError, RowenError, TransientError, Unfetchable, Unparseable
 from rowen.fetching import credentials
 from rowen.fetching.client import STOPS, stop_reason
@@ -29,7 +30,6 @@ from rowen.kinds.api.portal import LISTED_AT, TOO_MUCH
 from rowen.kinds.ckan import rules as ckan
 from rowen.kinds.ckan.api import Api, Listing
 from rowen.kinds.ckan.rules import Refused
-from rowen.ports.bundle import Ports
 
 DATASETS = "datasets"
 """In a source's metadata: how many datasets the portal had when everything was last listed."""

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 
 from rowen.core import hashing
 from rowen.core.run import Counters
+from rowen.engine.ports import Ports
 from rowen.errors import Unfetchable
 from rowen.fetching.robots import Robots
 from rowen.kinds.crawl.question import Answer, Question
 from rowen.kinds.crawl.settings import Rules
-from rowen.ports.bundle import Ports
 from rowen.ports.fetcher import Request, Response
 
 DELIVERED = frozenset({200, 203})

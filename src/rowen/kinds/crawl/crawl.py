@@ -17,9 +17,10 @@ from rowen.core.run import Mode, StopReason
 from rowen.core.source import Source
 from rowen.core.web import urls
 from rowen.core.web.scope import Scope
-from rowen.engine.harvest import Harvested
 from rowen.engine.intake import Intake
+from rowen.engine.kind import Harvested
 from rowen.engine.leases import host_lease_or_patience
+from rowen.engine.ports import Ports
 from rowen.engine.workers import others
 from rowen.errors import PermanentError, RowenError, TransientError, Unfetchable
 from rowen.fetching import credentials
@@ -36,7 +37,6 @@ from rowen.kinds.crawl.settings import Rules
 from rowen.kinds.crawl.spread import PAGES_OUT, NotAsked, Spread
 from rowen.kinds.crawl.tasks import visit_all
 from rowen.kinds.crawl.visits import Visit
-from rowen.ports.bundle import Ports
 from rowen.ports.fetcher import Response
 from rowen.ports.store.documents import References
 

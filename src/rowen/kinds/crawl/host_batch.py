@@ -16,6 +16,7 @@ from rowen.core.run import Counters, Run, RunStatus
 from rowen.core.source import Source
 from rowen.engine import confine
 from rowen.engine.leases import Held, host_lease
+from rowen.engine.ports import Ports
 from rowen.engine.tasks import first
 from rowen.errors import Conflict, PermanentError, TransientError, Unfetchable
 from rowen.fetching.client import STOPS, Client
@@ -23,7 +24,6 @@ from rowen.kinds.crawl import question as page
 from rowen.kinds.crawl.ask import Pages
 from rowen.kinds.crawl.settings import open_client
 from rowen.kinds.web.rules import PageRules
-from rowen.ports.bundle import Ports
 from rowen.ports.store.shards import Question
 
 PAGES = 64

@@ -6,12 +6,12 @@ import asyncio
 
 from rowen.core.source import Source
 from rowen.core.web import urls
+from rowen.engine.ports import Ports
 from rowen.errors import TransientError
 from rowen.fetching.client import Client
 from rowen.fetching.robots import Robots
 from rowen.fetching.site_files import Listings
 from rowen.kinds.crawl.named import robots_at_hand
-from rowen.ports.bundle import Ports
 
 
 class Permission:

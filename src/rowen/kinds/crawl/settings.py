@@ -10,12 +10,12 @@ from rowen.core.document import Converted
 from rowen.core.params import Param, one_of, optional, switch, whole
 from rowen.core.run import Counters
 from rowen.core.source import Source
+from rowen.engine.ports import Ports
 from rowen.fetching import credentials
 from rowen.fetching.client import Client
 from rowen.fetching.robots import Robots
 from rowen.kinds.crawl.visits import Visit
 from rowen.kinds.settings import CONCURRENCY, DELAY_S, EXCLUDE, INCLUDE, MAX_DELETED_SHARE
-from rowen.ports.bundle import Ports
 from rowen.ports.fetcher import FetcherOptions, Response
 
 

@@ -17,13 +17,13 @@ from rowen.core.lease import Lease
 from rowen.core.run import Run
 from rowen.core.source import Source
 from rowen.core.web import urls
+from rowen.engine.ports import Ports
 from rowen.engine.workers import others
 from rowen.errors import Conflict, PermanentError, TransientError
 from rowen.fetching.client import STOPS, Streak
 from rowen.kinds.crawl import question as page
 from rowen.kinds.crawl.host_batch import LATER, Turn, asked_for
 from rowen.kinds.crawl.question import Answer, Question
-from rowen.ports.bundle import Ports
 
 PAGES_OUT = 512
 """Pages a crawl has under way at a time: some turns at a host, so that none waits for the next."""

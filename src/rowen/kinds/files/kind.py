@@ -15,13 +15,13 @@ from rowen.core.params import Param, switch
 from rowen.core.run import Mode, StopReason
 from rowen.core.source import Source
 from rowen.core.web.scope import PathFilter, is_binary_name
-from rowen.engine.harvest import Harvested, Prepared
 from rowen.engine.intake import Intake
+from rowen.engine.kind import Harvested, Prepared
+from rowen.engine.ports import Ports
 from rowen.errors import BadLocation, PermanentError, Unfetchable
 from rowen.kinds.listing.listing import Fetched, Item, take_in
 from rowen.kinds.listing.text_files import TOO_LARGE, TextFiles
 from rowen.kinds.settings import EXCLUDE, HIDDEN, INCLUDE, MAX_DELETED_SHARE
-from rowen.ports.bundle import Ports
 from rowen.ports.folders import Entry, ScanOptions
 
 PARAMS = (

@@ -18,12 +18,12 @@ from rowen.core.params import Param
 from rowen.core.run import StopReason
 from rowen.core.source import Source
 from rowen.core.web import urls
-from rowen.engine.harvest import Harvested, Prepared
 from rowen.engine.intake import Intake
+from rowen.engine.kind import Harvested, Prepared
+from rowen.engine.ports import Ports
 from rowen.errors import BadLocation, PermanentError, TransientError, Unfetchable
 from rowen.fetching.client import stop_reason
 from rowen.kinds.listing import trees
-from rowen.ports.bundle import Ports
 from rowen.ports.repositories import Head, Repository
 from rowen.ports.store.documents import Listing
 

@@ -21,8 +21,9 @@ from rowen.core.run import Counters, StopReason
 from rowen.core.safety.secrets import Credentials, Secret, fill, reference
 from rowen.core.source import Source
 from rowen.core.web import urls
-from rowen.engine.harvest import Harvested, Prepared
 from rowen.engine.intake import Intake
+from rowen.engine.kind import Harvested, Prepared
+from rowen.engine.ports import Ports
 from rowen.errors import BadLocation, PermanentError, TransientError
 from rowen.fetching.client import Client, stop_reason
 from rowen.kinds.github import push as github_push
@@ -33,7 +34,6 @@ from rowen.kinds.github.rules import Address
 from rowen.kinds.github.tree import TreeListing
 from rowen.kinds.listing import trees
 from rowen.kinds.settings import CONCURRENCY
-from rowen.ports.bundle import Ports
 from rowen.ports.fetcher import FetcherOptions, Request, Response
 from rowen.ports.store.documents import Listing
 

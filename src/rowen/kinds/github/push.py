@@ -14,16 +14,16 @@ from rowen.core.document import Validators
 from rowen.core.exchange.git import blob_id, is_within
 from rowen.core.run import Mode, StopReason
 from rowen.core.source import Source
-from rowen.engine.harvest import Harvested
 from rowen.engine.intake import Intake
+from rowen.engine.kind import Harvested
+from rowen.engine.ports import Ports
 from rowen.fetching.client import stop_reason
 from rowen.kinds.github.api import Api, NotThere
+from rowen.kinds.github.push_event import route as route_of
 from rowen.kinds.github.rules import Address
 from rowen.kinds.listing.listing import Fetched, Item, take_in_named
 from rowen.kinds.listing.text_files import NO_TEXT, TextFiles
-from rowen.ports.bundle import Ports
 from rowen.ports.store.documents import Listing
-from rowen.service.hooks import rules as hooks
 
 COMMIT = "commit"
 """In a source's metadata: readers see everything up to this commit. Known once a push has been followed."""
@@ -47,7 +47,7 @@ async def begin(source: Source, intake: Intake, api: Api, branch: str) -> Start:
         return Start()
     # After a rollback readers see less than was taken in.
     current = source.active_generation == source.last_generation
-    route = hooks.route(intake.only, source.metadata.get(COMMIT) if current else None)
+    route = route_of(intake.only, source.metadata.get(COMMIT) if current else None)
     try:
         commit = await api.commit(route.commit or branch)
     except NotThere:

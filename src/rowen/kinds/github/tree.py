@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from rowen.core.document import Validators
 from rowen.core.exchange.git import File, Folder, gather
 from rowen.engine.intake import Intake
+from rowen.engine.ports import Ports
 from rowen.errors import BodyTooLarge, PermanentError, TransientError, Unfetchable
 from rowen.fetching.client import STOPS
 from rowen.kinds.github.api import Api, NotThere
 from rowen.kinds.github.rules import DEFAULT_BRANCH, Address, parse_tree
-from rowen.ports.bundle import Ports
 from rowen.ports.store.documents import Listing
 
 ROOT = "rowen:tree"

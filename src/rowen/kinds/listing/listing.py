@@ -15,9 +15,9 @@ from typing import Any
 from rowen.core import hashing
 from rowen.core.document import Validators
 from rowen.engine.intake import Intake
+from rowen.engine.ports import Ports
 from rowen.errors import PermanentError, TransientError, Vanished
 from rowen.fetching.client import STOPS
-from rowen.ports.bundle import Ports
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

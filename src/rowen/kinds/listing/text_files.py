@@ -13,8 +13,8 @@ from urllib.parse import quote
 from rowen.core.document import Validators
 from rowen.core.web.scope import PathFilter, is_binary_name
 from rowen.engine.intake import Intake
+from rowen.engine.ports import Ports
 from rowen.kinds.listing.listing import Fetched
-from rowen.ports.bundle import Ports
 from rowen.ports.store.documents import Listing
 
 NO_TEXT = "rowen:no-text"

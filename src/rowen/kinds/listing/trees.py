@@ -12,11 +12,11 @@ from typing import Any
 from rowen.core.document import Validators
 from rowen.core.exchange.git import File
 from rowen.engine.intake import Intake
+from rowen.engine.ports import Ports
 from rowen.errors import TransientError
 from rowen.kinds.listing.listing import Fetched, Item, take_in
 from rowen.kinds.listing.text_files import TOO_LARGE, TextFiles
 from rowen.kinds.settings import EXCLUDE, HIDDEN, INCLUDE, MAX_DELETED_SHARE
-from rowen.ports.bundle import Ports
 from rowen.ports.store.documents import Listing
 
 PARAMS = (

@@ -15,8 +15,9 @@ from rowen.core.params import Param, switch
 from rowen.core.run import StopReason
 from rowen.core.source import Source
 from rowen.core.web.scope import EXCLUDED, NOT_INCLUDED, Scope
-from rowen.engine.harvest import Harvested
 from rowen.engine.intake import Intake
+from rowen.engine.kind import Harvested
+from rowen.engine.ports import Ports
 from rowen.errors import PermanentError, TransientError, Unfetchable
 from rowen.fetching import credentials
 from rowen.fetching.client import Client, stop_reason
@@ -27,7 +28,6 @@ from rowen.kinds.crawl.visits import Visit
 from rowen.kinds.listing.listing import Fetched, Item, take_in
 from rowen.kinds.llms import rules as files
 from rowen.kinds.llms.rules import Entry, Part
-from rowen.ports.bundle import Ports
 from rowen.ports.fetcher import Request, Response
 from rowen.ports.store.documents import Listing
 

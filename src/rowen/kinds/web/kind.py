@@ -12,14 +12,14 @@ from typing import Any
 
 from rowen.core.params import Param, switch
 from rowen.core.source import Source
-from rowen.engine.harvest import Harvested
 from rowen.engine.intake import Intake
+from rowen.engine.kind import Harvested
+from rowen.engine.ports import Ports
 from rowen.fetching import credentials
 from rowen.kinds.crawl.crawl import Crawl
 from rowen.kinds.crawl.settings import crawl_params, open_client
 from rowen.kinds.web.render import Rendering
 from rowen.kinds.web.rules import PageRules
-from rowen.ports.bundle import Ports
 
 PARAMS = (
     *crawl_params(scope="subpages", max_depth=None),

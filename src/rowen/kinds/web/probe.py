@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rowen.core.web import urls
-from rowen.engine.harvest import Prepared
+from rowen.engine.kind import Prepared
+from rowen.engine.ports import Ports
 from rowen.errors import AddressRefused, BadLocation, HostUnknown, PermanentError, TransientError
 from rowen.fetching import credentials, robots
 from rowen.kinds.crawl.crawl import FORBIDDEN, REDIRECTS
@@ -16,7 +17,6 @@ from rowen.kinds.llms import rules as files
 from rowen.kinds.llms.kind import ACCEPT
 from rowen.kinds.web.render import Rendering
 from rowen.kinds.web.scripted import has_marks, needs_scripts
-from rowen.ports.bundle import Ports
 from rowen.ports.fetcher import Fetcher, FetcherOptions, Request, Response
 
 MAX_REDIRECTS = 5

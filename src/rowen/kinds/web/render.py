@@ -12,9 +12,9 @@ from contextlib import AsyncExitStack
 from typing import Self
 
 from rowen.core.web import urls
+from rowen.engine.ports import Ports
 from rowen.errors import PermanentError, TransientError
 from rowen.fetching.robots import Robots
-from rowen.ports.bundle import Ports
 from rowen.ports.fetcher import Request, Response
 from rowen.ports.renderer import Loaded, Renderer, RendererOptions
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from rowen.core.document import Converted
 from rowen.core.run import Counters
+from rowen.engine.ports import Ports
 from rowen.fetching.robots import Robots
 from rowen.kinds.crawl.settings import Rules
 from rowen.kinds.web.render import Rendering
 from rowen.kinds.web.scripted import needs_scripts
-from rowen.ports.bundle import Ports
 from rowen.ports.fetcher import Response
 
 LOOKS_EMPTY = "looks_empty_without_javascript"

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rowen.core import params as parameters
+from rowen.engine.ports import Ports
 from rowen.errors import ConfigError, UserError
-from rowen.kinds.register import kind_named
 from rowen.managing import sources
 from rowen.managing.add_many.rules import Entry
 from rowen.managing.sources import Added
-from rowen.ports.bundle import Ports
 
 ADDED, EXISTS, DISABLED = "added", "exists", "disabled"
 
@@ -55,6 +54,6 @@ async def add_listed(ports: Ports, entries: Sequence[Entry], *, check: bool) -> 
 async def _validate(ports: Ports, entry: Entry, *, check: bool) -> None:
     if not sources.NAME.fullmatch(entry.name):
         raise ConfigError("a name has up to 64 letters, digits, dots, dashes or underscores")
-    kind = kind_named(entry.type)
+    kind = ports.kinds.named(entry.type)
     values = parameters.read(kind.params, entry.settings)
     await kind.prepare(ports, entry.url, settings=parameters.complete(kind.params, values), check=check)

@@ -12,13 +12,12 @@ from rowen.alarms import raising
 from rowen.core.exchange import alarm_channels
 from rowen.core.exchange.alarm import Channel
 from rowen.core.source import NewSource
+from rowen.engine.ports import Ports
 from rowen.errors import ConfigError, UserError
-from rowen.kinds.register import kind_named
 from rowen.managing import sources
 from rowen.managing.registry import rules as registry
+from rowen.managing.registry import sinks
 from rowen.managing.registry.rules import Entry, Registry, Step, Wanted
-from rowen.ports.bundle import Ports
-from rowen.sinks import registered as sinks
 
 NEEDS_PRUNE = frozenset({"replace", "remove"})
 
@@ -27,7 +26,7 @@ async def plan(ports: Ports, listed: Registry) -> list[Step]:
     wanted: dict[str, Wanted] = {}
     for entry in listed.sources:
         new = await _described(ports, entry)
-        wanted[entry.label] = Wanted(new=new, specs=kind_named(new.kind).params)
+        wanted[entry.label] = Wanted(new=new, specs=ports.kinds.named(new.kind).params)
     steps = registry.plan(listed.sources, await ports.store.sources(), wanted)
     return [*steps, *await sinks.plan(ports, listed.sinks), *await _plan_alarms(ports, listed.alarms)]
 

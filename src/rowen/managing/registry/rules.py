@@ -28,12 +28,12 @@ from typing import Any
 
 from rowen.core.exchange import alarm_channels
 from rowen.core.exchange.alarm import Channel
+from rowen.core.exchange.sink import SinkEntry
 from rowen.core.params import Param
 from rowen.core.rules.schedule import seconds
 from rowen.core.source import NewSource, Source
 from rowen.errors import ConfigError
 from rowen.sinks import declared as sinks
-from rowen.sinks.declared import SinkEntry
 
 _FIELDS = ("name", "location", "kind", "version", "every", "set")
 _SECTIONS = ("defaults", "sources", "sinks", "alarms")

@@ -1,8 +1,9 @@
 """What Rowen remembers: one Protocol a topic, and all of them together.
 
 Plain reads and writes, each one transaction; the rules live above. Every writing method of a run takes the
-run's lease and raises `LeaseLost` when its token is not the newest. `StoreBusy` and `StoreFull` are raised when the
-database cannot take the write now. A function asks for the topic it needs; the whole store is for wiring.
+run's lease and raises `LeaseLost` when its token is not the newest. `StoreBusy` and `StoreFull` are raised
+when the database cannot take the write now. A function asks for the topic it needs; the whole store is for
+wiring.
 """
 
 from __future__ import annotations

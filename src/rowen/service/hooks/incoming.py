@@ -17,12 +17,12 @@ from rowen.core.safety.secrets import fill
 from rowen.core.source import Source
 from rowen.core.sync_request import SyncRequest
 from rowen.engine import confine
+from rowen.engine.ports import Ports
 from rowen.errors import ConfigError, UserError
 from rowen.kinds.github import rules as github
-from rowen.kinds.register import KINDS
-from rowen.ports.bundle import Ports
+from rowen.kinds.github.push_event import Push, read_push, repository_key
 from rowen.service.hooks import rules as hooks
-from rowen.service.hooks.rules import Delivery, Push
+from rowen.service.hooks.rules import Delivery
 
 SERVICE_SECRET = "ROWEN_WEBHOOK_SECRET"
 """The variable with the secret of every hook that has none of its own."""
@@ -113,7 +113,7 @@ async def _github(
         return Heard(verdict=Verdict.PONG)
     if delivery.event != "push":
         return Heard.ignored("not_a_push")
-    push = hooks.read_push(delivery.json())
+    push = read_push(delivery.json())
     if push.branch is None:
         return Heard.ignored("tag")
     if push.deleted:
@@ -131,10 +131,10 @@ async def _github(
 def _mirrored(source: Source, push: Push) -> str | None:
     """The path that a source mirrors of the pushed branch, empty for all of it; None when it is another."""
     if source.kind == "github" and (address := github.parse_address(source.location)):
-        repository = hooks.repository_key(f"{address.site}/{address.repository}")
+        repository = repository_key(f"{address.site}/{address.repository}")
         branch, path = address.branch, address.path
     elif source.kind == "git":
-        repository = hooks.repository_key(source.location)
+        repository = repository_key(source.location)
         branch, path = source.params.get("branch") or None, str(source.params.get("path", ""))
     else:
         return None
@@ -177,7 +177,7 @@ def _variable(ports: Ports) -> str | None:
 
 def _secret(ports: Ports, source: Source) -> str | None:
     """A source's own secret, or the one of the service; None when its own cannot be had."""
-    kind = KINDS.get(source.kind)
+    kind = ports.kinds.get(source.kind)
     own = parameters.complete(kind.params, source.params)["webhook_secret"] if kind else ""
     if not own:
         return _variable(ports)

@@ -13,17 +13,16 @@ from typing import Any
 from rowen.core import hashing
 from rowen.core import params as parameters
 from rowen.core.exchange import delivery
-from rowen.core.exchange.sink import Sink
+from rowen.core.exchange.sink import Sink, SinkEntry
 from rowen.core.feed import START, Cursor, FeedItem
 from rowen.core.lease import Lease
 from rowen.core.params import Param
 from rowen.core.source import Source
+from rowen.engine.ports import Ports
+from rowen.engine.sink_kind import Sent
 from rowen.errors import ConfigError
-from rowen.ports.bundle import Ports
 from rowen.sinks import declared as sinks
 from rowen.sinks.atom import rules as atom
-from rowen.sinks.declared import SinkEntry
-from rowen.sinks.sink import Sent
 
 PAGE = 500
 LIMIT = 100

@@ -13,17 +13,16 @@ from typing import Any
 from rowen.core import params as parameters
 from rowen.core.exchange import columns as table
 from rowen.core.exchange.columns import Format
-from rowen.core.exchange.sink import Sink
+from rowen.core.exchange.sink import Sink, SinkEntry
 from rowen.core.feed import Document
 from rowen.core.lease import Lease
 from rowen.core.params import Param
 from rowen.core.source import Source
+from rowen.engine.ports import Ports
+from rowen.engine.sink_kind import Sent
 from rowen.errors import ConfigError, TransientError
-from rowen.ports.bundle import Ports
 from rowen.ports.exports import ExportFile
 from rowen.sinks import declared as sinks
-from rowen.sinks.declared import SinkEntry
-from rowen.sinks.sink import Sent
 
 PAGE = 200
 ATTEMPTS = 3

@@ -15,8 +15,8 @@ from rowen.core.params import Param, whole, words
 from rowen.core.safety import secrets
 from rowen.core.safety.secrets import Secret
 from rowen.core.web import urls
+from rowen.engine.ports import Ports
 from rowen.errors import ConfigError
-from rowen.ports.bundle import Ports
 from rowen.ports.sheets import SpreadsheetOptions
 from rowen.sinks.declared import SOURCES
 from rowen.sinks.sheets.night_window import NightWindow

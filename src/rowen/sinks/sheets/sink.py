@@ -15,10 +15,12 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from rowen.core.exchange import sheet as sheets
-from rowen.core.exchange.sink import Sink
+from rowen.core.exchange.sink import Sink, SinkEntry
 from rowen.core.lease import LEASE_TTL_S, Lease
 from rowen.core.offers.company import Company
 from rowen.core.rules.schedule import ATTEMPTS
+from rowen.engine.ports import Ports
+from rowen.engine.sink_kind import Sent
 from rowen.errors import (
     ConfigError,
     LeaseLost,
@@ -28,13 +30,10 @@ from rowen.errors import (
     TransientError,
     UserError,
 )
-from rowen.ports.bundle import Ports
 from rowen.ports.sheets import Spreadsheet
 from rowen.sinks import declared as sinks
-from rowen.sinks.declared import SinkEntry
 from rowen.sinks.sheets import settings as sheet_settings
 from rowen.sinks.sheets.settings import SheetSettings
-from rowen.sinks.sink import Sent
 
 RETRY_BASE_S = 5.0
 MAX_WAIT_S = 900.0

@@ -11,20 +11,19 @@ from typing import Any
 
 from rowen.core import params as parameters
 from rowen.core.exchange import delivery
-from rowen.core.exchange.sink import Sink
+from rowen.core.exchange.sink import Sink, SinkEntry
 from rowen.core.feed import FeedItem
 from rowen.core.lease import Lease
 from rowen.core.params import Param
 from rowen.core.safety.secrets import fill, reference
 from rowen.core.web import urls
 from rowen.core.web.retry_after import retry_after_s
+from rowen.engine.ports import Ports
+from rowen.engine.sink_kind import Sent
 from rowen.errors import ConfigError, PermanentError, RateLimited, RowenError, ServerFailed
 from rowen.fetching import credentials
-from rowen.ports.bundle import Ports
 from rowen.ports.fetcher import Fetcher, FetcherOptions, Request, Response
 from rowen.sinks import declared as sinks
-from rowen.sinks.declared import SinkEntry
-from rowen.sinks.sink import Sent
 
 PASSING_STATUSES = frozenset({408, 425})
 """Besides those of the server: the same delivery may be taken later."""

@@ -12,16 +12,16 @@ from rowen.doors.cli.output import Output, clean
 from rowen.errors import UserError
 
 if TYPE_CHECKING:
+    from rowen.engine.ports import Ports
     from rowen.managing.add_many.add import Listed
     from rowen.managing.sources import Added
-    from rowen.ports.bundle import Ports
 
 
 class AddCommand(click.Command):
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        from rowen.kinds.register import KINDS
+        from rowen.wiring import kinds
 
-        for kind in KINDS.values():
+        for kind in kinds().builtin().values():
             with formatter.section(f"Settings of kind `{kind.name}`, for --set"):
                 formatter.write_dl(
                     [(f"{p.label}={_shown(p.default)}", f"{p.help}.") for p in kind.params], col_max=34

@@ -12,7 +12,7 @@ from rowen.doors.cli.call import command as rowen_command
 from rowen.doors.cli.output import Output
 
 if TYPE_CHECKING:
-    from rowen.ports.bundle import Ports
+    from rowen.engine.ports import Ports
     from rowen.sinks.announce import Announced
 
 

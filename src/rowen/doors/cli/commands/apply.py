@@ -11,7 +11,7 @@ from rowen.doors.cli.call import command as rowen_command
 from rowen.errors import ConfigError
 
 if TYPE_CHECKING:
-    from rowen.ports.bundle import Ports
+    from rowen.engine.ports import Ports
 
 MARKS = {"add": "+", "replace": "!", "reschedule": "~", "change": "~", "keep": "=", "remove": "-"}
 

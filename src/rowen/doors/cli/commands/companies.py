@@ -12,7 +12,7 @@ from rowen.doors.cli.output import Output, clean
 
 if TYPE_CHECKING:
     from rowen.core.offers.company import Company
-    from rowen.ports.bundle import Ports
+    from rowen.engine.ports import Ports
 
 PLACES = 3
 """As many as fit in a row."""

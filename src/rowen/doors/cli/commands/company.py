@@ -13,7 +13,7 @@ from rowen.doors.cli.output import Output, clean
 if TYPE_CHECKING:
     from rowen.core.offers.company import Company
     from rowen.core.offers.offer import Offer
-    from rowen.ports.bundle import Ports
+    from rowen.engine.ports import Ports
 
 
 @rowen_command("company", short_help="Show one company with its offers.")

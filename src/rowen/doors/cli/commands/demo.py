@@ -16,8 +16,8 @@ from rowen.doors.cli.output import Output
 if TYPE_CHECKING:
     from rowen.core.source import Source
     from rowen.doors.demo import DemoServer, DemoSite
+    from rowen.engine.ports import Ports
     from rowen.engine.run import Receipt
-    from rowen.ports.bundle import Ports
 
 QUESTIONS = ("how long does it wait before trying again", "take a machine out of service")
 GONE = "quernd"

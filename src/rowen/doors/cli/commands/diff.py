@@ -12,7 +12,7 @@ from rowen.doors.cli.output import Output, clean
 
 if TYPE_CHECKING:
     from rowen.core.source import Source
-    from rowen.ports.bundle import Ports
+    from rowen.engine.ports import Ports
 
 SIGNS = {"added": ("+", "green"), "changed": ("~", "yellow"), "removed": ("-", "red")}
 

@@ -8,7 +8,7 @@ from rowen.doors.cli.call import Call
 from rowen.doors.cli.call import command as rowen_command
 
 if TYPE_CHECKING:
-    from rowen.ports.bundle import Ports
+    from rowen.engine.ports import Ports
 
 
 @rowen_command("embed", short_help="Compute vectors that are missing, or those of a new model.")

@@ -10,7 +10,7 @@ from rowen.doors.cli.call import Call
 from rowen.doors.cli.call import command as rowen_command
 
 if TYPE_CHECKING:
-    from rowen.ports.bundle import Ports
+    from rowen.engine.ports import Ports
 
 
 @rowen_command("rollback", short_help="Show an older generation again.")

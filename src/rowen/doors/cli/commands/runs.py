@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from rowen.core.run import Run, RunItem
     from rowen.core.source import Source
-    from rowen.ports.bundle import Ports
+    from rowen.engine.ports import Ports
 
 EVERY = 1_000_000_000
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from rowen.core.search.hit import Answer, Hit
-    from rowen.ports.bundle import Ports
+    from rowen.engine.ports import Ports
 
 MAX_TITLE_CHARS = 160
 
@@ -161,9 +161,10 @@ def _known(kinds: tuple[str, ...]) -> frozenset[str]:
     if not kinds:
         return frozenset()
     # All of them are heavy, and most searches name none.
-    from rowen.kinds.register import kind_named
+    from rowen.wiring import kinds as known
 
-    return frozenset(kind_named(kind).name for kind in kinds)
+    register = known()
+    return frozenset(register.named(kind).name for kind in kinds)
 
 
 def _pair(text: str) -> tuple[str, str]:

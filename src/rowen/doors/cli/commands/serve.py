@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from rowen.config import Config
-    from rowen.ports.bundle import Ports
+    from rowen.engine.ports import Ports
     from rowen.service.attempts import Turn
     from rowen.service.sync_queue import Desk
 

@@ -9,8 +9,8 @@ from rowen.doors.cli.call import command as rowen_command
 from rowen.doors.cli.output import clean
 
 if TYPE_CHECKING:
-    from rowen.ports.bundle import Ports
-    from rowen.sinks.registered import SinkState
+    from rowen.engine.ports import Ports
+    from rowen.sinks.states import SinkState
 
 
 @rowen_command("sinks", short_help="Show where changes are sent, and how far each place has come.")
@@ -20,7 +20,7 @@ def command(call: Call) -> int:
 
     async def work(ports: Ports) -> None:
         from rowen.doors import views
-        from rowen.sinks.registered import states
+        from rowen.sinks.states import states
 
         found = await states(ports)
         if call.out.json:

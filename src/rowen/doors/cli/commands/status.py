@@ -10,7 +10,7 @@ from rowen.doors.cli.output import Output, clean
 
 if TYPE_CHECKING:
     from rowen.doors.states import SourceStatus
-    from rowen.ports.bundle import Ports
+    from rowen.engine.ports import Ports
 
 
 @rowen_command("status", short_help="Show the sources and the state they are in.")

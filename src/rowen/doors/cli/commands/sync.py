@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from rowen.core.run import Event
     from rowen.core.source import Source
     from rowen.doors.cli.progress import Progress
+    from rowen.engine.ports import Ports
     from rowen.engine.run import Receipt
-    from rowen.ports.bundle import Ports
 
 INTERRUPTED = "interrupted: what was visible before is unchanged; the next sync takes up what was stored"
 

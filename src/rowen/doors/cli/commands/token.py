@@ -13,7 +13,7 @@ from rowen.errors import NotFound, UserError
 
 if TYPE_CHECKING:
     from rowen.core.safety.access import Token
-    from rowen.ports.bundle import Ports
+    from rowen.engine.ports import Ports
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 

@@ -11,7 +11,7 @@ from rowen.doors.cli.call import Call
 from rowen.doors.cli.call import command as rowen_command
 
 if TYPE_CHECKING:
-    from rowen.ports.bundle import Ports
+    from rowen.engine.ports import Ports
 
 
 @rowen_command("vacuum", short_help="Forget history that is not kept, and give space back.")

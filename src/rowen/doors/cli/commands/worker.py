@@ -13,7 +13,7 @@ from rowen.doors.cli.call import Call
 from rowen.doors.cli.call import command as rowen_command
 
 if TYPE_CHECKING:
-    from rowen.ports.bundle import Ports
+    from rowen.engine.ports import Ports
 
 INTERRUPTED = "stopped; another worker takes up what was under way"
 

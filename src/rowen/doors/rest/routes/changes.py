@@ -14,8 +14,8 @@ from rowen.doors.rest.guard import needs
 from rowen.doors.rest.params import Limit
 from rowen.doors.rest.problems import declared
 from rowen.doors.rest.waiting import while_there
+from rowen.engine.ports import Ports
 from rowen.managing.find import find_all
-from rowen.ports.bundle import Ports
 from rowen.service.sync_queue import Desk
 
 MAX_WAIT_S = 60.0

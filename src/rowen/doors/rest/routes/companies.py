@@ -12,9 +12,9 @@ from rowen.doors.rest import reading_models as models
 from rowen.doors.rest.guard import needs
 from rowen.doors.rest.params import MAX_OFFSET, Limit
 from rowen.doors.rest.problems import declared
+from rowen.engine.ports import Ports
 from rowen.managing.find import choose
 from rowen.offers import companies
-from rowen.ports.bundle import Ports
 
 Name = Annotated[str | None, Query(description="A part of a name, however it is spelt, or of a website")]
 Names = Annotated[list[str], Query(alias="source", description="Only with an offer in these sources")]

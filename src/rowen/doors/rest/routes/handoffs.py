@@ -13,9 +13,9 @@ from rowen.doors.rest.guard import needs
 from rowen.doors.rest.params import HandoffId, Limit, Offset
 from rowen.doors.rest.problems import declared
 from rowen.doors.rest.routes.syncing import OfStatus, ScrapeRun
+from rowen.engine.ports import Ports
 from rowen.managing import handoffs
 from rowen.managing.find import find
-from rowen.ports.bundle import Ports
 from rowen.service.sync_queue import Desk
 
 OfSource = Annotated[str | None, Query(description="Only of this source", max_length=129)]

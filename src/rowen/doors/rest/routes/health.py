@@ -13,7 +13,7 @@ from rowen.doors.rest import models, reading_models
 from rowen.doors.rest.guard import needs
 from rowen.doors.rest.metrics import CONTENT_TYPE, Metrics
 from rowen.doors.rest.problems import declared
-from rowen.ports.bundle import Ports
+from rowen.engine.ports import Ports
 from rowen.service.sync_job import Stopping
 from rowen.service.sync_queue import Desk
 

@@ -12,8 +12,8 @@ from rowen.doors.rest import models
 from rowen.doors.rest.guard import needs
 from rowen.doors.rest.params import MAX_OFFSET, SourceName
 from rowen.doors.rest.problems import declared
+from rowen.engine.ports import Ports
 from rowen.managing.find import find
-from rowen.ports.bundle import Ports
 from rowen.reading import history
 from rowen.service.sync_queue import Desk
 

@@ -15,7 +15,7 @@ from typing import Any
 from rowen.core.run import Event, Run, RunStatus
 from rowen.core.source import Source
 from rowen.doors import views
-from rowen.ports.bundle import Ports
+from rowen.engine.ports import Ports
 from rowen.service.feed_wait import sleep_or
 from rowen.service.sync_job import Watch
 from rowen.service.sync_queue import Desk

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import StreamingResponse
 
+from rowen import wiring
 from rowen.core.exchange.columns import Format
 from rowen.core.safety.access import Scope
 from rowen.core.search.hit import Filters, SearchMode
@@ -21,10 +22,9 @@ from rowen.doors.rest.guard import needs
 from rowen.doors.rest.params import DocumentId, Limit, SourceName
 from rowen.doors.rest.problems import Refusal, declared, refused
 from rowen.engine.embedding import for_search
+from rowen.engine.ports import Ports
 from rowen.errors import NotFound
-from rowen.kinds.register import KINDS, kind_named
 from rowen.managing.find import choose_all, find
-from rowen.ports.bundle import Ports
 from rowen.reading import search as searching
 from rowen.sinks.export import sink as export
 
@@ -41,12 +41,13 @@ Names = Annotated[
         max_length=MAX_SOURCES,
     ),
 ]
+KINDS = wiring.kinds()
 Kinds = Annotated[
     list[str],
     Query(
         alias="kind",
         description="Only in sources of these kinds",
-        json_schema_extra={"items": {"type": "string", "enum": sorted(KINDS)}},
+        json_schema_extra={"items": {"type": "string", "enum": sorted(KINDS.names())}},
     ),
 ]
 Question = Annotated[str, Query(description="What to look for", pattern=r"\S", max_length=1000)]
@@ -82,7 +83,7 @@ def router(ports: Ports) -> APIRouter:
         wanted = await choose_all(ports, names)
         filters = Filters(
             source_ids=frozenset(source.id for source in wanted),
-            kinds=frozenset(kind_named(kind).name for kind in kinds),
+            kinds=frozenset(KINDS.named(kind).name for kind in kinds),
             metadata=metadata,
             since=since,
         )

@@ -16,9 +16,9 @@ from rowen.doors.rest.guard import needs
 from rowen.doors.rest.params import LARGEST, RunId, SourceName
 from rowen.doors.rest.problems import declared
 from rowen.doors.rest.routes import live
+from rowen.engine.ports import Ports
 from rowen.errors import NotFound
 from rowen.managing.find import find
-from rowen.ports.bundle import Ports
 from rowen.service.sync_queue import Desk
 
 Newest = Annotated[int, Query(description="The newest so many", ge=1, le=1000)]

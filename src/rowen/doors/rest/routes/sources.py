@@ -15,9 +15,9 @@ from rowen.doors.rest.guard import needs
 from rowen.doors.rest.params import SourceName
 from rowen.doors.rest.problems import declared
 from rowen.doors.rest.routes.syncing import BEGUN, PREFIX, Full, Wait, sync
+from rowen.engine.ports import Ports
 from rowen.managing import find as finding
 from rowen.managing import sources
-from rowen.ports.bundle import Ports
 from rowen.service import attempts
 from rowen.service.sync_queue import Desk
 

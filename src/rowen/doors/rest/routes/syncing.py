@@ -21,8 +21,8 @@ from rowen.doors.rest.guard import needs
 from rowen.doors.rest.params import LARGEST, Limit, Offset, SourceName
 from rowen.doors.rest.problems import declared
 from rowen.doors.rest.waiting import while_there
+from rowen.engine.ports import Ports
 from rowen.managing.find import find
-from rowen.ports.bundle import Ports
 from rowen.service.sync_queue import Answer, Desk
 
 PREFIX = "/api/v1"

@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 from starlette.requests import ClientDisconnect
 
 from rowen.doors.rest.problems import Problem, Refusal, declared, refused
-from rowen.ports.bundle import Ports
+from rowen.engine.ports import Ports
 from rowen.service.hooks import incoming as hooks
 from rowen.service.hooks.incoming import BadSignature, Heard, Queued, Verdict, Wake
 from rowen.service.hooks.rules import Delivery

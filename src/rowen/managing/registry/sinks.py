@@ -1,47 +1,22 @@
-"""The sinks of a store: make them match a list, and say how each is doing."""
+"""Make the sinks of a store match a list."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
-from rowen.core.exchange.sink import Sink
+from rowen.core.exchange.sink import SinkEntry
 from rowen.core.feed import START, Cursor
+from rowen.engine.ports import Ports
 from rowen.errors import ConfigError
 from rowen.managing.registry.rules import Step
-from rowen.ports.bundle import Ports
 from rowen.sinks import declared as rules
-from rowen.sinks.announce import KINDS, is_disabled, waits_until
-from rowen.sinks.declared import SinkEntry
-
-COUNTED = 1000
-"""How many changes wait is counted to here; beyond, it is "more"."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SinkState:
-    sink: Sink
-    waiting: int
-    """Changes of its sources that it did not get."""
-    more: bool
-    """There are more than could be counted."""
-    until: datetime | None
-    """When it is tried again, if not before a time."""
-    disabled: bool
 
 
 def described(ports: Ports, entry: SinkEntry) -> dict[str, Any]:
     """The settings that are stored of an entry. Raises `ConfigError`."""
-    kind = KINDS.get(entry.kind)
-    if kind is None:
-        raise ConfigError(
-            f"sink `{entry.name}`: kind `{entry.kind}` is not a kind of sink",
-            hint=f"one of {', '.join(KINDS)}",
-        )
     try:
-        return kind.check(ports, entry)
+        return ports.sinks.named(entry.kind).check(ports, entry)
     except ConfigError as exc:
         raise ConfigError(f"sink `{entry.name}`: {exc.message}", hint=exc.hint, **exc.facts) from None
 
@@ -77,27 +52,8 @@ async def apply(ports: Ports, step: Step) -> None:
     )
 
 
-async def states(ports: Ports) -> list[SinkState]:
-    sources = await ports.store.sources()
-    now = ports.clock.now()
-    found = []
-    for sink in await ports.store.sinks():
-        ids = rules.matching_ids(sink.settings, sources)
-        items = await ports.store.feed(sink.cursor, source_ids=ids, limit=COUNTED + 1)
-        found.append(
-            SinkState(
-                sink=sink,
-                waiting=min(len(items), COUNTED),
-                more=len(items) > COUNTED,
-                until=waits_until(sink, now),
-                disabled=is_disabled(sink),
-            )
-        )
-    return found
-
-
 async def _start(ports: Ports, entry: SinkEntry, settings: dict[str, Any]) -> Cursor:
-    usual = "beginning" if KINDS[entry.kind].from_beginning else "now"
+    usual = "beginning" if ports.sinks.named(entry.kind).from_beginning else "now"
     return await ports.store.feed_end() if settings.get("start", usual) == "now" else START
 
 

@@ -1,13 +1,20 @@
-"""What a kind of source answers: before it is added, and when it has been through its source once."""
+"""What a kind of source is: how it is added, counted and harvested, and what it answers each time.
+
+The engine runs kinds and imports none: wiring fills the register they are found in.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
+from rowen.core.params import Param
 from rowen.core.run import Mode, StopReason
+from rowen.core.source import Source
 from rowen.core.window import Window
+from rowen.engine.intake import Intake
+from rowen.engine.ports import Ports
 from rowen.errors import RowenError
 
 
@@ -48,3 +55,30 @@ class Harvested:
     @classmethod
     def stopped(cls, reason: StopReason, error: RowenError, *, root_answered: bool) -> Harvested:
         return cls(stop_reason=reason, error=error, root_answered=root_answered)
+
+
+class Prepare(Protocol):
+    """Check and complete a location; with `check`, ask whoever answers there. Raises `BadLocation`.
+
+    `settings` are the values of all of the kind's parameters, defaults included.
+    """
+
+    def __call__(
+        self, ports: Ports, location: str, *, settings: Mapping[str, Any], check: bool
+    ) -> Coroutine[Any, Any, Prepared]: ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Kind:
+    name: str
+    params: tuple[Param, ...]
+    claims: Callable[[Ports, str], bool]
+    """Does a location look like one of these? The first kind that says so is asked."""
+    prepare: Prepare
+    guess: Prepare | None = None
+    """Asked instead when nobody named the kind; may answer that the location is better had by another one."""
+    preload: bool = True
+    """Load all that readers see before the harvest; kinds that list too much look it up page by page."""
+    count: Callable[[Ports, Source, Mapping[str, Any]], Coroutine[Any, Any, int]] | None = None
+    """How many items there are, when that can be had cheaply: for `rowen plan`."""
+    harvest: Callable[[Ports, Source, Mapping[str, Any], Intake], Coroutine[Any, Any, Harvested]]

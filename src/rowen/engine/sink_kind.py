@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
-from rowen.core.exchange.sink import Sink
+from rowen.core.exchange.sink import Sink, SinkEntry
 from rowen.core.feed import Cursor
 from rowen.core.lease import Lease
+from rowen.core.source import Source
+from rowen.engine.ports import Ports
 from rowen.errors import RowenError
-from rowen.ports.bundle import Ports
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,3 +40,16 @@ class Send(Protocol):
         treats both alike: records it, raises an alarm and tries later.
         """
         ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SinkKind:
+    send: Send
+    check: Callable[[Ports, SinkEntry], dict[str, Any]]
+    """The settings as they are stored. Raises `ConfigError`."""
+    from_beginning: bool = False
+    """Where a sink of this kind begins that does not say."""
+    stale: Callable[[Sink, Sequence[Source]], bool] = lambda sink, sources: False
+    """Has it something to do although the feed did not move?"""
+    not_before: Callable[[Sink, datetime], datetime | None] = lambda sink, now: None
+    """Of a sink with hours of its own: when the next ones begin; None while it may be sent to."""

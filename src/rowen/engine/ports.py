@@ -1,4 +1,7 @@
-"""What flows work with: the ports, opened by wiring and handed down."""
+"""Every port of a process in one value, opened by wiring and handed down.
+
+Doors and the life of a run pass it on; a function that needs one port asks for that one.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,9 @@ from rowen.errors import ConfigError
 
 if TYPE_CHECKING:  # most commands use few of these
     from rowen.core.exchange.alarm import Alarm
+    from rowen.engine.kind import Kind
+    from rowen.engine.register import Register
+    from rowen.engine.sink_kind import SinkKind
     from rowen.ports.alarms import DeliverAlarm, Route
     from rowen.ports.clock import Clock
     from rowen.ports.converter import Converter
@@ -74,6 +80,8 @@ class Ports:
     breaker: BreakerSettings = field(default_factory=BreakerSettings)
     embedding_calls: int = 1
     """Calls of the embedder that may be under way at a time."""
+    kinds: Register[Kind]
+    sinks: Register[SinkKind]
     owner: str
     """This process, as a lease names it."""
     is_dead: Callable[[str], bool]

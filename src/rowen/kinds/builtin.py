@@ -1,0 +1,101 @@
+"""Our own kinds of source, in the order in which they are asked whether a location is theirs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rowen.engine.kind import Kind
+from rowen.kinds.api import kind as rest
+from rowen.kinds.api import paged
+from rowen.kinds.ckan import kind as ckan
+from rowen.kinds.files import kind as files
+from rowen.kinds.git import kind as git
+from rowen.kinds.github import kind as github
+from rowen.kinds.llms import kind as llms
+from rowen.kinds.settings import WEBHOOK_SECRET
+from rowen.kinds.web import kind as web
+from rowen.kinds.web import probe
+
+
+def builtin() -> dict[str, Kind]:
+    """By name. The last one, `web`, takes every location that no other kind claims."""
+    return {
+        kind.name: with_common_settings(kind)
+        for kind in (
+            Kind(
+                name="github",
+                params=github.PARAMS,
+                claims=github.claims,
+                prepare=github.prepare,
+                harvest=github.harvest,
+            ),
+            Kind(
+                name="git",
+                params=git.PARAMS,
+                claims=git.claims,
+                prepare=git.prepare,
+                harvest=git.harvest,
+            ),
+            Kind(
+                name="files",
+                params=files.PARAMS,
+                claims=files.claims,
+                prepare=files.prepare,
+                count=files.count,
+                harvest=files.harvest,
+            ),
+            Kind(
+                name="llms",
+                params=llms.PARAMS,
+                claims=llms.claims,
+                prepare=probe.prepare_llms,
+                harvest=llms.harvest,
+            ),
+            Kind(
+                name="ckan",
+                params=ckan.PARAMS,
+                claims=ckan.claims,
+                prepare=ckan.prepare,
+                preload=False,
+                count=ckan.count,
+                harvest=ckan.harvest,
+            ),
+            *(
+                Kind(
+                    name=portal.api.kind,
+                    params=portal.params,
+                    claims=paged.no_claims,
+                    prepare=portal.prepare,
+                    preload=False,
+                    count=portal.count,
+                    harvest=portal.harvest,
+                )
+                for portal in (paged.DCAT, paged.SOCRATA, paged.OPENDATASOFT, paged.ARCGIS)
+            ),
+            *(
+                Kind(
+                    name=api.name,
+                    params=api.params,
+                    claims=api.claims,
+                    prepare=api.prepare,
+                    preload=False,
+                    count=api.count,
+                    harvest=api.harvest,
+                )
+                for api in (rest.REST, rest.INFOJOBS, rest.GREENHOUSE, rest.LEVER)
+            ),
+            Kind(
+                name="web",
+                params=web.PARAMS,
+                claims=lambda ports, location: True,
+                prepare=probe.prepare_web,
+                guess=probe.guess,
+                harvest=web.harvest,
+            ),
+        )
+    }
+
+
+def with_common_settings(kind: Kind) -> Kind:
+    """The kind with the settings that every source has."""
+    return replace(kind, params=(*kind.params, WEBHOOK_SECRET))
