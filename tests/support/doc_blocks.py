@@ -1,0 +1,115 @@
+"""Code blocks and commands of the documents, as the tests run them.
+
+A block that needs the outside world is marked in the line above its fence, with the reason:
+
+    <!-- outside: docs.python.org -->
+
+Such a block is not run; its `rowen` commands are still checked against the command line.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from rowen.doors.cli.app import cli
+
+ROOT = Path(__file__).parents[2]
+_MARK = re.compile(r"<!-- outside: (.+) -->")
+_INLINE = re.compile(r"(?<!`)`(rowen [^`\n]+)`")
+
+
+@dataclass(frozen=True)
+class Block:
+    file: str
+    line: int
+    language: str
+    text: str
+    outside: str | None
+    """Why it is not run here."""
+
+    @property
+    def name(self) -> str:
+        return f"{self.file}:{self.line}"
+
+    @property
+    def commands(self) -> list[str]:
+        """The lines a person types: behind `$`, with continued lines joined."""
+        joined = self.text.replace("\\\n", " ")
+        return [line[2:] for line in joined.splitlines() if line.startswith("$ ")]
+
+
+def documents() -> list[Path]:
+    found = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "ARCHITECTURE.md")]
+    return [*found, *sorted((ROOT / "docs").glob("*.md")), *sorted(ROOT.glob("examples/*/README.md"))]
+
+
+def blocks() -> list[Block]:
+    return [block for path in documents() for block in _blocks(path)]
+
+
+def _blocks(path: Path) -> Iterator[Block]:
+    lines = path.read_text("utf-8").splitlines()
+    opened: int | None = None
+    for number, line in enumerate(lines):
+        if not line.lstrip().startswith("```"):
+            continue
+        if opened is None:
+            opened = number
+            continue
+        above = _MARK.search(lines[opened - 1]) if opened else None
+        yield Block(
+            file=path.relative_to(ROOT).as_posix(),
+            line=opened + 1,
+            language=lines[opened].strip().removeprefix("```"),
+            text="\n".join(lines[opened + 1 : number]) + "\n",
+            outside=above[1] if above else None,
+        )
+        opened = None
+
+
+def inline_commands() -> list[tuple[str, str]]:
+    """Each `rowen ...` in the running text, with its document."""
+    return [
+        (path.relative_to(ROOT).as_posix(), text)
+        for path in documents()
+        for text in _INLINE.findall(path.read_text("utf-8"))
+    ]
+
+
+def problem_of(command: str) -> str | None:
+    """What the command line would refuse of a `rowen ...` command or of a line of usage; None if nothing.
+
+    Placeholders and optional parts (`NAME`, `[--full-sync]`) are allowed: only the names of commands and of
+    options are checked.
+    """
+    plain = command.partition("#")[0].replace("\\|", "|").replace("...", "")
+    words = shlex.split(re.sub(r"[\[\]]", " ", plain))
+    while words and (words[0].endswith("rowen") or "=" in words[0]):
+        words = words[1:]
+    return _problem(cli, words)
+
+
+def _problem(command: click.Command, words: list[str]) -> str | None:
+    context = click.Context(command)
+    while isinstance(command, click.Group):
+        names = [word for word in words if not word.startswith("-")]
+        if not names:
+            break
+        found = command.get_command(context, names[0]) if names[0] in command.list_commands(context) else None
+        if found is None:
+            return f"no command `{names[0]}`"
+        words = [word for word in words if word != names[0]]
+        command, context = found, click.Context(found, parent=context)
+    known = {option for parameter in command.get_params(context) for option in parameter.opts}
+    known |= {option for parameter in command.params for option in parameter.secondary_opts}
+    for word in words:
+        option = word.partition("=")[0]
+        if re.fullmatch(r"--[a-z][a-z-]*", option) and option not in known:
+            return f"no option `{option}`"
+    return None

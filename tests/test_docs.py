@@ -1,0 +1,135 @@
+"""What the documents say works: their commands run, their examples are read by the code they are for."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rowen.doors.cli import main
+from rowen.managing.add_many import rules as add_many
+from tests.support.ckan_server import CkanServer, datasets
+from tests.support.doc_blocks import ROOT, Block, blocks, inline_commands, problem_of
+from tests.support.site import Site, html
+
+LANGUAGES = {"console", "python", "toml", "json", "sql", "http", "text", "yaml"}
+BLOCKS = blocks()
+RUN = [block for block in BLOCKS if block.outside is None]
+
+
+def of(language: str) -> list[Block]:
+    return [block for block in RUN if block.language == language]
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder to work in, with the variables that the documents refer to and no settings of the user."""
+    for name in [name for name in os.environ if name.startswith("ROWEN_")]:
+        monkeypatch.delenv(name)
+    for name in ("DOCS_TOKEN", "KEY", "USER", "PASS", "DOCS_HOOK", "INDEX_SECRET", "SMTP_PASSWORD"):
+        monkeypatch.setenv(name, f"value-of-{name.lower()}")
+    monkeypatch.setenv("CHAT_HOOK", "https://chat.example.org/hook")
+    monkeypatch.setenv("ROWEN_DB", f"sqlite:///{tmp_path / 'rowen.db'}")
+    monkeypatch.setenv("ROWEN_FETCH_RETRY_BASE_S", "0")
+    monkeypatch.setenv("PATH", os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])))
+    monkeypatch.chdir(tmp_path)
+    yield tmp_path
+
+
+@pytest.fixture
+def here(place: Path) -> Iterator[dict[str, str]]:
+    """The addresses in the documents, and what answers for them here."""
+    pages = {
+        "/": html("Docs", "How to install it", links=["/install.html"]),
+        "/install.html": html("Install", "Install it with pip and run it."),
+    }
+    with Site(pages) as site, CkanServer(datasets(3)) as portal:
+        (place / "portals.toml").write_text(
+            f'[[portals]]\nname = "other"\nurl = "{portal.url}/other"\ntype = "ckan"\nenabled = false\n'
+        )
+        yield {
+            "https://docs.example.org/": site.url + "/",
+            "https://docs.internal/": site.url + "/",
+            "https://data.example.org": portal.url,
+        }
+
+
+def test_every_block_says_what_it_is() -> None:
+    assert [block.name for block in BLOCKS if block.language not in LANGUAGES] == []
+
+
+@pytest.mark.parametrize("block", of("console"), ids=lambda block: block.name)
+def test_the_commands_of_a_block_work(block: Block, here: dict[str, str], place: Path) -> None:
+    script = "\n".join(block.commands).replace(".venv/bin/rowen", "rowen")
+    for address, answer in here.items():
+        script = script.replace(address, answer)
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", script], capture_output=True, text=True, timeout=100, cwd=place
+    )
+    assert done.returncode == 0, f"{script}\n{done.stdout}\n{done.stderr}"
+
+
+@pytest.mark.parametrize("block", of("python"), ids=lambda block: block.name)
+def test_python_in_the_documents_runs(block: Block, here: dict[str, str]) -> None:
+    program = block.text
+    for address, answer in here.items():
+        program = program.replace(address, answer)
+    exec(compile(program, block.name, "exec"), {"__name__": "__main__"})
+
+
+@pytest.mark.parametrize("block", of("toml"), ids=lambda block: block.name)
+def test_a_list_in_the_documents_is_taken(block: Block, place: Path) -> None:
+    tables = tomllib.loads(block.text)
+    if "portals" in tables:
+        assert add_many.parse(block.text, file=block.name)
+    elif {"sources", "sinks", "alarms"} & set(tables):
+        (place / "rowen.toml").write_text(block.text)
+        assert main(["apply", "--dry-run"]) == 0
+
+
+@pytest.mark.parametrize("block", of("json"), ids=lambda block: block.name)
+def test_json_in_the_documents_is_json(block: Block) -> None:
+    assert json.loads(block.text)
+
+
+@pytest.mark.parametrize("block", [block for block in BLOCKS if block.outside], ids=lambda block: block.name)
+def test_a_block_that_is_not_run_calls_commands_that_exist(block: Block) -> None:
+    for line in block.commands:
+        for command in line.split("&&"):
+            if command.split()[0].endswith("rowen"):
+                assert problem_of(command.strip()) is None, command
+
+
+@pytest.mark.parametrize(("file", "command"), sorted(set(inline_commands())))
+def test_a_command_in_the_text_exists_with_its_options(file: str, command: str) -> None:
+    assert problem_of(command) is None
+
+
+def test_links_between_documents_lead_somewhere() -> None:
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md")]
+    links = [
+        (page, link) for page in pages for link in re.findall(r"\]\(([^)#\s]+)", page.read_text("utf-8"))
+    ]
+    missing = [
+        f"{page.relative_to(ROOT)}: {link}"
+        for page, link in links
+        if "://" not in link and not (page.parent / link).exists()
+    ]
+    assert missing == []
+
+
+def test_the_name_of_a_sheets_sink_stands_once_in_its_error(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (place / "rowen.toml").write_text(
+        '[[sinks]]\nname = "people"\nkind = "sheets"\nspreadsheet = "x"\ncredentials = "${KEY}"\n'
+    )
+    assert main(["apply", "--dry-run"]) == 2
+    assert capsys.readouterr().err.count("sink `people`") == 1
