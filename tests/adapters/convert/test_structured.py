@@ -16,7 +16,7 @@ from rowen.adapters.convert.data.structured import (
     convert_xml,
     convert_yaml,
 )
-from rowen.adapters.convert.data.yaml_subset import read_yaml
+from rowen.adapters.convert.data.yaml_values import read_yaml
 from rowen.adapters.convert.markup.notebook import convert_notebook
 from rowen.core.split import split
 from rowen.errors import Unparseable
@@ -107,13 +107,19 @@ def test_billion_laughs_are_not_laughed() -> None:
     ("text", "value"),
     [
         ("a: 1\nb:\n- x\n- y: 2\n  z: 3\n", {"a": "1", "b": ["x", {"y": "2", "z": "3"}]}),
-        ("a: |\n  one\n\n  two\nb: >\n  one\n  two\n", {"a": "one\n\ntwo", "b": "one two"}),
+        ("a: |\n  one\n\n  two\nb: >\n  one\n  two\n", {"a": "one\n\ntwo\n", "b": "one two\n"}),
         ("a: \"x: \\n # y\"  # c\nb: 'it''s'\n", {"a": "x: \n # y", "b": "it's"}),
         ("a: {b: [1, 'x, y'], c: {}}\nd: []\n", {"a": {"b": ["1", "x, y"], "c": {}}, "d": []}),
         ("a: one\n  two\nb: ~\nc: true\n", {"a": "one two", "b": None, "c": True}),
         ("/x/{id}:\n  '200':\n    $ref: '#/a/b'\n", {"/x/{id}": {"200": {"$ref": "#/a/b"}}}),
         ("- - a\n  - b\n-\n  c: d\n", [["a", "b"], {"c": "d"}]),
         ("---\n# c\nurl: http://e.org:80/#x\n", {"url": "http://e.org:80/#x"}),
+        ("version: 1.10\nday: 2026-01-02\nno: no\n", {"version": "1.10", "day": "2026-01-02", "no": "no"}),
+        ("a: 'true'\nb: !!str null\n", {"a": "true", "b": "null"}),
+        ("a: 1\na: 2\n1: x\n~: y\n", {"a": "2", "1": "x", "~": "y"}),
+        ("a: &x {p: 1, q: 2}\nb: *x\n", {"a": {"p": "1", "q": "2"}, "b": {"p": "1", "q": "2"}}),
+        ("a: &x {p: 1, q: 2}\nb: {<<: *x, q: 3}\n", {"a": {"p": "1", "q": "2"}, "b": {"p": "1", "q": "3"}}),
+        ("", None),
     ],
 )
 def test_the_yaml_people_write_is_read(text: str, value: object) -> None:
@@ -123,9 +129,17 @@ def test_the_yaml_people_write_is_read(text: str, value: object) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "a: &x 1\n",
         "a: *x\n",
+        "a: &x [*x]\n",
+        "a: {<<: 1}\n",
         "a: !tag 1\n",
+        "a: !!python/object/apply:os.system [echo]\n",
+        "? [a]\n: b\n",
+        "a: 1\n---\nb: 2\n",
+        "a: \0\n",
+        "a: \ud800\n",
+        "[" * 200_000,
+        "{a: " * 100_000,
         "a: 1\n b: 2\n",
         "a: [1\n",
         'a: "x\n',
@@ -138,9 +152,45 @@ def test_yaml_that_is_not_understood_is_refused(text: str) -> None:
         read_yaml(text)
 
 
+def _laughs(opening: str, item: str, closing: str) -> str:
+    lines = [f"a0: &a0 {opening}{closing}\n"]
+    lines += [f"a{n}: &a{n} {opening}{', '.join([item.format(n - 1)] * 10)}{closing}\n" for n in range(1, 12)]
+    return "".join(lines)
+
+
+@pytest.mark.parametrize("text", [_laughs("[", "*a{}", "]"), _laughs("{<<: [", "*a{}", "]}")])
+def test_aliases_that_stand_for_too_much_are_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="aliases stand for more than 100000 values"):
+        read_yaml(text)
+
+
+def test_openapi_that_laughs_is_still_yaml() -> None:
+    text = "openapi: 3.0.0\npaths: {}\n" + _laughs("[", "*a{}", "]")
+    converted = convert_yaml(text, _URL + ".yaml")
+    assert converted.metadata == {"format": "yaml"}
+    assert len(converted.text) < 3 * len(text)
+
+
+def test_yaml_with_too_many_values_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rowen.adapters.convert.data.yaml_values._MAX_NODES", 100)
+    read_yaml("- x\n" * 99)
+    with pytest.raises(ValueError, match="more than 100 values"):
+        read_yaml("- x\n" * 100)
+
+
+def test_openapi_may_use_anchors_and_aliases() -> None:
+    text = convert_yaml(
+        "openapi: 3.0.0\ninfo:\n  title: x\npaths:\n"
+        "  /a:\n    get: &get {summary: Get a jar}\n  /b:\n    get: *get\n",
+        _URL + ".yaml",
+    ).text
+    assert [section.heading for section in split(text)] == ["x", "GET /a", "GET /b"]
+    assert text.count("Get a jar") == 2
+
+
 def test_openapi_that_is_not_understood_is_still_yaml() -> None:
     text = convert_yaml(
-        "openapi: 3.0.0\ninfo: &i\n  title: x\npaths:\n  /a:\n    get: *i\n", _URL + ".yaml"
+        "openapi: 3.0.0\ninfo: !i\n  title: x\npaths:\n  /a:\n    get: *i\n", _URL + ".yaml"
     ).text
     assert [section.heading for section in split(text)] == ["x.yaml", "info", "paths"]
 

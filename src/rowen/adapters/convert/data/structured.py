@@ -16,7 +16,6 @@ from typing import Any
 from xml.parsers import expat
 
 from rowen.adapters.convert.data.openapi import describe, is_openapi
-from rowen.adapters.convert.data.yaml_subset import read_yaml
 from rowen.adapters.convert.pieces import (
     dedent,
     fence,
@@ -80,9 +79,11 @@ def convert_json_lines(text: str, url: str) -> Converted:
 def convert_yaml(text: str, url: str) -> Converted:
     text = plain_line_breaks(text)
     if re.search(r"^(?:openapi|swagger)[ \t]*:", text, re.MULTILINE):
+        from rowen.adapters.convert.data.yaml_values import read_yaml  # PyYAML, for few of the files
+
         try:
             value = read_yaml(text)
-        except (ValueError, RecursionError):
+        except ValueError:
             value = None
         if is_openapi(value):
             return describe(value, file_name(url))
@@ -189,7 +190,7 @@ def _dedented_by_last(lines: list[str]) -> list[str]:
 
 
 def _pretty(lines: list[str]) -> list[str]:
-    """JSON nobody laid out for reading, laid out."""
+    """JSON with long lines is indented anew; other JSON stays as it is."""
     if all(len(line) <= _LONG_LINE_CHARS for line in lines):
         return lines
     try:
