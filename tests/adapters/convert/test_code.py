@@ -151,10 +151,10 @@ def test_a_definition_is_known_by_its_first_line(
     "line", ["a<b> " * 70, "a <b, " * 60, "x(" * 180, "((((" * 90, "a::" * 120, "* " * 190]
 )
 def test_no_line_takes_long_to_look_at(line: str) -> None:
-    from rowen.adapters.convert.code.outline import patterns
+    from rowen.adapters.convert.code import patterns
 
-    started = time.perf_counter()
+    started = time.process_time()
     for language in patterns._PATTERNS:
         named_by(line, language, inner=False)
         named_by(line, language, inner=True)
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
