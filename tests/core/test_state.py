@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from itertools import product
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rowen.core.source import Status
-from rowen.core.state import IllegalTransition, Step, after, steps_from
+from rowen.core.state import IllegalTransition, Step, after
 
 ENDS = {Step.SUCCEED, Step.FAIL, Step.CANCEL_NEW, Step.CANCEL_SHOWN, Step.LOSE}
 
@@ -18,8 +19,9 @@ def test_a_run_starts_from_rest_only_and_ends_from_running_only() -> None:
     for status, step in product(Status, Step):
         legal = step in ENDS if status is Status.RUNNING else step is Step.START
         legal = legal or (status is Status.ERROR and step is Step.APPROVE)
-        assert (step in steps_from(status)) == legal
-        if not legal:
+        if legal:
+            assert after(status, step) in Status
+        else:
             with pytest.raises(IllegalTransition):
                 after(status, step)
 
@@ -28,7 +30,7 @@ def test_a_run_starts_from_rest_only_and_ends_from_running_only() -> None:
 def test_whatever_happens_a_source_can_always_come_to_rest(steps: list[Step]) -> None:
     status = Status.IDLE
     for step in steps:
-        if step in steps_from(status):
+        with suppress(IllegalTransition):
             status = after(status, step)
     if status is Status.RUNNING:
         status = after(status, Step.LOSE)

@@ -49,7 +49,3 @@ def after(status: Status, step: Step) -> Status:
         return _NEXT[status, step]
     except KeyError:
         raise IllegalTransition(f"a source that is {status} cannot {step}") from None
-
-
-def steps_from(status: Status) -> frozenset[Step]:
-    return frozenset(step for known, step in _NEXT if known is status)

@@ -16,6 +16,7 @@ from rowen.core import params as parameters
 from rowen.core.generation import oldest_kept
 from rowen.core.lease import HEARTBEAT_S, LEASE_TTL_S, Lease
 from rowen.core.rules.guard import reason_to_hold
+from rowen.core.rules.retry import RetryPolicy
 from rowen.core.rules.schedule import Failure
 from rowen.core.run import Counters, Event, Mode, Run, RunStatus, StopReason
 from rowen.core.source import FATAL, WHOLE_RUN_AT, Source, Status
@@ -25,13 +26,14 @@ from rowen.engine import confine, embedding
 from rowen.engine.intake import Intake, OnEvent, Wish
 from rowen.engine.kind import Harvested
 from rowen.engine.leases import reloaded, run_lease, run_slot
+from rowen.engine.patience import patiently
 from rowen.engine.ports import Ports
 from rowen.engine.tasks import first
 from rowen.engine.workers import workers
 from rowen.errors import LeaseLost, RateLimited, RowenError, TransientError, UserError
 from rowen.ports.store.runs import RunEnd
 
-ENDING_WAITS_S = (1.0, 2.0, 4.0, 8.0)
+ENDING = RetryPolicy(retries=4, base_s=1.0)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -313,12 +315,11 @@ class _Execution:
                 await store.forget_tickets(self._run.id)
                 if self._intake is not None:
                     await self._intake.join_shares()
-        for wait_s in ENDING_WAITS_S:
-            try:
-                return await store.finish_run(self._lease, self._run, end, now=clock.now())
-            except TransientError:
-                await clock.sleep(wait_s)
-        return await store.finish_run(self._lease, self._run, end, now=clock.now())
+
+        async def finish() -> None:
+            await store.finish_run(self._lease, self._run, end, now=clock.now())
+
+        await patiently(finish, clock, ENDING)
 
     async def _forget(self) -> None:
         """History is bounded: what died before it goes, in proportion to what changed."""

@@ -1,22 +1,29 @@
-"""Asking one outside party politely: pace, retries, pauses, and knowing when to stop.
+"""Asking one upstream politely: pace, retries, pauses, and knowing when to stop.
 
-A client is who answers a source's requests. `ask` sends one question and answers with what came back, or
-raises once it has been tried often enough. It has no opinion about redirects or 404s.
+`Client.ask` sends one request and answers with what came back, or raises once it has been tried often enough.
+It follows no redirect, and a 404 is an answer like any other.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
 
 from rowen.core.rules.retry import RetryPolicy
 from rowen.core.run import Counters, StopReason
+from rowen.core.safety.secrets import Credentials
 from rowen.core.web import urls
 from rowen.core.web.retry_after import retry_after_s
+from rowen.engine.patience import retried
+from rowen.engine.ports import Ports
 from rowen.errors import HostUnavailable, RateLimited, ServerFailed, TransientError
+from rowen.fetching import credentials
 from rowen.ports.clock import Clock
-from rowen.ports.fetcher import Fetcher, Request, Response
+from rowen.ports.fetcher import Fetcher, FetcherOptions, Request, Response
 
 RETRIED_STATUSES = frozenset({429, 500, 502, 503, 504, 520, 521, 522, 523, 524})
 UNREACHABLE_AFTER = 8
@@ -25,11 +32,12 @@ BROKEN_AFTER = 25
 """The same for answers with a server error: a broken corner of a site is not an outage."""
 MAX_SHOWN_S = 1e9
 OVERSLEPT_S = 5.0
-"""Whoever wakes so late had a process that was stopped: what it had booked has gone by, for all who wait."""
-
+"""A request that wakes so late was in a process that was suspended: the time it had reserved has passed."""
+IMPATIENT_AFTER = 3
+"""Failures in a row after which a failing request is not retried: retries of the ones before did not help."""
 
 Limits = Callable[[Response, datetime], float | None]
-"""For how many seconds does an answer ask us to stay away, if it does? For parties that say so in their own
+"""For how many seconds does an answer ask us to stay away, if it does? For upstreams that say so in their own
 way; a 429 with `Retry-After` needs no help."""
 
 STOPS = (HostUnavailable, RateLimited)
@@ -82,7 +90,7 @@ class Client:
         self._failures = Streak()
 
     def slow_down(self, host: str, delay_s: float) -> None:
-        """A robots.txt asks for more time between requests to its host than we would take."""
+        """A robots.txt asks for more time between requests to its host than the settings do."""
         if delay_s > self._delay_s:
             self._host_delays[host] = delay_s
 
@@ -91,26 +99,30 @@ class Client:
         return self._host_delays.get(host, self._delay_s)
 
     async def rest(self) -> None:
-        """Until somebody else may ask: the time between two requests does not end with a visitor."""
+        """Wait until another process may ask: the time between two requests also lies between two clients."""
         wait_s = max(self._paused_until, *self._next_at.values(), 0.0) - self._clock.monotonic()
         if wait_s > 0:
             await self._clock.sleep(wait_s)
 
     async def ask(self, request: Request) -> Response:
-        attempt = 1
-        while True:
+        try:
             try:
                 response = await self._once(request)
             except TransientError as exc:
-                await self._wait_or_raise(exc, attempt)
-            else:
-                complaint = self._complaint(request, response)
-                if complaint is None:
-                    self._failures.end()
-                    return response
-                await self._wait_or_raise(complaint, attempt)
-            attempt += 1
-            self._counters.retries += 1
+                response = await retried(
+                    partial(self._once, request),
+                    exc,
+                    self._clock,
+                    self._retry,
+                    before_wait=self._before_wait,
+                )
+        except TransientError as exc:
+            away = self._failures.add(exc)
+            if away is not None:
+                raise away from exc
+            raise
+        self._failures.end()
+        return response
 
     async def _once(self, request: Request) -> Response:
         async with self._slots:
@@ -118,9 +130,11 @@ class Client:
                 await self._pace(urls.host_of(request.url))
             self._counters.requests += 1
             response = await self._fetcher.fetch(request)
-            if response.status == 200:
-                self._counters.bytes_received += response.bytes_received
-            return response
+        if response.status == 200:
+            self._counters.bytes_received += response.bytes_received
+        if self._limits is not None or response.status in RETRIED_STATUSES:
+            self._complain(request, response)
+        return response
 
     async def _pace(self, host: str) -> None:
         while True:
@@ -133,41 +147,87 @@ class Client:
             if self._clock.monotonic() - due < OVERSLEPT_S:
                 return
 
-    def _complaint(self, request: Request, response: Response) -> TransientError | None:
-        if self._limits is None and response.status not in RETRIED_STATUSES:
-            return None
+    def _complain(self, request: Request, response: Response) -> None:
+        """Raises `RateLimited` or `ServerFailed` for an answer that may be another one later."""
         now = self._clock.now()
         limited_s = self._limits(response, now) if self._limits else None
         if limited_s is None and response.status not in RETRIED_STATUSES:
-            return None
+            return
         url = urls.without_credentials(request.url)
         wait = retry_after_s(response.headers, now) if limited_s is None else limited_s
         if response.status == 429 or limited_s is not None:
             self._counters.rate_limited += 1
             until = f"; it may be asked again at {_minute(now, wait)}" if wait else ""
-            return RateLimited(
+            raise RateLimited(
                 f"`{url}`: {response.status}, asked too often{until}", retry_after_s=wait, url=url
             )
-        return ServerFailed(
+        raise ServerFailed(
             f"`{url}`: {response.status} from the server",
             retry_after_s=wait,
             url=url,
             status=response.status,
         )
 
-    async def _wait_or_raise(self, exc: TransientError, attempt: int) -> None:
-        # In an outage the first pages have shown that trying again does not help.
-        patient = self._failures.length < 3
-        wait = self._retry.wait_s(attempt, jitter=self._clock.jitter(), retry_after_s=exc.retry_after_s)
-        if wait is None or not patient:
-            away = self._failures.add(exc)
-            if away is not None:
-                raise away from exc
-            raise exc
-        if exc.retry_after_s is not None:
-            # The server spoke to the client, not to this request: everybody waits.
-            self._paused_until = max(self._paused_until, self._clock.monotonic() + exc.retry_after_s)
-        await self._clock.sleep(wait)
+    def _before_wait(self, failure: TransientError) -> None:
+        if self._failures.length >= IMPATIENT_AFTER:
+            raise failure
+        self._counters.retries += 1
+        if failure.retry_after_s is not None:
+            # The server limits the client, not this one request: all requests wait.
+            self._paused_until = max(self._paused_until, self._clock.monotonic() + failure.retry_after_s)
+
+
+def open_fetcher(
+    ports: Ports,
+    location: str,
+    settings: Mapping[str, Any],
+    *,
+    own_credentials: Credentials | None = None,
+    max_body_bytes: int = 0,
+) -> AbstractAsyncContextManager[Fetcher]:
+    """A fetcher for the source at this location, by the settings of its kind.
+
+    Credentials are those of `credentials.PARAMS`, or the kind's own.
+    """
+    return ports.open_fetcher(
+        FetcherOptions(
+            typed_location=location,
+            allow_private=ports.fetch.allow_private,
+            credentials=own_credentials or credentials.resolve(ports, settings, location),
+            user_agent=ports.fetch.user_agent,
+            connections=settings.get("concurrency", 3),
+            timeout_s=settings.get("timeout_s") or ports.fetch.timeout_s,
+            max_body_bytes=max(max_body_bytes, ports.fetch.max_body_bytes),
+        )
+    )
+
+
+@asynccontextmanager
+async def open_client(
+    ports: Ports,
+    location: str,
+    settings: Mapping[str, Any],
+    counters: Counters,
+    *,
+    own_credentials: Credentials | None = None,
+    max_body_bytes: int = 0,
+    retry: RetryPolicy | None = None,
+    limits: Limits | None = None,
+) -> AsyncIterator[Client]:
+    """A client for the source at this location, at the pace of its settings `concurrency` and `delay_s`."""
+    opened = open_fetcher(
+        ports, location, settings, own_credentials=own_credentials, max_body_bytes=max_body_bytes
+    )
+    async with opened as fetcher:
+        yield Client(
+            fetcher,
+            ports.clock,
+            counters,
+            retry=retry or ports.fetch.retry,
+            concurrency=settings["concurrency"],
+            delay_s=settings.get("delay_s", 0.0),
+            limits=limits,
+        )
 
 
 def _minute(now: datetime, wait_s: float) -> str:

@@ -1,8 +1,8 @@
 """What robots.txt asks of us.
 
-It reads rules and answers questions; fetching the file, remembering it and keeping to the delay are for
-others. A file that could not be had says nothing: `from_answer` is None then, and nothing new may be crawled
-on that word.
+Reads the rules and says what they allow; `site_files.py` fetches and remembers the file, and the client keeps
+to the delay. A file that could not be had says nothing: `from_answer` is None then, and no page may be asked
+for because of it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _BINDING = re.compile(r"[\s\ufeff]*(?:d[a-z]+|crawl.delay)[\s:]+[^\s#]")
 
 @dataclass(frozen=True, slots=True)
 class Robots:
-    """Parsed rules. `text` is what they were made of, for a store that wants to remember them."""
+    """Parsed rules. `text` is what they were made of, to be remembered."""
 
     text: str
     sitemaps: tuple[str, ...]
@@ -39,6 +39,11 @@ class Robots:
 
         rules = Protego.parse(text)
         return cls(text, tuple(rules.sitemaps), rules if binding else None)
+
+    @property
+    def binds(self) -> bool:
+        """Is there a rule that forbids an address or asks for a delay?"""
+        return self._rules is not None
 
     def allows(self, url: str, agent: str) -> bool:
         return self._rules is None or bool(self._rules.can_fetch(url, agent))
@@ -57,8 +62,8 @@ ALLOW_ALL = Robots("", (), None)
 def from_answer(status: int | None, body: bytes) -> Robots | None:
     """The rules an answer stands for; `status` is None when no answer came.
 
-    A missing or forbidden file allows everything (RFC 9309). A server that fails, or asks us to slow down,
-    has not said anything: None.
+    A missing or forbidden file allows everything (RFC 9309). The answer of a server that fails, or asks us to
+    slow down, stands for no rules at all: None.
     """
     if status is None or status >= 500 or status == 429:
         return None

@@ -1,64 +1,125 @@
-"""robots.txt and sitemaps: what a site says about itself, asked conditionally and remembered.
+"""What a site says about itself: robots.txt of each of its hosts, and its sitemaps.
 
-A listing that cannot be had now counts as it was last time, and the run knows that its picture is incomplete.
+Both are asked for conditionally and remembered. A file that cannot be had now counts as it was last time; a
+sitemap that cannot be had also makes the run's list of pages incomplete.
 """
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from rowen.core.document import Validators
 from rowen.core.web import urls
 from rowen.engine.intake import Intake
 from rowen.errors import PermanentError, TransientError, Unfetchable, Unparseable
-from rowen.fetching import robots as rules_of
+from rowen.fetching import robots as robots_rules
 from rowen.fetching import sitemap
 from rowen.fetching.client import Client
+from rowen.fetching.redirects import follow
+from rowen.fetching.robots import Robots
 from rowen.ports.fetcher import Request, Response
-from rowen.ports.store.documents import Listing
-from rowen.ports.store.store import Store
+from rowen.ports.store.documents import Documents, Listing
 
 MAX_SITEMAPS = 200
-MAX_REDIRECTS = 5
-REDIRECTS = frozenset({301, 302, 303, 307, 308})
 ABSENT = frozenset({404, 410})
 
 
-class Listings:
-    def __init__(self, store: Store, client: Client, intake: Intake) -> None:
+class SiteFiles:
+    def __init__(
+        self,
+        store: Documents,
+        client: Client,
+        intake: Intake,
+        *,
+        agent: str,
+        obeys: bool = True,
+        from_memory: bool = False,
+    ) -> None:
+        """Without `obeys` everything is allowed, and no robots.txt is asked for.
+
+        With `from_memory` a robots.txt of an earlier run will do: for a run that asks for a few pages.
+        """
         self._store = store
         self._client = client
         self._intake = intake
+        self._agent = agent
+        self._obeys = obeys
+        self._from_memory = from_memory
         self._remembered: dict[str, Listing] = {}
+        self._heard: dict[str, Robots] = {}
+        self._unheard: dict[str, TransientError] = {}
+        """Hosts whose robots.txt could not be had."""
+        self._gate = asyncio.Lock()
+        self._some_forbid = False
         self.complete = True
-        """Every listing that exists was read; without that, nothing is an orphan."""
+        """Every sitemap that exists was read; without that, no page is an orphan."""
 
     async def load(self) -> None:
         self._remembered = await self._store.listings(self._intake.run.source_id)
 
-    async def robots(self, location: str) -> rules_of.Robots:
-        """Raises `TransientError` when nobody ever said what is allowed: then nothing is asked at all."""
-        url = urls.origin_of(location) + "/robots.txt"
+    # robots.txt
+
+    async def hear(self, url: str) -> Robots | None:
+        """The robots.txt of an address's host, asked for once a run; None where none is obeyed.
+
+        Raises `TransientError` when it cannot be had now and never was: then the host is not asked at all.
+        """
+        host = _host(url)
+        if not self._obeys or host in self._heard:
+            return self._heard.get(host)
+        async with self._gate:
+            if host in self._unheard:
+                raise self._unheard[host]
+            if host not in self._heard:
+                try:
+                    robots = await self._robots(urls.origin_of(url) + "/robots.txt")
+                except TransientError as exc:
+                    self._unheard[host] = exc
+                    raise
+                self._heard[host] = robots
+                self._some_forbid = self._some_forbid or robots.binds
+                delay_s = robots.crawl_delay_s(self._agent)
+                if delay_s:
+                    self._client.slow_down(urls.host_of(url), delay_s)
+        return self._heard[host]
+
+    def heard(self, url: str) -> Robots | None:
+        """The robots.txt of an address's host, if it was asked for in this run."""
+        return self._heard.get(_host(url))
+
+    def forbid(self, url: str) -> bool:
+        """Does robots.txt forbid an address, as far as its host's file was asked for?"""
+        if not self._some_forbid:
+            return False
+        robots = self.heard(url)
+        return robots is not None and not robots.allows(url, self._agent)
+
+    async def _robots(self, url: str) -> Robots:
         remembered = self._remembered.get(url)
+        if self._from_memory and remembered is not None:
+            return Robots.parse(remembered.payload)
         try:
             response = await self._ask(url)
         except TransientError:
             if remembered is None:
                 raise
-            return rules_of.Robots.parse(remembered.payload)
+            return Robots.parse(remembered.payload)
         except PermanentError:
-            return rules_of.ALLOW_ALL
+            return robots_rules.ALLOW_ALL
         if response.status == 304 and remembered is not None:
-            return rules_of.Robots.parse(remembered.payload)
-        rules = rules_of.from_answer(response.status, response.body) or rules_of.ALLOW_ALL
+            return Robots.parse(remembered.payload)
+        robots = robots_rules.from_answer(response.status, response.body) or robots_rules.ALLOW_ALL
         if response.status == 200:
-            await self._remember(url, response.validators, rules.text)
-        return rules
+            await self._remember(url, response.validators, robots.text)
+        return robots
 
-    async def sitemaps(self, location: str, rules: rules_of.Robots | None) -> list[str]:
-        """Every address the site's sitemaps name."""
+    # sitemaps
+
+    async def sitemaps(self, location: str, robots: Robots | None) -> list[str]:
+        """Every address that the sitemaps of the location's host name."""
         host = urls.host_of(location)
-        named = [urls.normalise(url, location) for url in (rules.sitemaps if rules else ())]
+        named = [urls.normalise(url, location) for url in (robots.sitemaps if robots else ())]
         waiting = [url for url in named if url] or [urls.origin_of(location) + "/sitemap.xml"]
         seen: set[str] = set()
         found: dict[str, None] = {}
@@ -70,7 +131,7 @@ class Listings:
             payload = await self._sitemap(url)
             found.update(dict.fromkeys(payload["urls"]))
             waiting += payload["children"]
-        # What we did not get to may name anything.
+        # A sitemap that was not read may name any page.
         self.complete = self.complete and not waiting
         return list(found)
 
@@ -95,32 +156,34 @@ class Listings:
         except (TransientError, PermanentError) as exc:
             self._incomplete(url, exc)
             return as_before
-        payload = {"urls": [entry.url for entry in parsed.urls], "children": list(parsed.children)}
+        payload = {"urls": list(parsed.urls), "children": list(parsed.children)}
         await self._remember(url, response.validators, payload)
         return payload
-
-    async def _ask(self, url: str) -> Response:
-        """Ask for a listing where it stands or where it redirects to on the same host."""
-        at = url
-        for _ in range(MAX_REDIRECTS):
-            response = await self._client.ask(Request(at, self._validators(url)))
-            if response.status not in REDIRECTS:
-                return response
-            target = urls.normalise(response.headers.get("location", ""), at)
-            if target is None or urls.host_of(target) != urls.host_of(url):
-                return response
-            at = target
-        raise Unfetchable(f"`{url}`: more than {MAX_REDIRECTS} redirects", url=url)
 
     def _incomplete(self, url: str, exc: TransientError | PermanentError) -> None:
         self.complete = False
         self._intake.failed(url, exc)
 
-    def _validators(self, url: str) -> Validators:
+    # both
+
+    async def _ask(self, url: str) -> Response:
+        """Ask for a file where it stands, or where it redirects to on the same host."""
         remembered = self._remembered.get(url)
-        return remembered.validators if remembered and not self._intake.unconditional else Validators()
+        request = Request(url)
+        if remembered is not None and not self._intake.unconditional:
+            request = Request(url, remembered.validators)
+        return (await follow(self._client.ask, request, may_follow=_on_one_host))[1]
 
     async def _remember(self, url: str, validators: Validators, payload: Any) -> None:
         listing = Listing(url=url, validators=validators, payload=payload)
         if self._remembered.get(url) != listing:
             await self._store.save_listing(self._intake.lease, self._intake.run.source_id, listing)
+
+
+def _host(url: str) -> str:
+    """With its port; http and https are one here, as they are in a scope."""
+    return urls.origin_of(url).partition("://")[2]
+
+
+def _on_one_host(at: str, target: str) -> bool:
+    return urls.host_of(at) == urls.host_of(target)

@@ -6,11 +6,8 @@ drop the other half. Declarations (`<!DOCTYPE`, entities) are refused before the
 
 from __future__ import annotations
 
-import re
 import zlib
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from functools import lru_cache
 from xml.parsers import expat
 
 from rowen.core.web import urls
@@ -21,19 +18,12 @@ MAX_BYTES = 50_000_000
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
-_YEAR_OR_MONTH = re.compile(r"(\d{4})(?:-(\d{2}))?")
-
-
-@dataclass(frozen=True, slots=True)
-class SitemapUrl:
-    url: str
-    lastmod: datetime | None = None
-    """Aware, UTC. A hint: sites get it wrong in both directions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sitemap:
-    urls: tuple[SitemapUrl, ...] = ()
+    urls: tuple[str, ...] = ()
+    """Pages. When they were last modified is not read."""
     children: tuple[str, ...] = ()
     """Further sitemaps, of an index."""
 
@@ -79,7 +69,7 @@ def _read_lines(body: bytes, name: str) -> Sitemap:
         text = body.decode("utf-8-sig")
     except UnicodeDecodeError as exc:
         raise Unparseable(f"{name}: neither XML nor UTF-8 text") from exc
-    found: dict[str, SitemapUrl] = {}
+    found: dict[str, None] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         line = line.strip()
         if not line or line.startswith("#"):
@@ -87,12 +77,12 @@ def _read_lines(body: bytes, name: str) -> Sitemap:
         url = urls.normalise(line)
         if url is None:
             raise Unparseable(f"{name}: line {number} is not an http or https address", line=number)
-        found.setdefault(url, SitemapUrl(url))
+        found.setdefault(url)
         if len(found) > MAX_URLS:
             raise Unparseable(f"{name}: more than {MAX_URLS} addresses")
     if not found:
         raise Unparseable(f"{name}: no address in it")
-    return Sitemap(urls=tuple(found.values()))
+    return Sitemap(urls=tuple(found))
 
 
 class _Reader:
@@ -104,8 +94,7 @@ class _Reader:
         self._path: list[str] = []
         self._text: list[str] = []
         self._loc = ""
-        self._lastmod = ""
-        self._urls: dict[str, SitemapUrl] = {}
+        self._urls: dict[str, None] = {}
         self._children: dict[str, None] = {}
 
     def read(self, body: bytes) -> Sitemap:
@@ -124,7 +113,7 @@ class _Reader:
         except (ValueError, LookupError) as exc:
             # Encodings Python does not know, or knows and cannot map byte by byte.
             raise Unparseable(f"{self._name}: unknown encoding") from exc
-        return Sitemap(urls=tuple(self._urls.values()), children=tuple(self._children))
+        return Sitemap(urls=tuple(self._urls), children=tuple(self._children))
 
     def _refuse(self, *_: object) -> None:
         raise Unparseable(f"{self._name}: contains a document type declaration")
@@ -137,16 +126,13 @@ class _Reader:
         if len(path) == 1 and tag not in ("urlset", "sitemapindex"):
             raise Unparseable(f"{self._name}: starts with `<{tag[:40]}>`, not with a sitemap's element")
         if len(path) == 2:
-            self._loc = self._lastmod = ""
+            self._loc = ""
 
     def _end(self, _: str) -> None:
         path = self._path
         tag = path.pop()
-        if len(path) == 2:
-            if tag == "loc":
-                self._loc = "".join(self._text).strip()
-            elif tag == "lastmod":
-                self._lastmod = "".join(self._text).strip()
+        if len(path) == 2 and tag == "loc":
+            self._loc = "".join(self._text).strip()
         elif len(path) == 1 and self._loc:
             self._add(path[0], tag)
         self._text.clear()
@@ -156,23 +142,8 @@ class _Reader:
         if url is None:
             return
         if root == "urlset" and tag == "url":
-            self._urls.setdefault(url, SitemapUrl(url, _moment(self._lastmod)))
+            self._urls.setdefault(url)
         elif root == "sitemapindex" and tag == "sitemap":
             self._children.setdefault(url)
         if len(self._urls) > MAX_URLS or len(self._children) > MAX_URLS:
             raise Unparseable(f"{self._name}: more than {MAX_URLS} addresses")
-
-
-@lru_cache(maxsize=1024)
-def _moment(text: str) -> datetime | None:
-    """A W3C date: a year, a month, a day or an instant. Without a zone it is taken as UTC."""
-    if not text:
-        return None
-    try:
-        coarse = _YEAR_OR_MONTH.fullmatch(text)
-        if coarse:
-            return datetime(int(coarse[1]), int(coarse[2] or 1), 1, tzinfo=UTC)
-        moment = datetime.fromisoformat(text)
-        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None

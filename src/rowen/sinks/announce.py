@@ -21,6 +21,7 @@ from rowen.core.lease import Lease
 from rowen.core.rules.retry import RetryPolicy
 from rowen.core.source import Source
 from rowen.engine.leases import acquire, kept
+from rowen.engine.patience import patiently
 from rowen.engine.ports import Ports
 from rowen.engine.sink_kind import Sent
 from rowen.errors import ConfigError, LeaseLost, NotFound, PermanentError, RowenError, TransientError
@@ -201,20 +202,17 @@ async def _attempts(ports: Ports, sink: Sink, lease: Lease, *, force: bool) -> S
         kind = ports.sinks.named(sink.kind)
     except ConfigError as exc:
         raise PermanentError(exc.message, hint=exc.hint) from exc
-    attempt = 1
-    while True:
-        try:
-            return await kind.send(ports, sink, lease, force=force)
-        except TransientError as exc:
-            latest = await _reloaded(ports, sink.name)
-            if latest.cursor > sink.cursor:
-                # It took something in between, so this is another failure than the one before.
-                attempt = 1
-            wait_s = RETRY.wait_s(attempt, jitter=ports.clock.jitter(), retry_after_s=exc.retry_after_s)
-            if wait_s is None:
-                raise
-            await ports.clock.sleep(wait_s)
-            attempt, sink = attempt + 1, latest
+
+    async def send() -> Sent:
+        return await kind.send(ports, sink, lease, force=force)
+
+    async def took_something() -> bool:
+        """A sink that moved on before it failed has met another failure than the one before."""
+        nonlocal sink
+        before, sink = sink.cursor, await _reloaded(ports, sink.name)
+        return sink.cursor > before
+
+    return await patiently(send, ports.clock, RETRY, starts_over=took_something)
 
 
 async def _saved(ports: Ports, sink: Sink, lease: Lease, sent: Sent, end: Cursor) -> bool:

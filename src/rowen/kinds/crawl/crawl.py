@@ -25,13 +25,13 @@ from rowen.engine.workers import others
 from rowen.errors import PermanentError, RowenError, TransientError, Unfetchable
 from rowen.fetching import credentials
 from rowen.fetching.client import STOPS, Client, stop_reason
-from rowen.fetching.site_files import Listings
+from rowen.fetching.redirects import REDIRECTS
+from rowen.fetching.site_files import SiteFiles
 from rowen.kinds.crawl.ask import DELIVERED, Pages
 from rowen.kinds.crawl.end import tell
 from rowen.kinds.crawl.frontier import Frontier
 from rowen.kinds.crawl.named import pages_in_scope
 from rowen.kinds.crawl.named_frontier import NamedPages
-from rowen.kinds.crawl.permission import Permission
 from rowen.kinds.crawl.question import Answer, Question
 from rowen.kinds.crawl.settings import Rules
 from rowen.kinds.crawl.spread import PAGES_OUT, NotAsked, Spread
@@ -41,7 +41,6 @@ from rowen.ports.fetcher import Response
 from rowen.ports.store.documents import References
 
 GONE = frozenset({404, 410})
-REDIRECTS = frozenset({301, 302, 303, 307, 308})
 FORBIDDEN = frozenset({401, 403})
 LARGE = 256
 """So many bodies are to be fetched, and the workers join in."""
@@ -77,27 +76,26 @@ class Crawl:
         self._root = source.location
         self._site = urls.origin_of(source.location) + "/"
         self._root_answered = False
-        self._listings = Listings(ports.store, client, intake)
         self._spread: Spread | None = None
         self._frontier: Frontier | NamedPages
         # Before the first harvest there is nothing that a few pages could be news of.
         self._named = intake.only if source.active_generation else None
-        self._permission = Permission(
-            ports,
-            source,
+        self._files = SiteFiles(
+            ports.store,
             client,
-            self._listings,
-            minded=params["robots"],
-            at_hand=self._named is not None,
+            intake,
+            agent=ports.fetch.user_agent,
+            obeys=params["robots"],
+            from_memory=self._named is not None,
         )
-        self._pages = Pages(ports, rules, intake.counters, robots=self._permission.heard)
+        self._pages = Pages(ports, rules, intake.counters, robots=self._files.heard)
         self._urls: dict[int, str] = {}
 
     async def run(self) -> Harvested:
         store, source_id = self._ports.store, self._source.id
         references = await store.references(source_id)
         self._urls = {number: url for url, number in references.ids.items()}
-        await self._listings.load()
+        await self._files.load()
         async with AsyncExitStack() as here:
             if self._intake.dispatch:
                 # A worker may still be there, for a run whose process was killed.
@@ -120,14 +118,14 @@ class Crawl:
         self._aliases |= dict.fromkeys(self._frontier.released)
         if self._aliases:
             await store.save_aliases(self._intake.lease, source_id, self._aliases)
-        return self._settle(complete=self._listings.complete)
+        return self._settle(complete=self._files.complete)
 
     async def _hear_listings(self) -> list[str]:
         """What the site says about itself: what it allows, and the pages its sitemaps name."""
-        robots = await self._permission.hear(self._source.location)
+        robots = await self._files.hear(self._source.location)
         if not self._params.get("sitemap") or self._named is not None:
             return []
-        return await self._listings.sitemaps(self._source.location, robots)
+        return await self._files.sitemaps(self._source.location, robots)
 
     async def _begin(self, references: References, listed: Sequence[str]) -> Frontier | NamedPages:
         leftovers = await self._ports.store.leftovers(self._source.id)
@@ -158,7 +156,7 @@ class Crawl:
             ids=references.ids,
             aliases={} if self._intake.unconditional else references.aliases,
             why_not=self._why_not,
-            closed=self._permission.closes,
+            closed=self._files.forbid,
             max_depth=self._params["max_depth"],
             max_pages=self._params["max_pages"],
             strict_depth=self._intake.unconditional,
@@ -270,8 +268,8 @@ class Crawl:
 
     async def _forbidden(self, visit: Visit) -> bool:
         """Does its host forbid it? Pages of other hosts than the root's are met before it is heard."""
-        await self._permission.hear(visit.url)
-        if not self._permission.closes(visit.url):
+        await self._files.hear(visit.url)
+        if not self._files.forbid(visit.url):
             return False
         self._frontier.gone(visit)
         self._intake.gone(visit.url, "robots")
@@ -428,7 +426,7 @@ class Crawl:
 
     def _why_not(self, url: str) -> str | None:
         reason = self._scope.why_not(url)
-        if reason is None and self._permission.closes(url):
+        if reason is None and self._files.forbid(url):
             return "robots"
         return reason or self._rules.why_not(url)
 

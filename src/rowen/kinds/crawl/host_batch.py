@@ -12,17 +12,18 @@ from contextlib import AsyncExitStack, suppress
 from typing import Any
 
 from rowen.core.lease import Lease
+from rowen.core.rules.retry import RetryPolicy
 from rowen.core.run import Counters, Run, RunStatus
 from rowen.core.source import Source
 from rowen.engine import confine
 from rowen.engine.leases import Held, host_lease
+from rowen.engine.patience import patiently
 from rowen.engine.ports import Ports
 from rowen.engine.tasks import first
 from rowen.errors import Conflict, PermanentError, TransientError, Unfetchable
-from rowen.fetching.client import STOPS, Client
+from rowen.fetching.client import STOPS, Client, open_client
 from rowen.kinds.crawl import question as page
 from rowen.kinds.crawl.ask import Pages
-from rowen.kinds.crawl.settings import open_client
 from rowen.kinds.web.rules import PageRules
 from rowen.ports.store.shards import Question
 
@@ -30,7 +31,7 @@ PAGES = 64
 SECONDS = 30.0
 """So long a turn takes at most: at a slow host a worker leaves some pages to a later one."""
 WRITE_EVERY = 16
-WAITS_S = (1.0, 2.0, 4.0, 8.0, 10.0)
+WRITING = RetryPolicy(retries=5, base_s=1.0)
 LOOK_S = 2.0
 MAX_ATTEMPTS = 3
 """A page that took so many workers down with it is left alone."""
@@ -92,7 +93,7 @@ class Turn:
             held = await visit.enter_async_context(host_lease(self._ports, self._host))
             # Whoever lacks a credential takes no question.
             client = await visit.enter_async_context(
-                open_client(self._ports, self._source, self._settings, self._counters)
+                open_client(self._ports, self._source.location, self._settings, self._counters)
             )
             if self._number is None:
                 self._number = await self._store.seize_turn(
@@ -200,12 +201,7 @@ class _Answers:
                 await self._write()
 
     async def finish(self) -> None:
-        for wait_s in WAITS_S:
-            try:
-                return await self._write()
-            except TransientError:
-                await self._clock.sleep(wait_s)
-        return await self._write()
+        await patiently(self._write, self._clock, WRITING)
 
     async def _write(self) -> None:
         async with self._gate:

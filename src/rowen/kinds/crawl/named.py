@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
-from rowen.core.source import Source
 from rowen.core.web import urls
-from rowen.fetching.robots import Robots
-from rowen.ports.store.store import Store
 
 NOT_AN_ADDRESS = "not_an_address"
 
@@ -35,9 +32,3 @@ def pages_in_scope(
         else:
             ignored[reason] += 1
     return list(pages)
-
-
-async def robots_at_hand(store: Store, source: Source, url: str) -> Robots | None:
-    """For a few pages, what their host said when all of it was asked will do."""
-    remembered = (await store.listings(source.id)).get(urls.origin_of(url) + "/robots.txt")
-    return Robots.parse(remembered.payload) if remembered is not None else None

@@ -1,22 +1,18 @@
-"""What kinds that crawl share and where they may differ: settings, rules, and the client that asks."""
+"""What kinds that crawl share and where they may differ: settings and rules."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from typing import Any
 
 from rowen.core.document import Converted
 from rowen.core.params import Param, one_of, optional, switch, whole
 from rowen.core.run import Counters
-from rowen.core.source import Source
 from rowen.engine.ports import Ports
-from rowen.fetching import credentials
-from rowen.fetching.client import Client
 from rowen.fetching.robots import Robots
 from rowen.kinds.crawl.visits import Visit
 from rowen.kinds.settings import CONCURRENCY, DELAY_S, EXCLUDE, INCLUDE, MAX_DELETED_SHARE
-from rowen.ports.fetcher import FetcherOptions, Response
+from rowen.ports.fetcher import Response
 
 
 def crawl_params(*, scope: str, max_depth: int | None) -> tuple[Param, ...]:
@@ -109,28 +105,3 @@ class Rules:
 
     def metadata(self, visit: Visit, converted: Converted) -> Mapping[str, Any]:
         return converted.metadata
-
-
-@asynccontextmanager
-async def open_client(
-    ports: Ports, source: Source, params: Mapping[str, Any], counters: Counters
-) -> AsyncIterator[Client]:
-    """Whoever answers at the source's location, asked with its credentials."""
-    options = FetcherOptions(
-        typed_location=source.location,
-        allow_private=ports.fetch.allow_private,
-        credentials=credentials.resolve(ports, params, source.location),
-        user_agent=ports.fetch.user_agent,
-        connections=params["concurrency"],
-        timeout_s=ports.fetch.timeout_s,
-        max_body_bytes=ports.fetch.max_body_bytes,
-    )
-    async with ports.open_fetcher(options) as fetcher:
-        yield Client(
-            fetcher,
-            ports.clock,
-            counters,
-            retry=ports.fetch.retry,
-            concurrency=params["concurrency"],
-            delay_s=params["delay_s"],
-        )

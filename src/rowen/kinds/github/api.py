@@ -17,6 +17,7 @@ from rowen.core.exchange.git import SUBMODULE, SYMLINK, blob_id, is_commit
 from rowen.core.web import urls
 from rowen.errors import PermanentError, Unfetchable, Unparseable
 from rowen.fetching.client import Client
+from rowen.fetching.redirects import REDIRECTS, follow
 from rowen.kinds.github import rules as github
 from rowen.kinds.github.rules import Address
 from rowen.ports.fetcher import Request, Response
@@ -25,7 +26,6 @@ JSON = "application/vnd.github+json"
 RAW_BLOB = "application/vnd.github.raw+json"
 COMMIT_ID = "application/vnd.github.sha"
 API_VERSION = "2022-11-28"
-REDIRECTS = frozenset({301, 302, 307, 308})
 MAX_REDIRECTS = 3
 
 
@@ -90,33 +90,25 @@ class Api:
 
     async def get(self, suffix: str, *, accept: str = JSON, validators: Validators | None = None) -> Response:
         """Raises `NotThere`, `Unfetchable`, or what the client raises."""
-        url = self._root + suffix
-        for _ in range(MAX_REDIRECTS + 1):
-            response = await self._client.ask(
-                Request(
-                    url,
-                    validators or Validators(),
-                    headers={"Accept": accept, "X-GitHub-Api-Version": API_VERSION},
-                )
-            )
-            if response.status in (200, 304):
-                self._settle(url, suffix)
-                return response
-            if response.status not in REDIRECTS:
-                raise self._refusal(response)
-            target = urls.normalise(response.headers.get("location", ""), url)
-            if target is None or not self._is_ours(target):
-                raise Unfetchable(f"`{url}`: redirects away from the API, which is not followed", url=url)
-            url = target
-        raise Unfetchable(f"`{self._root + suffix}`: more than {MAX_REDIRECTS} redirects")
-
-    def _settle(self, url: str, suffix: str) -> None:
+        request = Request(
+            self._root + suffix,
+            validators or Validators(),
+            headers={"Accept": accept, "X-GitHub-Api-Version": API_VERSION},
+        )
+        url, response = await follow(
+            self._client.ask, request, may_follow=self._is_ours, at_most=MAX_REDIRECTS
+        )
+        if response.status in REDIRECTS:
+            raise Unfetchable(f"`{url}`: redirects away from the API, which is not followed", url=url)
+        if response.status not in (200, 304):
+            raise self._refusal(response)
         # A renamed repository answers under another address: later questions go there at once.
         if url.endswith(suffix):
             self._root = url.removesuffix(suffix)
+        return response
 
-    def _is_ours(self, url: str) -> bool:
-        return urls.origin_of(url) == urls.origin_of(self._base)
+    def _is_ours(self, at: str, target: str) -> bool:
+        return urls.origin_of(target) == urls.origin_of(self._base)
 
     def _refusal(self, response: Response) -> PermanentError:
         status, url = response.status, response.url

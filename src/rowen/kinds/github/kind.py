@@ -25,7 +25,7 @@ from rowen.engine.intake import Intake
 from rowen.engine.kind import Harvested, Prepared
 from rowen.engine.ports import Ports
 from rowen.errors import BadLocation, PermanentError, TransientError
-from rowen.fetching.client import Client, stop_reason
+from rowen.fetching.client import Client, open_client, stop_reason
 from rowen.kinds.github import push as github_push
 from rowen.kinds.github import rules as github
 from rowen.kinds.github.api import Api, NotThere
@@ -34,7 +34,7 @@ from rowen.kinds.github.rules import Address
 from rowen.kinds.github.tree import TreeListing
 from rowen.kinds.listing import trees
 from rowen.kinds.settings import CONCURRENCY
-from rowen.ports.fetcher import FetcherOptions, Request, Response
+from rowen.ports.fetcher import Request, Response
 from rowen.ports.store.documents import Listing
 
 VARIABLE = "GITHUB_TOKEN"
@@ -148,7 +148,9 @@ async def harvest(ports: Ports, source: Source, params: Mapping[str, Any], intak
         raw_url = "" if api.has_token else _raw_url(address, params)
         if not raw_url:
             return await _Reading(ports, address, params, intake, api, None, "").run(source)
-        async with _open_client(ports, raw_url, params, intake.counters) as raw:
+        async with open_client(
+            ports, raw_url, params, intake.counters, max_body_bytes=MAX_ANSWER_BYTES, limits=_limits
+        ) as raw:
             return await _Reading(ports, address, params, intake, api, raw, raw_url).run(source)
 
 
@@ -165,38 +167,16 @@ async def _open_api(
     text = params["token"] or (OWN_TOKEN if ports.secrets(VARIABLE) else "")
     token = fill("token", text, ports.secrets) if text else ""
     headers = {"Authorization": Secret(f"Bearer {token}")} if token else {}
-    credentials = Credentials(urls.origin_of(base), headers)
-    async with _open_client(ports, base, params, counters, credentials) as client:
+    async with open_client(
+        ports,
+        base,
+        params,
+        counters,
+        own_credentials=Credentials(urls.origin_of(base), headers),
+        max_body_bytes=MAX_ANSWER_BYTES,
+        limits=_limits,
+    ) as client:
         yield Api(client, base, address, has_token=bool(token))
-
-
-@asynccontextmanager
-async def _open_client(
-    ports: Ports,
-    base: str,
-    params: Mapping[str, Any],
-    counters: Counters,
-    credentials: Credentials | None = None,
-) -> AsyncIterator[Client]:
-    options = FetcherOptions(
-        typed_location=base,
-        allow_private=ports.fetch.allow_private,
-        user_agent=ports.fetch.user_agent,
-        connections=params["concurrency"],
-        timeout_s=ports.fetch.timeout_s,
-        max_body_bytes=max(MAX_ANSWER_BYTES, ports.fetch.max_body_bytes),
-        credentials=credentials,
-    )
-    async with ports.open_fetcher(options) as fetcher:
-        yield Client(
-            fetcher,
-            ports.clock,
-            counters,
-            retry=ports.fetch.retry,
-            concurrency=params["concurrency"],
-            delay_s=0.0,
-            limits=_limits,
-        )
 
 
 def _limits(response: Response, now: datetime) -> float | None:

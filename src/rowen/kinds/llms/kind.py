@@ -20,10 +20,10 @@ from rowen.engine.kind import Harvested
 from rowen.engine.ports import Ports
 from rowen.errors import PermanentError, TransientError, Unfetchable
 from rowen.fetching import credentials
-from rowen.fetching.client import Client, stop_reason
-from rowen.fetching.site_files import Listings
+from rowen.fetching.client import Client, open_client, stop_reason
+from rowen.fetching.site_files import SiteFiles
 from rowen.kinds.crawl.crawl import FORBIDDEN, Crawl
-from rowen.kinds.crawl.settings import Rules, crawl_params, open_client
+from rowen.kinds.crawl.settings import Rules, crawl_params
 from rowen.kinds.crawl.visits import Visit
 from rowen.kinds.listing.listing import Fetched, Item, take_in
 from rowen.kinds.llms import rules as files
@@ -55,7 +55,7 @@ def claims(ports: Ports, location: str) -> bool:
 
 
 async def harvest(ports: Ports, source: Source, params: Mapping[str, Any], intake: Intake) -> Harvested:
-    async with open_client(ports, source, params, intake.counters) as client:
+    async with open_client(ports, source.location, params, intake.counters) as client:
         if params["full"] or source.location.endswith(f"/{files.FULL_FILE}"):
             return await _Whole(ports, source, params, intake, client).run()
         rules = _Listed(
@@ -191,10 +191,11 @@ class _Whole:
 
     async def _mind_robots(self) -> None:
         if self._params["robots"]:
-            listings = Listings(self._ports.store, self._client, self._intake)
-            await listings.load()
-            robots = await listings.robots(self._url)
-            if not robots.allows(self._url, self._ports.fetch.user_agent):
+            agent = self._ports.fetch.user_agent
+            site = SiteFiles(self._ports.store, self._client, self._intake, agent=agent)
+            await site.load()
+            await site.hear(self._url)
+            if site.forbid(self._url):
                 raise Unfetchable(f"`{self._url}`: robots.txt forbids it", url=self._url)
 
     def _is_shown(self, payload: Mapping[str, str]) -> bool:

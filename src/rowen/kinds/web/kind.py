@@ -16,8 +16,9 @@ from rowen.engine.intake import Intake
 from rowen.engine.kind import Harvested
 from rowen.engine.ports import Ports
 from rowen.fetching import credentials
+from rowen.fetching.client import open_client
 from rowen.kinds.crawl.crawl import Crawl
-from rowen.kinds.crawl.settings import crawl_params, open_client
+from rowen.kinds.crawl.settings import crawl_params
 from rowen.kinds.web.render import Rendering
 from rowen.kinds.web.rules import PageRules
 
@@ -36,7 +37,10 @@ PARAMS = (
 
 
 async def harvest(ports: Ports, source: Source, params: Mapping[str, Any], intake: Intake) -> Harvested:
-    async with open_client(ports, source, params, intake.counters) as client, AsyncExitStack() as stack:
+    async with (
+        open_client(ports, source.location, params, intake.counters) as client,
+        AsyncExitStack() as stack,
+    ):
         rendering = None
         if params["render"]:
             rendering = await stack.enter_async_context(Rendering(ports, source.location, client.ask))

@@ -10,16 +10,17 @@ from typing import Any
 from rowen.core.web import urls
 from rowen.engine.kind import Prepared
 from rowen.engine.ports import Ports
-from rowen.errors import AddressRefused, BadLocation, HostUnknown, PermanentError, TransientError
+from rowen.errors import AddressRefused, BadLocation, HostUnknown, PermanentError, TransientError, Unfetchable
 from rowen.fetching import credentials, robots
-from rowen.kinds.crawl.crawl import FORBIDDEN, REDIRECTS
+from rowen.fetching.client import open_fetcher
+from rowen.fetching.redirects import follow
+from rowen.kinds.crawl.crawl import FORBIDDEN
 from rowen.kinds.llms import rules as files
 from rowen.kinds.llms.kind import ACCEPT
 from rowen.kinds.web.render import Rendering
 from rowen.kinds.web.scripted import has_marks, needs_scripts
-from rowen.ports.fetcher import Fetcher, FetcherOptions, Request, Response
+from rowen.ports.fetcher import Fetcher, Request, Response
 
-MAX_REDIRECTS = 5
 NO_CHECK = "check the address in a browser, or use `--no-check` to add it all the same"
 
 
@@ -106,15 +107,7 @@ class _Probe:
     @classmethod
     @asynccontextmanager
     async def open(cls, ports: Ports, location: str, settings: Mapping[str, Any]) -> AsyncIterator[_Probe]:
-        options = FetcherOptions(
-            typed_location=location,
-            allow_private=ports.fetch.allow_private,
-            credentials=credentials.resolve(ports, settings, location),
-            user_agent=ports.fetch.user_agent,
-            timeout_s=ports.fetch.timeout_s,
-            max_body_bytes=ports.fetch.max_body_bytes,
-        )
-        async with ports.open_fetcher(options) as fetcher:
+        async with open_fetcher(ports, location, settings) as fetcher:
             yield cls(ports, fetcher, settings)
 
     async def site(self, address: str) -> Prepared:
@@ -139,8 +132,6 @@ class _Probe:
         at, response = await self._follow(Request(location))
         if response.status == 200:
             return at, response
-        if response.status in REDIRECTS:
-            raise BadLocation(f"location `{location}`: more than {MAX_REDIRECTS} redirects")
         forbidden = response.status in FORBIDDEN
         raise BadLocation(
             f"location `{at}`: {response.status} from the server",
@@ -242,17 +233,12 @@ class _Probe:
 
     async def _follow(self, request: Request) -> tuple[str, Response]:
         """The last address of a chain of redirects, and what it answered."""
-        at = request.url
-        for _ in range(MAX_REDIRECTS + 1):
-            response = await self._ask(Request(at, headers=request.headers, wanted=request.wanted))
-            target = urls.normalise(response.headers.get("location", ""), at)
-            if response.status not in REDIRECTS or target is None:
-                break
-            self._mind_credentials(at, target)
-            at = target
-        return at, response
+        try:
+            return await follow(self._ask, request, may_follow=self._may_follow)
+        except Unfetchable as exc:
+            raise BadLocation(f"location {exc.message}", location=request.url) from exc
 
-    def _mind_credentials(self, at: str, target: str) -> None:
+    def _may_follow(self, at: str, target: str) -> bool:
         given = any(self._settings.get(spec.name) for spec in credentials.PARAMS)
         if given and urls.origin_of(at) != urls.origin_of(target):
             raise BadLocation(
@@ -260,6 +246,7 @@ class _Probe:
                 hint=f"if they are meant for it, add `{target}`",
                 location=at,
             )
+        return True
 
     async def _ask(self, request: Request) -> Response:
         url = request.url

@@ -14,11 +14,11 @@ from typing import Self
 from rowen.core.web import urls
 from rowen.engine.ports import Ports
 from rowen.errors import PermanentError, TransientError
+from rowen.fetching.redirects import follow
 from rowen.fetching.robots import Robots
 from rowen.ports.fetcher import Request, Response
 from rowen.ports.renderer import Loaded, Renderer, RendererOptions
 
-MAX_REDIRECTS = 5
 MAX_LOADS = 200
 """What one page may ask for."""
 SHARED_BYTES = 50_000_000
@@ -90,27 +90,24 @@ class Rendering:
 
     async def _fetch(self, address: str, headers: Mapping[str, str], robots: Robots | None) -> Loaded | None:
         passed = {name: headers[name] for name in _PASSED_ON if name in headers}
-        at: str | None = address
-        for _ in range(MAX_REDIRECTS + 1):
-            if at is None or not self._allowed(at, robots):
-                return None
-            try:
-                response = await self._ask(Request(at, headers=passed))
-            except (TransientError, PermanentError):
-                # The page goes without it, as it does in anybody's browser.
-                return None
-            if not 300 <= response.status < 400:
-                kept = {n: v for n, v in response.headers.items() if n not in _NOT_PASSED_BACK}
-                return Loaded(response.status, kept, response.body)
-            at = _target(response, at)
-        return None
+        if not self._allowed(address, robots):
+            return None
+        try:
+            _, response = await follow(
+                self._ask,
+                Request(address, headers=passed),
+                may_follow=lambda at, target: self._allowed(target, robots),
+            )
+        except (TransientError, PermanentError):
+            # The page is rendered without it, as in any browser.
+            return None
+        if 300 <= response.status < 400:
+            return None
+        kept = {n: v for n, v in response.headers.items() if n not in _NOT_PASSED_BACK}
+        return Loaded(response.status, kept, response.body)
 
     def _allowed(self, address: str, robots: Robots | None) -> bool:
         # Which hosts may be reached at all is checked when the socket is opened.
         if urls.origin_of(address) != self._origin or robots is None:
             return True
         return robots.allows(address, self._ports.fetch.user_agent)
-
-
-def _target(response: Response, at: str) -> str | None:
-    return urls.normalise(response.headers.get("location", ""), at)
