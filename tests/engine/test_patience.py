@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from tests.support.fakes import FakeClock
 
 from rowen.core.rules.retry import RetryPolicy
 from rowen.engine.patience import patiently, retried
 from rowen.errors import PermanentError, TransientError
+from tests.support.fakes import FakeClock
 
 pytestmark = pytest.mark.anyio
 

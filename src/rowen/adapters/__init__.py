@@ -1,0 +1,1 @@
+"""Ports on real things: databases, HTTP, files, programs. Wiring alone picks them."""

@@ -1,0 +1,1 @@
+"""Who is told of trouble, once for a streak of failures."""

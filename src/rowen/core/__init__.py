@@ -1,0 +1,1 @@
+"""Values and rules that everything shares. Pure: no I/O, no clock."""

@@ -1,1 +1,1 @@
-"""Where the outside comes in: parse a call, run a flow, present what it answered."""
+"""Where callers come in: parse a call, run it, present what came of it."""

@@ -1,0 +1,1 @@
+"""Asking a server politely, for every kind: pace, retries, redirects, credentials, robots.txt, sitemaps."""

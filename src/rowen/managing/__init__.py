@@ -1,0 +1,1 @@
+"""Sources and stores: add, find, apply a registry, estimate, remove, copy."""

@@ -1,0 +1,1 @@
+"""Job listings and companies, projected from the change feed."""

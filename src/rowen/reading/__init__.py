@@ -1,0 +1,1 @@
+"""What readers ask: search, read, what changed, diff, history."""

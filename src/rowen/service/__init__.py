@@ -1,0 +1,1 @@
+"""Unattended work: the loop over sources, attempts, the sync queue, workers."""

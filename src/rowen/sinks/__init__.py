@@ -1,0 +1,1 @@
+"""Where changes are sent; a folder for each kind of sink."""

@@ -1,0 +1,1 @@
+"""The Store port: once in Python, twice in SQL."""

@@ -1,0 +1,1 @@
+"""Decisions with no state: guard, retries, breaker, schedule, versions."""

@@ -1,0 +1,1 @@
+"""Secrets by reference, private addresses, scopes of tokens."""

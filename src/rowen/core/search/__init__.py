@@ -1,0 +1,1 @@
+"""Queries, ranking, snippets, and what a search asks and answers."""

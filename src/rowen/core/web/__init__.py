@@ -1,0 +1,1 @@
+"""Addresses and what servers send: URLs, scope, JSON, Retry-After."""

@@ -1,0 +1,1 @@
+"""APIs that answer in pages: one engine, portals and job boards as presets of it."""

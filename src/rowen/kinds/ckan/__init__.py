@@ -1,0 +1,1 @@
+"""Open-data portals by the action API of CKAN."""

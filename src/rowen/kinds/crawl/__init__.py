@@ -1,0 +1,1 @@
+"""Sites crawled by their links."""

@@ -1,0 +1,1 @@
+"""A folder, or one file."""

@@ -1,0 +1,1 @@
+"""Any repository, by the `git` command."""

@@ -1,0 +1,1 @@
+"""Repositories at GitHub, by its API."""

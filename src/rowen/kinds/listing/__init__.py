@@ -1,0 +1,1 @@
+"""Sources that list everything they have."""

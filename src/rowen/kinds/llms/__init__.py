@@ -1,0 +1,1 @@
+"""The Markdown that a site lists in llms.txt."""

@@ -1,0 +1,1 @@
+"""Adding all the portals of a list."""

@@ -1,0 +1,1 @@
+"""Making a store match `rowen.toml`."""

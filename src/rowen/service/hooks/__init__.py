@@ -1,0 +1,1 @@
+"""Web hooks that come in."""

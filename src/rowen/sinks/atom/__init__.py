@@ -1,0 +1,1 @@
+"""The last changes as an Atom feed."""

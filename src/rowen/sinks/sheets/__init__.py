@@ -1,0 +1,1 @@
+"""Companies in a Google sheet, once a night."""

@@ -1,0 +1,1 @@
+"""JSON, YAML, TOML, INI, XML and OpenAPI."""

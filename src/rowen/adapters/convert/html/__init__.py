@@ -1,0 +1,1 @@
+"""HTML pages: their main content as Markdown."""

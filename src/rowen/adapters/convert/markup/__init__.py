@@ -1,0 +1,1 @@
+"""reStructuredText, AsciiDoc, MDX and notebooks."""

@@ -1,0 +1,1 @@
+"""DOCX, PPTX, XLSX and PDF."""
