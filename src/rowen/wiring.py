@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from rowen.adapters.system import SystemClock, is_dead, owner
 from rowen.config import Config, default_store_path, environment, variable
-from rowen.core.exchange.complete import COPY, check_whole
+from rowen.core.exchange.complete import COPY, check_complete
 from rowen.core.params import words
 from rowen.core.rules.breaker import BreakerSettings
 from rowen.core.rules.retry import RetryPolicy
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rowen.core.exchange.alarm import Alarm
     from rowen.engine.kind import Kind
     from rowen.engine.sink_kind import SinkKind
-    from rowen.managing.copy_store import CopyTools, Side
+    from rowen.managing.copy_store import CopyPorts, Side
     from rowen.ports.alarms import DeliverAlarm, Route
     from rowen.ports.dispatcher import Dispatcher
     from rowen.ports.embedder import Embedder
@@ -109,14 +109,14 @@ async def open_schema(config: Config) -> AsyncIterator[Schema]:
 
 
 @asynccontextmanager
-async def open_copy(source: Config, target: Config) -> AsyncIterator[CopyTools]:
+async def open_copy(source: Config, target: Config) -> AsyncIterator[CopyPorts]:
     """Two stores, the first of which must exist. Unlike `open_ports` this opens a half-copied one too."""
     if not is_postgres(source) and not store_path(source).exists():
         raise NotFound(f"store `{store_path(source)}`: not there", hint="check the path of the store")
-    from rowen.managing.copy_store import CopyTools
+    from rowen.managing.copy_store import CopyPorts
 
     async with _open_side(source) as from_side, _open_side(target) as to_side:
-        yield CopyTools(source=from_side, target=to_side, clock=SystemClock(), owner=owner(), is_dead=is_dead)
+        yield CopyPorts(source=from_side, target=to_side, clock=SystemClock(), owner=owner(), is_dead=is_dead)
 
 
 @asynccontextmanager
@@ -156,7 +156,7 @@ async def open_ports(config: Config) -> AsyncIterator[Ports]:
     converter = PoolConverter(workers=config.convert.workers, timeout_s=config.convert.timeout_s)
     embedders = _Embedders(config)
     try:
-        check_whole(await store.note(COPY), store_name(config))
+        check_complete(await store.note(COPY), store_name(config))
         yield Ports(
             store=store,
             clock=SystemClock(),

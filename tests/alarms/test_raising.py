@@ -60,12 +60,12 @@ async def world(tmp_path: Path, told: Told) -> AsyncIterator[World]:
             yield made
 
 
-async def turn(world: World, name: str = "docs") -> Receipt:
-    """One turn of a source, as the orchestrator does it."""
+async def attempt(world: World, name: str = "docs") -> Receipt:
+    """One result of a source, as the orchestrator does it."""
     before = await world.source(name)
     receipt = await run_source(world.ports, before)
     assert isinstance(receipt, Receipt)
-    await raising.after_turn(world.ports, before, receipt)
+    await raising.after_source(world.ports, before, receipt)
     world.clock.advance(7 * 3600)
     return receipt
 
@@ -79,35 +79,35 @@ async def test_a_source_that_works_raises_nothing_and_writes_nothing(world: Worl
     before = await world.source()
     receipt = await sync(world.ports, before)
     written = world.store.rows_written()
-    await raising.after_turn(world.ports, before, receipt)
+    await raising.after_source(world.ports, before, receipt)
     assert told.alarms == []
     assert world.store.rows_written() == written
 
 
 async def test_a_streak_of_failures_is_told_once_and_so_is_its_end(world: World, told: Told) -> None:
     await world.add()
-    await turn(world)
+    await attempt(world)
     world.site.everything_answers(500)
-    await turn(world)
-    await turn(world)
+    await attempt(world)
+    await attempt(world)
     (alarm,) = told.alarms
     assert (alarm.what, alarm.source, alarm.failures) == (What.ERROR, "docs", 3)
     assert "500 from the server" in alarm.message
     world.site.everything_answers(None)
-    await turn(world)
-    await turn(world)
+    await attempt(world)
+    await attempt(world)
     assert told.what == ["error", "recovered"]
     assert told.alarms[1].text == "source `docs` works again"
     world.site.everything_answers(500)
-    await turn(world)
+    await attempt(world)
     assert told.what == ["error", "recovered", "error"]
 
 
 async def test_wrong_credentials_are_told_as_fatal_with_what_to_do(world: World, told: Told) -> None:
     await world.add()
-    await turn(world)
+    await attempt(world)
     world.site.everything_answers(403)
-    await turn(world)
+    await attempt(world)
     (alarm,) = told.alarms
     assert alarm.what is What.FATAL
     assert alarm.hint
@@ -115,10 +115,10 @@ async def test_wrong_credentials_are_told_as_fatal_with_what_to_do(world: World,
 
 async def test_a_failure_that_becomes_fatal_is_told_again(world: World, told: Told) -> None:
     await world.add()
-    await turn(world)
+    await attempt(world)
     for status in (500, 403, 500):
         world.site.everything_answers(status)
-        await turn(world)
+        await attempt(world)
     assert told.what == ["error", "fatal"]
 
 
@@ -128,14 +128,14 @@ async def test_a_held_generation_is_told_until_a_person_has_approved_it(world: W
         world.site.set(path, a_page(path))
     world.site.set("/", html("Home", links=paths))
     await world.add()
-    await turn(world)
+    await attempt(world)
     world.site.set("/", html("Home", links=paths[:1]))
-    await turn(world)
-    await turn(world)
+    await attempt(world)
+    await attempt(world)
     assert told.what == ["held"]
     assert "rowen approve docs" in (told.alarms[0].hint or "")
     await history.approve(world.ports, await world.source())
-    await turn(world)
+    await attempt(world)
     assert told.what == ["held", "recovered"]
 
 
@@ -143,24 +143,24 @@ async def test_a_client_that_limits_us_is_no_alarm_until_it_does_nothing_else(
     world: World, told: Told
 ) -> None:
     await world.add()
-    await turn(world)
+    await attempt(world)
     world.site.everything_answers(429)
     for _ in range(2):
-        await turn(world)
+        await attempt(world)
     assert told.alarms == []
-    await turn(world)
+    await attempt(world)
     assert told.what == ["error"]
 
 
 async def test_a_recovery_by_hand_ends_the_streak(world: World, told: Told) -> None:
     await world.add()
-    await turn(world)
+    await attempt(world)
     world.site.everything_answers(500)
-    await turn(world)
+    await attempt(world)
     world.site.everything_answers(None)
     await world.sync()
     world.site.everything_answers(500)
-    await turn(world)
+    await attempt(world)
     assert told.what == ["error", "error"]
 
 
@@ -169,12 +169,12 @@ async def test_a_source_that_was_removed_leaves_no_mark_on_the_next_of_its_name(
 ) -> None:
     source = await world.add()
     world.site.everything_answers(500)
-    await turn(world)
+    await attempt(world)
     await world.store.remove_source(source.id)
     world.site.everything_answers(None)
     await world.add()
     world.site.everything_answers(500)
-    await turn(world)
+    await attempt(world)
     assert told.what == ["error", "error"]
 
 
@@ -188,9 +188,9 @@ async def test_channels_are_told_what_they_want(world: World, told: Told) -> Non
     )
     await world.add()
     world.site.everything_answers(500)
-    await turn(world)
+    await attempt(world)
     assert [route.name for route in told.routes] == ["all"]
-    await turn(world)
+    await attempt(world)
     assert [route.name for route in told.routes] == ["all", "patient"]
 
 
@@ -198,7 +198,7 @@ async def test_no_channels_means_silence(world: World, told: Told) -> None:
     await channels(world)
     await world.add()
     world.site.everything_answers(500)
-    await turn(world)
+    await attempt(world)
     assert told.routes == []
     await raising.save_channels(world.ports, None)
     assert await raising.channels(world.ports) == [alarm_channels.DEFAULT]
@@ -209,7 +209,7 @@ async def test_secrets_are_filled_in_when_they_are_needed(world: World, told: To
     world.secrets |= {"HOOK_URL": "https://hooks.example/T0K3N", "HOOK_SECRET": "hush"}
     await world.add()
     world.site.everything_answers(500)
-    await turn(world)
+    await attempt(world)
     (route,) = told.routes
     assert route.settings == {"url": "https://hooks.example/T0K3N", "secret": "hush"}
     assert "T0K3N" not in repr(route)
@@ -226,12 +226,12 @@ async def test_a_channel_that_fails_is_logged_and_told_the_next_time(
     await world.add()
     world.site.everything_answers(500)
     told.failures = [UserError("the secret is hush-hush")]
-    receipt = await turn(world)
+    receipt = await attempt(world)
     assert not receipt.good
     assert "alarm_not_delivered channel=webhook" in caplog.text
     assert "the secret is ***" in caplog.text
     assert "hush-hush" not in caplog.text
-    await turn(world)
+    await attempt(world)
     assert told.what == ["error"]
 
 
@@ -239,7 +239,7 @@ async def test_a_missing_secret_is_logged(world: World, told: Told, caplog: pyte
     await channels(world, {"kind": "webhook", "url": "${HOOK_URL}"}, {"kind": "log"})
     await world.add()
     world.site.everything_answers(500)
-    await turn(world)
+    await attempt(world)
     assert "variable `HOOK_URL`: not set, and setting `alarms.webhook.url` needs it" in caplog.text
     assert [route.name for route in told.routes] == ["log"]
 
@@ -248,7 +248,7 @@ async def test_a_channel_is_tried_three_times_when_that_may_help(world: World, t
     await world.add()
     world.site.everything_answers(500)
     told.failures = [TransientError("away"), TransientError("away")]
-    await turn(world)
+    await attempt(world)
     assert told.what == ["error"]
     assert len(told.routes) == 3
 
@@ -259,7 +259,7 @@ async def test_a_channel_that_stays_away_costs_nobody_anything(
     await world.add()
     world.site.everything_answers(500)
     told.failures = [TransientError("away") for _ in range(3)]
-    await turn(world)
+    await attempt(world)
     assert told.alarms == []
     assert "error='away'" in caplog.text
 
@@ -270,7 +270,7 @@ async def test_a_bug_in_a_channel_fails_no_run(
     await world.add()
     world.site.everything_answers(500)
     told.failures = [ZeroDivisionError("a bug")]
-    await turn(world)
+    await attempt(world)
     assert "ZeroDivisionError: a bug" in caplog.text
 
 
@@ -284,7 +284,7 @@ async def test_a_store_that_is_busy_fails_no_run(
         raise StoreBusy("the store is busy")
 
     monkeypatch.setattr(world.store, "save_note", busy)
-    await turn(world)
+    await attempt(world)
     assert "alarm_failed" in caplog.text
 
 
@@ -292,7 +292,7 @@ async def test_without_the_adapter_it_is_logged(world: World, caplog: pytest.Log
     world.ports = replace(world.ports, deliver_alarm=no_alarms)
     await world.add()
     world.site.everything_answers(500)
-    await turn(world)
+    await attempt(world)
     assert "no channels for alarms were set up" in caplog.text
 
 
@@ -331,5 +331,5 @@ async def test_a_cancelled_run_is_nobodys_alarm(world: World, told: Told) -> Non
     before = await world.source()
     receipt = await sync(world.ports, before)
     cancelled = replace(receipt, status=RunStatus.CANCELLED, failure=None)
-    await raising.after_turn(world.ports, before, cancelled)
+    await raising.after_source(world.ports, before, cancelled)
     assert told.routes == []

@@ -243,7 +243,7 @@ class Month:
 @contextlib.asynccontextmanager
 async def a_month(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     # Looks at the store once an hour, so that a month is not forty thousand looks.
-    monkeypatch.setattr(orchestrate, "LONGEST_NAP_S", 3600.0)
+    monkeypatch.setattr(orchestrate, "LONGEST_WAIT_S", 3600.0)
     clock = Calendar()
     with boards(clock) as found, SheetsServer(clock.now) as google, Site() as site:
         async with a_world(folder, site, clock=clock) as world:

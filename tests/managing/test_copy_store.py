@@ -19,7 +19,7 @@ from rowen.adapters.store.postgres.copying import PostgresCopying
 from rowen.adapters.store.postgres.store import PostgresStore
 from rowen.adapters.store.sqlite.copying import SqliteCopying
 from rowen.adapters.store.sqlite.store import SqliteStore
-from rowen.core.exchange.complete import COPY, check_whole
+from rowen.core.exchange.complete import COPY, check_complete
 from rowen.core.exchange.store_copy import PARTS, TABLES, Part, Progress, Row, canonical
 from rowen.core.feed import Cursor
 from rowen.core.lease import Lease
@@ -28,7 +28,7 @@ from rowen.engine.leases import ORCHESTRATOR
 from rowen.engine.run import sync
 from rowen.errors import Conflict, LeaseLost, NotFound, PermanentError, StoreBusy, StoreUnusable, UserError
 from rowen.managing import find as finding
-from rowen.managing.copy_store import Copied, CopyEvent, CopyTools, Side, copy
+from rowen.managing.copy_store import Copied, CopyEvent, CopyPorts, Side, copy
 from rowen.ports.store.copying import Copying, View
 from rowen.ports.store.store import Store
 from rowen.reading import history
@@ -94,8 +94,8 @@ class Stores:
     def original(self, full: Full) -> Side:
         return self.opened(Path(shutil.copy(full.file, self._folder / "original.db")))
 
-    def ports(self, source: Side, target: Side, *, owner: str = "me") -> CopyTools:
-        return CopyTools(
+    def ports(self, source: Side, target: Side, *, owner: str = "me") -> CopyPorts:
+        return CopyPorts(
             source=source, target=target, clock=self.clock, owner=owner, is_dead=lambda one: one == "dead"
         )
 
@@ -417,13 +417,13 @@ async def test_interrupted_at_every_page_and_run_again_it_is_the_same(
             attempts += 1
             note = await target.store.note(COPY)
             with pytest.raises(StoreUnusable, match="not complete"):
-                check_whole(note, "target")
+                check_complete(note, "target")
             continue
         break
     assert attempts > len(PARTS) / 2
     assert copied.resumed
     assert await rows_of(target) == await rows_of(side)
-    check_whole(await target.store.note(COPY), "target")
+    check_complete(await target.store.note(COPY), "target")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -544,7 +544,7 @@ async def test_a_difference_is_told_and_the_next_copy_starts_anew(
     assert "`notes` has" in told.value.message
     assert "not all of them the same" in told.value.message
     with pytest.raises(StoreUnusable):
-        check_whole(await target.store.note(COPY), "target")
+        check_complete(await target.store.note(COPY), "target")
     await stores.copy(side, target)
     assert await rows_of(target) == await rows_of(side)
 
@@ -597,7 +597,7 @@ async def test_a_copy_that_somebody_else_has_just_completed_is_left_alone(full: 
     late.before_lease = overtake
     copied = await stores.copy(side, replace(target, store=cast(Store, late)))
     assert copied.already
-    check_whole(await target.store.note(COPY), "target")
+    check_complete(await target.store.note(COPY), "target")
     assert "in use since" in {one.name for one in await target.store.sources()}
 
 

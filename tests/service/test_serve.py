@@ -1,4 +1,4 @@
-"""Many sources, hands off: whose turn it is, and what one's failure means for the others."""
+"""Many sources, hands off: which source runs, and what one's failure means for the others."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rowen.engine.ports import Ports
 from rowen.engine.run import Receipt, sync
 from rowen.errors import Conflict, LeaseLost, StoreBusy
 from rowen.managing import sources
-from rowen.service.attempts import Passed, Turn, resume, run_source, sync_all_parts
+from rowen.service.attempts import NotRun, RunResult, resume, run_source, sync_all_parts
 from rowen.service.serve import serve
 from tests.support.fakes import FakeClock
 from tests.support.site import Site, html
@@ -37,12 +37,12 @@ async def world(tmp_path: Path) -> AsyncIterator[World]:
             yield made
 
 
-async def once(world: World) -> list[Turn]:
-    return [turn async for turn in serve(world.ports, default_every_s=DAY_S, once=True)]
+async def once(world: World) -> list[RunResult]:
+    return [result async for result in serve(world.ports, default_every_s=DAY_S, once=True)]
 
 
-def labels(turns: list[Turn]) -> list[str]:
-    return [turn.source.label for turn in turns]
+def labels(results: list[RunResult]) -> list[str]:
+    return [result.source.label for result in results]
 
 
 async def test_what_is_due_runs_and_what_is_not_waits(world: World) -> None:
@@ -65,7 +65,7 @@ async def test_a_paused_source_is_left_alone_until_it_is_resumed(world: World) -
     assert labels(await once(world)) == ["docs"]
 
 
-async def test_a_passing_failure_is_tried_three_times_and_the_next_source_goes_on(world: World) -> None:
+async def test_a_transient_failure_is_tried_three_times_and_the_next_source_goes_on(world: World) -> None:
     with Site({"/": html("Other", "rye")}) as other:
         await world.add("a-broken")
         await sources.add(world.ports, other.url, name="b-fine")
@@ -79,35 +79,35 @@ async def test_a_passing_failure_is_tried_three_times_and_the_next_source_goes_o
         assert (source.status, source.consecutive_failures) == (Status.ERROR, 3)
 
 
-async def test_a_client_that_limits_us_is_paused_for_as_long_as_it_says_and_others_go_on(
+async def test_an_upstream_that_limits_us_is_paused_for_as_long_as_it_says_and_others_go_on(
     world: World,
 ) -> None:
     with Site({"/": html("Other", "rye")}, host="127.0.0.2") as other:
         first, second = await world.add("first"), await world.add("second", path="/#x")
         await sources.add(world.ports, other.url, name="third")
         world.site.set("/", "no", status=429, headers={"Retry-After": "7200"})
-        turns = await once(world)
-        by_label = {turn.source.label: turn for turn in turns}
-        limited = by_label[min(labels(turns)[:1])]
+        results = await once(world)
+        by_label = {result.source.label: result for result in results}
+        limited = by_label[min(labels(results)[:1])]
         assert isinstance(limited, Receipt)
         assert limited.stop_reason == "rate_limited"
         assert isinstance(by_label["third"], Receipt)
         assert by_label["third"].good
-        passed = [turn for turn in turns if isinstance(turn, Passed)]
-        assert {turn.source.id for turn in passed} < {first.id, second.id}
+        passed = [result for result in results if isinstance(result, NotRun)]
+        assert {result.source.id for result in passed} < {first.id, second.id}
         assert passed[0].until is not None
         assert abs(passed[0].until - world.clock.now() - timedelta(hours=2)) < timedelta(minutes=1)
 
         world.site.set("/", html("Home", "barley"))
         world.clock.advance(7200 - 60)
-        assert isinstance(await run_source(world.ports, await world.source("first")), Passed)
+        assert isinstance(await run_source(world.ports, await world.source("first")), NotRun)
         world.clock.advance(61)
-        turn = await run_source(world.ports, await world.source("first"))
-        assert isinstance(turn, Receipt)
-        assert turn.good
+        result = await run_source(world.ports, await world.source("first"))
+        assert isinstance(result, Receipt)
+        assert result.good
 
 
-async def test_a_client_that_does_not_say_is_paused_for_six_hours(world: World) -> None:
+async def test_an_upstream_that_does_not_say_is_paused_for_six_hours(world: World) -> None:
     await world.add()
     world.site.set("/", "no", status=429)
     await once(world)
@@ -118,17 +118,17 @@ async def test_a_client_that_does_not_say_is_paused_for_six_hours(world: World) 
 async def test_a_source_that_is_refused_stops_alone_until_somebody_resumes_it(world: World) -> None:
     source = await world.add()
     world.site.set("/", "who are you", status=401)
-    (turn,) = await once(world)
-    assert isinstance(turn, Receipt)
-    assert turn.hint
+    (result,) = await once(world)
+    assert isinstance(result, Receipt)
+    assert result.hint
     assert len(await world.store.runs(source.id, limit=9)) == 1, "credentials do not mend themselves"
     world.clock.advance(DAY_S * 30)
     assert await once(world) == []
     world.site.set("/", html("Home", "barley"))
     await world.store.set_paused(source.id, False)
-    (turn,) = await once(world)
-    assert isinstance(turn, Receipt)
-    assert turn.good
+    (result,) = await once(world)
+    assert isinstance(result, Receipt)
+    assert result.good
 
 
 async def test_a_second_orchestrator_says_who_looks_after_the_store(world: World) -> None:
@@ -181,14 +181,14 @@ async def test_it_goes_on_by_itself_and_notices_what_is_due(world: World) -> Non
             await asyncio.sleep(0)
 
     ports = replace(world.ports, clock=Patient(world.clock.now()))
-    turns: list[Turn] = []
-    async for turn in serve(ports, default_every_s=600.0):
-        turns.append(turn)
-        world.site.set("/", html("Home", f"edition {len(turns)}", links=["/a"]))
+    results: list[RunResult] = []
+    async for result in serve(ports, default_every_s=600.0):
+        results.append(result)
+        world.site.set("/", html("Home", f"edition {len(results)}", links=["/a"]))
         world.site.set("/a", a_page("/a", "x"))
-        if len(turns) == 4:
+        if len(results) == 4:
             break
-    assert all(isinstance(turn, Receipt) and turn.good for turn in turns)
+    assert all(isinstance(result, Receipt) and result.good for result in results)
     assert max(naps) <= 60.0
 
 
@@ -210,17 +210,17 @@ class Trouble:
         return self._methods.get(name) or getattr(self._store, name)
 
 
-async def some_turns(ports: Ports, number: int) -> list[Turn]:
-    turns: list[Turn] = []
+async def some_results(ports: Ports, number: int) -> list[RunResult]:
+    results: list[RunResult] = []
     async with aclosing(serve(ports, default_every_s=600.0)) as serving:
-        async for turn in serving:
-            turns.append(turn)
-            if len(turns) == number:
+        async for result in serving:
+            results.append(result)
+            if len(results) == number:
                 break
-    return turns
+    return results
 
 
-async def test_a_source_that_is_removed_during_its_turn_does_not_end_the_others(world: World) -> None:
+async def test_a_source_that_is_removed_during_its_run_does_not_end_the_others(world: World) -> None:
     gone = await world.add("gone")
     await world.add("other")
     world.site.everything_answers(500)
@@ -233,8 +233,8 @@ async def test_a_source_that_is_removed_during_its_turn_does_not_end_the_others(
 
     clock.sleep = removed_at_the_first_wait  # type: ignore[method-assign]
     # Whichever comes first, and wherever it was waiting.
-    turns = await some_turns(replace(world.ports, clock=clock), 2)
-    assert "other" in labels(turns)
+    results = await some_results(replace(world.ports, clock=clock), 2)
+    assert "other" in labels(results)
 
 
 async def test_a_store_that_is_locked_for_a_while_is_waited_for(
@@ -251,9 +251,9 @@ async def test_a_store_that_is_locked_for_a_while_is_waited_for(
         return await world.store.sources()
 
     store: Any = Trouble(world.store, sources=sources_or_locked)
-    turns = await some_turns(replace(world.ports, store=store, clock=Restless(world.clock.now())), 1)
-    assert isinstance(turns[0], Receipt)
-    assert turns[0].good
+    results = await some_results(replace(world.ports, store=store, clock=Restless(world.clock.now())), 1)
+    assert isinstance(results[0], Receipt)
+    assert results[0].good
     assert "locked by another process" in caplog.text
 
 
@@ -264,9 +264,9 @@ async def test_a_run_that_was_taken_over_is_passed_over(world: World) -> None:
         raise LeaseLost("lease `source:1`: taken over by another process")
 
     store: Any = Trouble(world.store, finish_run=lost)
-    (turn,) = await some_turns(replace(world.ports, store=store, clock=Restless(world.clock.now())), 1)
-    assert isinstance(turn, Passed)
-    assert "taken over" in turn.reason
+    (result,) = await some_results(replace(world.ports, store=store, clock=Restless(world.clock.now())), 1)
+    assert isinstance(result, NotRun)
+    assert "taken over" in result.reason
 
 
 async def test_a_bug_meets_one_source_and_the_others_go_on(
@@ -275,17 +275,17 @@ async def test_a_bug_meets_one_source_and_the_others_go_on(
     await world.add("one")
     await world.add("two")
 
-    async def run(ports: Ports, source: Source, **options: Any) -> Turn:
+    async def run(ports: Ports, source: Source, **options: Any) -> RunResult:
         if source.name == "one":
             raise ZeroDivisionError("a bug")
         return await run_source(ports, source, **options)
 
-    turns = [turn async for turn in serve(world.ports, default_every_s=DAY_S, once=True, run=run)]
-    assert sorted(labels(turns)) == ["one", "two"]
+    results = [result async for result in serve(world.ports, default_every_s=DAY_S, once=True, run=run)]
+    assert sorted(labels(results)) == ["one", "two"]
     assert "ZeroDivisionError" in caplog.text
 
 
-async def test_one_that_slept_through_its_lease_does_not_lead_beside_another(world: World) -> None:
+async def test_a_process_suspended_past_its_lease_does_not_lead_beside_another(world: World) -> None:
     await world.add()
     clock = Restless(world.clock.now())
     first = replace(world.ports, owner="first", clock=clock)
@@ -305,7 +305,7 @@ async def test_one_that_slept_through_its_lease_does_not_lead_beside_another(wor
             await world.store.acquire_lease("orchestrator", "other", now=clock.now(), ttl_s=10**6)
 
 
-async def test_a_client_that_wants_peace_for_ever_is_asked_once_a_day(world: World) -> None:
+async def test_an_upstream_that_asks_for_a_pause_for_ever_is_asked_once_a_day(world: World) -> None:
     source = await world.add()
     world.site.set("/", "", status=429, headers={"Retry-After": "99999999999"})
     await run_source(world.ports, source)
@@ -313,13 +313,13 @@ async def test_a_client_that_wants_peace_for_ever_is_asked_once_a_day(world: Wor
     assert pause.until - world.clock.now() <= timedelta(days=1)
 
 
-async def test_resuming_a_source_lifts_the_pause_of_its_client(world: World) -> None:
+async def test_resuming_a_source_lifts_the_pause_of_its_upstream(world: World) -> None:
     source = await world.add()
     world.site.set("/", "", status=429, headers={"Retry-After": "3600"})
     await run_source(world.ports, source)
-    assert isinstance(await run_source(world.ports, source), Passed)
+    assert isinstance(await run_source(world.ports, source), NotRun)
     world.site.set("/", html("Home", "barley"))
-    await resume(world.ports, source)
+    await resume(world.store, world.clock, source)
     assert isinstance(await run_source(world.ports, source), Receipt)
 
 
@@ -332,24 +332,24 @@ async def test_a_good_sync_by_hand_lifts_the_pause(world: World) -> None:
     assert await world.store.pauses(now=world.clock.now()) == {}
 
 
-async def test_a_wish_whose_run_failed_is_tried_again_later(world: World) -> None:
+async def test_a_sync_request_whose_run_failed_is_tried_again_later(world: World) -> None:
     source = await world.add()
     await world.sync()
     world.clock.advance(60)
     await world.store.request_sync(source.id, only=None, reason="hook", now=world.clock.now())
     world.site.everything_answers(500)
-    assert [turn.source.label for turn in await once(world)] == ["docs"]
+    assert [result.source.label for result in await once(world)] == ["docs"]
     assert len(await world.store.sync_requests()) == 1
     assert await once(world) == [], "not at once"
     world.site.everything_answers(None)
     world.clock.advance(3600)
-    (turn,) = await once(world)
-    assert isinstance(turn, Receipt)
-    assert turn.good
+    (result,) = await once(world)
+    assert isinstance(result, Receipt)
+    assert result.good
     assert await world.store.sync_requests() == []
 
 
-async def test_one_that_stands_by_waits_for_a_store_that_is_away(world: World) -> None:
+async def test_a_process_that_stands_by_waits_for_a_store_that_is_away(world: World) -> None:
     await world.add()
     away = 2
 
@@ -363,8 +363,8 @@ async def test_one_that_stands_by_waits_for_a_store_that_is_away(world: World) -
     store: Any = Trouble(world.store, acquire_lease=acquired)
     ports = replace(world.ports, store=store, clock=Restless(world.clock.now()))
     async with aclosing(serve(ports, default_every_s=600.0, standby=True)) as serving:
-        turn = await anext(serving)
-    assert isinstance(turn, Receipt)
+        result = await anext(serving)
+    assert isinstance(result, Receipt)
 
 
 async def test_a_run_whose_store_is_away_at_its_end_ends_a_little_later(world: World) -> None:

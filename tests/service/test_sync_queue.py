@@ -1,4 +1,4 @@
-"""One desk for all wishes: never two runs of a source, an answer for everybody, and a good end."""
+"""One queue for all syncs: never two runs of a source, a result for every caller, and a good end."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from rowen.managing import sources
 from rowen.ports.store.notes import Pause
 from rowen.reading import history
 from rowen.service import sync_job
-from rowen.service.attempts import Turn
+from rowen.service.attempts import RunResult
 from rowen.service.serve import serve
 from rowen.service.sync_job import Stopping, Watch
-from rowen.service.sync_queue import Begun, ClientPaused, Desk
+from rowen.service.sync_queue import Begun, SyncQueue, UpstreamPaused
 from tests.support.gate import DEADLINE_S, Gate, StillClock, until
 from tests.support.site import Site, html
 from tests.support.world import World, a_world
@@ -42,8 +42,8 @@ async def world(tmp_path: Path) -> AsyncIterator[World]:
 
 
 @pytest.fixture
-async def desk(world: World) -> AsyncIterator[Desk]:
-    async with Desk(world.ports) as opened:
+async def queue(world: World) -> AsyncIterator[SyncQueue]:
+    async with SyncQueue(world.ports) as opened:
         yield opened
 
 
@@ -61,11 +61,11 @@ def hold(world: World, path: str = "/") -> Gate:
     return gate
 
 
-async def test_two_hundred_wishes_at_once_are_one_run_and_all_get_its_receipt(
-    world: World, desk: Desk
+async def test_two_hundred_calls_at_once_are_one_run_and_all_get_its_receipt(
+    world: World, queue: SyncQueue
 ) -> None:
     source = await world.add()
-    answers = await asyncio.gather(*(desk.sync(source) for _ in range(200)))
+    answers = await asyncio.gather(*(queue.sync(source) for _ in range(200)))
     (run,) = await runs(world, source)
     assert {answer.run_ids for answer in answers} == {(run.id,)}
     assert all(answer.ended is answers[0].ended for answer in answers)
@@ -73,50 +73,54 @@ async def test_two_hundred_wishes_at_once_are_one_run_and_all_get_its_receipt(
     assert answers[0].ended.counters.created == 2
 
 
-async def test_a_wish_that_comes_while_a_run_is_under_way_joins_it(world: World, desk: Desk) -> None:
+async def test_a_call_that_comes_while_a_run_is_under_way_joins_it(world: World, queue: SyncQueue) -> None:
     source = await world.add()
     gate = hold(world)
-    first = asyncio.create_task(desk.sync(source))
+    first = asyncio.create_task(queue.sync(source))
     await gate.reached()
-    second = asyncio.create_task(desk.sync(source))
+    second = asyncio.create_task(queue.sync(source))
     gate.set()
     assert (await first).run_ids == (await second).run_ids
     assert len(await runs(world, source)) == 1
 
 
-async def test_a_full_sync_is_not_answered_with_a_run_that_asked_for_less(world: World, desk: Desk) -> None:
+async def test_a_full_sync_is_not_answered_with_a_run_that_asked_for_less(
+    world: World, queue: SyncQueue
+) -> None:
     source = await world.add()
-    await desk.sync(source)
+    await queue.sync(source)
     gate = hold(world)
-    small = asyncio.create_task(desk.sync(source))
+    small = asyncio.create_task(queue.sync(source))
     await gate.reached()
-    full = [asyncio.create_task(desk.sync(source, full=True)) for _ in range(3)]
+    full = [asyncio.create_task(queue.sync(source, full=True)) for _ in range(3)]
     gate.set()
     assert (await small).run_ids == (2,)
     assert {(await one).run_ids for one in full} == {(3,)}
     assert [run.mode for run in await runs(world, source)] == [Mode.FULL, Mode.INCREMENTAL, Mode.FULL]
 
 
-async def test_wishes_that_wait_become_one_that_does_what_all_of_them_ask(world: World, desk: Desk) -> None:
+async def test_calls_that_wait_become_one_that_does_what_all_of_them_ask(
+    world: World, queue: SyncQueue
+) -> None:
     source = await world.add()
     gate = hold(world)
-    first = asyncio.create_task(desk.sync(source, only=["x"]))
+    first = asyncio.create_task(queue.sync(source, only=["x"]))
     await gate.reached()
-    waiting = [asyncio.create_task(desk.sync(source, only=[name])) for name in ("y", "z", "y")]
-    everything = asyncio.create_task(desk.sync(source))
+    waiting = [asyncio.create_task(queue.sync(source, only=[name])) for name in ("y", "z", "y")]
+    everything = asyncio.create_task(queue.sync(source))
     gate.set()
     assert {(await one).run_ids for one in (*waiting, everything)} == {(2,)}
     assert (await first).run_ids == (1,)
 
 
-async def test_other_sources_wait_for_their_turn(world: World, desk: Desk) -> None:
+async def test_other_sources_wait_for_a_slot(world: World, queue: SyncQueue) -> None:
     one = await world.add("one")
     other = await world.add("other", path="/a")
     gate = hold(world)
-    first = asyncio.create_task(desk.sync(one))
+    first = asyncio.create_task(queue.sync(one))
     await gate.reached()
-    assert (await desk.begin(other)).run_id is None
-    second = asyncio.create_task(desk.sync(other))
+    assert (await queue.begin(other)).run_id is None
+    second = asyncio.create_task(queue.sync(other))
     gate.set()
     await asyncio.gather(first, second)
     assert len(await runs(world, other)) == 1
@@ -125,11 +129,11 @@ async def test_other_sources_wait_for_their_turn(world: World, desk: Desk) -> No
 async def test_as_many_sources_run_at_a_time_as_are_allowed(world: World) -> None:
     one = await world.add("one")
     other = await world.add("other", path="/a")
-    async with Desk(replace(world.ports, max_parallel_runs=2)) as desk:
+    async with SyncQueue(replace(world.ports, max_parallel_runs=2)) as queue:
         gate = hold(world)
-        first = asyncio.create_task(desk.sync(one))
+        first = asyncio.create_task(queue.sync(one))
         await gate.reached()
-        answer = await desk.sync(other)
+        answer = await queue.sync(other)
         assert isinstance(answer.ended, Receipt)
         assert answer.ended.good
         assert not first.done()
@@ -137,13 +141,13 @@ async def test_as_many_sources_run_at_a_time_as_are_allowed(world: World) -> Non
         await first
 
 
-async def test_a_run_of_another_process_is_waited_for_and_answers(world: World, desk: Desk) -> None:
+async def test_a_run_of_another_process_is_waited_for_and_answers(world: World, queue: SyncQueue) -> None:
     source = await world.add()
     gate = hold(world)
     theirs = asyncio.create_task(sync(elsewhere(world), source))
     await gate.reached()
     heard: asyncio.Queue[int] = asyncio.Queue()
-    ours = asyncio.create_task(desk.sync(source, on_run=heard.put_nowait))
+    ours = asyncio.create_task(queue.sync(source, on_run=heard.put_nowait))
     (run,) = await runs(world, source)
     assert await asyncio.wait_for(heard.get(), DEADLINE_S) == run.id
     gate.set()
@@ -154,7 +158,7 @@ async def test_a_run_of_another_process_is_waited_for_and_answers(world: World, 
     assert len(await runs(world, source)) == 1
 
 
-async def test_a_process_that_died_in_its_run_is_not_waited_for(world: World, desk: Desk) -> None:
+async def test_a_process_that_died_in_its_run_is_not_waited_for(world: World, queue: SyncQueue) -> None:
     source = await world.add()
     lease = await world.store.acquire_lease(
         source_lease_name(source.id), "another process", now=world.clock.now(), ttl_s=60
@@ -162,7 +166,7 @@ async def test_a_process_that_died_in_its_run_is_not_waited_for(world: World, de
     assert lease is not None
     await world.store.begin_run(lease, source.id, mode=Mode.FULL, now=world.clock.now())
     heard = asyncio.Event()
-    ours = asyncio.create_task(desk.sync(source, on_run=lambda run_id: heard.set()))
+    ours = asyncio.create_task(queue.sync(source, on_run=lambda run_id: heard.set()))
     await asyncio.wait_for(heard.wait(), DEADLINE_S)
     world.clock.advance(61)
     answer = await ours
@@ -170,10 +174,10 @@ async def test_a_process_that_died_in_its_run_is_not_waited_for(world: World, de
     assert [run.status for run in await runs(world, source)] == [RunStatus.COMPLETED, RunStatus.LOST]
 
 
-async def test_when_other_processes_have_taken_all_places_a_wish_waits(world: World, desk: Desk) -> None:
+async def test_when_other_processes_have_taken_all_slots_a_call_waits(world: World, queue: SyncQueue) -> None:
     source = await world.add()
     async with run_slot(elsewhere(world)):
-        ours = asyncio.create_task(desk.sync(source))
+        ours = asyncio.create_task(queue.sync(source))
         done, _ = await asyncio.wait({ours}, timeout=0.05)
         assert not done
     answer = await asyncio.wait_for(ours, DEADLINE_S)
@@ -181,11 +185,11 @@ async def test_when_other_processes_have_taken_all_places_a_wish_waits(world: Wo
     assert answer.ended.good
 
 
-async def test_a_caller_that_goes_away_takes_nothing_with_it(world: World, desk: Desk) -> None:
+async def test_a_caller_that_is_cancelled_does_not_cancel_the_job(world: World, queue: SyncQueue) -> None:
     source = await world.add()
     gate = hold(world)
-    leaving = asyncio.create_task(desk.sync(source))
-    staying = asyncio.create_task(desk.sync(source))
+    leaving = asyncio.create_task(queue.sync(source))
+    staying = asyncio.create_task(queue.sync(source))
     await gate.reached()
     leaving.cancel()
     gate.set()
@@ -194,12 +198,12 @@ async def test_a_caller_that_goes_away_takes_nothing_with_it(world: World, desk:
     assert answer.ended.status is RunStatus.COMPLETED
 
 
-async def test_a_source_that_is_removed_meanwhile_is_told_as_such(world: World, desk: Desk) -> None:
+async def test_a_source_that_is_removed_meanwhile_is_reported_as_such(world: World, queue: SyncQueue) -> None:
     one, other = await world.add("one"), await world.add("other", path="/a")
     gate = hold(world)
-    first = asyncio.create_task(desk.sync(one))
+    first = asyncio.create_task(queue.sync(one))
     await gate.reached()
-    waiting = asyncio.create_task(desk.sync(other))
+    waiting = asyncio.create_task(queue.sync(other))
     await asyncio.sleep(0)
     await sources.remove(world.ports, other)
     gate.set()
@@ -210,14 +214,14 @@ async def test_a_source_that_is_removed_meanwhile_is_told_as_such(world: World, 
 
 async def test_at_the_end_callers_are_answered_and_the_run_is_put_in_order(world: World) -> None:
     source = await world.add()
-    desk = Desk(world.ports)
+    queue = SyncQueue(world.ports)
     gate = hold(world)
-    waiting = asyncio.create_task(desk.sync(source))
-    following = asyncio.create_task(desk.lookout.feed(START, source_ids=None, limit=9, wait_s=3600))
+    waiting = asyncio.create_task(queue.sync(source))
+    following = asyncio.create_task(queue.feed_wait.read(START, source_ids=None, limit=9, wait_s=3600))
     await gate.reached()
-    with desk.watch(1) as watch:
+    with queue.watch(1) as watch:
         assert watch is not None
-        await desk.stop()
+        await queue.stop()
         assert watch.over
     with pytest.raises(Stopping):
         await waiting
@@ -225,19 +229,19 @@ async def test_at_the_end_callers_are_answered_and_the_run_is_put_in_order(world
     (run,) = await runs(world, source)
     assert run.status is RunStatus.CANCELLED
     with pytest.raises(Stopping):
-        await desk.sync(source)
-    with desk.watch(1) as watch:
+        await queue.sync(source)
+    with queue.watch(1) as watch:
         assert watch is None
     gate.set()
 
 
-async def test_a_run_can_be_watched_to_its_end(world: World, desk: Desk) -> None:
+async def test_a_run_can_be_watched_to_its_end(world: World, queue: SyncQueue) -> None:
     source = await world.add()
     gate = hold(world)
-    run_id = (await desk.begin(source)).run_id
+    run_id = (await queue.begin(source)).run_id
     assert run_id is not None
     await gate.reached()
-    with desk.watch(run_id) as watch:
+    with queue.watch(run_id) as watch:
         assert watch is not None
         gate.set()
         seen: list[Event] = []
@@ -246,7 +250,7 @@ async def test_a_run_can_be_watched_to_its_end(world: World, desk: Desk) -> None
             seen += watch.take()
     assert [event.kind for event in seen] == ["item", "finished"]
     assert seen[-1].run_id == run_id
-    with desk.watch(run_id) as nothing:
+    with queue.watch(run_id) as nothing:
         assert nothing is None
 
 
@@ -254,55 +258,57 @@ def test_a_slow_watcher_loses_items_and_never_the_end(monkeypatch: pytest.Monkey
     monkeypatch.setattr(sync_job, "MAX_UNREAD", 2)
     watch = Watch()
     for number in range(5):
-        watch.tell(Event("docs", "item", reference=str(number)))
+        watch.put(Event("docs", "item", reference=str(number)))
     watch.close()
     assert [event.reference for event in watch.take()] == ["0", "1"]
     assert (watch.lost, watch.over) == (3, True)
 
 
-async def test_nobody_is_asked_while_a_client_wants_to_be_left_alone(world: World, desk: Desk) -> None:
+async def test_an_upstream_is_not_asked_while_it_is_paused(world: World, queue: SyncQueue) -> None:
     source = await world.add()
     until = world.clock.now() + timedelta(hours=2)
     await world.store.pause_upstream(Pause(upstream="127.0.0.1", until=until, reason="429"))
-    with pytest.raises(ClientPaused) as caught:
-        await desk.sync(source)
+    with pytest.raises(UpstreamPaused) as caught:
+        await queue.sync(source)
     assert caught.value.retry_after_s == 7200
-    assert (await desk.begin(source)).run_id is None
+    assert (await queue.begin(source)).run_id is None
     assert await runs(world, source) == []
     assert len(await world.store.sync_requests()) == 1, "for when the pause ends"
 
 
-async def looked_after(world: World, desk: Desk) -> list[Turn]:
-    serving = serve(world.ports, default_every_s=3600, once=True, run=desk.run_source)
-    return [turn async for turn in serving]
+async def looked_after(world: World, queue: SyncQueue) -> list[RunResult]:
+    serving = serve(world.ports, default_every_s=3600, once=True, run=queue.run_source)
+    return [result async for result in serving]
 
 
-async def test_callers_join_the_run_that_the_loop_has_begun(world: World, desk: Desk) -> None:
+async def test_callers_join_the_run_that_the_loop_has_begun(world: World, queue: SyncQueue) -> None:
     source = await world.add()
     gate = hold(world)
-    looking = asyncio.create_task(looked_after(world, desk))
+    looking = asyncio.create_task(looked_after(world, queue))
     await gate.reached()
-    by_hand = asyncio.create_task(desk.sync(source))
+    by_hand = asyncio.create_task(queue.sync(source))
     await asyncio.sleep(0)
     gate.set()
-    (turn,) = await looking
-    assert isinstance(turn, Receipt)
-    assert (await by_hand).ended is turn
+    (result,) = await looking
+    assert isinstance(result, Receipt)
+    assert (await by_hand).ended is result
     assert len(await runs(world, source)) == 1
 
 
-async def test_a_wish_that_came_while_a_caller_had_a_run_made_gets_its_own(world: World, desk: Desk) -> None:
+async def test_a_request_that_came_during_the_run_of_a_caller_gets_its_own(
+    world: World, queue: SyncQueue
+) -> None:
     source = await world.add()
     gate = hold(world)
-    by_hand = asyncio.create_task(desk.sync(source))
+    by_hand = asyncio.create_task(queue.sync(source))
     await gate.reached()
     await world.store.request_sync(source.id, only=None, reason="push", now=world.clock.now())
-    looking = asyncio.create_task(looked_after(world, desk))
-    await until(lambda: desk.waiting == 1)
+    looking = asyncio.create_task(looked_after(world, queue))
+    await until(lambda: queue.waiting == 1)
     gate.set()
-    (turn,) = await looking
-    assert isinstance(turn, Receipt)
-    assert turn.run_id > (await by_hand).run_ids[-1]
+    (result,) = await looking
+    assert isinstance(result, Receipt)
+    assert result.run_id > (await by_hand).run_ids[-1]
     assert await world.store.sync_requests() == []
 
 
@@ -311,89 +317,93 @@ async def test_after_a_run_the_sinks_get_what_readers_see(world: World, tmp_path
     file = tmp_path / "out.jsonl"
     ports = replace(world.ports, exports=LocalExports)
     await world.store.save_sink("file", kind="export", settings={"file": str(file)}, cursor=START)
-    async with Desk(ports) as desk:
-        await desk.sync(source)
+    async with SyncQueue(ports) as queue:
+        await queue.sync(source)
         await until(file.exists)
     assert len(file.read_text().splitlines()) == 2
 
 
-async def test_whoever_follows_the_feed_is_woken_by_a_run_here(world: World, desk: Desk) -> None:
+async def test_a_reader_that_waits_for_the_feed_is_woken_by_a_run_here(
+    world: World, queue: SyncQueue
+) -> None:
     source = await world.add()
-    following = asyncio.create_task(desk.lookout.feed(START, source_ids=None, limit=9, wait_s=3600))
+    following = asyncio.create_task(queue.feed_wait.read(START, source_ids=None, limit=9, wait_s=3600))
     await asyncio.sleep(0)
-    await desk.sync(source)
+    await queue.sync(source)
     items = await asyncio.wait_for(following, DEADLINE_S)
     assert {item.change for item in items} == {"added"}
 
 
-async def test_what_another_process_shows_is_noticed_too(world: World, desk: Desk) -> None:
+async def test_what_another_process_shows_is_noticed_too(world: World, queue: SyncQueue) -> None:
     source = await world.add()
-    await desk.sync(source)
+    await queue.sync(source)
     world.site.set("/a", html("A", "oats"))
-    await desk.sync(source)
+    await queue.sync(source)
     end = await world.store.feed_end()
-    following = asyncio.create_task(desk.lookout.feed(end, source_ids={source.id}, limit=9, wait_s=3600))
+    following = asyncio.create_task(queue.feed_wait.read(end, source_ids={source.id}, limit=9, wait_s=3600))
     await history.rollback(elsewhere(world), source)
     (item,) = await asyncio.wait_for(following, DEADLINE_S)
     assert item.change == "changed"
 
 
-async def test_waiting_ends_when_its_time_is_over(world: World, desk: Desk) -> None:
-    following = asyncio.create_task(desk.lookout.feed(START, source_ids=None, limit=9, wait_s=20))
+async def test_waiting_ends_when_its_time_is_over(world: World, queue: SyncQueue) -> None:
+    following = asyncio.create_task(queue.feed_wait.read(START, source_ids=None, limit=9, wait_s=20))
     await asyncio.sleep(0.01)
     assert not following.done()
     world.clock.advance(21)
     assert await asyncio.wait_for(following, DEADLINE_S) == []
 
 
-async def test_a_wish_that_nobody_waits_for_is_not_lost_when_the_process_ends(world: World) -> None:
+async def test_a_request_without_a_waiting_caller_is_not_lost_when_the_process_ends(world: World) -> None:
     source = await world.add()
-    async with Desk(world.ports) as first:
+    async with SyncQueue(world.ports) as first:
         gate = hold(world)
         await first.begin(source, full=True)
         await gate.reached()
         gate.set()
         await first.stop()
-    (wish,) = await world.store.sync_requests()
-    assert (wish.source_id, wish.full, wish.only) == (source.id, True, None)
-    async with Desk(world.ports) as next_:
+    (request,) = await world.store.sync_requests()
+    assert (request.source_id, request.full, request.only) == (source.id, True, None)
+    async with SyncQueue(world.ports) as next_:
         await looked_after(world, next_)
     assert await world.store.sync_requests() == []
     assert (await runs(world, source))[0].status is RunStatus.COMPLETED
 
 
-async def no_wishes(world: World) -> None:
+async def no_requests(world: World) -> None:
     async with asyncio.timeout(DEADLINE_S):
         while await world.store.sync_requests():  # noqa: ASYNC110
             await asyncio.sleep(0.001)
 
 
-async def test_a_wish_that_was_carried_out_is_not_carried_out_again(world: World, desk: Desk) -> None:
+async def test_a_request_that_was_carried_out_is_not_carried_out_again(
+    world: World, queue: SyncQueue
+) -> None:
     source = await world.add()
     gate = hold(world)
-    begun = await asyncio.gather(*(desk.begin(source) for _ in range(20)))
+    begun = await asyncio.gather(*(queue.begin(source) for _ in range(20)))
     await gate.reached()
-    (under_way,) = desk._errands[source.id]
-    looking = asyncio.create_task(looked_after(world, desk))
+    (under_way,) = queue._jobs[source.id]
+    looking = asyncio.create_task(looked_after(world, queue))
     await until(lambda: len(under_way._listeners) == 21)
     gate.set()
     await looking
-    await no_wishes(world)
+    await no_requests(world)
     assert {one.run_id for one in begun} == {1}
     assert len(await runs(world, source)) == 1
 
 
-async def test_a_hook_that_joined_a_callers_wish_gets_a_run_that_begins_after_it(
-    world: World, desk: Desk
+async def test_a_hook_that_joined_a_callers_request_gets_a_run_that_begins_after_it(
+    world: World, queue: SyncQueue
 ) -> None:
     source = await world.add()
     gate = hold(world)
-    first = asyncio.create_task(desk.sync(source))
+    first = asyncio.create_task(queue.sync(source))
     await gate.reached()
     await world.store.request_sync(source.id, only=["/a"], reason="push", now=world.clock.now())
-    begun = await desk.begin(source)
+    begun = await queue.begin(source)
     assert begun == Begun(run_id=None, after_run=1)
     gate.set()
     await first
-    assert (await desk.sync(source)).run_ids == (2,)
-    await no_wishes(world)
+    assert (await queue.sync(source)).run_ids == (2,)
+    await no_requests(world)

@@ -1,4 +1,4 @@
-"""Workers: runs whose ingestion others do, and sources whose turn comes by ticket."""
+"""Workers: runs whose ingestion others do, and sources that run by ticket."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ async def test_a_ticket_of_a_run_that_is_over_costs_nothing(tmp_path: Path, site
         assert await _handled(ports, Ticket(id=2, task=SYNC, payload=sync_payload(source.id + 1))) == Done()
 
 
-async def test_a_source_whose_runs_kill_their_workers_is_given_up_until_its_next_turn(
+async def test_a_source_whose_runs_kill_their_workers_is_not_run_again_for_a_while(
     tmp_path: Path, site: Site
 ) -> None:
     async with a_world(tmp_path, site) as world:

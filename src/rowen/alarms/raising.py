@@ -49,7 +49,7 @@ async def save_channels(ports: Ports, found: Sequence[Channel] | None) -> None:
     await ports.store.save_note(NOTE, found and [alarm_channels.as_table(channel) for channel in found])
 
 
-async def after_turn(ports: Ports, before: Source, receipt: Receipt) -> None:
+async def after_source(ports: Ports, before: Source, receipt: Receipt) -> None:
     """Say what a turn of a source is worth saying. `before` is the source as it was before the turn."""
     what = verdict(receipt.status, receipt.failure)
     if what is None:

@@ -1,6 +1,6 @@
-"""A wish that a source be synced soon: by a web hook, an API call or a person.
+"""A stored request to sync a source soon: by a web hook, an API call or a person.
 
-There is at most one for a source; another wish joins it. What arrives while a run is under way is left for
+There is at most one for a source; another request joins it. What arrives while a run is under way is left for
 the next one.
 """
 
@@ -18,17 +18,17 @@ MAX_ONLY = 1000
 class SyncRequest:
     source_id: int
     number: int
-    """Grows with each wish that joins, so that a run removes only what it knew of."""
+    """Grows with each request that joins, so that a run removes only what it knew of."""
     only: tuple[str, ...] | None
     """These references; None for everything."""
     full: bool
-    """Fetched anew, whatever the validators say."""
+    """Fetched anew, without validators."""
     reason: str
     requested_at: datetime
 
 
 def joined(one: Sequence[str] | None, other: Sequence[str] | None) -> tuple[str, ...] | None:
-    """What two wishes ask for together."""
+    """What two requests ask for together."""
     if one is None or other is None:
         return None
     together = tuple(dict.fromkeys((*one, *other)))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # a command that only looks must not load the flows that fetc
     from rowen.doors.states import SourceStatus
     from rowen.engine.run import Receipt
     from rowen.managing.sources import Added
-    from rowen.service.attempts import Passed
+    from rowen.service.attempts import NotRun
     from rowen.sinks.announce import Announced
     from rowen.sinks.states import SinkState
 
@@ -78,7 +78,7 @@ def receipt(one: Receipt) -> dict[str, Any]:
     }
 
 
-def passed(one: Passed) -> dict[str, Any]:
+def passed(one: NotRun) -> dict[str, Any]:
     """A source that was due and did not run."""
     return {
         "source": one.source.label,

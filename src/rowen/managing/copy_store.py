@@ -13,7 +13,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from rowen.core.exchange.complete import COPY, check_whole
+from rowen.core.exchange.complete import COPY, check_complete
 from rowen.core.exchange.sink import sink_lease_name
 from rowen.core.exchange.store_copy import (
     PARTS,
@@ -49,7 +49,7 @@ class Side:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class CopyTools:
+class CopyPorts:
     source: Side
     target: Side
     clock: Clock
@@ -87,7 +87,7 @@ OnCopyEvent = Callable[[CopyEvent], None]
 
 
 async def copy(
-    ports: CopyTools,
+    ports: CopyPorts,
     *,
     on_event: OnCopyEvent = lambda event: None,
     max_rows: int = MAX_ROWS,
@@ -101,7 +101,7 @@ async def copy(
             f"store `{target.name}`: the same as `{source.name}`, or a copy of its file",
             hint="name an empty store to copy into",
         )
-    check_whole(await source.store.note(COPY), source.name)
+    check_complete(await source.store.note(COPY), source.name)
     begun = await _begun(target, source, identity)
     if begun is not None and begun.completed_at is not None:
         return _already(begun)
@@ -156,7 +156,7 @@ async def _lease_names(source: Side) -> list[str]:
 class _Held:
     """Leases with a heartbeat. `check` says whether they still are ours."""
 
-    def __init__(self, ports: CopyTools, side: Side) -> None:
+    def __init__(self, ports: CopyPorts, side: Side) -> None:
         self._ports = ports
         self._side = side
         self.leases: list[Lease] = []
@@ -210,7 +210,7 @@ class _Held:
 
 
 @asynccontextmanager
-async def _leases(ports: CopyTools, side: Side, names: list[str]) -> AsyncIterator[_Held]:
+async def _leases(ports: CopyPorts, side: Side, names: list[str]) -> AsyncIterator[_Held]:
     held = _Held(ports, side)
     try:
         for name in names:
@@ -226,7 +226,7 @@ class _Copy:
 
     def __init__(
         self,
-        ports: CopyTools,
+        ports: CopyPorts,
         view: View,
         there: _Held,
         here: _Held,

@@ -1,7 +1,6 @@
-"""One source's turn: a run, more runs while there is history to take in, other attempts for what may pass.
+"""Run one source: a run, more runs while there is history to take in, and retries after transient failures.
 
-An upstream that is paused is not asked; one that limits us is paused here. What the turn means to others
-(sinks, alarms, the next in line) is not decided here.
+An upstream that is paused is not asked; one that limits us is paused here. Sinks and alarms are the caller's.
 """
 
 from __future__ import annotations
@@ -18,13 +17,15 @@ from rowen.engine.intake import OnEvent
 from rowen.engine.leases import reloaded
 from rowen.engine.ports import Ports
 from rowen.engine.run import Receipt, joined, sync
-from rowen.ports.store.notes import Pause
+from rowen.ports.clock import Clock
+from rowen.ports.store.notes import Notes, Pause
+from rowen.ports.store.sources import Sources
 
 RETRY_BASE_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Passed:
+class NotRun:
     """A source that was due and did not run."""
 
     source: Source
@@ -32,7 +33,15 @@ class Passed:
     until: datetime | None = None
 
 
-Turn = Receipt | Passed
+RunResult = Receipt | NotRun
+
+
+class RunSource(Protocol):
+    """Makes the runs of a source: `run_source` itself, or `SyncQueue.run_source`."""
+
+    def __call__(
+        self, ports: Ports, source: Source, *, full: bool, only: Sequence[str] | None, on_event: OnEvent
+    ) -> Coroutine[Any, Any, RunResult]: ...
 
 
 async def sync_all_parts(
@@ -43,9 +52,9 @@ async def sync_all_parts(
     only: Sequence[str] | None = None,
     on_event: OnEvent = lambda event: None,
 ) -> Receipt:
-    """The newest, then history as far as one turn goes. Each part is a run of its own.
+    """The newest items, then history as far as the kind asks for now. Each part is a run of its own.
 
-    What a part took in is shown before the next begins, so an interruption loses at most one part.
+    A part's generation is activated before the next part begins, so an interruption loses at most one part.
     """
     receipt = await sync(ports, source, full=full, only=only, on_event=on_event)
     part, more = 0, receipt.more
@@ -54,8 +63,8 @@ async def sync_all_parts(
         latest = await sync(ports, source, part=part, on_event=on_event)
         receipt, more = joined(receipt, latest), latest.more
     if receipt.good and receipt.failure is None:
-        # Asked by hand in spite of a pause, it answered.
-        await _lift_pause(ports, source)
+        # A person may have synced a source in spite of its pause; the upstream answered.
+        await _lift_pause(ports.store, ports.clock, source)
     return receipt
 
 
@@ -66,53 +75,49 @@ async def run_source(
     full: bool = False,
     only: Sequence[str] | None = None,
     on_event: OnEvent = lambda event: None,
-) -> Turn:
-    """One source's turn: up to three attempts for what may pass, none for a upstream that is paused."""
+) -> RunResult:
+    """Sync a source, up to `ATTEMPTS` times after transient failures; not while its upstream is paused."""
     upstream = source.upstream
     pause = (await ports.store.pauses(now=ports.clock.now())).get(upstream)
     if pause is not None:
-        return Passed(source, f"upstream `{upstream}` is paused: {pause.reason}", pause.until)
+        return NotRun(source, f"upstream `{upstream}` is paused: {pause.reason}", pause.until)
     attempt = 1
     while True:
         receipt = await sync_all_parts(ports, source, full=full, only=only, on_event=on_event)
         if receipt.failure is Failure.RATE_LIMIT:
-            await _pause(ports, upstream, receipt)
-        passing = receipt.failure is Failure.TRANSIENT and receipt.status is RunStatus.FAILED
-        if not passing or attempt >= ATTEMPTS:
+            await _pause(ports.store, ports.clock, upstream, receipt)
+        transient = receipt.failure is Failure.TRANSIENT and receipt.status is RunStatus.FAILED
+        if not transient or attempt >= ATTEMPTS:
             return receipt
         await ports.clock.sleep(RETRY_BASE_S * 2 ** (attempt - 1))
         attempt += 1
         source = await reloaded(ports, source)
 
 
-def settles(turn: Receipt) -> bool:
-    """Is a wish carried out by this turn? One that failed for now is tried again."""
-    return turn.status is not RunStatus.FAILED or turn.failure is Failure.FATAL
+def settles(receipt: Receipt) -> bool:
+    """Has this run carried out the sync request it was made for? After a transient failure it has not."""
+    return receipt.status is not RunStatus.FAILED or receipt.failure is Failure.FATAL
 
 
-class RunSource(Protocol):
-    """Who makes the runs: `run_source`, or a desk that others share."""
-
-    def __call__(
-        self, ports: Ports, source: Source, *, full: bool, only: Sequence[str] | None, on_event: OnEvent
-    ) -> Coroutine[Any, Any, Turn]: ...
+class SourcesAndPauses(Sources, Notes, Protocol):
+    """Sources with the pauses of their upstreams."""
 
 
-async def resume(ports: Ports, source: Source) -> None:
-    """Let a source run again: a person has looked at it, and at whoever answers it."""
-    await ports.store.set_paused(source.id, False)
-    await _lift_pause(ports, source)
+async def resume(store: SourcesAndPauses, clock: Clock, source: Source) -> None:
+    """Let `rowen serve` run a source again, and lift the pause of its upstream."""
+    await store.set_paused(source.id, False)
+    await _lift_pause(store, clock, source)
 
 
-async def _lift_pause(ports: Ports, source: Source) -> None:
-    upstream, now = source.upstream, ports.clock.now()
-    if upstream in await ports.store.pauses(now=now):
-        await ports.store.pause_upstream(Pause(upstream=upstream, until=now, reason="lifted"))
+async def _lift_pause(store: Notes, clock: Clock, source: Source) -> None:
+    upstream, now = source.upstream, clock.now()
+    if upstream in await store.pauses(now=now):
+        await store.pause_upstream(Pause(upstream=upstream, until=now, reason="lifted"))
 
 
-async def _pause(ports: Ports, upstream: str, receipt: Receipt) -> None:
+async def _pause(store: Notes, clock: Clock, upstream: str, receipt: Receipt) -> None:
     wait_s = min(receipt.retry_after_s if receipt.retry_after_s is not None else PAUSE_S, LONGEST_PAUSE_S)
-    until = ports.clock.now() + timedelta(seconds=wait_s)
-    await ports.store.pause_upstream(
+    until = clock.now() + timedelta(seconds=wait_s)
+    await store.pause_upstream(
         Pause(upstream=upstream, until=until, reason=receipt.error or "it limits how often it may be asked")
     )

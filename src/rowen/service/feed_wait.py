@@ -1,7 +1,6 @@
-"""Tell those who wait that readers see something new, whoever showed it.
+"""Wait for changes in the feed: until this process activates a generation, or another one did.
 
-A process that shows something itself rings, and nobody waits for the next look at the store; what another
-process shows is noticed within a second.
+`notify` wakes the waiting readers at once; what another process activates is found within `POLL_S`.
 """
 
 from __future__ import annotations
@@ -10,48 +9,48 @@ import asyncio
 from collections.abc import Collection
 
 from rowen.core.feed import Cursor, FeedItem
-from rowen.engine.ports import Ports
 from rowen.ports.clock import Clock
+from rowen.ports.store.feed import Feed
 
-LOOK_S = 1.0
+POLL_S = 1.0
 
 
-class Lookout:
-    def __init__(self, ports: Ports) -> None:
-        self._ports = ports
-        self._bell = asyncio.Event()
+class FeedWait:
+    def __init__(self, store: Feed, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+        self._changed = asyncio.Event()
         self._closed = False
         self.waiting = 0
-        """How many ask at this moment."""
+        """Calls of `read` that have not returned."""
 
-    async def feed(
+    async def read(
         self, after: Cursor, *, source_ids: Collection[int] | None, limit: int, wait_s: float
     ) -> list[FeedItem]:
-        """What was touched after a cursor; when that is nothing, what is touched while we wait for it."""
-        clock, store = self._ports.clock, self._ports.store
-        deadline = clock.monotonic() + wait_s
+        """The feed after a cursor; while that is empty, wait for an item, at most `wait_s`."""
+        deadline = self._clock.monotonic() + wait_s
         self.waiting += 1
         try:
             while True:
-                # Taken before the feed is read: what is shown in between rings this one.
-                bell = self._bell
-                items = await store.feed(after, source_ids=source_ids, limit=limit)
-                left = deadline - clock.monotonic()
+                # Taken before the feed is read, so that an activation in between sets this very event.
+                changed = self._changed
+                items = await self._store.feed(after, source_ids=source_ids, limit=limit)
+                left = deadline - self._clock.monotonic()
                 if items or left <= 0 or self._closed:
                     return items
-                await sleep_or(bell, clock, min(left, LOOK_S))
+                await sleep_or(changed, self._clock, min(left, POLL_S))
         finally:
             self.waiting -= 1
 
-    def ring(self) -> None:
-        """Something may have been shown."""
-        bell, self._bell = self._bell, asyncio.Event()
-        bell.set()
+    def notify(self) -> None:
+        """A generation may have been activated: every waiting `read` looks again."""
+        changed, self._changed = self._changed, asyncio.Event()
+        changed.set()
 
     def close(self) -> None:
-        """Whoever waits is answered now, with what there is."""
+        """Every waiting `read` returns with what the feed has now."""
         self._closed = True
-        self.ring()
+        self.notify()
 
 
 async def sleep_or(event: asyncio.Event, clock: Clock, seconds: float) -> None:

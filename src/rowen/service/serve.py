@@ -1,8 +1,8 @@
-"""Many sources, hands off: whose turn it is, what a failure means for the others, and when to look again.
+"""The loop of `rowen serve`: which source runs now, what its failure means for the others, how long to wait.
 
-Sources run one after the other. An upstream that limits us is paused and the others go on; a failure that may
-pass is tried again; a source whose settings or credentials are wrong stops alone, until somebody resumes it.
-After each turn the sinks get what readers now see.
+Sources run one after the other. An upstream that limits us is paused and other sources go on; a transient
+failure is retried; a source whose settings or credentials are wrong stops alone, until `rowen resume`. After
+each run the sinks get what readers now see.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 
 from rowen.alarms import raising
 from rowen.core.lease import source_lease_name
-from rowen.core.rules.schedule import due, due_at, wish_due_at
+from rowen.core.rules.schedule import due, due_at, request_due_at
 from rowen.core.source import Source, Status
 from rowen.core.sync_request import SyncRequest
 from rowen.engine.intake import OnEvent
@@ -23,17 +23,21 @@ from rowen.engine.ports import Ports
 from rowen.engine.run import Receipt
 from rowen.engine.workers import workers
 from rowen.errors import Conflict, LeaseLost, NotFound, TransientError
-from rowen.service.attempts import Passed, RunSource, Turn, run_source, settles
+from rowen.ports.clock import Clock
+from rowen.ports.dispatcher import Dispatcher
+from rowen.service.attempts import NotRun, RunResult, RunSource, run_source, settles
 from rowen.service.feed_wait import sleep_or
 from rowen.service.worker import BUSY_S, SYNC, sync_payload
 from rowen.sinks.announce import announce
 
-_log = logging.getLogger("rowen.orchestrate")
+_log = logging.getLogger("rowen.serve")
 
 STANDBY_S = 10.0
-"""How often one that stands by looks whether it is needed."""
-LONGEST_NAP_S = 60.0
-"""A source that somebody adds or resumes is noticed within this time."""
+"""How often a process that stands by looks whether the lease is free."""
+LONGEST_WAIT_S = 60.0
+"""A source that another process adds or resumes is noticed within this time."""
+
+Waiting = Sequence[tuple[Source, SyncRequest | None]]
 
 
 async def serve(
@@ -45,69 +49,66 @@ async def serve(
     wake: asyncio.Event | None = None,
     run: RunSource = run_source,
     on_event: OnEvent = lambda event: None,
-) -> AsyncGenerator[Turn, None]:
+) -> AsyncGenerator[RunResult, None]:
     """Run what is due, for ever or once through; cancelling it ends the current run in good order.
 
-    `wake` is set by whoever has left a wish for a sync and does not want to wait for the next look. With
-    `standby`, another process that looks after the store is waited for, and followed when it ends. Where
-    there are workers, they run what is due; this process only says whose turn it is. `run` makes the runs:
-    a process that has other callers too lets all of them go through one desk.
+    `wake` ends the wait between two rounds: it is set after a sync request was stored. With `standby`, the
+    loop waits until the other process that serves the store has ended, and takes over. Where there are
+    workers, they run what is due; this process hands out the tickets. `run` makes the runs: a process that
+    also answers REST or MCP calls passes `SyncQueue.run_source`, so that both share one queue.
     """
     while True:
         async with orchestrator_lease(ports, wait_s=STANDBY_S if standby else None) as lead:
             while not lead.is_lost():
                 if wake is not None:
                     wake.clear()
-                passed: set[int] = set()
-                nap_s = LONGEST_NAP_S
+                wait_s = LONGEST_WAIT_S
                 try:
                     await recover(ports)
-                    for source, request in await _round(ports, passed, default_every_s, once=once):
-                        turn = await _turn(ports, source, request, run, on_event)
-                        if isinstance(turn, Passed):
-                            passed.add(source.id)
-                        if turn is not None:
-                            yield turn
-                        if isinstance(turn, Receipt):
+                    waiting, skipped = await _round(ports, default_every_s, once=once)
+                    for source, request in waiting:
+                        result = await _run_one(ports, source, request, run, on_event)
+                        if isinstance(result, NotRun):
+                            skipped.add(source.id)
+                        if result is not None:
+                            yield result
+                        if isinstance(result, Receipt):
                             await announce(ports)
                         if lead.is_lost():
                             break
                     if once:
                         return
-                    # Sinks have times of their own: a night window opens whether or not a source is due.
+                    # A night window opens at its own time, also when no source is due.
                     announced = await announce(ports)
                     openings = [one.until for one in announced if one.until is not None]
-                    nap_s = await _nap_s(ports, passed, openings, default_every_s)
+                    wait_s = await _wait_s(ports, skipped, openings, default_every_s)
                 except TransientError as exc:
-                    # The store is locked, full or away. Whoever looks after it waits and looks again.
+                    # The database is locked, full or away: the next round tries again.
                     if once:
                         raise
                     _log.warning("store_trouble error=%r", exc.message)
-                await _nap(ports, nap_s, wake)
-        # This process slept so long that another took over. With `standby` it waits for its turn again;
-        # without, asking for the lease says who has it.
+                await _wait(ports.clock, wait_s, wake)
+        # The lease was lost: this process was suspended for longer than its lease, and another took over.
+        # With `standby` it waits for the lease again; without, asking for it raises who has it.
 
 
-async def _round(
-    ports: Ports, passed: set[int], default_every_s: float, *, once: bool
-) -> Sequence[tuple[Source, SyncRequest | None]]:
-    """What this process runs now. What is not its to run goes into `passed`."""
+async def _round(ports: Ports, default_every_s: float, *, once: bool) -> tuple[Waiting, set[int]]:
+    """What this process runs now, and the ids of sources that are due and that it does not run."""
     waiting = await _waiting(ports, default_every_s)
     if once:
-        return waiting
-    # A paused upstream is not news at every look; its sources come back when the pause ends.
+        return waiting, set()
+    # Not reported in every round: the sources of a paused upstream come back when the pause ends.
     pauses = await ports.store.pauses(now=ports.clock.now())
-    passed.update(source.id for source, _ in waiting if source.upstream in pauses)
-    waiting = [one for one in waiting if one[0].id not in passed]
-    if await workers(ports):
-        await _hand_out(ports, [source for source, _ in waiting])
-        passed.update(source.id for source, _ in waiting)
-        return []
-    return waiting
+    skipped = {source.id for source, _ in waiting if source.upstream in pauses}
+    waiting = [one for one in waiting if one[0].id not in skipped]
+    if waiting and await workers(ports):
+        await _hand_out(ports.dispatcher(), [source for source, _ in waiting])
+        return [], skipped | {source.id for source, _ in waiting}
+    return waiting, skipped
 
 
 async def recover(ports: Ports) -> list[Source]:
-    """No source stays RUNNING when the process that ran it is gone; answers the ones that were."""
+    """No source stays RUNNING when the process that ran it is gone; returns the ones that were."""
     lost = []
     for source in await ports.store.sources():
         if source.status is not Status.RUNNING:
@@ -121,46 +122,45 @@ async def recover(ports: Ports) -> list[Source]:
     return lost
 
 
-async def _waiting(ports: Ports, default_every_s: float) -> Sequence[tuple[Source, SyncRequest | None]]:
-    """Wishes first, then what is due by its schedule."""
+async def _waiting(ports: Ports, default_every_s: float) -> Waiting:
+    """Sources with a sync request first, then what is due by its schedule."""
     sources = await ports.store.sources()
     by_id = {source.id: source for source in sources}
     now = ports.clock.now()
-    wanted: list[tuple[Source, SyncRequest | None]] = []
+    requested: list[tuple[Source, SyncRequest | None]] = []
     for request in await ports.store.sync_requests():
         source = by_id.get(request.source_id)
-        if source and not source.paused and wish_due_at(source, request) <= now:
-            wanted.append((source, request))
-    first = {source.id for source, _ in wanted}
+        if source and not source.paused and request_due_at(source, request) <= now:
+            requested.append((source, request))
+    first = {source.id for source, _ in requested}
     scheduled = due(sources, now, default_every_s=default_every_s)
-    return wanted + [(source, None) for source in scheduled if source.id not in first]
+    return requested + [(source, None) for source in scheduled if source.id not in first]
 
 
-async def _hand_out(ports: Ports, sources: Sequence[Source]) -> None:
-    """A ticket for each source whose turn it is, unless it has one."""
-    dispatcher = ports.dispatcher()
+async def _hand_out(dispatcher: Dispatcher, sources: Sequence[Source]) -> None:
+    """A ticket for each of these sources that has none."""
     out = {payload["source"] for payload in await dispatcher.outstanding(SYNC)}
-    turns = [sync_payload(source.id) for source in sources if source.id not in out]
-    if turns:
-        await dispatcher.submit(SYNC, turns)
+    payloads = [sync_payload(source.id) for source in sources if source.id not in out]
+    if payloads:
+        await dispatcher.submit(SYNC, payloads)
 
 
-async def _turn(
+async def _run_one(
     ports: Ports, source: Source, request: SyncRequest | None, run: RunSource, on_event: OnEvent
-) -> Turn | None:
-    # The source may have been paused or removed while the others ran.
+) -> RunResult | None:
+    """None when there is nothing to run any more: the source was paused or removed while others ran."""
     current = await ports.store.source(source.id)
     if current is None or current.paused:
         return None
-    # Or carried out the wish.
+    # Or another process has carried out the request.
     if request is not None and request not in await ports.store.sync_requests():
         return None
     try:
         full, only = bool(request and request.full), request.only if request else None
-        turn = await run(ports, current, full=full, only=only, on_event=on_event)
+        result = await run(ports, current, full=full, only=only, on_event=on_event)
     except (Conflict, LeaseLost) as exc:
-        # Somebody syncs this one by hand, or took it over while this process slept.
-        return Passed(source, exc.message)
+        # `rowen sync` runs this source now, or took it over while this process was suspended.
+        return NotRun(source, exc.message)
     except NotFound:
         # Removed meanwhile.
         return None
@@ -168,20 +168,20 @@ async def _turn(
         raise
     except Exception as exc:
         # A bug meets one source; its run is closed, and the others go on.
-        _log.exception("turn_failed source=%s", source.label)
-        return Passed(source, f"a bug in rowen: {type(exc).__name__}: {exc}")
-    if isinstance(turn, Passed):
-        return turn
-    if request is not None and settles(turn):
+        _log.exception("run_failed source=%s", source.label)
+        return NotRun(source, f"a bug in rowen: {type(exc).__name__}: {exc}")
+    if isinstance(result, NotRun):
+        return result
+    if request is not None and settles(result):
         await ports.store.finish_request(request)
-    await raising.after_turn(ports, current, turn)
-    return turn
+    await raising.after_source(ports, current, result)
+    return result
 
 
-async def _nap_s(
-    ports: Ports, passed: set[int], openings: Sequence[datetime], default_every_s: float
+async def _wait_s(
+    ports: Ports, skipped: set[int], openings: Sequence[datetime], default_every_s: float
 ) -> float:
-    """Until a source is due, a pause ends or a sink opens, but never long: the list may change meanwhile."""
+    """Until a source is due, a pause ends or a night window opens, at most `LONGEST_WAIT_S`."""
     now = ports.clock.now()
     pauses = await ports.store.pauses(now=now)
     moments = [*openings, *(pause.until for pause in pauses.values())]
@@ -189,20 +189,20 @@ async def _nap_s(
     moments += [
         due_at(source, default_every_s=default_every_s)
         for source in sources.values()
-        if source.id not in passed and not source.is_broken
+        if source.id not in skipped and not source.is_broken
     ]
     for request in await ports.store.sync_requests():
         source = sources.get(request.source_id)
         if source and source.upstream not in pauses:
-            # Somebody else is at it: that does not take long as a rule.
+            # Another process runs this source: that does not take long as a rule.
             busy = now + timedelta(seconds=BUSY_S)
-            moments.append(busy if source.id in passed else wish_due_at(source, request))
-    wait_s = min(((moment - now).total_seconds() for moment in moments), default=LONGEST_NAP_S)
-    return min(max(wait_s, 0.1), LONGEST_NAP_S)
+            moments.append(busy if source.id in skipped else request_due_at(source, request))
+    wait_s = min(((moment - now).total_seconds() for moment in moments), default=LONGEST_WAIT_S)
+    return min(max(wait_s, 0.1), LONGEST_WAIT_S)
 
 
-async def _nap(ports: Ports, seconds: float, wake: asyncio.Event | None) -> None:
+async def _wait(clock: Clock, seconds: float, wake: asyncio.Event | None) -> None:
     if wake is None:
-        await ports.clock.sleep(seconds)
+        await clock.sleep(seconds)
     else:
-        await sleep_or(wake, ports.clock, seconds)
+        await sleep_or(wake, clock, seconds)

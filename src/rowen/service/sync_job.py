@@ -1,6 +1,6 @@
-"""A run that somebody wished for: who waits for it, who watches it, and what it covers.
+"""A sync job: a run of a source with its retries, the callers that wait for it, the watches on its events.
 
-Values and waiting only; the desk carries it out.
+Values and waiting only; the sync queue runs it.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from rowen.core.source import Source
 from rowen.core.sync_request import joined
 from rowen.engine.intake import OnEvent
 from rowen.errors import TransientError
-from rowen.service.attempts import Turn
+from rowen.service.attempts import RunResult
 
 MAX_UNREAD = 1000
-"""Events that a slow watcher may have before it loses single items."""
+"""Events that a watch keeps unread; later ones are dropped until its reader takes some."""
 
 
 class Stopping(TransientError):
-    """This process ends; another one, or the next, will take the wish."""
+    """This process ends; the sync request stays in the store for the next one."""
 
     reason = "stopping"
 
@@ -36,18 +36,18 @@ class Watch:
 
     def __init__(self) -> None:
         self.over = False
-        """Nothing more will come."""
+        """No event will be added any more."""
         self.lost = 0
-        """Events that were dropped because nobody read them in time."""
+        """Events dropped because the reader had `MAX_UNREAD` of them to read."""
         self._events: deque[Event] = deque()
         self._news = asyncio.Event()
 
     async def news(self) -> None:
-        """Wait until there is something to take, or nothing more will come."""
+        """Wait until `take` has something to return, or the watch is over."""
         await self._news.wait()
 
     def take(self) -> list[Event]:
-        """What came since the last call."""
+        """The events since the last call."""
         self._news.clear()
         if self.over:
             self._news.set()
@@ -55,7 +55,7 @@ class Watch:
         self._events.clear()
         return events
 
-    def tell(self, event: Event) -> None:
+    def put(self, event: Event) -> None:
         if len(self._events) >= MAX_UNREAD:
             self.lost += 1
         else:
@@ -67,25 +67,25 @@ class Watch:
         self._news.set()
 
 
-class Errand:
+class SyncJob:
     def __init__(self, source: Source, *, full: bool, only: tuple[str, ...] | None) -> None:
         self.source = source
         self.full = full
         self.only = only
         self.begun = False
         """It cannot be widened any more."""
-        self.tells_sinks = False
-        """Nobody else does after it."""
+        self.announces = False
+        """The queue announces to the sinks after it; for a job of `rowen serve`, the loop does."""
         self.run_ids: list[int] = []
-        """Every run of the turn so far, the last one last."""
+        """Every run of the job so far, the last one last."""
         self.running: int | None = None
-        """The run that is under way now; between two runs of a turn there is none."""
-        self.task: asyncio.Task[Turn] | None = None
+        """The run that is under way now; None between two runs of the job."""
+        self.task: asyncio.Task[RunResult] | None = None
         self._listeners: list[OnEvent] = []
         self._watches: set[Watch] = set()
 
     def covers(self, *, full: bool, only: tuple[str, ...] | None) -> bool:
-        """Does this run do all that is asked for?"""
+        """Does this job do all that is asked for?"""
         if full and not self.full:
             return False
         return self.only is None or (only is not None and set(only) <= set(self.only))
@@ -97,16 +97,16 @@ class Errand:
     def listen(self, listener: OnEvent) -> None:
         self._listeners.append(listener)
 
-    async def ended(self) -> Turn:
+    async def ended(self) -> RunResult:
         if self.task is None:
-            raise AssertionError("an errand that nobody runs")
-        # Not awaited itself: a caller that goes away must not take the run with it.
+            raise AssertionError("a sync job without a task")
+        # Waited for, not awaited: the cancellation of one caller must not cancel the run.
         await asyncio.wait({self.task})
         if self.task.cancelled():
             raise Stopping.now()
         return self.task.result()
 
-    def tell(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         if event.kind == "started" and event.run_id is not None:
             self.run_ids.append(event.run_id)
             self.running = event.run_id
@@ -115,7 +115,7 @@ class Errand:
         for listener in self._listeners:
             listener(event)
         for watch in tuple(self._watches):
-            watch.tell(event)
+            watch.put(event)
             if event.kind == "finished":
                 watch.close()
 
@@ -133,7 +133,6 @@ class Errand:
         finally:
             self._watches.discard(watch)
 
-    def let_go(self) -> None:
-        """Nothing more will be told to those who watch."""
+    def close_watches(self) -> None:
         for watch in self._watches:
             watch.close()

@@ -1,8 +1,8 @@
-"""One desk for all wishes to sync in this process: never two runs of a source, and everybody gets an answer.
+"""One queue for all syncs of this process: never two runs of a source, and every caller gets a result.
 
-Wishes for one source join one run; different sources queue behind each other. When another process runs the
-source, its run is waited for and answers. Whoever wants to watch a run sees its events. The desk decides
-nothing about runs: `turns.run_source` does the work, and a caller that goes away takes nothing with it.
+Calls for one source join one job; the jobs of different sources wait for a free slot. When another process
+runs the source, the call waits for that run and returns it. A run can be watched through its events. What a
+run does is decided in `attempts.run_source`; cancelling a caller does not cancel the job.
 """
 
 from __future__ import annotations
@@ -23,63 +23,63 @@ from rowen.engine.leases import reloaded
 from rowen.engine.ports import Ports
 from rowen.engine.run import Receipt
 from rowen.errors import Conflict, RowenError, TransientError
-from rowen.service.attempts import Passed, Turn, run_source, settles
-from rowen.service.feed_wait import Lookout, sleep_or
-from rowen.service.sync_job import Errand, Stopping, Watch
+from rowen.service.attempts import NotRun, RunResult, run_source, settles
+from rowen.service.feed_wait import FeedWait, sleep_or
+from rowen.service.sync_job import Stopping, SyncJob, Watch
 
-LOOK_AGAIN_S = 1.0
+POLL_S = 1.0
 """How often a run of another process is looked at, and how long `begin` waits for a run to start."""
 
-_log = logging.getLogger("rowen.desk")
+_log = logging.getLogger("rowen.sync_queue")
 
 
-class ClientPaused(TransientError):
-    """Who answers the source's requests asked to be left alone."""
+class UpstreamPaused(TransientError):
+    """The upstream of the source limits us: it is not asked before the pause ends."""
 
     reason = "client_paused"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Answer:
-    """What became of a wish."""
+class Synced:
+    """How a sync ended."""
 
     source: Source
     ended: Receipt | Run
     """A run of another process has a record, and no receipt."""
     run_ids: tuple[int, ...]
-    """Every run of the turn, the last one last."""
+    """Every run of the job, the last one last."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Begun:
-    """A wish that nobody waits for; it is in the store until it was carried out."""
+    """A sync request whose caller does not wait; it is in the store until it was carried out."""
 
     run_id: int | None
-    """None while it waits for its turn."""
+    """None while no run was begun for it."""
     after_run: int
-    """The source's newest run at the time of the wish: runs up to it are not the one that was asked for."""
+    """The source's newest run when the request was stored: the run that carries it out comes after it."""
 
 
-class Desk:
+class SyncQueue:
     def __init__(self, ports: Ports) -> None:
         self._ports = ports
         self._slots = asyncio.Semaphore(ports.max_parallel_runs)
-        self._errands: dict[int, list[Errand]] = {}
+        self._jobs: dict[int, list[SyncJob]] = {}
         """By source: the one under way, then the one that waits for it."""
         self._announcing: asyncio.Task[None] | None = None
         self._announce_again = False
-        self._left: set[asyncio.Task[Any]] = set()
-        """Wishes whose callers did not wait."""
-        self._own: dict[int, SyncRequest] = {}
-        """By source: the newest stored wish that holds nothing but what callers here asked for."""
-        self.lookout = Lookout(ports)
+        self._background: set[asyncio.Task[Any]] = set()
+        """Syncs that `begin` has started."""
+        self._own_requests: dict[int, SyncRequest] = {}
+        """By source: the newest stored request, if only calls of `begin` in this process have joined it."""
+        self.feed_wait = FeedWait(ports.store, ports.clock)
         self.wake = asyncio.Event()
-        """For the loop of `rowen serve`: set by whoever has left a wish in the store."""
+        """For the loop of `rowen serve`: set after a sync request was stored."""
         self.stopping = asyncio.Event()
-        self.on_turn: Callable[[Receipt], None] = lambda receipt: None
-        """Told how each turn of this process ended."""
+        self.on_result: Callable[[Receipt], None] = lambda receipt: None
+        """Called with the receipt of each job of this process."""
         self.around: Callable[[Source], AbstractContextManager[None]] = lambda source: nullcontext()
-        """Entered for each turn: for those who measure."""
+        """Entered around each job, for traces."""
 
     async def __aenter__(self) -> Self:
         return self
@@ -88,18 +88,18 @@ class Desk:
         await self.stop()
 
     async def stop(self) -> None:
-        """Take no more wishes, answer those who wait, and end what is under way in good order."""
+        """Take no more calls, answer the waiting ones, and cancel what is under way in good order."""
         self.stopping.set()
-        self.lookout.close()
-        errands = [errand for errands in self._errands.values() for errand in errands]
-        tasks = {*self._left, *(errand.task for errand in errands), self._announcing} - {None}
-        for errand in errands:
-            errand.let_go()
+        self.feed_wait.close()
+        jobs = self._all_jobs()
+        every = (*self._background, *(job.task for job in jobs), self._announcing)
+        tasks = {task for task in every if task is not None}
+        for job in jobs:
+            job.close_watches()
         for task in tasks:
-            if task is not None:
-                task.cancel()
+            task.cancel()
         if tasks:
-            await asyncio.wait([task for task in tasks if task is not None])
+            await asyncio.wait(tasks)
 
     async def sync(
         self,
@@ -109,38 +109,38 @@ class Desk:
         only: Sequence[str] | None = None,
         on_run: Callable[[int], None] = lambda run_id: None,
         join: bool = True,
-    ) -> Answer:
-        """Wait for a run that does this, here or in another process; `on_run` hears its number first.
+    ) -> Synced:
+        """Wait for a run that does this, here or in another process; `on_run` is called when it begins.
 
-        Without `join`, a run that had begun before does not answer.
-        Raises `ClientPaused` when nobody may be asked now, `Stopping` when this process ends.
+        Without `join`, a run that had begun before this call does not count.
+        Raises `UpstreamPaused` while the upstream may not be asked, `Stopping` when this process ends.
         """
 
-        def hear(event: Event) -> None:
+        def on_event(event: Event) -> None:
             if event.kind == "started" and event.run_id is not None:
                 on_run(event.run_id)
 
         while True:
-            errand = self._want(source, full=full, only=only, on_event=hear, join=join)
-            errand.tells_sinks = True
-            if errand.run_ids:
-                on_run(errand.run_ids[-1])
+            job = self._job_for(source, full=full, only=only, on_event=on_event, join=join)
+            job.announces = True
+            if job.run_ids:
+                on_run(job.run_ids[-1])
             try:
-                turn = await errand.ended()
+                result = await job.ended()
             except Conflict:
-                run = await self._other_run(source, on_run)
+                run = await self._run_elsewhere(source, on_run)
                 if run is not None and join and not (full and run.mode is not Mode.FULL):
-                    return Answer(source=source, ended=run, run_ids=(run.id,))
-                # Another process runs other sources, or somebody rolls this one back.
-                await self._look_again()
+                    return Synced(source=source, ended=run, run_ids=(run.id,))
+                # Another process runs other sources, or a rollback holds the lease of this one.
+                await self._poll()
                 source = await reloaded(self._ports, source)
                 continue
-            if isinstance(turn, Passed):
-                raise _paused(self._ports, turn)
-            return Answer(source=turn.source, ended=turn, run_ids=tuple(errand.run_ids))
+            if isinstance(result, NotRun):
+                raise _paused(self._ports, result)
+            return Synced(source=result.source, ended=result, run_ids=tuple(job.run_ids))
 
     async def begin(self, source: Source, *, full: bool = False) -> Begun:
-        """See to it that a run is made, also if this process ends before: the wish is stored first."""
+        """Start a sync that a restart does not lose: its request is stored first."""
         store = self._ports.store
         newest = await store.runs(source.id, limit=1)
         after_run = newest[0].id if newest else 0
@@ -155,34 +155,34 @@ class Desk:
             if not begun.done():
                 begun.set_result(run_id)
 
-        left = self._leave(self._fulfil(source, request, on_run))
-        either: set[asyncio.Future[Any]] = {begun, left}
-        await asyncio.wait(either, timeout=LOOK_AGAIN_S, return_when=asyncio.FIRST_COMPLETED)
+        carried_out = self._in_background(self._carry_out(source, request, on_run))
+        either: set[asyncio.Future[Any]] = {begun, carried_out}
+        await asyncio.wait(either, timeout=POLL_S, return_when=asyncio.FIRST_COMPLETED)
         if begun.done():
             return Begun(run_id=begun.result(), after_run=after_run)
         begun.cancel()
-        if left.cancelled():
+        if carried_out.cancelled():
             raise Stopping.now()
-        # Whoever may not be asked now is asked when the pause ends, by the loop.
-        if left.done() and not isinstance(left.exception(), ClientPaused):
-            return Begun(run_id=left.result().run_ids[-1], after_run=after_run)
+        # While the upstream is paused the request stays stored; the loop carries it out after the pause.
+        if carried_out.done() and not isinstance(carried_out.exception(), UpstreamPaused):
+            return Begun(run_id=carried_out.result().run_ids[-1], after_run=after_run)
         return Begun(run_id=None, after_run=after_run)
 
-    async def _fulfil(self, source: Source, request: SyncRequest, on_run: Callable[[int], None]) -> Answer:
-        """Carry a stored wish out. Whatever goes wrong, it is still in the store, for the loop."""
-        own = self._own.get(source.id)
-        # A wish that somebody else's joined, a web hook's perhaps, needs a run that begins after it.
+    async def _carry_out(self, source: Source, request: SyncRequest, on_run: Callable[[int], None]) -> Synced:
+        """Sync for a stored request. After any failure it is still stored, for the loop."""
+        own = self._own_requests.get(source.id)
+        # A request that a web hook has joined needs a run that begins after the hook's delivery.
         ours = request.number == 1 or (own is not None and _follows(request, own))
         if ours:
-            self._own[source.id] = request
+            self._own_requests[source.id] = request
         try:
-            answer = await self.sync(source, full=request.full, on_run=on_run, join=ours)
-            if _settled(answer.ended):
+            synced = await self.sync(source, full=request.full, on_run=on_run, join=ours)
+            if _settled(synced.ended):
                 await self._ports.store.finish_request(request)
-            return answer
+            return synced
         finally:
-            if self._own.get(source.id) is request:
-                del self._own[source.id]
+            if self._own_requests.get(source.id) is request:
+                del self._own_requests[source.id]
 
     async def run_source(
         self,
@@ -192,20 +192,19 @@ class Desk:
         full: bool = False,
         only: Sequence[str] | None = None,
         on_event: OnEvent = lambda event: None,
-    ) -> Turn:
-        """What `turns.run_source` does, through the desk: for the loop, which tells the sinks itself.
+    ) -> RunResult:
+        """`attempts.run_source` through the queue, for the loop, which announces to the sinks itself.
 
-        A run that has begun is not joined: a change that somebody announced meanwhile may have come after it
-        had looked there. Only for a wish that this desk has stored and carries out itself, it is.
+        A job that has begun is not joined: it may have looked before the change that a delivery was about.
+        It is joined for a request that this queue has stored and carries out itself.
         """
-        join = await self._is_own_wish(source)
-        return await self._want(source, full=full, only=only, on_event=on_event, join=join).ended()
+        join = await self._is_own_request(source)
+        return await self._job_for(source, full=full, only=only, on_event=on_event, join=join).ended()
 
     @contextmanager
     def watch(self, run_id: int) -> Iterator[Watch | None]:
         """The events of a run that is under way in this process; None of any other."""
-        every = (errand for errands in self._errands.values() for errand in errands)
-        found = next((errand for errand in every if errand.running == run_id), None)
+        found = next((job for job in self._all_jobs() if job.running == run_id), None)
         if found is None or self.stopping.is_set():
             yield None
             return
@@ -214,90 +213,86 @@ class Desk:
 
     @property
     def waiting(self) -> int:
-        """How many runs wait for their turn at this moment."""
-        return sum(not errand.begun for errands in self._errands.values() for errand in errands)
+        """How many jobs have not begun."""
+        return sum(not job.begun for job in self._all_jobs())
 
     @property
     def watchers(self) -> int:
-        """How many watch a run at this moment."""
-        return sum(errand.watchers for errands in self._errands.values() for errand in errands)
+        """How many watches are open."""
+        return sum(job.watchers for job in self._all_jobs())
 
-    def shown(self) -> None:
-        """Something was shown to readers: whoever waits for it and the sinks are told."""
-        self.lookout.ring()
+    def activated(self) -> None:
+        """A generation was activated: wake the readers of the feed and announce to the sinks."""
+        self.feed_wait.notify()
         if self._announcing is None or self._announcing.done():
             self._announcing = asyncio.create_task(self._announce())
         else:
             self._announce_again = True
 
-    def _want(
-        self,
-        source: Source,
-        *,
-        full: bool,
-        only: Sequence[str] | None,
-        on_event: OnEvent,
-        join: bool = True,
-    ) -> Errand:
-        """The errand that does this: one that is there already, or a new one."""
+    def _all_jobs(self) -> list[SyncJob]:
+        return [job for jobs in self._jobs.values() for job in jobs]
+
+    def _job_for(
+        self, source: Source, *, full: bool, only: Sequence[str] | None, on_event: OnEvent, join: bool
+    ) -> SyncJob:
+        """The job that does this: one that is there already, or a new one."""
         if self.stopping.is_set():
             raise Stopping.now()
         wanted = None if only is None else tuple(only)
-        errands = self._errands.setdefault(source.id, [])
-        for errand in errands:
-            if not errand.begun:
-                errand.widen(full=full, only=wanted)
-            elif not join or not errand.covers(full=full, only=wanted):
+        jobs = self._jobs.setdefault(source.id, [])
+        for job in jobs:
+            if not job.begun:
+                job.widen(full=full, only=wanted)
+            elif not join or not job.covers(full=full, only=wanted):
                 continue
-            errand.listen(on_event)
-            return errand
-        errand = Errand(source, full=full, only=wanted)
-        errand.listen(on_event)
-        before = errands[-1].task if errands else None
-        errands.append(errand)
-        errand.task = asyncio.create_task(self._carry_out(errand, before))
-        # Who waits for it hears of a failure; without anybody it is in the run's record.
-        errand.task.add_done_callback(lambda task: None if task.cancelled() else task.exception())
-        return errand
+            job.listen(on_event)
+            return job
+        job = SyncJob(source, full=full, only=wanted)
+        job.listen(on_event)
+        before = jobs[-1].task if jobs else None
+        jobs.append(job)
+        job.task = asyncio.create_task(self._run_job(job, before))
+        job.task.add_done_callback(_retrieved)
+        return job
 
-    async def _carry_out(self, errand: Errand, before: asyncio.Task[Turn] | None) -> Turn:
+    async def _run_job(self, job: SyncJob, before: asyncio.Task[RunResult] | None) -> RunResult:
         try:
             if before is not None:
                 await asyncio.wait({before})
             async with self._slots:
-                errand.begun = True
-                source = await reloaded(self._ports, errand.source)
+                job.begun = True
+                source = await reloaded(self._ports, job.source)
                 with self.around(source):
-                    turn = await run_source(
-                        self._ports, source, full=errand.full, only=errand.only, on_event=errand.tell
+                    result = await run_source(
+                        self._ports, source, full=job.full, only=job.only, on_event=job.on_event
                     )
-                    if isinstance(turn, Receipt):
-                        self.on_turn(turn)
+                    if isinstance(result, Receipt):
+                        self.on_result(result)
         finally:
-            errands = self._errands[errand.source.id]
-            errands.remove(errand)
-            if not errands:
-                del self._errands[errand.source.id]
-            errand.let_go()
-        if isinstance(turn, Receipt) and errand.tells_sinks:
-            self.shown()
+            jobs = self._jobs[job.source.id]
+            jobs.remove(job)
+            if not jobs:
+                del self._jobs[job.source.id]
+            job.close_watches()
+        if isinstance(result, Receipt) and job.announces:
+            self.activated()
         else:
-            self.lookout.ring()
-        return turn
+            self.feed_wait.notify()
+        return result
 
-    def _leave(self, work: Coroutine[Any, Any, Answer]) -> asyncio.Task[Answer]:
+    def _in_background(self, work: Coroutine[Any, Any, Synced]) -> asyncio.Task[Synced]:
         task = asyncio.create_task(work)
-        self._left.add(task)
-        task.add_done_callback(self._left.discard)
-        task.add_done_callback(lambda done: None if done.cancelled() else done.exception())
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+        task.add_done_callback(_retrieved)
         return task
 
-    async def _is_own_wish(self, source: Source) -> bool:
-        """Does nothing wait for this source but what callers of this desk asked for?"""
-        if source.id not in self._own:
+    async def _is_own_request(self, source: Source) -> bool:
+        """Is the stored request of this source one that only calls of `begin` here have joined?"""
+        if source.id not in self._own_requests:
             return False
-        waiting = await self._ports.store.sync_requests()
-        return any(one == self._own.get(source.id) for one in waiting)
+        stored = await self._ports.store.sync_requests()
+        return any(request == self._own_requests.get(source.id) for request in stored)
 
     async def _announce(self) -> None:
         from rowen.sinks.announce import announce  # the sinks are many, and most runs need none of them
@@ -313,8 +308,8 @@ class Desk:
                 _log.exception("announce_bug")
             again = self._announce_again
 
-    async def _other_run(self, source: Source, on_run: Callable[[int], None]) -> Run | None:
-        """The run of another process, when it has ended; None when there is none, or it died."""
+    async def _run_elsewhere(self, source: Source, on_run: Callable[[int], None]) -> Run | None:
+        """The run of another process, when it has ended; None when there is none, or its process died."""
         if not await self._held_elsewhere(source):
             return None
         newest = await self._ports.store.runs(source.id, limit=1)
@@ -322,9 +317,9 @@ class Desk:
         if run is not None:
             on_run(run.id)
         while run is not None and run.status is RunStatus.RUNNING:
-            await self._look_again()
+            await self._poll()
             alive = await self._held_elsewhere(source)
-            # The record after the lease: one that ended in between has its end in it.
+            # The record is read after the lease: of a run that ended in between it holds the end.
             run = await self._ports.store.run(run.id)
             if not alive and run is not None and run.status is RunStatus.RUNNING:
                 return None
@@ -340,14 +335,20 @@ class Desk:
             and not ports.is_dead(lease.owner)
         )
 
-    async def _look_again(self) -> None:
-        await sleep_or(self.stopping, self._ports.clock, LOOK_AGAIN_S)
+    async def _poll(self) -> None:
+        await sleep_or(self.stopping, self._ports.clock, POLL_S)
         if self.stopping.is_set():
             raise Stopping.now()
 
 
+def _retrieved(task: asyncio.Task[Any]) -> None:
+    """asyncio logs an exception that no caller retrieves; the run's record and its callers have this one."""
+    if not task.cancelled():
+        task.exception()
+
+
 def _follows(request: SyncRequest, before: SyncRequest) -> bool:
-    """Has nobody else joined in between?"""
+    """Did no other request join in between?"""
     return (request.requested_at, request.number) == (before.requested_at, before.number + 1)
 
 
@@ -357,6 +358,6 @@ def _settled(ended: Receipt | Run) -> bool:
     return ended.status not in (RunStatus.FAILED, RunStatus.CANCELLED, RunStatus.LOST)
 
 
-def _paused(ports: Ports, passed: Passed) -> ClientPaused:
-    wait_s = max(0.0, (passed.until - ports.clock.now()).total_seconds()) if passed.until else None
-    return ClientPaused(f"source `{passed.source.label}`: not run, {passed.reason}", retry_after_s=wait_s)
+def _paused(ports: Ports, result: NotRun) -> UpstreamPaused:
+    wait_s = max(0.0, (result.until - ports.clock.now()).total_seconds()) if result.until else None
+    return UpstreamPaused(f"source `{result.source.label}`: not run, {result.reason}", retry_after_s=wait_s)

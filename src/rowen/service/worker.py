@@ -1,7 +1,7 @@
-"""What a worker does: ingest and ask for pages for runs that other processes own, and run sources itself.
+"""A worker: ingests and fetches pages for the runs of other processes, and runs sources itself.
 
 Every ticket may come twice, and late. Ingestion is fenced by the run's lease and skips what is done; a source
-runs under its own lease, and under the one of its upstream, so that a host has one visitor at a time.
+runs under its own lease and under that of its upstream, so that one worker at a time asks an upstream.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from rowen.alarms import raising
 from rowen.core import params as parameters
 from rowen.core.lease import Lease
 from rowen.core.run import Counters, Run, RunStatus
-from rowen.core.source import Source
 from rowen.engine.ingest import Ingestion
 from rowen.engine.leases import acquire, kept, upstream_lease
 from rowen.engine.ports import Ports
@@ -24,18 +23,18 @@ from rowen.errors import Conflict, LeaseLost, NotFound, TransientError, UserErro
 from rowen.kinds.crawl.host_batch import Turn
 from rowen.ports.dispatcher import INGEST, Answer, Done, Later, Ticket
 from rowen.ports.store.shards import FETCH
-from rowen.service.attempts import Passed, run_source, settles
+from rowen.service.attempts import NotRun, run_source, settles
 from rowen.sinks.announce import announce
 
-_log = logging.getLogger("rowen.work")
+_log = logging.getLogger("rowen.worker")
 
 SYNC = "sync"
-"""The task of a ticket that names a source whose turn it is."""
+"""The task of a ticket that names a source to run."""
 BUSY_S = 5.0
 HOST_BUSY_S = 1.0
 LOST_RUNS = 3
 REST_S = 3600.0
-"""A source whose runs took their workers down is left alone for so long."""
+"""How long a source is not run after `LOST_RUNS` runs in a row ended with their worker's process."""
 
 
 def sync_payload(source_id: int) -> dict[str, Any]:
@@ -43,12 +42,12 @@ def sync_payload(source_id: int) -> dict[str, Any]:
 
 
 async def work(ports: Ports, *, concurrency: int, stop: asyncio.Event) -> None:
-    """Handle tickets until told to stop; what is under way then ends."""
-    # Each worker has a name of its own, so those of long ago are nobody's.
+    """Handle tickets until `stop` is set; what is under way then ends."""
+    # Each worker has a lease name of its own; those of ended workers would pile up.
     await ports.store.forget_leases(WORKER, before=ports.clock.now() - timedelta(days=1))
     lease = await acquire(ports, worker_lease_name(ports.owner))
     if lease is None:
-        raise Conflict(f"worker `{ports.owner}`: works already")
+        raise Conflict(f"worker `{ports.owner}`: already running")
     worker = _Worker(ports)
     async with kept(ports, lease):
         await ports.dispatcher().run(
@@ -73,7 +72,7 @@ class _Worker:
             waiting = await store.staged(run, ticket.payload["handoffs"])
             await Ingestion(self._ports, lease, run, counters).work_off(waiting)
         except LeaseLost:
-            # Its run is over; whoever runs the source now has handed off anew.
+            # The run is over; a later run of the source makes handoffs of its own.
             return Done()
         if waiting:
             await store.save_share(run.id, counters)
@@ -84,7 +83,7 @@ class _Worker:
         if found is None:
             return Done()
         run, lease = found
-        source = await self._source(run.source_id)
+        source = await self._ports.store.source(run.source_id)
         if source is None:
             return Done()
         settings = parameters.complete(self._ports.kinds.named(source.kind).params, source.params)
@@ -96,7 +95,7 @@ class _Worker:
         except Conflict as exc:
             return Later(HOST_BUSY_S, exc.message)
         except (TransientError, UserError) as exc:
-            # A variable that is not set on this machine may be set where the next one is.
+            # A variable that is not set on this machine may be set on that of another worker.
             _log.warning("pages_not_asked source=%s reason=%r", source.label, exc.message)
             return Later(BUSY_S, exc.message)
         return Done()
@@ -114,37 +113,33 @@ class _Worker:
         )
         return run, lease
 
-    async def _source(self, source_id: int) -> Source | None:
-        return await self._ports.store.source(source_id)
-
     async def sync(self, ticket: Ticket) -> Answer:
         ports = self._ports
-        source = await self._source(ticket.payload["source"])
+        source = await ports.store.source(ticket.payload["source"])
         if source is None or source.paused:
             return Done()
-        if await self._kills(source.id):
-            _log.warning(
-                "source_rests source=%s reason=%r", source.label, "its last runs ended with their process"
-            )
+        if await self._was_lost_repeatedly(source.id):
+            _log.warning("source_not_run source=%s reason=%r", source.label, "its last runs were lost")
             return Done()
         request = next((r for r in await ports.store.sync_requests() if r.source_id == source.id), None)
         try:
             async with upstream_lease(ports, source.upstream):
                 full, only = bool(request and request.full), request.only if request else None
-                turn = await run_source(ports, source, full=full, only=only)
+                result = await run_source(ports, source, full=full, only=only)
         except (Conflict, LeaseLost) as exc:
             return Later(BUSY_S, exc.message)
         except NotFound:
             return Done()
-        if isinstance(turn, Passed):
+        if isinstance(result, NotRun):
             return Done()
-        if request is not None and settles(turn):
+        if request is not None and settles(result):
             await ports.store.finish_request(request)
-        await raising.after_turn(ports, source, turn)
+        await raising.after_source(ports, source, result)
         await announce(ports)
         return Done()
 
-    async def _kills(self, source_id: int) -> bool:
+    async def _was_lost_repeatedly(self, source_id: int) -> bool:
+        """Did its last runs take their workers down, the latest one not long ago?"""
         last = await self._ports.store.runs(source_id, limit=LOST_RUNS)
         if len(last) < LOST_RUNS or any(run.status is not RunStatus.LOST for run in last):
             return False

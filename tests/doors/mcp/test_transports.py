@@ -27,7 +27,7 @@ from rowen.core.run import RunStatus
 from rowen.core.safety.access import Scope
 from rowen.doors.mcp.http import McpApp, mcp_app
 from rowen.doors.mcp.server import SCOPE
-from rowen.service.sync_queue import Desk
+from rowen.service.sync_queue import SyncQueue
 from tests.doors.cli.test_process import Gate
 from tests.doors.conftest import Rowen, fruit_page
 from tests.support.site import Site
@@ -325,7 +325,7 @@ async def test_two_clients_that_refresh_through_a_desk_share_one_run(world: Worl
         if len(told) >= 2:
             gate.set()
 
-    async with Desk(world.ports) as desk, served(mcp_app(world.ports, desk=desk)) as url:
+    async with SyncQueue(world.ports) as queue, served(mcp_app(world.ports, queue=queue)) as url:
 
         async def refresh() -> None:
             async with Client(url) as asked:

@@ -19,7 +19,7 @@ from rowen.core.safety.access import Scope, digest
 from rowen.doors.rest.app import create_app
 from rowen.doors.rest.server import Address, HttpServer, bound, http_settings, url_of
 from rowen.engine.ports import Ports
-from rowen.service.sync_queue import Desk
+from rowen.service.sync_queue import SyncQueue
 from tests.support.gate import StillClock
 from tests.support.site import Site, html
 from tests.support.world import World, a_page, a_world
@@ -50,7 +50,7 @@ class Api:
     url: str
     session: aiohttp.ClientSession
     world: World
-    desk: Desk
+    queue: SyncQueue
     headers: dict[str, str] = field(default_factory=dict)
 
     async def get(self, path: str, **options: Any) -> Answered:
@@ -94,18 +94,18 @@ async def serving(
 ) -> AsyncIterator[Api]:
     config = Config(service=ServiceConfig(**{"rate_limit_per_minute": 0, **settings}))
     used = replace(ports or world.ports, exports=LocalExports)
-    async with Desk(used) as desk:
-        app = create_app(used, config, desk=desk, mounts=mounts, may_be_open=lambda: may_be_open)
+    async with SyncQueue(used) as queue:
+        app = create_app(used, config, queue=queue, mounts=mounts, may_be_open=lambda: may_be_open)
         listening = bound(Address("127.0.0.1", 0))
         server = HttpServer(http_settings(config.service, app))
         running = asyncio.create_task(server.serve([listening]))
         try:
             connector = aiohttp.TCPConnector(limit=0)
             async with aiohttp.ClientSession(connector=connector) as session:
-                yield Api(url_of(listening), session, world, desk)
+                yield Api(url_of(listening), session, world, queue)
         finally:
             server.should_exit = True
-            await desk.stop()
+            await queue.stop()
             await running
             listening.close()
 

@@ -92,7 +92,7 @@ async def test_a_failed_handoff_is_queued_again_and_its_reference_wished_for(api
     assert (retried.json["status"], retried.json["reason_code"]) == ("queued", "retry_scheduled")
     (wish,) = await api.world.store.sync_requests()
     assert wish.only == (api.world.site.url + "/rye",)
-    assert api.desk.wake.is_set()
+    assert api.queue.wake.is_set()
     again = await api.post(f"/api/v1/handoffs/{handoff_id}/retry")
     assert again.is_problem(409, "conflict")
     assert (await api.get(f"/api/v1/handoffs/{handoff_id}")).json == retried.json

@@ -146,9 +146,9 @@ async def test_a_watcher_that_goes_away_leaves_nothing_behind(api: Api, gate: Ga
     await gate.reached()
     async with streaming(api, run_id) as stream:
         await stream.read()
-        await until(lambda: api.desk.watchers == 1)
+        await until(lambda: api.queue.watchers == 1)
         stream.response.close()
-    await until(lambda: api.desk.watchers == 0)
+    await until(lambda: api.queue.watchers == 0)
     gate.set()
     assert (await api.post("/scraping/docs/sync")).json["status"] == "completed"
 
@@ -161,8 +161,8 @@ async def test_when_the_server_stops_streams_end_and_waiting_callers_are_answere
     await gate.reached()
     async with streaming(api, run_id) as stream:
         await stream.read()
-        await until(lambda: api.desk.watchers == 1)
-        stopping = asyncio.create_task(api.desk.stop())
+        await until(lambda: api.queue.watchers == 1)
+        stopping = asyncio.create_task(api.queue.stop())
         rest = await stream.rest()
     await stopping
     gate.set()

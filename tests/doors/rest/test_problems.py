@@ -11,7 +11,7 @@ from rowen import errors
 from rowen.doors.rest.problems import STATUSES, of_error
 from rowen.errors import RowenError
 from rowen.service.sync_job import Stopping
-from rowen.service.sync_queue import ClientPaused
+from rowen.service.sync_queue import UpstreamPaused
 from tests.doors.rest.conftest import Api
 
 pytestmark = pytest.mark.anyio
@@ -56,7 +56,7 @@ def test_every_error_of_ours_has_a_status() -> None:
     assert STATUSES[-1][0] is RowenError
 
 
-@pytest.mark.parametrize("cls", [*classes(), ClientPaused, Stopping], ids=lambda cls: cls.__name__)
+@pytest.mark.parametrize("cls", [*classes(), UpstreamPaused, Stopping], ids=lambda cls: cls.__name__)
 async def test_every_error_of_ours_is_answered_as_a_problem(
     api: Api, cls: type[RowenError], monkeypatch: pytest.MonkeyPatch
 ) -> None:

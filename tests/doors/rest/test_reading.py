@@ -125,7 +125,7 @@ async def test_waiting_for_changes_ends_with_the_first_one(api: Api) -> None:
         asyncio.create_task(api.get(f"{V1}/changes?since={START}&wait_s=60&{query}"))
         for query in ("", "source=docs")
     ]
-    await until(lambda: api.desk.lookout.waiting == 2)
+    await until(lambda: api.queue.feed_wait.waiting == 2)
     await api.post("/scraping/docs/sync")
     for one in waiting:
         assert len((await asyncio.wait_for(one, DEADLINE_S)).json["changes"]) == 3
@@ -133,14 +133,14 @@ async def test_waiting_for_changes_ends_with_the_first_one(api: Api) -> None:
 
 async def test_waiting_for_changes_ends_when_the_caller_goes_away(api: Api) -> None:
     waiting = asyncio.create_task(api.get(f"{V1}/changes?wait_s=60"))
-    await until(lambda: api.desk.lookout.waiting == 1)
+    await until(lambda: api.queue.feed_wait.waiting == 1)
     waiting.cancel()
-    await until(lambda: api.desk.lookout.waiting == 0)
+    await until(lambda: api.queue.feed_wait.waiting == 0)
 
 
 async def test_waiting_for_changes_ends_with_nothing_when_there_are_none(api: Api) -> None:
     waiting = asyncio.create_task(api.get(f"{V1}/changes?wait_s=20"))
-    await until(lambda: api.desk.lookout.waiting == 1)
+    await until(lambda: api.queue.feed_wait.waiting == 1)
     api.world.clock.advance(21)
     answer = await asyncio.wait_for(waiting, DEADLINE_S)
     assert answer.json == {"changes": [], "cursor": str(START)}

@@ -43,7 +43,7 @@ async def test_a_source_can_be_added_synced_and_removed(world: World) -> None:
         assert (added.status, added.json["source"]) == (201, "new@1.0")
         assert added.headers["Location"] == SOURCES + "/new@1.0"
         assert added.json["findings"]
-        assert api.desk.wake.is_set()
+        assert api.queue.wake.is_set()
         shown = (await api.get(added.headers["Location"])).json
         assert (shown["every_s"], shown["location"]) == (21_600, world.site.url + "/")
         assert (await api.post(SOURCES + "/new@1.0/sync")).json["created"] == 1

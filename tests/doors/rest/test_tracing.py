@@ -11,7 +11,7 @@ from opentelemetry import trace
 from opentelemetry.trace import INVALID_SPAN_CONTEXT, NonRecordingSpan, Span, Tracer, TracerProvider
 
 from rowen.doors.rest import tracing
-from rowen.service.sync_queue import Desk
+from rowen.service.sync_queue import SyncQueue
 from tests.doors.rest.conftest import serving
 from tests.support.site import html
 from tests.support.world import World
@@ -59,10 +59,10 @@ class FakeProvider(TracerProvider, Tracer):
 
 async def test_a_run_is_a_span_with_its_source_and_outcome(world: World) -> None:
     provider, told = FakeProvider(), []
-    async with Desk(world.ports) as desk:
-        desk.on_turn = told.append
-        tracing.trace_runs(desk, provider=provider)
-        await desk.sync(await world.add())
+    async with SyncQueue(world.ports) as queue:
+        queue.on_result = told.append
+        tracing.trace_runs(queue, provider=provider)
+        await queue.sync(await world.add())
     (span,) = provider.spans
     assert (span.name, span.ended) == ("run", True)
     assert span.seen == {"rowen.source": "docs", "rowen.run_id": 1, "rowen.status": "completed"}

@@ -26,7 +26,7 @@ from rowen.managing import sources
 from rowen.service.attempts import run_source
 from rowen.service.hooks.incoming import SERVICE_SECRET
 from rowen.service.serve import serve
-from rowen.service.sync_queue import Desk
+from rowen.service.sync_queue import SyncQueue
 from tests.support.github_pushes import PushingApi, encoded
 from tests.support.world import World, a_world
 
@@ -54,9 +54,9 @@ async def world(tmp_path: Path) -> AsyncIterator[World]:
             yield made
 
 
-def an_app(world: World, desk: Desk) -> FastAPI:
+def an_app(world: World, queue: SyncQueue) -> FastAPI:
     app = FastAPI()
-    app.include_router(webhook_router(world.ports, desk))
+    app.include_router(webhook_router(world.ports, queue))
 
     @app.exception_handler(problems.Refusal)
     async def refusal(request: Request, exc: problems.Refusal) -> Response:
@@ -84,14 +84,14 @@ async def listening(app: FastAPI) -> AsyncIterator[str]:
 
 
 @pytest.fixture
-async def desk(world: World) -> AsyncIterator[Desk]:
-    async with Desk(world.ports) as made:
+async def queue(world: World) -> AsyncIterator[SyncQueue]:
+    async with SyncQueue(world.ports) as made:
         yield made
 
 
 @pytest.fixture
-async def url(world: World, desk: Desk) -> AsyncIterator[str]:
-    async with listening(an_app(world, desk)) as address:
+async def url(world: World, queue: SyncQueue) -> AsyncIterator[str]:
+    async with listening(an_app(world, queue)) as address:
         yield address
 
 
@@ -117,7 +117,9 @@ def signed(world: World, body: bytes, *, secret: str = SECRET) -> dict[str, str]
     }
 
 
-async def test_a_push_goes_from_a_signed_post_to_what_readers_see(world: World, desk: Desk, url: str) -> None:
+async def test_a_push_goes_from_a_signed_post_to_what_readers_see(
+    world: World, queue: SyncQueue, url: str
+) -> None:
     api = pushes(world)
     for number, word in enumerate(("barley", "spelt")):
         payload = api.push("acre/docs", {f"docs/{number}.md": f"# {word}\n\nAll of {word}.\n"})
@@ -125,12 +127,14 @@ async def test_a_push_goes_from_a_signed_post_to_what_readers_see(world: World, 
         status, said = await post(f"{url}/webhooks/github", body, api.headers(body, secret=SECRET))
         assert (status, said["status"]) == (202, "queued")
         assert said["queued"] == [{"source": "docs", "only": 2, "paused": False}]
-        assert desk.wake.is_set()
+        assert queue.wake.is_set()
         api.clear_log()
-        turns = [turn async for turn in serve(world.ports, default_every_s=DAY_S, once=True, wake=desk.wake)]
-        (turn,) = turns
-        assert isinstance(turn, Receipt)
-        assert (turn.good, turn.counters.updated) == (True, 1)
+        results = [
+            result async for result in serve(world.ports, default_every_s=DAY_S, once=True, wake=queue.wake)
+        ]
+        (result,) = results
+        assert isinstance(result, Receipt)
+        assert (result.good, result.counters.updated) == (True, 1)
         assert await world.found(word)
     # The first one compared trees; from then on pushes are followed.
     assert len(api.requests) == 2
@@ -142,22 +146,24 @@ async def test_a_wish_can_be_run_by_hand(world: World, url: str) -> None:
     status, said = await post(f"{url}/webhooks/docs", b"", signed(world, b""))
     assert (status, said["queued"]) == (202, [{"source": "docs", "only": None, "paused": False}])
     (wish,) = await world.store.sync_requests()
-    turn = await run_source(world.ports, await world.source(), only=wish.only)
-    assert isinstance(turn, Receipt)
-    assert turn.good
+    result = await run_source(world.ports, await world.source(), only=wish.only)
+    assert isinstance(result, Receipt)
+    assert result.good
 
 
-async def test_the_same_delivery_again_is_known_and_does_nothing(world: World, desk: Desk, url: str) -> None:
+async def test_the_same_delivery_again_is_known_and_does_nothing(
+    world: World, queue: SyncQueue, url: str
+) -> None:
     api = pushes(world)
     body = encoded(api.push("acre/docs", {"docs/1.md": "# One\n"}))
     headers = api.headers(body, secret=SECRET)
     await post(f"{url}/webhooks/github", body, headers)
     (wish,) = await world.store.sync_requests()
-    desk.wake.clear()
+    queue.wake.clear()
     status, said = await post(f"{url}/webhooks/github", body, headers)
     assert (status, said) == (202, {"status": "already_known", "reason": None, "queued": []})
     assert await world.store.sync_requests() == [wish]
-    assert not desk.wake.is_set()
+    assert not queue.wake.is_set()
 
 
 async def test_a_ping_and_what_concerns_nobody_are_answered_well(world: World, url: str) -> None:
@@ -205,8 +211,8 @@ async def test_a_signed_body_that_makes_no_sense_is_a_400(world: World, url: str
     assert (await post(f"{url}/webhooks/github", body, headers))[0] == 400
 
 
-async def test_a_body_that_is_too_long_is_not_read_to_its_end(world: World, desk: Desk) -> None:
-    app = an_app(world, desk)
+async def test_a_body_that_is_too_long_is_not_read_to_its_end(world: World, queue: SyncQueue) -> None:
+    app = an_app(world, queue)
     for path, limit in (("/webhooks/github", MAX_GITHUB_BYTES), ("/webhooks/docs", MAX_BYTES)):
         taken: list[int] = []
 
@@ -283,8 +289,8 @@ async def test_a_source_that_is_named_like_the_hook_of_github_has_a_path_of_its_
     assert (status, [one["source"] for one in said["queued"]]) == (202, ["github"])
 
 
-async def test_a_delivery_that_says_it_is_too_long_is_not_read(world: World, desk: Desk) -> None:
+async def test_a_delivery_that_says_it_is_too_long_is_not_read(world: World, queue: SyncQueue) -> None:
     chunks = iter([b"x"])
     headers = [(b"content-length", b"1000001")]
-    assert await in_process(an_app(world, desk), "/webhooks/docs", chunks, headers) == 413
+    assert await in_process(an_app(world, queue), "/webhooks/docs", chunks, headers) == 413
     assert list(chunks) == [b"x"]

@@ -11,7 +11,7 @@ COPY = "copy"
 """The note of a store that was made by copying, or is being made."""
 
 
-def check_whole(note: Mapping[str, Any] | None, name: str) -> None:
+def check_complete(note: Mapping[str, Any] | None, name: str) -> None:
     """Raises `StoreUnusable`: what half a store answers is wrong, and what it is given may be lost."""
     if note is not None and not note["complete"]:
         raise StoreUnusable(

@@ -71,10 +71,10 @@ class Decision:
 
 def decide(known: KnownOffers, seen: Iterable[Seen]) -> Decision:
     """What these references, in the order of the feed, make of what is known."""
-    ledger = _Ledger(known)
+    decider = _Decider(known)
     for one in seen:
-        ledger.see(one)
-    return ledger.decision()
+        decider.see(one)
+    return decider.decision()
 
 
 def link(decision: Decision, alike: Iterable[Offer]) -> Decision:
@@ -89,7 +89,7 @@ def link(decision: Decision, alike: Iterable[Offer]) -> Decision:
     return replace(decision, reposts=changed)
 
 
-class _Ledger:
+class _Decider:
     def __init__(self, known: KnownOffers) -> None:
         self._before = {offer.id: offer for offer in known.offers}
         self._offers = dict(self._before)

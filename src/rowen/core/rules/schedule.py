@@ -21,8 +21,8 @@ _SPAN = re.compile(r"(\d+(?:\.\d+)?)\s*([smhdw])")
 SPREAD = 0.1
 """Sources of the same interval are spread over this share of it, each always by the same amount."""
 SHORTEST_S, LONGEST_S = 1.0, 3650 * 86_400.0
-WISH_BASE_S, LONGEST_WISH_S = 60.0, 3600.0
-"""A wish whose run failed is tried again after a minute, then two, at last every hour."""
+REQUEST_RETRY_BASE_S, LONGEST_REQUEST_RETRY_S = 60.0, 3600.0
+"""A sync request whose run failed is retried after a minute, then two, at last every hour."""
 LONGEST_PAUSE_S = 86_400.0
 """A client that wants to be left alone for longer is asked once a day whether it still does."""
 PAUSE_S = 6 * 3600.0
@@ -62,13 +62,15 @@ def due_at(source: Source, *, default_every_s: float) -> datetime:
     return source.whole_run_at + timedelta(seconds=every_s * (1 + SPREAD * share))
 
 
-def wish_due_at(source: Source, request: SyncRequest) -> datetime:
-    """When a wish should be carried out: at once, or later the more often that failed."""
+def request_due_at(source: Source, request: SyncRequest) -> datetime:
+    """When a sync request should be carried out: at once, or later the more often that failed."""
     failures = source.consecutive_failures
     if not failures or source.last_run_at is None or source.last_run_at < request.requested_at:
         return request.requested_at
     doublings = min(failures - 1, 10)
-    return source.last_run_at + timedelta(seconds=min(WISH_BASE_S * 2.0**doublings, LONGEST_WISH_S))
+    return source.last_run_at + timedelta(
+        seconds=min(REQUEST_RETRY_BASE_S * 2.0**doublings, LONGEST_REQUEST_RETRY_S)
+    )
 
 
 def due(sources: Iterable[Source], now: datetime, *, default_every_s: float) -> list[Source]:

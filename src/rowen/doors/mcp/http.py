@@ -19,7 +19,7 @@ from rowen.doors.mcp.server import SCOPE, make_server
 from rowen.engine.ports import Ports
 
 if TYPE_CHECKING:
-    from rowen.service.sync_queue import Desk
+    from rowen.service.sync_queue import SyncQueue
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -65,16 +65,16 @@ class McpApp:
 def mcp_app(
     ports: Ports,
     *,
-    desk: Desk | None = None,
+    queue: SyncQueue | None = None,
     read_only: bool = False,
     origins: Collection[str] = (),
 ) -> McpApp:
-    """`desk`, if there is one, runs the syncs; `origins` are those of pages that may call without a token."""
+    """`queue` runs the syncs, if given; `origins` are those of pages that may call without a token."""
 
     async def opened() -> Ports:
         return ports
 
-    server = make_server(opened, sync=through(desk) if desk else alone, read_only=read_only)
+    server = make_server(opened, sync=through(queue) if queue else alone, read_only=read_only)
     return McpApp(StreamableHTTPSessionManager(server, stateless=True), origins)
 
 

@@ -18,15 +18,15 @@ from rowen.core.source import Source
 from rowen.engine.intake import OnEvent
 from rowen.engine.ports import Ports
 from rowen.errors import RowenError
-from rowen.service.attempts import Turn, run_source
+from rowen.service.attempts import RunResult, run_source
 
 if TYPE_CHECKING:  # a server that was started by its client has none
-    from rowen.service.sync_queue import Desk
+    from rowen.service.sync_queue import SyncQueue
 
 TELL_EVERY_S = 0.25
 T = TypeVar("T")
 
-Ended = Turn | Run
+Ended = RunResult | Run
 """A run of another process has a record, and no receipt."""
 
 log = logging.getLogger("rowen.mcp")
@@ -36,7 +36,7 @@ Report = Callable[[float, float | None, str], Awaitable[None]]
 
 
 class Sync(Protocol):
-    """Runs a source: `alone`, or the desk that looks after all runs of this process."""
+    """Runs a source: `alone`, or the queue that looks after all runs of this process."""
 
     def __call__(self, ports: Ports, source: Source, *, on_event: OnEvent) -> Coroutine[Any, Any, Ended]: ...
 
@@ -45,7 +45,7 @@ async def alone(ports: Ports, source: Source, *, on_event: OnEvent) -> Ended:
     """A run in this process that nobody else looks after; what it showed to readers goes to the sinks."""
     from rowen.sinks.announce import announce
 
-    turn = await run_source(ports, source, on_event=on_event)
+    result = await run_source(ports, source, on_event=on_event)
     try:
         for one in await announce(ports):
             if one.error is not None:
@@ -53,20 +53,20 @@ async def alone(ports: Ports, source: Source, *, on_event: OnEvent) -> Ended:
     except RowenError as exc:
         # The run is done, and what a sink did not get is sent with the next one.
         log.warning("sinks were not told: %s", exc.message)
-    return turn
+    return result
 
 
-def through(desk: Desk) -> Sync:
-    """The desk's way: a run that is under way is joined, and goes on when the client goes away."""
+def through(queue: SyncQueue) -> Sync:
+    """The queue's way: a run that is under way is joined, and goes on when the client goes away."""
 
     async def sync(ports: Ports, source: Source, *, on_event: OnEvent) -> Ended:
         watching: list[asyncio.Task[None]] = []
 
         def on_run(run_id: int) -> None:
-            watching.append(asyncio.create_task(_watch(desk, run_id, on_event)))
+            watching.append(asyncio.create_task(_watch(queue, run_id, on_event)))
 
         try:
-            return (await desk.sync(source, on_run=on_run)).ended
+            return (await queue.sync(source, on_run=on_run)).ended
         finally:
             for task in watching:
                 task.cancel()
@@ -74,8 +74,8 @@ def through(desk: Desk) -> Sync:
     return sync
 
 
-async def _watch(desk: Desk, run_id: int, on_event: OnEvent) -> None:
-    with desk.watch(run_id) as watch:
+async def _watch(queue: SyncQueue, run_id: int, on_event: OnEvent) -> None:
+    with queue.watch(run_id) as watch:
         while watch is not None and not watch.over:
             await watch.news()
             for event in watch.take():
@@ -86,11 +86,11 @@ async def refresh(ports: Ports, source: Source, sync: Sync, report: Report) -> E
     progress = _Progress()
     telling = asyncio.create_task(progress.tell(ports, report))
     try:
-        turn = await _in_good_order(sync(ports, source, on_event=progress.take))
+        result = await _in_good_order(sync(ports, source, on_event=progress.take))
     finally:
         telling.cancel()
     await progress.tell_last(report)
-    return turn
+    return result
 
 
 async def _in_good_order(work: Coroutine[Any, Any, T]) -> T:

@@ -23,7 +23,7 @@ from rowen.errors import Conflict, UserError
 from rowen.managing.find import choose, find, find_all
 from rowen.reading import read as reading
 from rowen.reading import search as searching
-from rowen.service.attempts import Passed
+from rowen.service.attempts import NotRun
 
 HITS = 5
 BUDGET_TOKENS = 2_000
@@ -138,7 +138,7 @@ async def _refresh_source(ports: Ports, arguments: Arguments, caller: Caller) ->
     if caller.refused:
         raise UserError(f"source `{source.label}`: not refreshed: {caller.refused}")
     ended = await refresh(ports, source, caller.sync, caller.report)
-    if isinstance(ended, Passed):
+    if isinstance(ended, NotRun):
         until = f" until {ended.until:%Y-%m-%d %H:%M} UTC" if ended.until else ""
         raise Conflict(
             f"source `{source.label}`: not run, {ended.reason}{until}", hint="what is stored can be searched"

@@ -40,7 +40,7 @@ from rowen.doors.rest.waiting import Gone
 from rowen.engine.ports import Ports
 from rowen.engine.run import Receipt
 from rowen.errors import RowenError
-from rowen.service.sync_queue import Desk
+from rowen.service.sync_queue import SyncQueue
 
 TAGS = [
     {"name": "sources", "description": "What is mirrored"},
@@ -60,7 +60,7 @@ def create_app(
     ports: Ports,
     config: Config,
     *,
-    desk: Desk,
+    queue: SyncQueue,
     mounts: Mapping[str, ASGIApp] | None = None,
     may_be_open: Callable[[], bool] = lambda: True,
 ) -> FastAPI:
@@ -71,7 +71,7 @@ def create_app(
     """
     metrics = Metrics(ports)
 
-    def on_turn(receipt: Receipt) -> None:
+    def on_result(receipt: Receipt) -> None:
         metrics.turn(receipt)
         logs.event(
             _log,
@@ -83,9 +83,9 @@ def create_app(
             s=round(receipt.duration_s, 3),
         )
 
-    desk.on_turn = on_turn
+    queue.on_result = on_result
     if config.service.otel:
-        tracing.trace_runs(desk)
+        tracing.trace_runs(queue)
     clock = ports.clock
     app = FastAPI(
         title="Rowen",
@@ -109,23 +109,23 @@ def create_app(
     )
     _handle_errors(app)
     v1 = APIRouter(prefix=syncing.PREFIX)
-    scraping = syncing.scraping_router(ports, desk)
+    scraping = syncing.scraping_router(ports, queue)
     for router in (
-        sources.router(ports, desk),
-        runs.router(ports, desk),
-        history.router(ports, desk),
+        sources.router(ports, queue),
+        runs.router(ports, queue),
+        history.router(ports, queue),
         reading.router(ports),
-        changes.router(ports, desk),
+        changes.router(ports, queue),
         companies.router(ports),
-        handoffs.router(ports, desk),
+        handoffs.router(ports, queue),
         health.status_router(ports),
         scraping,
     ):
         v1.include_router(router)
     app.include_router(v1)
     app.include_router(scraping, generate_unique_id_function=_at_the_root)
-    app.include_router(webhook_router(ports, desk))
-    app.include_router(health.health_router(ports, desk, metrics))
+    app.include_router(webhook_router(ports, queue))
+    app.include_router(health.health_router(ports, queue, metrics))
     _describe_problems(app)
     for path, mounted in (mounts or {}).items():
         # Also without a slash at the end: a redirect would lose the bodies of some clients.

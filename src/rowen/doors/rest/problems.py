@@ -20,7 +20,7 @@ from starlette.responses import Response
 from rowen import errors
 from rowen.errors import RowenError, TransientError
 from rowen.service.sync_job import Stopping
-from rowen.service.sync_queue import ClientPaused
+from rowen.service.sync_queue import UpstreamPaused
 
 MEDIA_TYPE = "application/problem+json"
 BUSY_S = 1.0
@@ -53,7 +53,7 @@ WITHHELD: Mapping[type[RowenError], str] = {
 }
 """Said in place of messages that tell where the store lies."""
 
-PAUSES = (errors.StoreBusy, errors.RateLimited, ClientPaused, Stopping)
+PAUSES = (errors.StoreBusy, errors.RateLimited, UpstreamPaused, Stopping)
 
 _OWN_MEMBERS = frozenset(("type", "title", "status", "detail", "instance", "hint", "request_id", "errors"))
 _REASONS = {

@@ -26,8 +26,8 @@ from rowen.engine.leases import orchestrator_lease
 from rowen.engine.ports import Ports
 from rowen.errors import ConfigError
 from rowen.service import serve as orchestrate
-from rowen.service.attempts import Turn
-from rowen.service.sync_queue import Desk
+from rowen.service.attempts import RunResult
+from rowen.service.sync_queue import SyncQueue
 
 GRACE_S = 3
 """How long answers that are under way may take when the process ends."""
@@ -78,14 +78,14 @@ class Service:
     address: Address
     every_s: float
     standby: bool = False
-    mounts: Callable[[Desk], Mapping[str, ASGIApp]] = lambda desk: {}
+    mounts: Callable[[SyncQueue], Mapping[str, ASGIApp]] = lambda queue: {}
     lives: Callable[[Mapping[str, ASGIApp]], list[Running]] = lambda mounts: [
         app for app in mounts.values() if hasattr(app, "running")
     ]
     on_start: Callable[[str, bool], None] = lambda url, is_open: None
     """Told where it listens, and whether anybody on this machine may call without a token."""
-    on_turn: Callable[[Turn], object] = lambda turn: None
-    """Told how each turn of the loop ended."""
+    on_result: Callable[[RunResult], object] = lambda result: None
+    """Called with each result of the loop."""
 
 
 async def serve(ports: Ports, config: Config, service: Service) -> None:
@@ -105,16 +105,16 @@ async def serve(ports: Ports, config: Config, service: Service) -> None:
                 pass
         failure: Exception | None = None
         async with AsyncExitStack() as stack:
-            desk = await stack.enter_async_context(Desk(ports))
-            mounts = service.mounts(desk)
+            queue = await stack.enter_async_context(SyncQueue(ports))
+            mounts = service.mounts(queue)
             for life in service.lives(mounts):
                 await stack.enter_async_context(life.running())
             app = create_app(
-                ports, config, desk=desk, mounts=mounts, may_be_open=lambda: loopback and is_open
+                ports, config, queue=queue, mounts=mounts, may_be_open=lambda: loopback and is_open
             )
             service.on_start(url_of(listening), is_open)
             try:
-                await _side_by_side(ports, config, service, desk, app, listening)
+                await _side_by_side(ports, config, service, queue, app, listening)
             except Exception as exc:
                 # Not through the lives of others: they would wrap it into something nobody recognises.
                 failure = exc
@@ -125,35 +125,35 @@ async def serve(ports: Ports, config: Config, service: Service) -> None:
 
 
 async def _side_by_side(
-    ports: Ports, config: Config, service: Service, desk: Desk, app: ASGIApp, listening: socket.socket
+    ports: Ports, config: Config, service: Service, queue: SyncQueue, app: ASGIApp, listening: socket.socket
 ) -> None:
     server = HttpServer(http_settings(config.service, app))
     answering = asyncio.create_task(server.serve([listening]))
-    looking = asyncio.create_task(_look_after(ports, service, desk))
+    looking = asyncio.create_task(_look_after(ports, service, queue))
     try:
         await asyncio.wait({answering, looking}, return_when=asyncio.FIRST_COMPLETED)
     finally:
         logs.event(_log, "stopping")
         server.should_exit = True
         looking.cancel()
-        await desk.stop()
+        await queue.stop()
         await asyncio.wait({answering, looking})
     for task in (looking, answering):
         if not task.cancelled():
             task.result()
 
 
-async def _look_after(ports: Ports, service: Service, desk: Desk) -> None:
-    turns = orchestrate.serve(
+async def _look_after(ports: Ports, service: Service, queue: SyncQueue) -> None:
+    results = orchestrate.serve(
         ports,
         default_every_s=service.every_s,
         standby=service.standby,
-        wake=desk.wake,
-        run=desk.run_source,
+        wake=queue.wake,
+        run=queue.run_source,
     )
-    async with aclosing(turns):
-        async for turn in turns:
-            service.on_turn(turn)
+    async with aclosing(results):
+        async for result in results:
+            service.on_result(result)
 
 
 class HttpServer(uvicorn.Server):

@@ -14,7 +14,7 @@ from opentelemetry import trace
 
 from rowen.core.source import Source
 from rowen.engine.run import Receipt
-from rowen.service.sync_queue import Desk
+from rowen.service.sync_queue import SyncQueue
 
 NAME = "rowen"
 
@@ -31,20 +31,20 @@ def telemetry(*, enabled: bool, provider: trace.TracerProvider | None = None) ->
     }
 
 
-def trace_runs(desk: Desk, *, provider: trace.TracerProvider | None = None) -> None:
+def trace_runs(queue: SyncQueue, *, provider: trace.TracerProvider | None = None) -> None:
     """A span for each turn, with its source while it lasts and its outcome at the end."""
     tracer = trace.get_tracer(NAME, tracer_provider=provider)
-    told = desk.on_turn
+    told = queue.on_result
 
     @contextmanager
     def around(source: Source) -> Iterator[None]:
         with tracer.start_as_current_span("run", attributes={"rowen.source": source.label}):
             yield
 
-    def on_turn(receipt: Receipt) -> None:
+    def on_result(receipt: Receipt) -> None:
         span = trace.get_current_span()
         span.set_attribute("rowen.run_id", receipt.run_id)
         span.set_attribute("rowen.status", receipt.status.value)
         told(receipt)
 
-    desk.around, desk.on_turn = around, on_turn
+    queue.around, queue.on_result = around, on_result

@@ -31,7 +31,7 @@ def set_paused(call: Call, name: str, *, paused: bool) -> int:
         if paused:
             await ports.store.set_paused(source.id, True)
         else:
-            await resume(ports, source)
+            await resume(ports.store, ports.clock, source)
         if call.out.json:
             call.out.emit({"source": source.label, "paused": paused})
         else:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from rowen.config import Config
     from rowen.engine.ports import Ports
-    from rowen.service.attempts import Turn
-    from rowen.service.sync_queue import Desk
+    from rowen.service.attempts import RunResult
+    from rowen.service.sync_queue import SyncQueue
 
 INTERRUPTED = "stopped; what was visible stays, and what is due runs with the next `rowen serve`"
 
@@ -64,8 +64,8 @@ def command(call: Call, once: bool, standby: bool, listen: str | None, log: str)
         from rowen.service.serve import serve
 
         good = True
-        async for turn in serve(ports, default_every_s=every_s, once=once, standby=standby):
-            good = _show(call, turn) and good
+        async for result in serve(ports, default_every_s=every_s, once=once, standby=standby):
+            good = _show(call, result) and good
         return 0 if good else 1
 
     return session.run(call, work, interrupted=INTERRUPTED)
@@ -98,9 +98,9 @@ def _listen(call: Call, config: Config, listen: str, *, every_s: float, standby:
             address=server.Address.parse(listen, config.service),
             every_s=every_s,
             standby=standby,
-            mounts=lambda desk: _mounts(ports, desk),
+            mounts=lambda queue: _mounts(ports, queue),
             on_start=on_start,
-            on_turn=lambda turn: _show(call, turn),
+            on_result=lambda result: _show(call, result),
         )
         handler = logs.configure(log)
         try:
@@ -112,7 +112,7 @@ def _listen(call: Call, config: Config, listen: str, *, every_s: float, standby:
     return session.run(call, work, interrupted=INTERRUPTED)
 
 
-def _mounts(ports: Ports, desk: Desk) -> Mapping[str, ASGIApp]:
+def _mounts(ports: Ports, queue: SyncQueue) -> Mapping[str, ASGIApp]:
     """The other doors that are installed and speak HTTP."""
     try:
         from rowen.doors.mcp.http import mcp_app
@@ -120,27 +120,27 @@ def _mounts(ports: Ports, desk: Desk) -> Mapping[str, ASGIApp]:
         if exc.name not in ("mcp", "mcp_types"):
             raise
         return {}
-    return {"/mcp": mcp_app(ports, desk=desk)}
+    return {"/mcp": mcp_app(ports, queue=queue)}
 
 
-def _show(call: Call, turn: Turn) -> bool:
-    """Tell how a turn went; was it good?"""
+def _show(call: Call, result: RunResult) -> bool:
+    """Print a result; was it good?"""
     from rowen.doors import views
     from rowen.doors.cli import receipt as receipts
-    from rowen.service.attempts import Passed
+    from rowen.service.attempts import NotRun
 
-    if isinstance(turn, Passed):
+    if isinstance(result, NotRun):
         if call.out.json:
-            call.out.emit(views.passed(turn))
-        until = f" until {turn.until:%Y-%m-%d %H:%M} UTC" if turn.until else ""
-        call.out.warn(f"{turn.source.label}: not run, {turn.reason}{until}")
+            call.out.emit(views.passed(result))
+        until = f" until {result.until:%Y-%m-%d %H:%M} UTC" if result.until else ""
+        call.out.warn(f"{result.source.label}: not run, {result.reason}{until}")
         return False
     if call.out.json:
-        call.out.emit(views.receipt(turn))
+        call.out.emit(views.receipt(result))
     else:
-        call.out.print(receipts.render(turn))
-    if turn.error:
-        call.out.warn(turn.error)
-        if turn.hint:
-            call.out.note(f"hint: {turn.hint}")
-    return turn.good
+        call.out.print(receipts.render(result))
+    if result.error:
+        call.out.warn(result.error)
+        if result.hint:
+            call.out.note(f"hint: {result.hint}")
+    return result.good

@@ -16,7 +16,7 @@ from rowen.doors.rest.problems import declared
 from rowen.doors.rest.waiting import while_there
 from rowen.engine.ports import Ports
 from rowen.managing.find import find_all
-from rowen.service.sync_queue import Desk
+from rowen.service.sync_queue import SyncQueue
 
 MAX_WAIT_S = 60.0
 
@@ -35,7 +35,7 @@ WaitS = Annotated[
 ]
 
 
-def router(ports: Ports, desk: Desk) -> APIRouter:
+def router(ports: Ports, queue: SyncQueue) -> APIRouter:
     api = APIRouter(tags=["reading"])
 
     @api.get(
@@ -58,7 +58,7 @@ def router(ports: Ports, desk: Desk) -> APIRouter:
         after = START if since is None else Cursor.parse(since)
         wanted = {source.id for source in await find_all(ports, names)} if names else None
         items = await while_there(
-            request, desk.lookout.feed(after, source_ids=wanted, limit=limit, wait_s=wait_s)
+            request, queue.feed_wait.read(after, source_ids=wanted, limit=limit, wait_s=wait_s)
         )
         return {
             "changes": [views.touched(item) for item in items],

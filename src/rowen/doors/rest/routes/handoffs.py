@@ -16,12 +16,12 @@ from rowen.doors.rest.routes.syncing import OfStatus, ScrapeRun
 from rowen.engine.ports import Ports
 from rowen.managing import handoffs
 from rowen.managing.find import find
-from rowen.service.sync_queue import Desk
+from rowen.service.sync_queue import SyncQueue
 
 OfSource = Annotated[str | None, Query(description="Only of this source", max_length=129)]
 
 
-def router(ports: Ports, desk: Desk) -> APIRouter:
+def router(ports: Ports, queue: SyncQueue) -> APIRouter:
     api = APIRouter(prefix="/handoffs", tags=["handoffs"])
 
     @api.get(
@@ -68,7 +68,7 @@ def router(ports: Ports, desk: Desk) -> APIRouter:
     async def retry_handoff(handoff_id: HandoffId) -> Any:
         """A sync of its reference is wished for as well; `rowen serve` takes it up at once."""
         retried = await handoffs.retry(ports, handoff_id)
-        desk.wake.set()
+        queue.wake.set()
         return views.handoff(retried)
 
     @api.post(

@@ -15,10 +15,10 @@ from rowen.doors.rest.metrics import CONTENT_TYPE, Metrics
 from rowen.doors.rest.problems import declared
 from rowen.engine.ports import Ports
 from rowen.service.sync_job import Stopping
-from rowen.service.sync_queue import Desk
+from rowen.service.sync_queue import SyncQueue
 
 
-def health_router(ports: Ports, desk: Desk, metrics: Metrics) -> APIRouter:
+def health_router(ports: Ports, queue: SyncQueue, metrics: Metrics) -> APIRouter:
     """At the root, where machines look for it."""
     api = APIRouter(tags=["service"])
 
@@ -33,7 +33,7 @@ def health_router(ports: Ports, desk: Desk, metrics: Metrics) -> APIRouter:
         responses={503: declared()[503]},
     )
     async def is_ready() -> Any:
-        if desk.stopping.is_set():
+        if queue.stopping.is_set():
             raise Stopping.now()
         await ports.store.sources()
         return {"status": "ok"}

@@ -15,12 +15,12 @@ from rowen.doors.rest.problems import declared
 from rowen.engine.ports import Ports
 from rowen.managing.find import find
 from rowen.reading import history
-from rowen.service.sync_queue import Desk
+from rowen.service.sync_queue import SyncQueue
 
 Number = Annotated[int | None, Query(ge=0, le=MAX_OFFSET)]
 
 
-def router(ports: Ports, desk: Desk) -> APIRouter:
+def router(ports: Ports, queue: SyncQueue) -> APIRouter:
     api = APIRouter(prefix="/sources", tags=["generations"])
 
     @api.get(
@@ -61,7 +61,7 @@ def router(ports: Ports, desk: Desk) -> APIRouter:
     async def roll_back(source: SourceName, wanted: Annotated[models.Rollback | None, Body()] = None) -> Any:
         named = await find(ports, source)
         generation = await history.rollback(ports, named, to_generation=wanted.to if wanted else None)
-        desk.shown()
+        queue.activated()
         return {"source": named.label, "generation": generation}
 
     @api.post(
@@ -74,7 +74,7 @@ def router(ports: Ports, desk: Desk) -> APIRouter:
     async def approve(source: SourceName) -> Any:
         named = await find(ports, source)
         generation = await history.approve(ports, named)
-        desk.shown()
+        queue.activated()
         return {"source": named.label, "generation": generation}
 
     return api

@@ -18,7 +18,7 @@ from rowen.doors import views
 from rowen.engine.ports import Ports
 from rowen.service.feed_wait import sleep_or
 from rowen.service.sync_job import Watch
-from rowen.service.sync_queue import Desk
+from rowen.service.sync_queue import SyncQueue
 
 PROGRESS_S = 1.0
 """How often a run's counters are sent."""
@@ -27,11 +27,11 @@ HEARTBEAT_S = 15.0
 SILENCE = ": still there\n\n"
 
 
-async def events(ports: Ports, desk: Desk, source: Source, run: Run) -> AsyncIterator[str]:
+async def events(ports: Ports, queue: SyncQueue, source: Source, run: Run) -> AsyncIterator[str]:
     yield _event("progress", views.run_of(source, run))
     if run.status is RunStatus.RUNNING:
-        with desk.watch(run.id) as watch:
-            seen = _from_here(watch) if watch is not None else _from_record(ports, desk, source, run)
+        with queue.watch(run.id) as watch:
+            seen = _from_here(watch) if watch is not None else _from_record(ports, queue, source, run)
             async for line in seen:
                 yield line
     ended = await ports.store.run(run.id)
@@ -61,11 +61,11 @@ async def _from_here(watch: Watch) -> AsyncIterator[str]:
             return
 
 
-async def _from_record(ports: Ports, desk: Desk, source: Source, run: Run) -> AsyncIterator[str]:
+async def _from_record(ports: Ports, queue: SyncQueue, source: Source, run: Run) -> AsyncIterator[str]:
     """Its counters when they have moved; the process that runs it writes them down every few seconds."""
     sent, silent_s = run.counters, 0.0
-    while not desk.stopping.is_set():
-        await sleep_or(desk.stopping, ports.clock, PROGRESS_S)
+    while not queue.stopping.is_set():
+        await sleep_or(queue.stopping, ports.clock, PROGRESS_S)
         now = await ports.store.run(run.id)
         if now is None or now.status is not RunStatus.RUNNING:
             return

@@ -19,7 +19,7 @@ from rowen.doors.rest.routes import live
 from rowen.engine.ports import Ports
 from rowen.errors import NotFound
 from rowen.managing.find import find
-from rowen.service.sync_queue import Desk
+from rowen.service.sync_queue import SyncQueue
 
 Newest = Annotated[int, Query(description="The newest so many", ge=1, le=1000)]
 AfterRun = Annotated[int, Query(description="Only runs that came after this one", ge=0, le=LARGEST)]
@@ -36,7 +36,7 @@ STREAM: dict[int | str, dict[str, Any]] = {
 }
 
 
-def router(ports: Ports, desk: Desk) -> APIRouter:
+def router(ports: Ports, queue: SyncQueue) -> APIRouter:
     api = APIRouter(tags=["runs"])
 
     async def found(run_id: int) -> tuple[Source, Run]:
@@ -97,7 +97,7 @@ def router(ports: Ports, desk: Desk) -> APIRouter:
         """
         source, run = await found(run_id)
         return StreamingResponse(
-            live.events(ports, desk, source, run),
+            live.events(ports, queue, source, run),
             media_type="text/event-stream",
             headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
         )

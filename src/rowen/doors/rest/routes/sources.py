@@ -19,10 +19,10 @@ from rowen.engine.ports import Ports
 from rowen.managing import find as finding
 from rowen.managing import sources
 from rowen.service import attempts
-from rowen.service.sync_queue import Desk
+from rowen.service.sync_queue import SyncQueue
 
 
-def router(ports: Ports, desk: Desk) -> APIRouter:
+def router(ports: Ports, queue: SyncQueue) -> APIRouter:
     api = APIRouter(prefix="/sources", tags=["sources"])
 
     @api.get(
@@ -62,7 +62,7 @@ def router(ports: Ports, desk: Desk) -> APIRouter:
         )
         if every_s is not None:
             await ports.store.set_schedule(added.source.id, every_s)
-        desk.wake.set()
+        queue.wake.set()
         response.headers["Location"] = f"{PREFIX}/sources/{added.source.label}"
         return views.added(added)
 
@@ -94,8 +94,8 @@ def router(ports: Ports, desk: Desk) -> APIRouter:
         if paused:
             await ports.store.set_paused(found.id, True)
         else:
-            await attempts.resume(ports, found)
-        desk.wake.set()
+            await attempts.resume(ports.store, ports.clock, found)
+        queue.wake.set()
         return {"source": found.label, "paused": paused}
 
     @api.post(
@@ -126,6 +126,6 @@ def router(ports: Ports, desk: Desk) -> APIRouter:
         dependencies=[needs(Scope.SYNC)],
     )
     async def sync_source(request: Request, source: SourceName, full: Full = False, wait: Wait = True) -> Any:
-        return await sync(ports, desk, request, source, full=full, wait=wait)
+        return await sync(ports, queue, request, source, full=full, wait=wait)
 
     return api

@@ -23,7 +23,7 @@ from rowen.doors.rest.problems import declared
 from rowen.doors.rest.waiting import while_there
 from rowen.engine.ports import Ports
 from rowen.managing.find import find
-from rowen.service.sync_queue import Answer, Desk
+from rowen.service.sync_queue import Synced, SyncQueue
 
 PREFIX = "/api/v1"
 
@@ -41,7 +41,7 @@ BEGUN: dict[int | str, dict[str, Any]] = {
 }
 
 
-def scraping_router(ports: Ports, desk: Desk) -> APIRouter:
+def scraping_router(ports: Ports, queue: SyncQueue) -> APIRouter:
     """The paths of the ingestion handoff: at the root and under `/api/v1` alike."""
     router = APIRouter(prefix="/scraping", tags=["scraping"])
 
@@ -55,7 +55,7 @@ def scraping_router(ports: Ports, desk: Desk) -> APIRouter:
     async def sync_scraping_source(
         request: Request, source: SourceName, full: Full = False, wait: Wait = True
     ) -> Any:
-        return await sync(ports, desk, request, source, full=full, wait=wait)
+        return await sync(ports, queue, request, source, full=full, wait=wait)
 
     @router.get(
         "/{source}/handoffs",
@@ -84,12 +84,12 @@ def scraping_router(ports: Ports, desk: Desk) -> APIRouter:
 
 
 async def sync(
-    ports: Ports, desk: Desk, request: Request, name: str, *, full: bool, wait: bool
+    ports: Ports, queue: SyncQueue, request: Request, name: str, *, full: bool, wait: bool
 ) -> dict[str, Any] | JSONResponse:
     source = await find(ports, name)
     if wait:
-        return await _receipt(ports, await while_there(request, desk.sync(source, full=full)))
-    started = await desk.begin(source, full=full)
+        return await _receipt(ports, await while_there(request, queue.sync(source, full=full)))
+    started = await queue.begin(source, full=full)
     run_id = started.run_id
     location = (
         f"{PREFIX}/runs/{run_id}"
@@ -105,10 +105,10 @@ async def sync(
     return JSONResponse(begun, 202, headers={"Location": location})
 
 
-async def _receipt(ports: Ports, answer: Answer) -> dict[str, Any]:
+async def _receipt(ports: Ports, synced: Synced) -> dict[str, Any]:
     counts: Counter[tuple[HandoffStatus, str]] = Counter()
-    for run_id in answer.run_ids:
+    for run_id in synced.run_ids:
         counts.update(await ports.store.handoff_counts(run_id=run_id))
-    ended = answer.ended
-    shown = views.receipt_of(answer.source, ended) if isinstance(ended, Run) else views.receipt(ended)
-    return {**shown, "scrape_run_id": answer.run_ids[-1], **views.handoff_counts(counts)}
+    ended = synced.ended
+    shown = views.receipt_of(synced.source, ended) if isinstance(ended, Run) else views.receipt(ended)
+    return {**shown, "scrape_run_id": synced.run_ids[-1], **views.handoff_counts(counts)}

@@ -1,7 +1,7 @@
 """`POST /webhooks/...`: others say that something has changed.
 
-Senders have no token; they sign what they send. A delivery is answered as soon as its wish is stored: 202
-with what was queued, also when nothing was, for a sender can do nothing about that.
+Senders have no token; they sign what they send. A delivery is answered as soon as its sync request is stored:
+202 with what was queued, also when nothing was, for a sender can do nothing about that.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rowen.engine.ports import Ports
 from rowen.service.hooks import incoming as hooks
 from rowen.service.hooks.incoming import BadSignature, Heard, Queued, Verdict, Wake
 from rowen.service.hooks.rules import Delivery
-from rowen.service.sync_queue import Desk
+from rowen.service.sync_queue import SyncQueue
 
 MAX_GITHUB_BYTES = 25_000_000
 """GitHub sends no larger ones."""
@@ -28,7 +28,7 @@ Name = Annotated[str, Path(description="A source, `name` or `name@version`", max
 
 
 class QueuedModel(BaseModel):
-    """A wish that waits for its turn."""
+    """A sync request that waits for its run."""
 
     source: str
     only: int | None = Field(description="How many references it names by now; null for everything")
@@ -43,10 +43,10 @@ class HeardModel(BaseModel):
     queued: list[QueuedModel] = Field(default_factory=list)
 
 
-def webhook_router(ports: Ports, desk: Desk, *, wake: Wake | None = None) -> APIRouter:
-    """The hooks; `wake` is called when a wish was left, by default it wakes the desk's loop."""
+def webhook_router(ports: Ports, queue: SyncQueue, *, wake: Wake | None = None) -> APIRouter:
+    """The hooks; `wake` is called after a sync request was stored, by default it wakes the queue's loop."""
     api = APIRouter(prefix="/webhooks", tags=["webhooks"])
-    awaken = wake or desk.wake.set
+    awaken = wake or queue.wake.set
     described: dict[str, Any] = {
         "status_code": 202,
         "response_model": HeardModel,
