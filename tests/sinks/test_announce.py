@@ -139,7 +139,7 @@ async def test_a_sink_of_a_kind_nobody_knows_is_written_down(world: SinkWorld) -
     await world.show(await world.source(), a="one")
     done = await world.announce()
     assert done["old"].error is not None
-    assert "not a kind of sink" in done["old"].error.message
+    assert "no such kind of sink" in done["old"].error.message
     assert (await world.stored("old")).failures == 1
 
 

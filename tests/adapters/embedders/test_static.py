@@ -201,7 +201,7 @@ def test_the_fake_embedder_cannot_be_chosen() -> None:
 
 def test_nothing_heavy_is_imported_before_the_first_text() -> None:
     code = (
-        "import sys\nfrom rowen.adapters import embedders\nfrom rowen.adapters.sqlite import matrix\n"
+        "import sys\nfrom rowen.adapters import embedders\nfrom rowen.adapters.store.sqlite import matrix\n"
         "embedders.make('static')\nmatrix.VectorMatrix()\n"
         "print([m for m in ('numpy', 'tokenizers', 'safetensors', 'wordllama') if m in sys.modules])"
     )

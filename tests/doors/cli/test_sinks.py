@@ -119,7 +119,7 @@ def test_a_sink_with_a_mistake_stops_the_whole_list(rowen: Rowen, listed: Path) 
 def test_a_kind_that_is_none_is_said(rowen: Rowen, listed: Path) -> None:
     listed.write_text(listed.read_text().replace('kind = "export"', 'kind = "exprot"'))
     ended = rowen("apply", str(listed))
-    assert (ended.code, "kind `exprot` is not a kind of sink" in ended.err) == (2, True)
+    assert (ended.code, "kind `exprot`: no such kind of sink" in ended.err) == (2, True)
 
 
 def test_what_waits_is_shown_and_sent(rowen: Rowen, listed: Path, hook: Site, tmp_path: Path) -> None:
