@@ -25,7 +25,8 @@ HEAVY = (
     "tokenizers",
     "asyncio",
     "rowen.wiring",
-    "rowen.flows",
+    "rowen.engine",
+    "rowen.kinds",
 )
 CALLS = (
     ("python -c pass", ["-c", "pass"]),

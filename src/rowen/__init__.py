@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rowen.errors import PermanentError, RowenError, TransientError, UserError
     from rowen.managing.sources import Added
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Added",
