@@ -90,7 +90,7 @@ class ServerFailed(TransientError):
 
 
 class HostUnavailable(TransientError):
-    """So many failures in a row that asking on makes no sense."""
+    """Too many failures of a host in a row: it is not asked any more in this run."""
 
     reason = "host_unavailable"
 
@@ -116,7 +116,7 @@ class Unfetchable(PermanentError):
 
 
 class Vanished(PermanentError):
-    """It was listed a moment ago and is not there any more."""
+    """It was in the listing of this run and is not there any more."""
 
     reason = "vanished"
 
@@ -136,13 +136,13 @@ class Unparseable(PermanentError):
 
 
 class LeaseLost(RowenError):
-    """Another owner took the lease; a zombie must not write."""
+    """Another owner has the lease: this process must not write any more."""
 
     reason = "lease_lost"
 
 
 def named(name: str) -> type[TransientError | PermanentError]:
-    """The class of an error that another process met and wrote down; the plain one if there is none here."""
+    """The class of an error that another process recorded; `PermanentError` if the name is unknown here."""
     kinds: list[type[TransientError | PermanentError]] = [
         TransientError,
         *TransientError.__subclasses__(),

@@ -1,7 +1,7 @@
-"""Raise alarms: once for a streak of failures, and a word when it is over.
+"""Raise alarms: once for a streak of failures, and once when the source or sink works again.
 
-Called after the retries of a turn, never before. What was told is remembered in the store, so that a restart
-repeats nothing. A channel that fails never fails the run: it is logged, and told the next time.
+Called after the last retry, never before. What was delivered is remembered in the store, so that a restart
+repeats nothing. A channel that fails never fails the run: that is logged, and tried again the next time.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from rowen.core.exchange.alarm import (
     Alarm,
     Channel,
     What,
-    after_telling,
-    to_tell,
+    after_delivery,
+    channels_for,
     verdict,
 )
 from rowen.core.exchange.sink import Sink
@@ -32,25 +32,25 @@ from rowen.ports.alarms import Route
 NOTE = "alarms"
 """The definitions of the channels."""
 RAISED = "alarm:"
-"""Begins the names of the notes about what was told."""
+"""Begins the names of the notes about what was delivered."""
 RETRY_BASE_S = 2.0
 
 _log = logging.getLogger("rowen.alarms")
 
 
 async def channels(ports: Ports) -> list[Channel]:
-    """Who is told; a line in the log when nobody said otherwise."""
+    """Where alarms go; to the log when no channels are stored."""
     tables = await ports.store.note(NOTE)
     return [alarm_channels.DEFAULT] if tables is None else alarm_channels.read(tables, where="stored alarms")
 
 
 async def save_channels(ports: Ports, found: Sequence[Channel] | None) -> None:
-    """Keep these definitions; None for the default, an empty list for silence."""
+    """Store these definitions; None for the default, an empty list for no alarms."""
     await ports.store.save_note(NOTE, found and [alarm_channels.as_table(channel) for channel in found])
 
 
 async def after_source(ports: Ports, before: Source, receipt: Receipt) -> None:
-    """Say what a turn of a source is worth saying. `before` is the source as it was before the turn."""
+    """Raise or end the alarm of a source. `before` is the source as it was before the run."""
     what = verdict(receipt.status, receipt.failure)
     if what is None:
         return
@@ -61,8 +61,8 @@ async def after_source(ports: Ports, before: Source, receipt: Receipt) -> None:
     alarm = Alarm(
         what=what,
         source=before.label,
-        message="" if what is What.RECOVERED else receipt.error or "it ended without a word",
-        hint=_way_out(what, before, receipt),
+        message="" if what is What.RECOVERED else receipt.error or "it ended without an error message",
+        hint=_hint(what, before, receipt),
         failures=failures,
         at=ports.clock.now(),
     )
@@ -76,12 +76,12 @@ async def after_source(ports: Ports, before: Source, receipt: Receipt) -> None:
     )
 
 
-def _way_out(what: What, source: Source, receipt: Receipt) -> str | None:
+def _hint(what: What, source: Source, receipt: Receipt) -> str | None:
     if what is What.RECOVERED:
         return None
     if what is What.FATAL:
         resume = f"then `rowen resume {source.label}`: until then it is not run"
-        return f"{receipt.hint}; {resume}" if receipt.hint else f"mend it, {resume}"
+        return f"{receipt.hint}; {resume}" if receipt.hint else f"fix it, {resume}"
     return receipt.hint
 
 
@@ -105,18 +105,18 @@ async def _consider(ports: Ports, alarm: Alarm, *, note: str, fresh: bool, patie
         if recovered and not raised:
             return
         if fresh and not recovered:
-            # It worked in between, when nobody watched: a sync by hand, a source of the same name.
+            # It worked in between, in a sync that raises no alarms, or it is another source of the same name.
             raised = {}
-        wanted = to_tell(await channels(ports), alarm, raised, patience=patience)
-        told = [channel for channel in wanted if await _told(ports, channel, alarm)]
-        remembered = after_telling(raised, alarm, told)
-        if told or recovered:
+        wanted = channels_for(await channels(ports), alarm, raised, patience=patience)
+        delivered = [channel for channel in wanted if await _delivered(ports, channel, alarm)]
+        remembered = after_delivery(raised, alarm, delivered)
+        if delivered or recovered:
             await ports.store.save_note(note, remembered)
     except RowenError as exc:
         _log.error("alarm_failed about=%s error=%s", alarm.subject, exc.message)
 
 
-async def _told(ports: Ports, channel: Channel, alarm: Alarm) -> bool:
+async def _delivered(ports: Ports, channel: Channel, alarm: Alarm) -> bool:
     hidden: list[str] = []
     attempt = 1
     while True:
@@ -128,20 +128,20 @@ async def _told(ports: Ports, channel: Channel, alarm: Alarm) -> bool:
                 await ports.clock.sleep(RETRY_BASE_S * 2 ** (attempt - 1))
                 attempt += 1
                 continue
-            _not_told(channel, alarm, exc.message, hidden)
+            _log_undelivered(channel, alarm, exc.message, hidden)
             return False
         except RowenError as exc:
-            _not_told(channel, alarm, exc.message, hidden)
+            _log_undelivered(channel, alarm, exc.message, hidden)
             return False
         except Exception as exc:
-            # A bug in a channel; the run that is being reported must not pay for it.
-            _not_told(channel, alarm, f"{type(exc).__name__}: {exc}", hidden)
+            # A bug in a channel must not fail the run that is being reported.
+            _log_undelivered(channel, alarm, f"{type(exc).__name__}: {exc}", hidden)
             return False
         return True
 
 
 def _resolved(ports: Ports, channel: Channel, hidden: list[str]) -> dict[str, Any]:
-    """The settings with their secrets; `hidden` collects the values that nobody may see."""
+    """The settings with their secrets; `hidden` collects the values that no log may show."""
 
     def looked_up(name: str) -> str | None:
         value = ports.secrets(name)
@@ -157,7 +157,7 @@ def _resolved(ports: Ports, channel: Channel, hidden: list[str]) -> dict[str, An
     }
 
 
-def _not_told(channel: Channel, alarm: Alarm, problem: str, hidden: Sequence[str]) -> None:
+def _log_undelivered(channel: Channel, alarm: Alarm, problem: str, hidden: Sequence[str]) -> None:
     for value in sorted(hidden, key=len, reverse=True):
         problem = problem.replace(value, "***")
     _log.error("alarm_not_delivered channel=%s error=%r %s", channel.name, problem, alarm.line)

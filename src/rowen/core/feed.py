@@ -1,8 +1,8 @@
 """The change feed: what readers saw change, in the order in which it was shown to them.
 
 Every activation (a run, an approval, a rollback) has a number; each carries the references it touched. A
-cursor is a place in that order. Who reads from a cursor gets every touched reference at least once, with what
-readers see of it now: state, not history, so that reading late, or twice, does no harm.
+cursor is a place in that order. Reading from a cursor gives every touched reference at least once, with what
+is visible of it now: state, not history, so that reading late, or twice, does no harm.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Cursor:
     @classmethod
     def parse(cls, text: str) -> Cursor:
         activation, dot, item = text.partition(".")
-        # Digits of other scripts are digits to Python and to nobody else; a number has an end in a database.
+        # `isdigit` also accepts the digits of other scripts; a database takes 18 digits.
         if dot and all(p.isascii() and p.isdigit() and len(p) <= 18 for p in (activation, item)):
             return cls(int(activation), int(item))
         raise UserError(f"cursor `{text}`: not one that was given out", hint="leave it away to start over")

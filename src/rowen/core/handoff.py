@@ -1,7 +1,7 @@
 """The durable record that a changed reference must be ingested.
 
 One per (reference, payload hash). `queued → running → completed | failed`; every transition has a
-reason code. The functions here decide; the store only writes what they answer.
+reason code. The functions here decide; the store only writes what they return.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def reopen_reason(status: HandoffStatus) -> Reason:
 
 
 def attempts_kept(status: HandoffStatus, attempts: int) -> int:
-    """Attempts that were started and never ended count on; a new life starts at none."""
+    """Attempts that were started and never ended still count; a handoff that is opened again starts at 0."""
     return attempts if status is HandoffStatus.RUNNING else 0
 
 

@@ -1,6 +1,6 @@
 """The run lock: a lease with a heartbeat and a fencing token.
 
-Whoever holds the lease of a source may write its next generation. The token grows with each new owner and
+The owner of a source's lease may write its next generation. The token grows with each new owner and
 travels with every write, so a process that slept through its lease cannot write over its successor.
 """
 

@@ -22,7 +22,7 @@ WHOLE_RUN_AT = "whole_run_at"
 ADDED_BY = "added_by"
 """In a source's metadata: who added it, when it was not the operator of this machine."""
 API = "api"
-"""Added over the network: nobody typed its location here, so it may not lead to private addresses."""
+"""Added over the network, not by the operator of this machine: it may not lead to private addresses."""
 
 
 class Status(StrEnum):
@@ -58,7 +58,7 @@ class Source:
     active_generation: int
     """What readers see; 0 before the first harvest."""
     last_generation: int
-    """The highest number ever shown to anybody; numbers are not reused."""
+    """The highest number that was ever visible; numbers are not reused."""
     held_generation: int | None
     held_reason: str | None
     last_run_at: datetime | None
@@ -77,12 +77,12 @@ class Source:
 
     @property
     def upstream(self) -> str:
-        """Who answers its requests: pauses belong to them, not to the source."""
+        """The host that answers its requests: it is paused, not the source."""
         return urls.host_of(self.location) or self.kind
 
     @property
     def is_broken(self) -> bool:
-        """Its last run ended with an error that only a person can mend."""
+        """Its last run ended with an error that only a person can fix."""
         return self.status is Status.ERROR and bool(self.metadata.get(FATAL))
 
     @property
@@ -92,7 +92,7 @@ class Source:
 
     @property
     def whole_run_at(self) -> datetime | None:
-        """When a run last asked for everything; those that were told what has changed do not count."""
+        """When a run last asked for everything; runs for named references do not count."""
         said = self.metadata.get(WHOLE_RUN_AT)
         return datetime.fromisoformat(said) if isinstance(said, str) else self.last_run_at
 

@@ -27,7 +27,7 @@ MAX_CHARS = 2000
 _MAX_HEADING_CHARS = 500
 """A longer "heading" is text: every section below would carry it in its path."""
 
-# One alternative per kind of line that can matter; whatever does not match is text. The scan looks for the
+# One alternative per kind of line that can matter; every other line is text. The scan looks for the
 # line break in front, which is several times faster than trying at every line start.
 _LINE = re.compile(
     r"\n(?=[ \t#`~=-])(?: {0,3}(?P<marks>#{1,6})(?:[ \t]+(?P<title>[^\n]*))?"

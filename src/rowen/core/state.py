@@ -18,13 +18,13 @@ class Step(StrEnum):
     SUCCEED = "succeed"
     FAIL = "fail"
     CANCEL_SHOWN = "cancel_shown"
-    """Somebody stopped the run of a source that readers see."""
+    """The run of a source that has a visible generation was cancelled."""
     CANCEL_NEW = "cancel_new"
-    """Somebody stopped the first run."""
+    """The first run was cancelled."""
     LOSE = "lose"
     """The process that ran it is gone."""
     APPROVE = "approve"
-    """A person let a held generation through."""
+    """A person approved a held generation."""
 
 
 _NEXT = {
@@ -41,7 +41,7 @@ _NEXT = {
 
 
 class IllegalTransition(AssertionError):
-    """A bug: nobody can cause it from outside."""
+    """A bug: no input can cause it."""
 
 
 def after(status: Status, step: Step) -> Status:

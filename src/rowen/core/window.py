@@ -31,7 +31,7 @@ class Window:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Windows:
-    """How a source wants to be read."""
+    """How a source is read by date."""
 
     overlap: timedelta = DAY
     first: timedelta = DAY
@@ -39,7 +39,7 @@ class Windows:
     seed_days: int = 0
     """How many days of history are wanted, counted from the first run; 0 for none."""
     seed_windows: int = 7
-    """How many days of history one turn takes in at most."""
+    """How many days of history one sync takes in at most."""
     seed_window_days: int = 1
 
 

@@ -1,8 +1,8 @@
-"""A whole store moved into another database: page by page, to be gone on with, and compared at the end.
+"""Copy a complete store into another database: page by page, resumable, and compared at the end.
 
-The store that is read is held by its leases, so no run writes to it meanwhile, and is read as it was at one
-moment. The one that is made remembers how far it has come with each page, and is no store to work with until
-everything in it was compared: whoever opens it before is told so (`core/exchange/complete.py`).
+The copy holds the leases of the store it reads, so no run writes to it meanwhile, and reads it as it was at
+one moment. The target remembers with each page how far the copy has come, and cannot be opened for work
+before everything in it was compared (`core/exchange/complete.py`).
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ async def copy(
     max_rows: int = MAX_ROWS,
     max_bytes: int = MAX_BYTES,
 ) -> Copied:
-    """Move all of one store into another that is empty, or that an earlier attempt has begun to fill."""
+    """Copy all of one store into another that is empty, or that an earlier attempt has begun to fill."""
     source, target = ports.source, ports.target
     identity = await source.copying.identity()
     if identity == await target.copying.identity():
@@ -107,7 +107,7 @@ async def copy(
         return _already(begun)
     async with AsyncExitStack() as held:
         there = await held.enter_async_context(_leases(ports, target, [ORCHESTRATOR]))
-        # Again, now that nobody else copies into it: somebody may have just done so, and be at work there.
+        # Again, under the lease: another process may have completed the copy in between, and use it.
         begun = await _begun(target, source, identity)
         if begun is not None and begun.completed_at is not None:
             return _already(begun)
@@ -123,7 +123,7 @@ def _already(progress: Progress) -> Copied:
 
 
 async def _begun(target: Side, source: Side, identity: str) -> Progress | None:
-    """What an earlier attempt has left; None for an empty store. Anything else is refused."""
+    """The progress of an earlier attempt; None for an empty store. Anything else is refused."""
     note = await target.store.note(COPY)
     if note is None:
         if await target.copying.is_empty():
@@ -144,7 +144,7 @@ async def _begun(target: Side, source: Side, identity: str) -> Progress | None:
 
 
 async def _lease_names(source: Side) -> list[str]:
-    """Whatever writes to a store on its own: runs, sinks, and whoever looks after them."""
+    """The leases of all that writes to a store: runs, sinks, the projection of companies, `rowen serve`."""
     return [
         ORCHESTRATOR,
         *(source_lease_name(one.id) for one in await source.store.sources()),
@@ -171,7 +171,7 @@ class _Held:
         lease = await store.acquire_lease(name, self._ports.owner, now=now, ttl_s=LEASE_TTL_S)
         if lease is None:
             holder = await store.lease(name)
-            owner = holder.owner if holder else "somebody who has just ended"
+            owner = holder.owner if holder else "a process that has just ended"
             raise Conflict(
                 f"store `{self._side.name}`: in use by `{owner}` (lease `{name}`)",
                 hint="stop `rowen serve` and wait for runs to end; the lease of a machine that is gone"
@@ -184,7 +184,7 @@ class _Held:
         self._beating = asyncio.create_task(self._beat())
 
     def check(self) -> None:
-        """Raises `LeaseLost`, or whatever else ended the heartbeat."""
+        """Raises `LeaseLost`, or another error that ended the heartbeat."""
         if self._beating is not None and self._beating.done():
             self._beating.result()
 

@@ -1,4 +1,4 @@
-"""Which source somebody means by what they typed."""
+"""Find a source by a typed name, with or without a version."""
 
 from __future__ import annotations
 

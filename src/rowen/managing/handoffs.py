@@ -1,4 +1,4 @@
-"""What a person may do with a single handoff: look at it, give it another life, or end it early."""
+"""Look at a single handoff, queue it again, or cancel it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ async def find(ports: Ports, handoff_id: int) -> Handoff:
 
 
 async def retry(ports: Ports, handoff_id: int) -> Handoff:
-    """Queue a failed handoff again, and wish for a sync of its reference: a run takes it up."""
+    """Queue a failed handoff again, and request a sync of its reference, whose run ingests it."""
     handoff = await find(ports, handoff_id)
     source = await _source(ports, handoff)
     now = ports.clock.now()
@@ -35,7 +35,7 @@ async def retry(ports: Ports, handoff_id: int) -> Handoff:
 
 
 async def cancel(ports: Ports, handoff_id: int) -> Handoff:
-    """End a handoff that nobody works on; raises `Conflict` while its source is being synced."""
+    """Cancel a handoff; raises `Conflict` while its source is being synced, or when it has ended."""
     handoff = await find(ports, handoff_id)
     async with run_lease(ports, await _source(ports, handoff)) as lease:
         if not await ports.store.cancel_handoff(lease, handoff_id, now=ports.clock.now()):

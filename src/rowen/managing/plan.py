@@ -1,4 +1,4 @@
-"""What a sync would cost at the embedding provider, before anybody pays for it.
+"""Estimate what a sync would cost at the embedding provider, before it runs.
 
 Counts are exact where the source can be counted cheaply (a folder, a portal that answers with its total);
 lengths are estimated from what is stored of the source, or from a stated guess.
@@ -15,7 +15,7 @@ from rowen.engine.ports import Ports
 
 CHARS_PER_TOKEN = 4
 GUESSED_CHARS_PER_ITEM = 1200
-"""Title and text of an item nobody has seen yet."""
+"""Title and text of an item that was not fetched yet."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,6 +1,6 @@
 """Adding sources and removing them.
 
-Adding asks the server first: what is written down was seen to answer.
+Adding sends a request first: a stored source has answered.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
 class Added:
     source: Source
     findings: tuple[str, ...]
-    """What the server said, in sentences."""
+    """What the answer of the server shows, in sentences."""
 
 
 async def add(
@@ -40,7 +40,7 @@ async def add(
     check: bool = True,
     origin: str | None = None,
 ) -> Added:
-    """Find out what is there and remember it; without `check`, nobody is asked.
+    """Find out what is there and store it; without `check`, no request is sent.
 
     `origin` says who adds it when that is not the operator of this machine (`core.source.API`): such a
     source reaches nothing private, now or later.
@@ -68,7 +68,7 @@ async def describe(
     settings: Mapping[str, str],
     check: bool,
 ) -> tuple[NewSource, tuple[str, ...]]:
-    """The source that these words mean, and what was found out about it. Nothing is written."""
+    """The source that these arguments mean, and what was found out about it. Nothing is written."""
     if not NAME.fullmatch(name):
         raise UserError(
             f"name `{name}`: expected up to 64 letters, digits, dots, dashes or underscores", name=name
@@ -79,7 +79,7 @@ async def describe(
             version=version,
         )
     chosen = ports.kinds.named(kind) if kind else _kind_of(ports, location)
-    # Before anybody is asked: a misspelt setting should not cost a request.
+    # Before the first request: a misspelt setting should not cost one.
     values = parameters.read(chosen.params, settings)
     prepare = chosen.prepare if kind else chosen.guess or chosen.prepare
     prepared = await prepare(

@@ -33,12 +33,12 @@ SHOWN = 5
 
 
 async def project(ports: Ports, *, limit: int = 500) -> int:
-    """Bring offers and companies in step with what readers see; answers how many references were looked at.
+    """Bring offers and companies in step with what readers see; returns how many references were looked at.
 
-    `limit` is how many of them go into one transaction. Somebody else who is at it does it for us.
+    `limit` is how many of them go into one transaction. While another process holds the lease, it does this.
     """
     done = 0
-    # Asked again after letting go: whoever came in between was sent away and relies on us.
+    # Looked at again after the release: a process that found the lease taken relies on this one.
     while await _is_behind(ports):
         lease = await acquire(ports, LEASE)
         if lease is None:
@@ -168,7 +168,7 @@ async def _seen(ports: Ports, items: Sequence[FeedItem]) -> list[Seen]:
 
 
 def _boards(document: Document, source: Source | None) -> set[str]:
-    """The domains of whoever shows an offer: its own address, and where the source is asked."""
+    """The domains that show an offer: that of its own address, and that of its source."""
     addresses = (document.url, source.location if source else "")
     return {registrable(host) for host in map(host_of, addresses) if host}
 

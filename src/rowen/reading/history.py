@@ -1,4 +1,4 @@
-"""Looking back and going back: diff, rollback, approve, vacuum."""
+"""Generations of a source: diff, rollback, approve, vacuum."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ async def approve(ports: Ports, source: Source) -> int:
 
 
 async def vacuum(ports: Ports, sources: list[Source], *, keep: int | None = None) -> Vacuumed:
-    """Forget what died before the kept history, and everything nobody uses."""
+    """Delete what died before the kept history, and what is not used any more."""
     floors = {}
     for source in sources:
         numbers = [g.number for g in await ports.store.generations(source.id) if g.activated_at]

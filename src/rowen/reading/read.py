@@ -1,4 +1,4 @@
-"""Reading what is stored: a document by its sections, and what changed lately, in words.
+"""Reading what is stored: a document by its sections, and what changed lately.
 
 For readers with little room, such as an assistant: an excerpt keeps within a budget and says what it left
 out. Nothing is fetched here, and nothing is written.
@@ -92,7 +92,7 @@ async def by_id(ports: Ports, document_id: int) -> Document:
 
 
 async def by_url(ports: Ports, url: str) -> Document:
-    """The visible document at an address, whatever its source calls it; of several, the one fetched last."""
+    """The visible document at an address, also under another reference; of several, the one fetched last."""
     address = url.partition("#")[0].strip()
     spellings = _spellings(address)
     wanted = [*spellings, *_tails(address)]

@@ -1,8 +1,7 @@
-"""Bring every sink up to date with what readers see: after an activation, and when somebody asks.
+"""Bring every sink up to date with what readers see: after an activation, and by `rowen announce`.
 
-A sink that fails is tried again while that may help, its error is written down, and the others go on; what it
-did not get waits for the next time. One process sends to a sink at a time. Where nothing waits nothing is
-written.
+A transient failure of a sink is retried, its error is recorded, and the others go on; the next call sends the
+rest. One process sends to a sink at a time. Where nothing waits nothing is written.
 """
 
 from __future__ import annotations
@@ -30,14 +29,14 @@ from rowen.sinks import declared as rules
 from rowen.sinks.webhook import sink as webhook
 
 RETRY = RetryPolicy(retries=2, base_s=1.0, max_wait_s=10.0)
-"""Whoever asks for more time gets it, while the others go on."""
+"""A receiver that asks for a longer wait is paused, and the other sinks go on."""
 PATIENCE = 3
-"""After so many failed turns in a row a sink is left alone for a while, longer each time."""
+"""After so many failures in a row a sink is not tried for a while, longer each time."""
 REST_S, LONGEST_REST_S = 60.0, 3600.0
 LONGEST_PAUSE_S = 86_400.0
 """A receiver that asks for more is asked once a day."""
 PAUSE = "pause"
-"""In the state of a sink: until when it asked to be left alone, or with which settings it is of no use."""
+"""In the state of a sink: until when its receiver asked us to wait, or with which settings it is gone."""
 
 NOTHING_SENT = Sent(sent=0)
 
@@ -51,9 +50,9 @@ class Outcome(StrEnum):
     WAITS = "waits"
     """There is something for it, and this is not the time."""
     BUSY = "busy"
-    """Somebody else sends to it."""
+    """Another process sends to it."""
     DISABLED = "disabled"
-    """It was told to be gone."""
+    """Its receiver answered 410, gone."""
     FAILED = "failed"
 
 
@@ -80,19 +79,19 @@ async def announce(
         return []
     end = await ports.store.feed_end()
     sources = await ports.store.sources()
-    # Whoever names a sink has mended it, or wants to know.
+    # A sink that is named is tried at once: its receiver may have been fixed.
     insists = force or only is not None
     announced = []
     for sink in found:
         if force or _is_due(ports, sink, end, sources):
-            announced.append(await _turn(ports, sink, force=force, insists=insists))
+            announced.append(await _send_to(ports, sink, force=force, insists=insists))
         else:
             announced.append(_announced(sink, Outcome.NOTHING))
     return announced
 
 
 async def _project(ports: Ports) -> None:
-    """Companies first: there are sinks that tell of them."""
+    """Companies first: some sinks send them."""
     try:
         await companies.project(ports)
     except TransientError as exc:
@@ -103,7 +102,7 @@ async def _project(ports: Ports) -> None:
 
 
 def is_disabled(sink: Sink) -> bool:
-    """Was it told, with these settings, never to send there again?"""
+    """Did its receiver, with these settings, answer that it is gone?"""
     pause = _pause(sink)
     return pause is not None and pause["until"] is None
 
@@ -130,7 +129,7 @@ def _rested(sink: Sink) -> datetime | None:
 
 
 def _pause(sink: Sink) -> Mapping[str, Any] | None:
-    """Other settings are another receiver: what the old one asked for does not count."""
+    """A pause belongs to the settings it was made with: other settings are another receiver."""
     pause = sink.state.get(PAUSE)
     return pause if pause and pause["settings"] == rules.fingerprint(sink.settings) else None
 
@@ -151,7 +150,7 @@ def _is_due(ports: Ports, sink: Sink, end: Cursor, sources: Sequence[Source]) ->
     return end > sink.cursor or (kind is not None and kind.stale(sink, sources))
 
 
-async def _turn(ports: Ports, sink: Sink, *, force: bool, insists: bool) -> Announced:
+async def _send_to(ports: Ports, sink: Sink, *, force: bool, insists: bool) -> Announced:
     now = ports.clock.now()
     try:
         if not force and is_disabled(sink):
@@ -173,7 +172,7 @@ async def _turn(ports: Ports, sink: Sink, *, force: bool, insists: bool) -> Anno
 
 
 async def _with_lease(ports: Ports, name: str, lease: Lease, *, force: bool) -> Announced:
-    # As it is now: somebody else may have sent meanwhile.
+    # As it is now: another process may have sent meanwhile.
     sink = await _reloaded(ports, name)
     end = await ports.store.feed_end()
     if not force and not _is_due(ports, sink, end, await ports.store.sources()):

@@ -18,7 +18,7 @@ def builtin() -> dict[str, SinkKind]:
             send=sheets.send,
             check=sheets.check,
             from_beginning=True,
-            # People write into a sheet too, which no feed tells.
+            # People write into a sheet too, which is in no feed.
             stale=lambda sink, sources: True,
             not_before=sheets.not_before,
         ),

@@ -1,4 +1,4 @@
-"""Sinks as somebody lists them in `rowen.toml`: which sources each is about, and what makes a store match it.
+"""Sinks as `rowen.toml` lists them: which sources each is about, and the steps that make a store match it.
 
     [[sinks]]
     name = "search-index"
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, time
 from fnmatch import fnmatchcase
 from typing import Any
@@ -27,14 +27,22 @@ from rowen.core.source import Source
 from rowen.errors import ConfigError
 
 SOURCES = "sources"
-START = Param(
-    name="start",
-    default="now",
-    parse=parameters.one_of("now", "beginning"),
-    identity=False,
-    help="Where a new sink begins: with the next change, or with everything readers see",
-)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+def setting(
+    name: str, default: Any, parse: Callable[[str], Any], about: str, *, secret: bool = False
+) -> Param:
+    """A setting of a sink: unlike some of a source's, none of them makes it another sink."""
+    return Param(name=name, default=default, parse=parse, identity=False, secret=secret, help=about)
+
+
+START = setting(
+    "start",
+    "now",
+    parameters.one_of("now", "beginning"),
+    "Where a new sink begins: with the next change, or with everything readers see",
+)
 
 
 def read(tables: Any, *, where: str) -> list[SinkEntry]:

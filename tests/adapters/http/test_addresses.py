@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rowen.adapters.http.addresses import is_public, parse_address
+from rowen.core.safety.addresses import is_public, parse_address
 
 PUBLIC = ["93.184.216.34", "8.8.8.8", "2606:4700::6810:84e5", "2a00:1450:4001::1"]
 NOT_PUBLIC_V4 = [

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rowen.core.exchange import alarm_channels
-from rowen.core.exchange.alarm import Alarm, Channel, Severity, What, after_telling, to_tell, verdict
+from rowen.core.exchange.alarm import Alarm, Channel, Severity, What, after_delivery, channels_for, verdict
 from rowen.core.rules.schedule import Failure
 from rowen.core.run import RunStatus
 from rowen.errors import ConfigError
@@ -53,43 +53,43 @@ def test_the_end_of_a_turn_is_worth_one_word(
 
 
 def test_a_streak_is_told_once_and_again_only_after_it_recovered() -> None:
-    assert to_tell([LOG], alarm(), {}) == [LOG]
-    raised = after_telling({}, alarm(), [LOG])
-    assert to_tell([LOG], alarm(failures=9), raised) == []
+    assert channels_for([LOG], alarm(), {}) == [LOG]
+    raised = after_delivery({}, alarm(), [LOG])
+    assert channels_for([LOG], alarm(failures=9), raised) == []
     good = alarm(What.RECOVERED)
-    assert to_tell([LOG], good, raised) == [LOG]
-    assert after_telling(raised, good, [LOG]) == {}
-    assert to_tell([LOG], alarm(), {}) == [LOG]
+    assert channels_for([LOG], good, raised) == [LOG]
+    assert after_delivery(raised, good, [LOG]) == {}
+    assert channels_for([LOG], alarm(), {}) == [LOG]
 
 
 def test_good_news_is_for_whoever_had_the_bad() -> None:
     others = Channel(name="others", kind="log", severity=Severity.CRITICAL)
     silent = Channel(name="silent", kind="log", on=frozenset({What.ERROR}))
     raised = {"others": ["fatal"], "silent": ["error"]}
-    assert names(to_tell([LOG, others, silent], alarm(What.RECOVERED), raised)) == ["others"]
+    assert names(channels_for([LOG, others, silent], alarm(What.RECOVERED), raised)) == ["others"]
 
 
 def test_graver_is_news_and_less_grave_is_not() -> None:
-    raised = after_telling({}, alarm(What.ERROR), [LOG])
-    assert to_tell([LOG], alarm(What.FATAL), raised) == [LOG]
-    raised = after_telling(raised, alarm(What.FATAL), [LOG])
+    raised = after_delivery({}, alarm(What.ERROR), [LOG])
+    assert channels_for([LOG], alarm(What.FATAL), raised) == [LOG]
+    raised = after_delivery(raised, alarm(What.FATAL), [LOG])
     assert raised == {"log": ["error", "fatal"]}
-    assert to_tell([LOG], alarm(What.ERROR), {"log": ["fatal"]}) == []
-    assert to_tell([LOG], alarm(What.HELD), {"log": ["error"]}) == [LOG]
+    assert channels_for([LOG], alarm(What.ERROR), {"log": ["fatal"]}) == []
+    assert channels_for([LOG], alarm(What.HELD), {"log": ["error"]}) == [LOG]
 
 
 def test_a_channel_may_wait_for_more_failures() -> None:
     patient = Channel(name="patient", kind="log", after=5)
-    assert names(to_tell([LOG, patient], alarm(failures=4), {})) == ["log"]
-    assert names(to_tell([LOG, patient], alarm(failures=5), {})) == ["log", "patient"]
-    assert names(to_tell([LOG, patient], alarm(What.FATAL, failures=1), {})) == ["log", "patient"]
-    assert to_tell([LOG], alarm(failures=2), {}, patience=3) == []
+    assert names(channels_for([LOG, patient], alarm(failures=4), {})) == ["log"]
+    assert names(channels_for([LOG, patient], alarm(failures=5), {})) == ["log", "patient"]
+    assert names(channels_for([LOG, patient], alarm(What.FATAL, failures=1), {})) == ["log", "patient"]
+    assert channels_for([LOG], alarm(failures=2), {}, patience=3) == []
 
 
 def test_a_channel_that_was_not_told_is_told_the_next_time() -> None:
     mail = Channel(name="mail", kind="email")
-    raised = after_telling({}, alarm(), [LOG])
-    assert names(to_tell([LOG, mail], alarm(failures=6), raised)) == ["mail"]
+    raised = after_delivery({}, alarm(), [LOG])
+    assert names(channels_for([LOG, mail], alarm(failures=6), raised)) == ["mail"]
 
 
 def test_a_channel_hears_of_the_sources_that_matter_to_it() -> None:
@@ -112,7 +112,7 @@ def test_an_alarm_reads_well() -> None:
     assert alarm(failures=1).title == "source `docs` failed"
     assert alarm(What.SINK, source=None).title == "sink `people` failed, 3 times in a row"
     assert alarm(What.HELD).title == "source `docs`: a generation is held for approval"
-    assert alarm(What.FATAL).title == "source `docs` stopped: only a person can mend it"
+    assert alarm(What.FATAL).title == "source `docs` stopped: only a person can fix it"
     good = Alarm(what=What.RECOVERED, source="docs", at=AT)
     assert good.text == "source `docs` works again"
     assert good.as_dict()["message"] == good.text

@@ -1,4 +1,4 @@
-"""The ways to tell somebody: a line in the log, a program, a web hook, an e-mail."""
+"""Channels for alarms: a line in the log, a program, a web hook, an e-mail."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An alarm as one line of the log; where the log goes is for the program that runs us to say."""
+"""An alarm as one line of the log; the embedding program decides where the log goes."""
 
 from __future__ import annotations
 

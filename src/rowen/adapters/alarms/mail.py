@@ -1,7 +1,7 @@
-"""Send the alarm as an e-mail, over TLS unless it was asked not to.
+"""Send the alarm as an e-mail, over TLS unless `security = "none"`.
 
-The standard library's client blocks, so it works in a thread. A server that refuses for now (4xx) may be
-asked again; what it refuses for good is for a person to mend.
+The standard library's client blocks, so it works in a thread. A server that refuses for now (4xx) is a
+`TransientError`; what it refuses for good is a `ConfigError`.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ def written(route: Route, alarm: Alarm) -> EmailMessage:
     message["Subject"] = _line(f"[Rowen] {alarm.title}")[:_SUBJECT_CHARS]
     message["Date"] = format_datetime(alarm.at)
     message["Message-ID"] = make_msgid(domain="rowen.invalid")
-    # Answers of machines to machines (absence notes) stay out of somebody's inbox.
+    # Mail programs send no absence note to a message that is marked so.
     message["Auto-Submitted"] = "auto-generated"
     message["X-Rowen-Alarm"] = alarm.what.value
-    # Half a surrogate pair, from somebody's broken page, has no UTF-8.
+    # Half a surrogate pair, quoted from a broken page, has no UTF-8.
     text = alarm.text.encode("utf-8", "replace").decode()
     message.set_content(f"{text}\n\n{alarm.at:%Y-%m-%d %H:%M} UTC\n")
     return message

@@ -1,7 +1,7 @@
-"""A file beside another that takes its place at the end, or goes without a trace.
+"""A draft beside a file: it replaces the file at the end, or is deleted.
 
-The draft lies in the same folder, because only there a file can take another's place in one step. A process
-that was killed leaves its draft behind; whoever writes the same file a day later takes it away.
+The draft lies in the same folder, because a rename is atomic only there. A killed process leaves its draft
+behind; the next draft of the same file deletes those older than a day.
 """
 
 from __future__ import annotations

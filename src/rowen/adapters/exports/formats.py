@@ -55,7 +55,7 @@ class Csv:
 
     def finish(self) -> None:
         self._out.flush()
-        # The file below is closed by whoever opened it.
+        # The `Draft` closes the file below.
         self._out.detach()
 
     def abandon(self) -> None:
@@ -101,7 +101,7 @@ class Parquet:
     def abandon(self) -> None:
         with contextlib.suppress(Exception):
             self._writer.close()
-        # Else it would try again when nobody looks, and complain about a file that is closed.
+        # Else the garbage collector would finish it later, and complain about a file that is closed.
         self._writer.is_open = False
 
 

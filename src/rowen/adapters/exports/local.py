@@ -1,4 +1,4 @@
-"""Exports into local folders, in a thread of their own so that nobody waits for the disk."""
+"""Exports into local folders, in a thread of their own so that the event loop does not wait for the disk."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def _read(folder: Path, path: str, max_bytes: int) -> bytes:
         # A link may have been turned elsewhere since the folder was listed.
         if not file.resolve().is_relative_to(folder.resolve()):
             raise Unfetchable(f"file `{path}`: a link that leaves the folder", path=path)
-        # Without blocking: what was a file may be a pipe by now, and nobody may ever write to it.
+        # Without blocking: what was a file may be a pipe by now, and opening a pipe waits for its writer.
         with os.fdopen(os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as opened:
             if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
                 raise Unfetchable(f"file `{path}`: not a regular file", path=path)
@@ -109,7 +109,7 @@ class _Scanner:
             return
         if self._options.ignore_files and any(entry.name == ".gitignore" for entry in found):
             rules = rules.and_file(folder / ".gitignore", prefix)
-        # In a fixed order, and links last: a folder is listed under its own name whatever links lead to it.
+        # In a fixed order, and links last: a folder is listed under its own name, not under a link's.
         found.sort(key=lambda entry: (entry.is_symlink(), entry.name))
         for entry in found:
             try:

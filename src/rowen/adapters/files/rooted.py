@@ -1,4 +1,4 @@
-"""Folders for somebody who may look below a few roots only. Links are followed before they are judged."""
+"""Folders for sources that may read below a few roots only. Links are followed before they are checked."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class RootedFolders:
         return RootedFolders(self, roots)
 
     def locate(self, location: str) -> str | None:
-        # The same answer for what is not there and what is not theirs: the disk is none of their business.
+        # The same answer for what is missing and what is not allowed: it gives nothing of the disk away.
         path = self._folders.locate(location)
         return path if path is not None and lies_below(path, self._roots) else None
 

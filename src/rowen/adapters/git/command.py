@@ -1,4 +1,4 @@
-"""Starting the `git` command: without questions, hooks or odd transports, and never for ever.
+"""Starting the `git` command: without prompts, hooks or odd transports, and within a time limit.
 
 What an address or a branch says cannot become an option or a program: options end before they begin, and only
 plain transports are allowed. Failures come out as our errors.
@@ -35,7 +35,7 @@ _SETTINGS = (
     f"core.hooksPath={os.devnull}",
     "core.fsmonitor=false",
     "core.askPass=",
-    # A redirect could lead to an address nobody typed.
+    # A redirect could lead to an address that the operator did not type.
     "http.followRedirects=false",
     "http.lowSpeedLimit=100",
     "http.lowSpeedTime=60",
@@ -81,7 +81,7 @@ class Git:
         protocols: str = PROTOCOLS,
         settings: Sequence[str] = (),
     ) -> None:
-        """`protocols` and `settings` are for callers who want less than everything."""
+        """`protocols` and `settings` narrow what it may do."""
         kept = {name: value for name, value in environment.items() if name not in _NOT_OURS}
         self._settings = (*_SETTINGS, *settings)
         self._environment = {
@@ -132,7 +132,7 @@ class Git:
 
 
 async def end(process: asyncio.subprocess.Process) -> None:
-    """The process and its helpers are gone afterwards, whatever they were doing."""
+    """Kill the process and its helpers, if they have not ended, and wait for the end."""
     if process.returncode is None:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -141,7 +141,7 @@ async def end(process: asyncio.subprocess.Process) -> None:
 
 
 def failure(what: str, stderr: bytes) -> RowenError:
-    """What git's words mean for us; words we do not know count as an outage, which loses nothing."""
+    """The error for what git printed; unknown text counts as an outage, which deletes nothing."""
     said = _CREDENTIALS.sub("", stderr.decode("utf-8", "replace")).strip()
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     cause = next(

@@ -1,7 +1,7 @@
-"""The way to a repository that somebody else than the operator has named: to public addresses, and pinned.
+"""Git for a repository that was added over the API: to public addresses only, and pinned to them.
 
-Git is a child process that looks names up by itself, and could be told something else than we were. So the
-name is looked up here, every address must be public, and git is told those addresses and no other. It starts
+Git is a child process that resolves names by itself, and could get another answer than we did. So the name
+is resolved here, every address must be public, and git is given those addresses and no other. It starts
 with none of the operator's settings, credentials or proxies.
 """
 
@@ -46,7 +46,7 @@ class PublicWay:
         kept = {name: value for name, value in environment.items() if name in _KEPT}
         self._environment = {
             **kept,
-            # Nobody's settings, and no home where curl finds passwords.
+            # No settings of a user, and no home where curl finds passwords.
             "GIT_CONFIG_NOSYSTEM": "1",
             "GIT_CONFIG_GLOBAL": os.devnull,
             "HOME": os.devnull,
@@ -126,7 +126,7 @@ def leads_outside(path: str, may_read: Callable[[str], bool]) -> str | None:
     """What of a repository on this machine makes git read elsewhere; None when nothing does.
 
     A `.git` may be a file that names another folder, a folder may be a link, and a repository may borrow its
-    objects from others, which borrow in turn.
+    objects from others, which may borrow as well.
     """
     # In this order git looks for a repository by a path.
     waiting = [Path(path + suffix) for suffix in ("/.git", "", ".git/.git", ".git")]
@@ -165,7 +165,7 @@ def _named(file: Path, mark: str, base: Path) -> list[Path]:
         return []
     named = [text.removeprefix(mark).rstrip("\r\n")] if mark else text.split("\n")
     if len(text) > MAX_NAMED_BYTES or any(one.startswith('"') for one in named):
-        # Longer than anybody needs, or in a spelling that hides the place: taken for the worst.
+        # Too long, or in a spelling that hides the place: treated as if it named the root of the file system.
         return [Path(base.anchor)]
     return [base / one for one in named if one and not one.startswith("#") and "\0" not in one]
 

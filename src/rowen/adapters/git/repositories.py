@@ -47,7 +47,7 @@ class GitRepositories:
             may_read=may_read,
             allow_private=allow_private,
         )
-        # Clones of their own: what the operator's credentials brought is not for everybody.
+        # Clones of their own: sources of the API must not see what the operator's credentials fetched.
         return PublicRepositories(self._folder / "public", way)
 
     async def head(self, address: str, branch: str | None) -> Head:

@@ -1,7 +1,7 @@
-"""What went wrong with an exchange, in Rowen's words.
+"""Translate the failures of an exchange into `rowen.errors`.
 
-Every exception of aiohttp and of the operating system becomes one of `rowen.errors`; what none of the rules
-knows is a bug and is left alone. Messages name the address without credentials.
+Every exception of aiohttp and of the operating system becomes one of ours; what none of the rules
+knows is a bug and is not translated. Messages name the address without credentials.
 """
 
 from __future__ import annotations

@@ -17,9 +17,9 @@ from ada_url import normalize_url
 from aiohttp import AddrInfoType
 from yarl import URL
 
-from rowen.adapters.http.addresses import Address, is_public, parse_address
 from rowen.adapters.http.decode import ACCEPTED, DecodeError, OversizeError, decode
 from rowen.adapters.http.failures import TRANSLATED, RefusedSocketError, refused_socket, translate
+from rowen.core.safety.addresses import Address, is_public, parse_address
 from rowen.core.safety.secrets import Secret
 from rowen.core.web.urls import normalise, without_credentials
 from rowen.errors import BodyTooLarge, ConnectionFailed, Unfetchable
@@ -109,7 +109,7 @@ class HttpFetcher:
         self._options = options
 
     async def fetch(self, request: Request) -> Response:
-        """Whatever answer arrived; raises `TransientError` or `PermanentError` when none did."""
+        """The answer, of any status; raises `TransientError` or `PermanentError` when none arrived."""
         try:
             return await self._exchange(request)
         except TRANSLATED as exc:

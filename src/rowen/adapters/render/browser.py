@@ -10,7 +10,7 @@ from rowen.errors import ConfigError
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
-# The browser has no business on the network: pages get what they ask for from us. These keep it from trying.
+# The browser must not use the network: `load` answers the requests of a page. These keep it from trying.
 FLAGS = (
     "--disable-gpu",
     "--disable-quic",
@@ -23,7 +23,7 @@ FLAGS = (
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--host-resolver-rules=MAP * ~NOTFOUND",
 )
-# Nobody listens there. What Playwright does not intercept (a web socket, say) goes to a proxy and ends there.
+# No process listens there. What Playwright does not intercept (a web socket, say) goes to it and ends there.
 DEAD_PROXY = "http://0.0.0.0:9"
 
 

@@ -1,6 +1,6 @@
 """What Google's answers mean when they are not what was asked for.
 
-Quota and server trouble may pass; what a person has to change comes with the words for it.
+Quota and server failures are transient; what a person has to change comes with a hint.
 """
 
 from __future__ import annotations

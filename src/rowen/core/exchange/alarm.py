@@ -1,9 +1,9 @@
-"""Alarms: what is worth telling a person, once, and through which channels.
+"""Alarms: which failure is reported to a person, once, and through which channels.
 
 A streak of failures raises one alarm on each channel that wants it, and none after that until the source or
-sink works again. An alarm of a graver sort (settings that only a person can mend, after failures that might
-have passed) is news, the other way round it is not. Pure: what was raised before comes in, the channels to
-tell go out; `alarm_channels` reads their definitions.
+sink works again. A `FATAL` alarm after an `ERROR` in the same streak is raised too, an `ERROR` after a
+`FATAL` is not. Pure: what was raised before comes in, the channels to deliver to go out; `alarm_channels`
+reads their definitions.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from rowen.core.rules.schedule import Failure
 from rowen.core.run import RunStatus
 
 RATE_LIMIT_PATIENCE = 3
-"""A client that limits us is paused and asked again later; only a streak of that is worth a word."""
+"""An upstream that limits us is paused and asked again later; only so many in a row raise an alarm."""
 
 
 class What(StrEnum):
     ERROR = "error"
     """A source failed after all its attempts."""
     FATAL = "fatal"
-    """Settings or credentials are wrong: the source stops until a person mends them."""
+    """Settings or credentials are wrong: the source stops until a person fixes them."""
     HELD = "held"
-    """The deletion guard waits for a person's word."""
+    """The deletion guard waits for a person's approval."""
     SINK = "sink"
     """A sink could not send after all its attempts."""
     RECOVERED = "recovered"
@@ -55,7 +55,7 @@ _SEVERITY = {
     What.FATAL: Severity.CRITICAL,
 }
 _SAID_BEFORE = {What.ERROR: frozenset({What.ERROR, What.FATAL})}
-"""Which alarms of the same streak make another one no news; by default the alarm itself."""
+"""Which earlier alarms of the same streak suppress an alarm; by default the same one."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -80,13 +80,13 @@ class Alarm:
 
     @property
     def title(self) -> str:
-        """One line for a person, without what others wrote."""
+        """One line for a person, without text from outside."""
         if self.what is What.RECOVERED:
             return f"{self.subject} works again"
         if self.what is What.HELD:
             return f"{self.subject}: a generation is held for approval"
         if self.what is What.FATAL:
-            return f"{self.subject} stopped: only a person can mend it"
+            return f"{self.subject} stopped: only a person can fix it"
         times = "" if self.failures <= 1 else f", {self.failures} times in a row"
         return f"{self.subject} failed{times}"
 
@@ -102,7 +102,7 @@ class Alarm:
 
     @property
     def line(self) -> str:
-        """One event name, then fields; what others wrote is quoted, so that it stays on its line."""
+        """One event name, then fields; text from outside is quoted, so that it stays on its line."""
         fields = {name: value for name, value in self.as_dict().items() if value is not None}
         return "alarm " + " ".join(f"{name}={_shown(value)}" for name, value in fields.items())
 
@@ -121,17 +121,17 @@ class Alarm:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Channel:
-    """A way to tell somebody, as it is defined; secrets stand in it by reference."""
+    """Where alarms are delivered, as it is defined; it holds secrets by reference."""
 
     name: str
     kind: str
     on: frozenset[What] = frozenset(What)
     sources: tuple[str, ...] = ()
-    """Globs of the sources that matter; empty for all. A sink's alarms are not asked about their source."""
+    """Globs of sources; empty for all. Alarms about a sink are not filtered by source."""
     severity: Severity = Severity.INFO
     """Nothing below this."""
     after: int = 1
-    """Failures in a row, retries included, before it is told."""
+    """Failures in a row, retries included, before an alarm is delivered."""
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def wants(self, alarm: Alarm) -> bool:
@@ -144,25 +144,27 @@ class Channel:
 
 
 Raised = Mapping[str, Sequence[str]]
-"""What was told in this streak, by the name of the channel."""
+"""The alarms delivered in this streak, by the name of the channel."""
 
 
 def verdict(status: RunStatus, failure: Failure | None) -> What | None:
-    """What a turn's end is worth saying; None for nothing, `RECOVERED` when all is well."""
+    """The alarm for the end of a run; None for no alarm, `RECOVERED` when the run was good."""
     if status is RunStatus.HELD:
         return What.HELD
     if failure is Failure.FATAL:
         return What.FATAL
     if failure is not None:
         return What.ERROR
-    # Cancelled by a person: neither a failure nor a proof that it works.
+    # A cancelled run is neither a failure nor a proof that the source works.
     return What.RECOVERED if status.is_good else None
 
 
-def to_tell(channels: Sequence[Channel], alarm: Alarm, raised: Raised, *, patience: int = 1) -> list[Channel]:
-    """The channels for which this is news."""
+def channels_for(
+    channels: Sequence[Channel], alarm: Alarm, raised: Raised, *, patience: int = 1
+) -> list[Channel]:
+    """The channels that get this alarm."""
     if alarm.what is What.RECOVERED:
-        # Good news is for whoever had the bad, whatever severity they asked for.
+        # A recovery goes to the channels that got the alarm, also when they want a higher severity.
         return [channel for channel in channels if raised.get(channel.name) and alarm.what in channel.on]
     said = _SAID_BEFORE.get(alarm.what, frozenset({alarm.what}))
     counted = alarm.what in (What.ERROR, What.SINK)
@@ -175,12 +177,12 @@ def to_tell(channels: Sequence[Channel], alarm: Alarm, raised: Raised, *, patien
     ]
 
 
-def after_telling(raised: Raised, alarm: Alarm, told: Sequence[Channel]) -> dict[str, list[str]]:
-    """What to remember: a channel that could not be told is told the next time."""
+def after_delivery(raised: Raised, alarm: Alarm, delivered: Sequence[Channel]) -> dict[str, list[str]]:
+    """What to remember: a channel whose delivery failed is tried again the next time."""
     if alarm.what is What.RECOVERED:
         return {}
     kept = {name: list(said) for name, said in raised.items()}
-    for channel in told:
+    for channel in delivered:
         kept[channel.name] = sorted({*kept.get(channel.name, ()), alarm.what.value})
     return kept
 

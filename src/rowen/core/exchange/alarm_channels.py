@@ -25,7 +25,7 @@ from rowen.core.web import urls
 from rowen.errors import ConfigError
 
 DEFAULT = Channel(name="log", kind="log")
-"""When nobody defined any."""
+"""When no channel is defined."""
 PORTS = {"starttls": 587, "ssl": 465, "none": 25}
 _COMMON = ("name", "kind", "on", "sources", "severity", "after")
 _ON = ", ".join(what.value for what in What)
@@ -42,7 +42,7 @@ def read(tables: Any, *, where: str) -> list[Channel]:
 
 
 def as_table(channel: Channel) -> dict[str, Any]:
-    """What `read` makes the same channel of."""
+    """The table that `read` makes the same channel of."""
     return {
         "name": channel.name,
         "kind": channel.kind,

@@ -17,7 +17,7 @@ from rowen.core.exchange.delivery import named
 from rowen.core.feed import Document
 
 MAX_METADATA_COLUMNS = 500
-"""What metadata has beyond these stays together in one column: keys are made by others, without end."""
+"""Metadata keys beyond these go together into one column: sources may have any number of keys."""
 METADATA = "metadata"
 _LARGEST_WHOLE = 2**63
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -120,7 +120,7 @@ def harmless(cell: Any) -> Any:
 def _is_formula(text: str) -> bool:
     if text.startswith(_FORMULA):
         return True
-    # Programs drop marks that nobody sees, and some read full-width signs as the usual ones.
+    # Programs drop invisible characters, and some read full-width signs as the usual ones.
     first = next((one for one in text if unicodedata.category(one) not in _UNSEEN), "")
     return unicodedata.normalize("NFKC", first).startswith(_FORMULA)
 

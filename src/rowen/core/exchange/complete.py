@@ -1,4 +1,4 @@
-"""Is a store whole, or is another one still being copied into it? Asked whenever a store is opened."""
+"""Is a store complete, or is another one still being copied into it? Checked whenever a store is opened."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ COPY = "copy"
 
 
 def check_complete(note: Mapping[str, Any] | None, name: str) -> None:
-    """Raises `StoreUnusable`: what half a store answers is wrong, and what it is given may be lost."""
+    """Raises `StoreUnusable`: half a store gives wrong answers, and what is written to it may be lost."""
     if note is not None and not note["complete"]:
         raise StoreUnusable(
             f"store `{name}`: the copy of `{note['name']}` into it is not complete",

@@ -1,8 +1,8 @@
-"""What the outside is told of a change: its JSON, what goes together into one delivery, and who signs it.
+"""A change as a sink sends it: its JSON, which changes make one delivery, and the signature.
 
-A delivery holds changes of one activation and has a name that follows from what is in it. Whoever sends the
-same changes again, after a crash, sends them under the same name, so that the receiver can tell. Nothing is
-sent from here.
+A delivery holds changes of one activation and has a name that follows from what is in it. The same
+changes, sent again after a crash, have the same name, so that the receiver recognises them. Nothing is sent
+from here.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LARGEST = 100
 def batches(page: Sequence[FeedItem], *, size: int) -> list[tuple[FeedItem, ...]]:
     """Cut a page of the feed, of at most `size` items, into deliveries.
 
-    invariant: from the same cursor on, the first delivery is the same, whatever was shown to readers since.
+    invariant: from the same cursor on, the first delivery is the same, also after later activations.
     So none reaches over the end of an activation, and one that the end of the page may have cut is only taken
     when it stands alone: then `size` has cut it, and will again.
     """
@@ -47,7 +47,7 @@ def named(label: str) -> tuple[str, str | None]:
 
 
 def change(item: FeedItem) -> dict[str, Any]:
-    """A change for the outside, without the text of the document."""
+    """A change as JSON, without the text of the document."""
     name, version = named(item.source)
     document = item.document
     return {
@@ -65,7 +65,7 @@ def change(item: FeedItem) -> dict[str, Any]:
 
 
 def address(reference: str) -> str | None:
-    """Where something stood that nobody sees any more, when its reference says so."""
+    """The address of a removed document, when its reference is one."""
     return reference if urls.origin_of(reference) else None
 
 

@@ -1,6 +1,6 @@
-"""What git trees are made of, for whoever lists them: the API of a forge, or git itself.
+"""Entries of git trees, as the API of a forge or git itself lists them.
 
-A blob's id is the hash of its bytes, the best validator there is. Nothing here talks to anybody.
+A blob's id is the hash of its bytes, the best validator there is. Pure.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Entry:
     mode: str
     id: str
     size: int | None = None
-    """Of a file, when whoever listed it says so."""
+    """Of a file, when the listing has it."""
 
     @property
     def is_folder(self) -> bool:
@@ -55,7 +55,7 @@ class Folder:
 
     files: Sequence[File] = ()
     folders: Sequence[tuple[str, str]] = ()
-    """Paths with their ids, when the tree was too large to be told in one answer."""
+    """Paths with their ids, when the tree was too large for one answer."""
     passed_over: dict[str, int] = field(default_factory=dict)
 
     def as_payload(self) -> dict[str, Any]:

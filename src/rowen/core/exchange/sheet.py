@@ -167,7 +167,7 @@ def said_anew(
 
     `seen` holds a digest for each company about which the last reading found something. An empty cell takes
     back what was said only there: a row or a column that was deleted and came back empty takes nothing back.
-    What people left as it was is no news, though somebody may have changed it elsewhere meanwhile.
+    A cell that people did not change is not taken again, also when the store has another text meanwhile.
     """
     anew = {
         company: said
@@ -178,7 +178,7 @@ def said_anew(
 
 
 def farewell(sheet: Sheet, companies: Iterable[str]) -> dict[str, Row]:
-    """What to say of companies that nobody knows any more: no open offers, where a number says otherwise."""
+    """Rows of companies that the store has forgotten: no open offers, where the sheet still has a number."""
     column = sheet.columns.get(OPEN)
     return {
         company: {OPEN: 0}

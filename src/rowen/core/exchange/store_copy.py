@@ -1,4 +1,4 @@
-"""What a store is made of, for whoever moves it: its parts, and their rows in a form all databases agree on.
+"""The parts of a store, for copying it: their columns, and rows in a form that all databases share.
 
 A part is a table, or one column of it that points at rows of the same table and so has to come later. Left
 out is what a store makes from the rest (the keyword index, embeddings as a database keeps them), and what
@@ -27,7 +27,7 @@ Key = tuple[str | int, ...]
 IDENTITY = "identity"
 """The note that tells one store from all others."""
 OWN_NOTES = (COPY, IDENTITY)
-"""They speak of the store they are in, so they stay there."""
+"""They are about the store they are in, so they are not copied."""
 
 _ROOM = 1 << 256
 
@@ -177,7 +177,7 @@ PARTS: tuple[Part, ...] = (
         key="name",
     ),
 )
-"""In an order in which whatever a row points at comes before it."""
+"""In an order in which a row comes after the rows it points at."""
 
 TABLES = tuple(part.table for part in PARTS if not part.later)
 
@@ -298,7 +298,7 @@ class Progress:
     sums: Mapping[str, Sum]
     """Of what was read so far, by part."""
     wrong: bool = False
-    """The end of it was looked at and differed: there is nothing to go on from."""
+    """The finished copy was compared and differed: the next attempt starts over."""
     completed_at: datetime | None = None
 
     def note(self) -> dict[str, Any]:
@@ -307,7 +307,7 @@ class Progress:
             "name": self.name,
             "started_at": self.started_at.isoformat(),
             "part": self.part,
-            # As text in the text: whatever is in a name comes back as it was.
+            # JSON inside the JSON: databases change some characters of a text, but none of these.
             "after": None if self.after is None else json.dumps(self.after),
             "sums": {name: [one.rows, one.hex] for name, one in self.sums.items()},
             "wrong": self.wrong,

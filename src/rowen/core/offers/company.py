@@ -1,7 +1,7 @@
 """Companies: which of the names on offers are one company, and what can be said about it.
 
 A company is known by keys that accumulate: ids of boards, domains, names. The id and the domain are believed:
-whoever shares one is one company, in whatever order that is found out. A name is believed unless something
+names that share one are one company, in any order of discovery. A name is believed unless something
 stronger speaks against it: two ids of the same board, or two domains, are two companies of one name.
 """
 

@@ -181,7 +181,7 @@ class _Decider:
         self._offers[offer_id] = replace(self._offers[offer_id], closed_at=closed_at)
 
     def _forget_removed_sources(self) -> None:
-        """A source takes its sightings with it, and the offers that nobody else sees."""
+        """The sightings of a removed source go, and so do the offers that no other source sees."""
         for offer_id in set(self._orphans.values()):
             if self._of_offer[offer_id]:
                 self._open_or_close(offer_id)

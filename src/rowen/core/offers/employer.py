@@ -41,13 +41,13 @@ _LEGAL_PHRASES = tuple(tuple(phrase.split()) for phrase in (
     "private limited",
 ))
 _LEGAL_BEFORE = frozenset(("sarl", "sasu", "eurl", "ооо", "зао", "оао", "пао", "ао", "тоо"))
-# Behind these names stands somebody else each time.
-_NOBODY = frozenset((
+# Different companies hide behind each of these names.
+_ANONYMOUS = frozenset((
     "anonima", "anonimo", "anonymous", "company confidential", "confidencial", "confidential",
     "confidential company", "confidentiel", "empresa anonima", "empresa confidencial", "importante empresa",
     "n a", "na", "no disponible", "none", "not disclosed", "null", "undisclosed", "unknown", "vertraulich",
 ))
-# Hosts where companies are guests: their domain says nothing about who they are.
+# Hosts that many companies share: such a domain identifies none of them.
 _SHARED = frozenset((
     "about.me", "apps.apple.com", "behance.net", "bit.ly", "blogspot.com", "canva.site", "carrd.co",
     "crunchbase.com", "docs.google.com", "drive.google.com", "facebook.com", "fb.com", "firebaseapp.com",
@@ -65,7 +65,7 @@ _SHARED = frozenset((
     "personio.com", "personio.de", "recruitee.com", "smartrecruiters.com", "stepstone.de", "taleo.net",
     "teamtailor.com", "tecnoempleo.com", "workable.com",
 ))
-# Below a country, these say what somebody is, not who: `acme.co.uk`, `acme.com.br`, `acme.or.jp`.
+# Below a country, these are kinds of registrants, not names: `acme.co.uk`, `acme.com.br`, `acme.or.jp`.
 _SECOND_LEVEL = frozenset((
     "ac", "co", "com", "edu", "go", "gob", "gouv", "gov", "gub", "govt", "ind", "info", "ltd", "me", "mil",
     "ne", "net", "nhs", "nom", "or", "org", "plc", "sch",
@@ -93,7 +93,7 @@ class Employer:
 def employer(
     *, provider: str, company_id: str | None, name: str | None, website: str | None, boards: Collection[str]
 ) -> Employer | None:
-    """None when nothing here can be recognised again. `boards` are the domains of whoever shows the offer."""
+    """None when nothing here can be recognised again. `boards` are the domains that show the offer."""
     domain = domain_of(website) if website else None
     if domain in boards:
         domain = None
@@ -103,7 +103,7 @@ def employer(
         keys.append(f"{ID}{provider}:{company_id}")
     if domain:
         keys.append(f"{DOMAIN}{domain}")
-    if plain and plain not in _NOBODY:
+    if plain and plain not in _ANONYMOUS:
         keys.append(f"{NAME}{plain}")
     if not keys:
         return None
@@ -132,7 +132,7 @@ def company_name(name: str) -> str:
 
 
 def domain_of(website: str) -> str | None:
-    """The part of a host that somebody registered; None when it says nothing about who they are."""
+    """The registered part of a host; None when many companies share it."""
     host = host_of(_address(website) or "").removesuffix(".").removeprefix("www.")
     labels = host.split(".")
     if len(labels) < 2 or not all(labels) or labels[-1].isdigit() or host.endswith("]"):

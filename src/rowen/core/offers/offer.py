@@ -1,4 +1,4 @@
-"""Offers of work: what a document says of one, what is kept of it, and which of them were posted again.
+"""Job listings: what a document says of one, what is kept of it, and which of them were posted again.
 
 A document is an offer when its metadata says so under `offer`. The same offer of the same board may be seen
 by several sources; it is open as long as one of them shows it. No clock here: times come with the feed.
@@ -78,7 +78,7 @@ class Offer:
 
     @property
     def appeared_at(self) -> datetime:
-        """When it was posted; not after we saw it, whatever the board says, if it says anything."""
+        """When it was posted, as far as the board says so; never later than when we first saw it."""
         return min(self.posted_at or self.first_seen_at, self.first_seen_at)
 
 
@@ -101,7 +101,7 @@ def read(document: Document, *, boards: Collection[str]) -> Posting | None:
     """What a document says of an offer, or None; its text has been asked for.
 
     `boards` are the domains under which offers are shown: a company that seems to live there lives elsewhere.
-    Whatever has another form than it should is taken for missing: boards do not keep promises.
+    A value of another type than expected counts as missing: boards are not reliable.
     """
     if not is_offer(document.metadata):
         return None

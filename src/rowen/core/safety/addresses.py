@@ -1,8 +1,8 @@
-"""Which internet addresses anybody may be sent to.
+"""Which internet addresses a fetch may go to.
 
-A pure rule about one address. Names are resolved, and exceptions for what the operator typed are made, by
-whoever opens the connection. IPv6 is an allow-list (global unicast, less its special parts): new special
-ranges are refused until somebody adds them.
+A pure rule about one address. The code that opens the connection resolves names, and makes the exceptions
+for what the operator typed. IPv6 is an allow-list (global unicast, less its special parts): new ranges are
+refused until they are added here.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Values that must not be seen, and the references to them that may.
 
 A setting holds `${NAME}`, never the value; `fill` puts the value in when it is needed. What comes out can be
-sent and cannot be printed. Where the values come from is somebody else's business.
+sent and cannot be printed. The caller's `lookup` says where the values come from.
 """
 
 from __future__ import annotations
@@ -51,17 +51,17 @@ class Secret:
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """Headers that one origin gets, and nobody else."""
+    """Headers that one origin gets, and no other."""
 
     origin: str
     headers: Mapping[str, Secret]
 
     def headers_for(self, url: str) -> Mapping[str, Secret]:
-        # invariant: the whole origin counts; another port, another scheme or a sub-domain is somebody else.
+        # invariant: the whole origin counts; another port, another scheme or a sub-domain is another origin.
         return self.headers if urls.origin_of(url) == self.origin else {}
 
     def scrubbed(self, body: bytes) -> bytes:
-        """A body without the values we sent: there are pages that show a visitor's own key."""
+        """A body without the values we sent: some pages show the key of the request."""
         for part in self._parts():
             if part in body:
                 body = body.replace(part, b"***")

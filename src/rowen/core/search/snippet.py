@@ -22,7 +22,7 @@ _MAX_TEXT = 20_000
 _RULE = frozenset(" \t:|-")
 """All there is in the line under a table's head, and in a ruler."""
 
-# Each of these reads a line about once, whatever is in it: stretches between two marks are bounded.
+# Each of these reads any line about once: stretches between two marks are bounded.
 _fence = re.compile(r"\s*(```+|~~~+)[^`]*$")
 _line_mark = re.compile(r"\s*(?:(?:#{1,6}|>|[-*+]|\d{1,3}[.)])\s+)+(?:\[[ xX]\]\s+)?")
 _code_span = re.compile(r"(`+)(?!`)(.{0,400}?[^`])\1(?!`)")

@@ -14,7 +14,7 @@ from typing import Any
 
 BOM = b"\xef\xbb\xbf"
 MAX_DIGITS = 1000
-"""A longer number is kept as text: nobody calculates with it, and turning it into one takes its time."""
+"""A longer number is kept as text: it is an id, not a quantity, and converting it is slow."""
 _DIGITS = bytes(ord("0") if chr(byte) in "0123456789" else byte for byte in range(256))
 _BEYOND_64_BITS = (b"0" * 20, b"-" + b"0" * 19)
 _ESCAPE = re.compile(

@@ -1,7 +1,7 @@
 """Make a store match a registry: plan first, then do what was shown.
 
-Nobody is asked over the network: a registry states what there should be, and the first sync finds out whether
-it is there. Removing, and replacing a source by one that fetches something else, take `prune`.
+Nothing is requested over the network: a registry states what there should be, and the first sync finds out
+whether it is there. Removing, and replacing a source by one that fetches something else, take `prune`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ async def plan(ports: Ports, listed: Registry) -> list[Step]:
 
 
 async def apply(ports: Ports, listed: Registry, steps: Sequence[Step], *, prune: bool) -> list[Step]:
-    """Carry out a plan; answers the steps that were done."""
+    """Carry out a plan; returns the steps that were done."""
     if not prune:
         await sinks.check_left(ports, listed.sinks)
     done: list[Step] = []
@@ -60,7 +60,7 @@ async def _plan_alarms(ports: Ports, wanted: Sequence[Channel] | None) -> list[S
         action, reason = "remove", "not in the list: they would go to the log again"
     else:
         action = "add" if stored is None else "change"
-        reason = f"to {', '.join(channel.name for channel in wanted or ()) or 'nobody'}"
+        reason = f"to {', '.join(channel.name for channel in wanted or ()) or 'no channel'}"
     return [Step(action=action, label="alarms", reason=reason, what="alarms")]
 
 

@@ -1,4 +1,4 @@
-"""The registry: sources, sinks and alarms somebody keeps in a file, and what makes a store match it.
+"""The registry: a file that lists sources, sinks and alarms, and the steps that make a store match it.
 
     [defaults]
     every = "6h"

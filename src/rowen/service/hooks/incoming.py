@@ -1,8 +1,8 @@
-"""Web hooks that come in: who may send them, which sources they concern, and the wish they leave.
+"""Incoming web hooks: who may send them, which sources they concern, and the sync request they store.
 
-A delivery asks nobody and runs nothing: it leaves a wish in the store, which joins the one that may wait
-there, and wakes whoever runs sources. So a thousand deliveries are one run. The hooks of GitHub are signed
-with the secret of the service; a source may have a secret and a hook of its own.
+A delivery fetches nothing and runs nothing: it stores a sync request, which joins the one that may wait
+there, and wakes the loop of `rowen serve`. So a thousand deliveries are one run. The hooks of GitHub are
+signed with the secret of the service; a source may have a secret and a hook of its own.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Verdict(StrEnum):
     """This delivery came before."""
     IGNORED = "ignored"
     PONG = "pong"
-    """A sender tries out whether we hear it."""
+    """A sender tries out whether the hook answers."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,12 +59,12 @@ class Queued:
     source: str
     request: SyncRequest
     paused: bool
-    """It waits until somebody resumes the source."""
+    """The request waits until the source is resumed."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Heard:
-    """What became of a delivery."""
+    """What a delivery led to."""
 
     verdict: Verdict
     reason: str | None = None
@@ -85,9 +85,9 @@ async def hear_github(ports: Ports, delivery: Delivery, *, wake: Wake) -> Heard:
 
 
 async def hear(ports: Ports, name: str, delivery: Delivery, *, wake: Wake) -> Heard:
-    """A delivery for one source, from GitHub or from anybody who can sign. Raises like `hear_github`."""
+    """A delivery for one source, from GitHub or signed by our own scheme. Raises like `hear_github`."""
     source = _named(await ports.store.sources(), name)
-    # invariant: a source that does not exist takes the same steps, with a secret that nobody has.
+    # invariant: a source that does not exist takes the same steps, without a secret.
     secret = _secret(ports, source) if source else None
     if not delivery.is_signed(secret, now=ports.clock.now()) or source is None:
         raise BadSignature.now()
@@ -121,11 +121,11 @@ async def _github(
     concerned = [(source, within) for source in sources if (within := _mirrored(source, push)) is not None]
     if not concerned:
         return Heard.ignored("no_source")
-    wishes = [(source, push.references(within)) for source, within in concerned]
-    wishes = [(source, only) for source, only in wishes if only != ()]
-    if not wishes:
+    requests = [(source, push.references(within)) for source, within in concerned]
+    requests = [(source, only) for source, only in requests if only != ()]
+    if not requests:
         return Heard.ignored("nothing_of_the_source")
-    return await _queue(ports, delivery, wishes, hook=hook, reason="push", wake=wake)
+    return await _queue(ports, delivery, requests, hook=hook, reason="push", wake=wake)
 
 
 def _mirrored(source: Source, push: Push) -> str | None:
@@ -144,20 +144,20 @@ def _mirrored(source: Source, push: Push) -> str | None:
 async def _queue(
     ports: Ports,
     delivery: Delivery,
-    wishes: Sequence[tuple[Source, tuple[str, ...] | None]],
+    requests: Sequence[tuple[Source, tuple[str, ...] | None]],
     *,
     hook: str,
     reason: str,
     wake: Wake,
 ) -> Heard:
-    """A wish for each source, once. Known deliveries are remembered by source and together with the wish: one
-    that broke off half-way is taken up where it did when it comes again.
+    """Store a request for each source, once. A delivery is remembered by source, in the transaction of its
+    request: one that broke off half-way goes on there when it is delivered again.
     """
     now = ports.clock.now()
     name = delivery.name(now=now)
     queued: list[Queued] = []
     try:
-        for source, only in wishes:
+        for source, only in requests:
             request = await ports.store.request_by_delivery(
                 f"{hook}:{source.id}", name, source.id, only=only, reason=reason, now=now
             )

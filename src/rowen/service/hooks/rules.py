@@ -1,8 +1,8 @@
-"""Web hooks that come in: who signed a delivery, and which references does it name?
+"""Incoming web hooks: who signed a delivery, and which references it names.
 
 Pure: bytes and headers in, decisions out. GitHub signs the body; our own scheme, the one our sinks send with,
-signs the time as well, so that an old delivery cannot be sent again. Comparing takes the same time whatever
-is wrong.
+signs the time as well, so that an old delivery cannot be sent again. Comparing takes the same time for
+any wrong signature.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The last changes as an Atom feed in a file: once for a person, or as a sink each time something changed.
+"""The last changes as an Atom feed in a file: once by `rowen export`, or as a sink after each change.
 
 The sink remembers the entries it has written, so that it reads only what is new, and what was removed keeps
 its title. A file that would come out the same is not written again.
@@ -16,7 +16,6 @@ from rowen.core.exchange import delivery
 from rowen.core.exchange.sink import Sink, SinkEntry
 from rowen.core.feed import START, Cursor, FeedItem
 from rowen.core.lease import Lease
-from rowen.core.params import Param
 from rowen.core.source import Source
 from rowen.engine.ports import Ports
 from rowen.engine.sink_kind import Sent
@@ -31,16 +30,10 @@ SETTINGS, ENTRIES, DIGEST, SINCE = "settings", "entries", "digest", "since"
 
 PARAMS = (
     sinks.START,
-    Param(name="file", default="", parse=str, identity=False, help="The file to write"),
-    Param(
-        name="limit",
-        default=LIMIT,
-        parse=parameters.whole(1, 1000),
-        identity=False,
-        help="How many changes it holds",
-    ),
-    Param(name="title", default="", parse=str, identity=False, help="The title of the feed"),
-    Param(name="url", default="", parse=str, identity=False, help="Where the feed can be read by others"),
+    sinks.setting("file", "", str, "The file to write"),
+    sinks.setting("limit", LIMIT, parameters.whole(1, 1000), "How many changes it holds"),
+    sinks.setting("title", "", str, "The title of the feed"),
+    sinks.setting("url", "", str, "Where the feed can be read by others"),
 )
 
 
@@ -55,7 +48,7 @@ def check(ports: Ports, entry: SinkEntry) -> dict[str, Any]:
 
 
 def stale(sink: Sink, sources: Sequence[Source]) -> bool:
-    """Was it never written, or written with other settings? Changes are told by the feed."""
+    """Was it never written, or written with other settings? Changes come by the feed."""
     return sink.state.get(SETTINGS) != sinks.fingerprint(sink.settings)
 
 
@@ -82,7 +75,7 @@ async def send(ports: Ports, sink: Sink, lease: Lease, *, force: bool) -> Sent:
 
 
 async def export(ports: Ports, path: str, sources: Collection[Source] | None, *, limit: int = LIMIT) -> int:
-    """Write the last changes of these sources, or of all, now; answers how many there are."""
+    """Write the last changes of these sources, or of all, now; returns how many there are."""
     ids = None if sources is None else [source.id for source in sources]
     items, _, _ = await _newest(ports, START, ids, limit)
     entries = atom.merged([], await _entries(ports, items, {}), limit=limit)

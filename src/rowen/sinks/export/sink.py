@@ -1,4 +1,4 @@
-"""Write what readers see into a file: once for a person, or as a sink each time something changed.
+"""Write what readers see into a file: once by `rowen export`, or as a sink each time something changed.
 
 One whole generation of each source or nothing: when a source is shown anew while it is written, writing
 starts over. Pages of documents pass through; no source is held in memory.
@@ -16,7 +16,6 @@ from rowen.core.exchange.columns import Format
 from rowen.core.exchange.sink import Sink, SinkEntry
 from rowen.core.feed import Document
 from rowen.core.lease import Lease
-from rowen.core.params import Param
 from rowen.core.source import Source
 from rowen.engine.ports import Ports
 from rowen.engine.sink_kind import Sent
@@ -30,34 +29,21 @@ WRITTEN = "written"
 """In the state of a sink: what the file holds."""
 
 PARAMS = (
-    Param(name="file", default="", parse=str, identity=False, help="The file to write"),
-    Param(
-        name="format",
-        default=Format.JSONL.value,
-        parse=parameters.one_of(*Format),
-        identity=False,
-        help="jsonl, csv or parquet",
-    ),
-    Param(
-        name="text",
-        default=True,
-        parse=parameters.switch,
-        identity=False,
-        help="Also the text of each document",
-    ),
-    Param(
-        name="safe",
-        default=True,
-        parse=parameters.switch,
-        identity=False,
-        help="In CSV, mark texts that a spreadsheet would take for a formula with an apostrophe",
+    sinks.setting("file", "", str, "The file to write"),
+    sinks.setting("format", Format.JSONL.value, parameters.one_of(*Format), "jsonl, csv or parquet"),
+    sinks.setting("text", True, parameters.switch, "Also the text of each document"),
+    sinks.setting(
+        "safe",
+        True,
+        parameters.switch,
+        "In CSV, mark texts that a spreadsheet would take for a formula with an apostrophe",
     ),
 )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Wanted:
-    """A file somebody wants to have."""
+    """The file to write."""
 
     path: str
     format: Format
@@ -103,7 +89,7 @@ async def send(ports: Ports, sink: Sink, lease: Lease, *, force: bool) -> Sent:
 
 
 async def export(ports: Ports, wanted: Wanted, labels: Sequence[str] = ()) -> int:
-    """Write the file now, with these sources or all; answers how many documents are in it."""
+    """Write the file now, with these sources or all; returns how many documents are in it."""
     count, _ = await _write(ports, wanted, {sinks.SOURCES: list(labels)})
     return count
 

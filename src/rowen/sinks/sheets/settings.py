@@ -11,14 +11,14 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from rowen.core import params as parameters
 from rowen.core.exchange.sheet import COLUMNS, ID
-from rowen.core.params import Param, whole, words
+from rowen.core.params import whole, words
 from rowen.core.safety import secrets
 from rowen.core.safety.secrets import Secret
 from rowen.core.web import urls
 from rowen.engine.ports import Ports
 from rowen.errors import ConfigError
 from rowen.ports.sheets import SpreadsheetOptions
-from rowen.sinks.declared import SOURCES
+from rowen.sinks.declared import SOURCES, setting
 from rowen.sinks.sheets.night_window import NightWindow
 
 GOOGLE = "https://sheets.googleapis.com"
@@ -95,65 +95,37 @@ def _address(text: str) -> str:
 
 
 PARAMS = (
-    Param(
-        name="spreadsheet",
-        default="",
-        parse=_spreadsheet,
-        identity=True,
-        help="The address of the Google sheet, or the id in it",
-    ),
-    Param(
-        name="sheet",
-        default="Companies",
-        parse=_title,
-        identity=False,
-        help="The title of the tab; once found, it may be renamed",
-    ),
-    Param(
-        name="credentials",
-        default="",
-        parse=_key,
-        identity=False,
+    setting("spreadsheet", "", _spreadsheet, "The address of the Google sheet, or the id in it"),
+    setting("sheet", "Companies", _title, "The title of the tab; once found, it may be renamed"),
+    setting(
+        "credentials",
+        "",
+        _key,
+        "The JSON key of a service account, by reference: '${GOOGLE_KEY}'",
         secret=True,
-        help="The JSON key of a service account, by reference: '${GOOGLE_KEY}'",
     ),
-    Param(
-        name="credentials_file",
-        default="",
-        parse=str.strip,
-        identity=False,
-        help="Or the file that holds it; may be a reference too: '${GOOGLE_APPLICATION_CREDENTIALS}'",
+    setting(
+        "credentials_file",
+        "",
+        str.strip,
+        "Or the file that holds it; may be a reference too: '${GOOGLE_APPLICATION_CREDENTIALS}'",
     ),
-    Param(
-        name="timezone",
-        default="Europe/Madrid",
-        parse=_zone,
-        identity=False,
-        help="Whose clocks say when it is night",
+    setting("timezone", "Europe/Madrid", _zone, "Whose clocks say when it is night"),
+    setting("from", "03:00", _clock_time, "When the night begins"),
+    setting(
+        "to",
+        "06:00",
+        _clock_time,
+        "When it ends; before `from` is on the next day, the same time is a whole day",
     ),
-    Param(name="from", default="03:00", parse=_clock_time, identity=False, help="When the night begins"),
-    Param(
-        name="to",
-        default="06:00",
-        parse=_clock_time,
-        identity=False,
-        help="When it ends; before `from` is on the next day, the same time is a whole day",
+    setting("columns", list(COLUMNS), _columns, "Which of our columns to keep; company_id is always there"),
+    setting(
+        "min_open",
+        0,
+        whole(0, 1_000_000),
+        "A company gets a row when it has so many open offers; a row that is there is kept",
     ),
-    Param(
-        name="columns",
-        default=list(COLUMNS),
-        parse=_columns,
-        identity=False,
-        help="Which of our columns to keep; company_id is always there",
-    ),
-    Param(
-        name="min_open",
-        default=0,
-        parse=whole(0, 1_000_000),
-        identity=False,
-        help="A company gets a row when it has so many open offers; a row that is there is kept",
-    ),
-    Param(name="base_url", default=GOOGLE, parse=_address, identity=False, help="Where the service answers"),
+    setting("base_url", GOOGLE, _address, "Where the service answers"),
 )
 
 

@@ -37,7 +37,7 @@ from rowen.sinks.sheets.settings import SheetSettings
 
 RETRY_BASE_S = 5.0
 MAX_WAIT_S = 900.0
-"""A service that wants to be left alone for longer is asked the next night."""
+"""When the service asks for a longer wait, the next night tries again."""
 PAGE = 1000
 SPARE_ROUNDS = 2
 """Calls beyond the planned ones, for what people changed meanwhile; then the rest has to wait."""
@@ -45,7 +45,7 @@ SPARE_ROUNDS = 2
 SHEET_ID, SEEN, DONE, FAILED = "sheet_id", "seen", "done", "failed"
 """In the sink's state: the tab, what people had said, the night that is done, the night that failed."""
 FORGOTTEN = "forgotten"
-"""And the companies in the sheet that nobody knows any more: their rows are left alone."""
+"""And the companies in the sheet that the store has forgotten: their rows are not touched any more."""
 
 _log = logging.getLogger("rowen.sheets")
 
@@ -116,7 +116,7 @@ class _Known:
     merged: Mapping[str, str]
     """Ids in the sheet of companies that turned out to be another one."""
     forgotten: Collection[str]
-    """Ids in the sheet of companies that nobody knows any more."""
+    """Ids in the sheet of companies that the store has forgotten."""
 
 
 class _Sync:
@@ -178,7 +178,7 @@ class _Sync:
             await self._write(spreadsheet, batch)
 
     def _check_header(self, sheet: sheets.Sheet) -> None:
-        """Without its header a sheet of ours would look like somebody else's, and get everything again."""
+        """Without its header a sheet of ours would look like another one, and get everything again."""
         ours = DONE in self._sink.state and self._sink.state.get(SHEET_ID) == self.state[SHEET_ID]
         if ours and sheet.width and not sheet.columns:
             raise UserError(

@@ -14,7 +14,6 @@ from rowen.core.exchange import delivery
 from rowen.core.exchange.sink import Sink, SinkEntry
 from rowen.core.feed import FeedItem
 from rowen.core.lease import Lease
-from rowen.core.params import Param
 from rowen.core.safety.secrets import fill, reference
 from rowen.core.web import urls
 from rowen.core.web.retry_after import retry_after_s
@@ -40,43 +39,17 @@ def _receiver(text: str) -> str:
 
 PARAMS = (
     sinks.START,
-    Param(
-        name="url",
-        default="",
-        parse=_receiver,
-        identity=False,
-        secret=True,
-        help="Where deliveries are posted to; may hold `${VARIABLE}`",
+    sinks.setting(
+        "url", "", _receiver, "Where deliveries are posted to; may hold `${VARIABLE}`", secret=True
     ),
-    Param(
-        name="secret",
-        default="",
-        parse=reference,
-        identity=False,
-        secret=True,
-        help="Signs each delivery, by reference: '${HOOK_SECRET}'",
+    sinks.setting(
+        "secret", "", reference, "Signs each delivery, by reference: '${HOOK_SECRET}'", secret=True
     ),
-    Param(
-        name="text",
-        default=False,
-        parse=parameters.switch,
-        identity=False,
-        help="Also the text of each document",
+    sinks.setting("text", False, parameters.switch, "Also the text of each document"),
+    sinks.setting(
+        "batch", delivery.LARGEST, parameters.whole(1, delivery.LARGEST), "Changes in one delivery at most"
     ),
-    Param(
-        name="batch",
-        default=delivery.LARGEST,
-        parse=parameters.whole(1, delivery.LARGEST),
-        identity=False,
-        help="Changes in one delivery at most",
-    ),
-    Param(
-        name="timeout_s",
-        default=10.0,
-        parse=parameters.number(0.1, 600),
-        identity=False,
-        help="Seconds for one delivery",
-    ),
+    sinks.setting("timeout_s", 10.0, parameters.number(0.1, 600), "Seconds for one delivery"),
     *(spec for spec in credentials.PARAMS if spec.name != "cookie"),
 )
 
