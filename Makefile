@@ -2,8 +2,12 @@
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
+RULES := $(shell find tests -name 'test_*rules.py' -not -path 'tests/core/*')
 
-.PHONY: run cluster test check fix golden bench clean
+# Tests are spread over all cores; who has nothing left to do takes over from the others.
+PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
+
+.PHONY: run cluster quick test torture check lint coverage fix golden bench clean
 
 run: $(STAMP)           ## the main job, embedded: harvest a bundled site twice, search it, show the diff
 	@$(BIN)/rowen demo
@@ -11,15 +15,22 @@ run: $(STAMP)           ## the main job, embedded: harvest a bundled site twice,
 cluster: $(STAMP)       ## the same on PostgreSQL with a server and two workers, all on this machine, for a minute
 	@$(BIN)/python scripts/cluster.py
 
-test: $(STAMP)          ## the tests
-	@$(BIN)/python -m pytest -n auto
+quick: $(STAMP)         ## the rules, the contract of the store on SQLite, one journey: under half a minute
+	@$(PYTEST) -m "not torture" -k "not postgres" tests/core tests/contract tests/journeys/test_readers.py $(RULES)
 
-check: $(STAMP)         ## what CI runs: format, lint, types, imports, tests
+test: $(STAMP)          ## the tests, without those of `make torture`
+	@$(PYTEST) -m "not torture"
+
+torture: $(STAMP)       ## killed processes, restarted servers, full disks, full sizes; every property with many examples
+	@$(PYTEST) -m "torture or hypothesis" --hypothesis-profile thorough
+
+check: lint test torture ## what CI runs: format, lint, types, imports, tests, torture
+
+lint: $(STAMP)          ## format, lint, types, imports
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(MAKE) test
 
 fix: $(STAMP)           ## format and safe fixes
 	$(BIN)/ruff format .

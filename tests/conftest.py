@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 from collections import Counter
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 from tests.support.postgres import Server, shared_server
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A job in the background ignores SIGINT, and every process it starts would inherit that. A handler that
+    # does nothing ignores it for this process as well, and the processes it starts get the default.
+    signal.signal(signal.SIGINT, lambda number, frame: None)
+
+# No deadline for one example: on a busy machine it would be about the machine.
+settings.register_profile("default", max_examples=30, deadline=None)
+settings.register_profile("thorough", max_examples=300, deadline=None)
+settings.load_profile("default")
 
 
 @pytest.fixture

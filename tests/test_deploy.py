@@ -105,6 +105,7 @@ def test_every_setting_of_the_services_is_one_that_there_is(services: dict[str, 
         assert {one for one in services[name]["environment"] if one.startswith("ROWEN_")} <= known
 
 
+@pytest.mark.torture
 def test_the_commands_of_the_services_work_together(
     services: dict[str, Any], postgres: Server, tmp_path: Path
 ) -> None:
@@ -141,6 +142,7 @@ def test_the_commands_of_the_services_work_together(
         assert healthy("worker")
 
 
+@pytest.mark.torture
 @pytest.mark.timeout(180)
 def test_a_whole_cluster_comes_up_works_and_leaves_nothing_behind(open_folder: Path) -> None:
     ended = subprocess.run(
@@ -168,7 +170,7 @@ def _started(words: list[str], environment: dict[str, str], said: str) -> Iterat
         yield
     finally:
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=60)
+        process.communicate(timeout=120)
     assert process.returncode in (0, 128 + signal.SIGTERM)
 
 

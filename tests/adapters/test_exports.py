@@ -59,7 +59,7 @@ async def test_a_write_that_was_cancelled_is_waited_for(
     class Slow(formats.JsonLines):
         def write(self, rows: Any) -> None:
             begun.set()
-            assert go_on.wait(5)
+            assert go_on.wait(120)
             super().write(rows)
 
     monkeypatch.setattr(formats, "JsonLines", Slow)

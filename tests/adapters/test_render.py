@@ -40,7 +40,7 @@ class Server:
         return Loaded(200, {"content-type": content_type}, body.encode())
 
 
-async def rendered(*bodies: str, load: Load | None = None, timeout_s: float = 20.0) -> list[str]:
+async def rendered(*bodies: str, load: Load | None = None, timeout_s: float = 120.0) -> list[str]:
     async with open_renderer(RendererOptions(timeout_s=timeout_s)) as renderer:
         return [
             (await renderer.render(URL, body.encode(), "text/html", load or Server({}))).decode()

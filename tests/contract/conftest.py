@@ -9,21 +9,21 @@ from pathlib import Path
 import pytest
 
 from rowen.adapters.store.postgres.store import PostgresStore
-from rowen.adapters.store.sqlite.store import SqliteStore
 from rowen.ports.store.store import Store
 from tests.support.postgres import Server
+from tests.support.stores import a_postgres_schema, a_sqlite_file, a_sqlite_store
 
 Opened = Callable[[pytest.FixtureRequest], Iterator[Store]]
 
 
 def _sqlite(request: pytest.FixtureRequest) -> Iterator[Store]:
     folder: Path = request.getfixturevalue("tmp_path")
-    yield SqliteStore(folder / "rowen.db")
+    yield a_sqlite_store(folder / "rowen.db")
 
 
 def _postgres(request: pytest.FixtureRequest) -> Iterator[Store]:
     server: Server = request.getfixturevalue("postgres")
-    with server.schema() as schema:
+    with a_postgres_schema(server) as schema:
         yield PostgresStore(server.url, schema=schema)
 
 
@@ -42,12 +42,12 @@ Engine = Callable[[pytest.FixtureRequest], Iterator[str]]
 
 def _table(request: pytest.FixtureRequest) -> Iterator[str]:
     folder: Path = request.getfixturevalue("tmp_path")
-    yield f"sqlite:///{folder / 'rowen.db'}"
+    yield f"sqlite:///{a_sqlite_file(folder / 'rowen.db')}"
 
 
 def _pgqueuer(request: pytest.FixtureRequest) -> Iterator[str]:
     server: Server = request.getfixturevalue("postgres")
-    with server.schema() as schema:
+    with a_postgres_schema(server) as schema:
         yield f"{server.url}&schema={schema}"
 
 

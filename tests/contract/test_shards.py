@@ -155,7 +155,7 @@ async def test_a_host_that_waits_goes_before_what_was_fetched(
             stop.set()
         return Done()
 
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(120):
         await dispatcher.run({FETCH: handle, INGEST: handle}, concurrency=1, stop=stop)
     assert met == [FETCH, INGEST]
 

@@ -14,6 +14,7 @@ import pytest
 
 from rowen.doors.cli import main
 from tests.support.site import Site, html
+from tests.support.stores import a_sqlite_file
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ Rowen = Callable[..., Ended]
 
 @pytest.fixture
 def db(tmp_path: Path) -> str:
-    return f"sqlite:///{tmp_path / 'rowen.db'}"
+    return f"sqlite:///{a_sqlite_file(tmp_path / 'rowen.db')}"
 
 
 @pytest.fixture
@@ -62,7 +63,11 @@ def process(rowen: Rowen) -> Rowen:
 
     def call(*arguments: str, **options: Any) -> Ended:
         done = subprocess.run(
-            [sys.executable, "-m", "rowen", *arguments], capture_output=True, text=True, timeout=60, **options
+            [sys.executable, "-m", "rowen", *arguments],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            **options,
         )
         return Ended(done.returncode, done.stdout, done.stderr)
 

@@ -56,7 +56,7 @@ def test_an_interrupted_demo_leaves_nothing_behind(tmp_path: Path, monkeypatch: 
     # It has begun when it has said its first line; its folder exists by then.
     assert running.stdout.readline() == "\n"
     os.killpg(running.pid, signal.SIGINT)
-    _, err = running.communicate(timeout=30)
+    _, err = running.communicate(timeout=120)
     assert running.returncode == 130
     assert "the demo left nothing behind" in err
     assert "Traceback" not in err

@@ -56,7 +56,7 @@ async def test_a_run_that_loses_its_lease_stops_and_writes_nothing_more(world: W
     world.site.set("/p1.html", a_page("/p1.html", "slow"), delay=gate)
     started = asyncio.Event()
     running = asyncio.create_task(sync(world.ports, source, on_event=lambda event: started.set()))
-    await asyncio.wait_for(started.wait(), 5)
+    await asyncio.wait_for(started.wait(), 120)
     held = await world.store.lease(source_lease_name(source.id))
     assert held is not None
     await world.store.release_lease(held)
@@ -77,7 +77,7 @@ async def test_a_cancelled_run_ends_as_cancelled_and_the_next_one_takes_up_what_
     running = asyncio.create_task(
         sync(world.ports, source, on_event=lambda event: seen.set() if event.kind == "item" else None)
     )
-    await asyncio.wait_for(seen.wait(), 5)
+    await asyncio.wait_for(seen.wait(), 120)
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running

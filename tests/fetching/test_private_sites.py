@@ -246,7 +246,7 @@ async def test_the_command_line_says_no_secret(tmp_path: Path) -> None:
                 [sys.executable, "-m", "rowen", *arguments],
                 capture_output=True,
                 text=True,
-                timeout=60,
+                timeout=120,
                 env=environment,
                 check=False,
             )

@@ -18,6 +18,8 @@ import pytest
 
 from tests.support.site import Site, html
 
+pytestmark = pytest.mark.torture
+
 KILLS = 20
 PAGES = 60
 
@@ -34,7 +36,7 @@ def rowen(db: Path, *arguments: str) -> subprocess.Popen[str]:
 
 def call(db: Path, *arguments: str) -> dict[str, Any]:
     process = rowen(db, *arguments, "--json")
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=120)
     assert process.returncode == 0, err
     answer: dict[str, Any] = json.loads(out)
     return answer
@@ -89,7 +91,7 @@ def kill_after(process: subprocess.Popen[str], site: Site, requests: int, second
         process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
         process.send_signal(signal.SIGKILL)
-        process.communicate(timeout=30)
+        process.communicate(timeout=120)
         return True
     return False
 
@@ -127,7 +129,7 @@ def test_after_a_kill_nothing_is_stuck_and_stored_pages_are_not_downloaded_again
     while len(site.requests) < PAGES // 2 and process.poll() is None:
         time.sleep(0.005)
     process.send_signal(signal.SIGKILL)
-    process.communicate(timeout=30)
+    process.communicate(timeout=120)
     stored = apsw.Connection(str(db)).execute("SELECT count(*) FROM handoffs WHERE status = 'completed'").get
     receipt = call(db, "sync", "docs")
     assert (receipt["status"], receipt["created"]) == ("completed", PAGES + 1)

@@ -13,7 +13,7 @@ from rowen.adapters.store.sqlite.store import SqliteStore
 from rowen.core.handoff import HandoffStatus
 from tests.support.world import a_site_of
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.torture]
 
 PAGES = 80  # more than one batch
 STEPS = ("begin_run", "stage", "start_handoffs", "ingest", "finish_run")
@@ -67,7 +67,7 @@ asyncio.run(main())
 def run(folder: Path, location: str, fault: tuple[str, str, int]) -> int:
     arguments = [f"sqlite:///{folder / 'rowen.db'}", location, *map(str, fault)]
     ended = subprocess.run(
-        [sys.executable, "-c", RUN, *arguments], capture_output=True, text=True, timeout=100, check=False
+        [sys.executable, "-c", RUN, *arguments], capture_output=True, text=True, timeout=120, check=False
     )
     assert ended.returncode in (0, -9), ended.stderr
     return ended.returncode

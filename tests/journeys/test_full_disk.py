@@ -7,8 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.journeys.test_crashes import call
 from tests.support.site import Site, html
+
+pytestmark = pytest.mark.torture
 
 FILE_LIMIT_BYTES = 1_500_000
 
@@ -32,7 +36,7 @@ def test_a_full_disk_is_said_plainly_and_loses_nothing(tmp_path: Path) -> None:
             capture_output=True,
             text=True,
             preexec_fn=no_larger_files,
-            timeout=60,
+            timeout=120,
             check=False,
         )
         assert ended.returncode == 1, ended.stderr

@@ -22,6 +22,8 @@ from tests.support.postgres import Postmaster, own_server
 from tests.support.site import Site
 from tests.support.world import a_page, a_site_of
 
+pytestmark = pytest.mark.torture
+
 PAGES = int(os.environ.get("ROWEN_TEST_PAGES", "600"))
 CHANGED = 130
 HOSTS = 3
@@ -132,7 +134,7 @@ def test_a_bad_network_a_dead_worker_and_a_restarted_database_change_nothing(
 
         # The host that was away is the only one left, and works again.
         ends.send_signal(signal.SIGTERM)
-        ends.wait(timeout=60)
+        ends.wait(timeout=120)
         _wait(lambda: cluster.living() == 1)
         for number in range(1, CHANGED + 1):
             path = f"/p{number}.html"

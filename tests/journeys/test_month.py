@@ -34,7 +34,7 @@ from tests.support.sheets_server import BOOK, SheetsServer
 from tests.support.site import Site
 from tests.support.world import World, a_world
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.torture]
 
 BEGIN = datetime(2024, 3, 10, tzinfo=UTC)
 DAYS = 30

@@ -50,7 +50,7 @@ def test_two_processes_racing_for_a_lease_a_thousand_times_are_never_two_owners(
     ]
     tokens: list[int] = []
     for racer in racers:
-        out, err = racer.communicate(timeout=100)
+        out, err = racer.communicate(timeout=120)
         assert racer.returncode == 0, err
         tokens += map(int, out.split())
     assert sorted(tokens) == list(range(1, 2 * WINS + 1))

@@ -27,7 +27,7 @@ from tests.support.postgres import Server
 from tests.support.site import Site
 from tests.support.world import a_site_of
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.torture]
 
 PAGES = 2_000
 KILLS = 10
@@ -64,7 +64,7 @@ class Cluster:
 
     def call(self, *arguments: str) -> Any:
         process = self.start(*arguments, "--json")
-        out, err = process.communicate(timeout=110)
+        out, err = process.communicate(timeout=120)
         assert process.returncode == 0, err.decode()
         return orjson.loads(out)
 
@@ -142,7 +142,7 @@ async def test_ten_killed_workers_lose_nothing_and_double_nothing(postgres: Serv
 
 
 def _gone(worker: subprocess.Popen[bytes]) -> None:
-    worker.wait(timeout=30)
+    worker.wait(timeout=120)
     for stream in (worker.stdout, worker.stderr):
         if stream is not None:
             stream.close()

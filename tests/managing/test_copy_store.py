@@ -38,6 +38,7 @@ from tests.support.fakes import FakeClock, FakeEmbedder
 from tests.support.full_store import PAGES, a_site, fill
 from tests.support.postgres import Server
 from tests.support.site import Site
+from tests.support.stores import a_postgres_schema, a_sqlite_file
 from tests.support.world import a_world
 
 pytestmark = pytest.mark.anyio
@@ -79,9 +80,9 @@ class Stores:
     def new(self, kind: str) -> Side:
         self._made += 1
         if kind == "sqlite":
-            return self.opened(self._folder / f"store{self._made}.db")
+            return self.opened(a_sqlite_file(self._folder / f"store{self._made}.db"))
         server = self._server()
-        schema = self._stack.enter_context(server.schema())
+        schema = self._stack.enter_context(a_postgres_schema(server))
         store = PostgresStore(server.url, schema=schema)
         self._stack.push_async_callback(store.close)
         return Side(name=schema, store=store, copying=PostgresCopying(store.database))

@@ -298,7 +298,7 @@ async def test_a_process_suspended_past_its_lease_does_not_lead_beside_another(w
     store: Any = Trouble(world.store, renew_lease=renewed)
     with pytest.raises(Conflict, match="another `rowen serve`"):
         async for _ in serve(replace(first, store=store), default_every_s=600.0):
-            await asyncio.wait_for(beating.wait(), 5)
+            await asyncio.wait_for(beating.wait(), 120)
             lease = await world.store.lease("orchestrator")
             assert lease is not None
             await world.store.release_lease(lease)

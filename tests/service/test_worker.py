@@ -56,7 +56,7 @@ async def a_worker(ports: Ports, *, concurrency: int = 1) -> AsyncIterator[async
         yield task
     finally:
         stop.set()
-        await asyncio.wait_for(asyncio.gather(task, return_exceptions=True), 20)
+        await asyncio.wait_for(asyncio.gather(task, return_exceptions=True), 120)
 
 
 @pytest.fixture

@@ -30,7 +30,7 @@ from aiohttp import web
 from rowen.adapters.embedders import EmbedderSpec
 from rowen.core.safety.secrets import Secret
 
-DEADLINE_S = 30.0
+DEADLINE_S = 120.0
 KEY = "test-key-4f1c9b77e0"
 DIMENSIONS = 16
 PATHS = {"openai": "/v1", "gemini": "/v1beta", "ollama": "", "cohere": "/v2", "voyage": "/voyage/v1"}

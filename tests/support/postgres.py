@@ -58,10 +58,13 @@ class Server:
     def connect(self) -> psycopg.Connection[tuple[object, ...]]:
         return psycopg.connect(self.url, autocommit=True)
 
+    def unused_schema(self) -> str:
+        return f"test_{uuid.uuid4().hex[:12]}"
+
     @contextmanager
     def schema(self) -> Iterator[str]:
-        """The name of a schema nobody uses; what is made in it is removed at the end."""
-        name = f"test_{uuid.uuid4().hex[:12]}"
+        """The name of a schema that is not there yet; what is made in it is removed at the end."""
+        name = self.unused_schema()
         try:
             yield name
         finally:

@@ -25,7 +25,7 @@ from typing import Any, Self
 
 from aiohttp import web
 
-DEADLINE_S = 30.0
+DEADLINE_S = 120.0
 """No test waits longer than this for the server to start, to stop, or for a page's `delay`."""
 
 

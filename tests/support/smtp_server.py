@@ -27,7 +27,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-DEADLINE_S = 30.0
+DEADLINE_S = 120.0
 
 
 @dataclass(frozen=True)

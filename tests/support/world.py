@@ -18,7 +18,6 @@ from rowen.adapters.git import GitRepositories
 from rowen.adapters.http import open_fetcher
 from rowen.adapters.render import open_renderer
 from rowen.adapters.sheets import open_spreadsheet
-from rowen.adapters.store.sqlite.store import SqliteStore
 from rowen.core.document import Converted
 from rowen.core.run import Event
 from rowen.core.search.hit import Answer, Filters, SearchMode
@@ -31,6 +30,7 @@ from rowen.ports.converter import Converter
 from rowen.reading import search as searching
 from tests.support.fakes import FakeClock, FakeEmbedder
 from tests.support.site import Site, html
+from tests.support.stores import a_sqlite_store
 
 
 class InThisProcess:
@@ -93,7 +93,7 @@ async def a_world(
 ) -> AsyncIterator[World]:
     clock, embedder = clock or FakeClock(), FakeEmbedder()
     secrets: dict[str, str] = {}
-    store = SqliteStore(folder / "rowen.db")
+    store = a_sqlite_store(folder / "rowen.db")
     ports = Ports(
         store=store,
         clock=clock,

@@ -186,10 +186,10 @@ def test_an_archive_that_is_none_or_lacks_its_parts_is_unparseable(convert: obje
 def test_a_zip_bomb_is_refused_before_it_fills_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     bomb = _word("<w:p/>" * 12_000_000)
     assert len(bomb) < 200_000
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises(Unparseable, match="too large when unpacked"):
         convert_docx(bomb, _URL)
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
     monkeypatch.setattr(ooxml, "_MAX_TOTAL_BYTES", 1_000)
     with pytest.raises(Unparseable, match="too large when unpacked"):
         convert_docx(_word("<w:p/>" * 10, styles=f"<w:styles {_W}>{' ' * 900}</w:styles>"), _URL)

@@ -195,7 +195,7 @@ def test_a_child_ends_when_its_parent_is_gone() -> None:
     assert child.stdout is not None
     assert child.stdout.readline() == b"rowen\n"
     child.stdin.close()
-    assert child.wait(timeout=10) == 0
+    assert child.wait(timeout=120) == 0
     child.stdout.close()
 
 

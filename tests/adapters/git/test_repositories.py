@@ -305,7 +305,7 @@ def a_program(folder: Path, script: str) -> Path:
 
 
 async def until_gone(pid: int) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(120):
         while Path(f"/proc/{pid}").exists() and "Z" not in state_of(pid):  # noqa: ASYNC110 - no event tells
             await asyncio.sleep(0.01)
 

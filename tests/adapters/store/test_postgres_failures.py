@@ -14,6 +14,7 @@ from rowen.adapters.store.postgres.store import PostgresStore
 from rowen.errors import RowenError, StoreBusy, StoreFull, StoreUnusable
 from tests.contract.helpers import NOW, a_generation, a_source, visible
 from tests.support.postgres import GUARDED, Server, own_server
+from tests.support.stores import a_postgres_schema
 
 pytestmark = pytest.mark.anyio
 
@@ -23,7 +24,7 @@ SECRET = "hunter2"
 
 @pytest.fixture
 async def store(postgres: Server) -> AsyncIterator[PostgresStore]:
-    with postgres.schema() as schema:
+    with a_postgres_schema(postgres) as schema:
         opened = PostgresStore(f"{postgres.url}&application_name={schema}", schema=schema, busy_timeout_s=0.1)
         yield opened
         await opened.close()
@@ -158,6 +159,7 @@ async def test_a_connection_lost_in_the_middle_is_said_and_nothing_is_half_writt
     assert len(await visible(store, source)) == 2
 
 
+@pytest.mark.torture
 async def test_a_restarted_server_is_used_again_and_a_stopped_one_is_waited_for() -> None:
     with own_server() as (server, postmaster):
         store = PostgresStore(server.url)

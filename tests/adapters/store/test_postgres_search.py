@@ -13,7 +13,6 @@ import pytest
 from rowen.adapters.store.postgres import keywords
 from rowen.adapters.store.postgres.rows import words
 from rowen.adapters.store.postgres.store import PostgresStore
-from rowen.adapters.store.sqlite.store import SqliteStore
 from rowen.core.search.hit import Filters
 from rowen.core.search.query import terms as terms_of
 from rowen.core.section import Passage
@@ -24,6 +23,7 @@ from rowen.ports.store.search import SearchRequest
 from rowen.ports.store.store import Store
 from tests.contract.helpers import LATER, MODEL, NOW, a_draft, a_run, a_source, an_end
 from tests.support.postgres import Server
+from tests.support.stores import a_postgres_schema, a_sqlite_store
 
 pytestmark = pytest.mark.anyio
 
@@ -51,7 +51,7 @@ QUERIES = [
 
 @pytest.fixture
 async def postgres_store(postgres: Server) -> AsyncIterator[PostgresStore]:
-    with postgres.schema() as schema:
+    with a_postgres_schema(postgres) as schema:
         opened = PostgresStore(postgres.url, schema=schema, index_after=500)
         yield opened
         await opened.close()
@@ -59,7 +59,7 @@ async def postgres_store(postgres: Server) -> AsyncIterator[PostgresStore]:
 
 @pytest.fixture
 async def both(postgres_store: PostgresStore, tmp_path: Path) -> AsyncIterator[tuple[Store, Store]]:
-    sqlite = SqliteStore(tmp_path / "rowen.db")
+    sqlite = a_sqlite_store(tmp_path / "rowen.db")
     yield postgres_store, sqlite
     await sqlite.close()
 

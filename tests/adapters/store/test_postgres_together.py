@@ -31,6 +31,7 @@ from tests.contract.helpers import (
     visible,
 )
 from tests.support.postgres import Server
+from tests.support.stores import a_postgres_schema
 
 pytestmark = pytest.mark.anyio
 
@@ -41,7 +42,7 @@ HOST = "docs.example"
 @pytest.fixture
 async def stores(postgres: Server) -> AsyncIterator[tuple[PostgresStore, PostgresStore]]:
     """Two processes, as far as the database can tell."""
-    with postgres.schema() as schema:
+    with a_postgres_schema(postgres) as schema:
         url = f"{postgres.url}&application_name={schema}"
         one, other = (PostgresStore(url, schema=schema) for _ in range(2))
         yield one, other
@@ -52,7 +53,7 @@ async def stores(postgres: Server) -> AsyncIterator[tuple[PostgresStore, Postgre
 async def until_it_waits(server: Server, store: PostgresStore) -> None:
     """One of the two waits for a lock."""
     waiting = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = %s"
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(120):
         with server.connect() as db:
             # The server tells nobody who begins to wait: it must be asked.
             while not db.execute(waiting, (store.database.schema,)).fetchone():  # noqa: ASYNC110
@@ -87,7 +88,7 @@ async def test_a_takeover_waits_for_the_write_that_is_under_way(
     def slow_write(db: Transaction) -> None:
         db.value("lease_check", name=lease.name, token=lease.token)
         reached.set()
-        assert go_on.wait(5)
+        assert go_on.wait(120)
         db.write("run_progress", run=run.id, counters='{"pages": 7}')
 
     writing = await begun(store.database.write(slow_write))
@@ -116,7 +117,7 @@ async def test_a_unit_of_work_that_has_begun_ends_though_nobody_waits(
     def slow_write(db: Transaction) -> None:
         db.write("note_save", name="slow", value="1")
         reached.set()
-        assert go_on.wait(5)
+        assert go_on.wait(120)
 
     writing = await begun(store.database.write(slow_write))
     await asyncio.to_thread(reached.wait, 5)
@@ -185,7 +186,7 @@ async def test_news_becomes_visible_in_the_order_of_its_numbers(
     def slow_activation(db: Transaction) -> None:
         history.activate(db, first.id, 0, NOW)
         reached.set()
-        assert go_on.wait(5)
+        assert go_on.wait(120)
 
     slow = await begun(store.database.write(slow_activation))
     await asyncio.to_thread(reached.wait, 5)
@@ -211,7 +212,7 @@ async def test_forgetting_waits_for_those_who_are_about_to_use_a_text(
     def slow_stage(db: Transaction) -> object:
         staged = handoffs.stage(db, lease, run, [a_draft(B, "once used")], NOW, False)
         reached.set()
-        assert go_on.wait(5)
+        assert go_on.wait(120)
         return staged
 
     staging = await begun(store.database.write(slow_stage))
@@ -236,7 +237,7 @@ async def test_a_reader_sees_one_state_however_long_it_reads(
     def slow_read(db: Transaction) -> tuple[int, int]:
         before = len(db.rows("known", source=source.id))
         reached.set()
-        assert go_on.wait(5)
+        assert go_on.wait(120)
         return before, len(db.rows("known", source=source.id))
 
     reading = asyncio.ensure_future(store.database.read(slow_read))
@@ -302,7 +303,7 @@ async def test_a_question_asked_while_a_turn_ends_waits_and_brings_the_next(
     def slow_end(db: Transaction) -> None:
         shards.pass_turn(db, lease, run, HOST, 1, NOW)
         reached.set()
-        assert go_on.wait(5)
+        assert go_on.wait(120)
 
     passing = await begun(other.database.write(slow_end))
     await asyncio.to_thread(reached.wait, 5)
@@ -326,7 +327,7 @@ async def test_the_end_of_a_turn_waits_for_a_question_and_sees_it(
     def slow_question(db: Transaction) -> None:
         shards.ask_pages(db, lease, run, HOST, [{"page": B}], NOW)
         reached.set()
-        assert go_on.wait(5)
+        assert go_on.wait(120)
 
     asking = await begun(store.database.write(slow_question))
     await asyncio.to_thread(reached.wait, 5)
@@ -369,7 +370,7 @@ async def test_no_question_is_left_without_a_turn_however_they_fall(
             done = len(sent)
         await asking
 
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):
         await visit(asyncio.gather(*(ask(asker) for asker in range(3))))
     assert len(answered) == 120
     assert set(await store.take_answers(lease, run)) == asked
@@ -398,7 +399,7 @@ async def test_the_end_of_a_run_waits_for_a_turn_that_is_being_passed_on(
     def slow_end(db: Transaction) -> None:
         shards.pass_turn(db, lease, run, HOST, 1, NOW)
         reached.set()
-        assert go_on.wait(5)
+        assert go_on.wait(120)
 
     passing = await begun(other.database.write(slow_end))
     await asyncio.to_thread(reached.wait, 5)
@@ -410,7 +411,7 @@ async def test_the_end_of_a_run_waits_for_a_turn_that_is_being_passed_on(
 
 
 async def test_a_process_asleep_in_a_transaction_does_not_hold_others_for_ever(postgres: Server) -> None:
-    with postgres.schema() as schema:
+    with a_postgres_schema(postgres) as schema:
         store = PostgresStore(postgres.url, schema=schema)
         limit = await store.database.read(
             lambda db: db.query("SELECT current_setting('idle_in_transaction_session_timeout')", {})

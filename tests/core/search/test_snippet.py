@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 from hypothesis import given
@@ -133,9 +134,10 @@ def test_different_words_keep_different_stems(pair: str) -> None:
 @pytest.mark.parametrize(
     "nasty", ["[" * 20_000, "`a ``" * 5_000, "*a **" * 5_000, "-" * 20_000 + "x", "- " * 9_000]
 )
-@pytest.mark.timeout(5)
 def test_hostile_text_does_not_stop_a_search(nasty: str) -> None:
+    started = time.process_time()
     snippet(nasty, ["a"])
+    assert time.process_time() - started < 5
 
 
 MARKDOWN = st.text(

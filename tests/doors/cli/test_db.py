@@ -120,14 +120,14 @@ def test_a_run_under_way_is_left_in_peace(rowen: Rowen, orchard: Site, file: Pat
     orchard.set("/plum.html", fruit_page("plum", "May"), delay=gate)
     running = started("sync", "orchard")
     try:
-        assert gate.reached.wait(30)
+        assert gate.reached.wait(120)
         ended = rowen("db", "downgrade", "--to", str(OLD), "--yes")
         assert ended.code == 2
         assert f"store `{file}`: a run is under way: `" in ended.err
         assert schema_of(file) == LATEST
     finally:
         gate.set()
-        _, err = running.communicate(timeout=30)
+        _, err = running.communicate(timeout=120)
     assert running.returncode == 0, err
 
 

@@ -169,6 +169,7 @@ def begun(db: str, target: str) -> subprocess.Popen[str]:
     raise AssertionError(f"it ended: {running.communicate()}")
 
 
+@pytest.mark.torture
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_killed_in_the_middle_it_is_no_store_until_it_was_run_to_its_end(
     rowen: Rowen, orchard: Site, db: str, target: str, kind: str, request: pytest.FixtureRequest
@@ -177,7 +178,7 @@ def test_killed_in_the_middle_it_is_no_store_until_it_was_run_to_its_end(
     grown(Path(db.removeprefix("sqlite:///")), 40_000)
     running = begun(db, to)
     running.send_signal(signal.SIGKILL)
-    running.communicate(timeout=30)
+    running.communicate(timeout=120)
     assert running.returncode == -signal.SIGKILL
     for arguments in (("status",), ("search", "plum"), ("sync",), ("add", orchard.url, "--name", "x")):
         ended = rowen(*arguments, "--db", to)
@@ -200,7 +201,7 @@ def test_stopped_politely_it_says_how_to_go_on(rowen: Rowen, orchard: Site, db: 
     grown(Path(db.removeprefix("sqlite:///")), 40_000)
     running = begun(db, target)
     running.send_signal(signal.SIGTERM)
-    _, err = running.communicate(timeout=30)
+    _, err = running.communicate(timeout=120)
     assert running.returncode == 143
     last = json.loads(err.splitlines()[-1])
     assert (last["reason"], "the same command goes on" in last["error"]) == ("interrupted", True)

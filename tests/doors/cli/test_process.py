@@ -61,10 +61,10 @@ def test_an_interrupted_sync_ends_cleanly_and_is_taken_up(
     orchard.set("/plum.html", html("Plum", "Another plum"), delay=gate)
     running = started("sync", "orchard")
     try:
-        assert gate.reached.wait(30)
+        assert gate.reached.wait(120)
         # To the whole group, as a terminal does it: the parsers get it too.
         os.killpg(running.pid, number)
-        out, err = running.communicate(timeout=30)
+        out, err = running.communicate(timeout=120)
     finally:
         running.kill()
         gate.set()
@@ -83,9 +83,9 @@ def test_an_interruption_in_json_mode_is_json(rowen: Rowen, orchard: Site) -> No
     orchard.set("/plum.html", html("Plum", "Another plum"), delay=gate)
     running = started("sync", "--json")
     try:
-        assert gate.reached.wait(30)
+        assert gate.reached.wait(120)
         running.send_signal(signal.SIGINT)
-        out, err = running.communicate(timeout=30)
+        out, err = running.communicate(timeout=120)
     finally:
         running.kill()
         gate.set()

@@ -237,4 +237,4 @@ def test_a_reader_that_goes_away_is_no_error(rowen: Rowen, orchard: Site, db: st
         # Closed before anything is written: the first byte meets a broken pipe.
         process.stdout.close()
         assert process.stderr.read() == b""
-        assert process.wait(60) == 0
+        assert process.wait(120) == 0

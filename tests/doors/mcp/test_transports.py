@@ -74,7 +74,7 @@ class Child:
 
     def __exit__(self, *_: object) -> None:
         self.process.kill()
-        self.process.communicate(timeout=30)
+        self.process.communicate(timeout=120)
 
     def ask(self, method: str, params: dict[str, Any]) -> None:
         self._number += 1
@@ -91,7 +91,7 @@ class Child:
 
     def ended(self) -> tuple[int, list[Any], str]:
         """The exit code, what it still said, and its standard error."""
-        out, err = self.process.communicate(timeout=30)
+        out, err = self.process.communicate(timeout=120)
         return self.process.returncode, [json.loads(line) for line in out.splitlines()], err.decode()
 
     def tell(self, message: dict[str, Any]) -> None:
@@ -145,7 +145,7 @@ def test_a_signal_ends_it_while_the_client_is_silent(
     with Child() as child:
         child.process.send_signal(number)
         # Its input stays open: it must not wait for the client's next word.
-        assert child.process.wait(30) == code
+        assert child.process.wait(120) == code
         assert child.ended() == (code, [], "stopped\n")
 
 
@@ -157,7 +157,7 @@ def test_a_sync_under_way_is_cancelled_in_good_order(rowen: Rowen, orchard: Site
         try:
             child.ask("tools/call", REFRESH)
             child.read(made_progress)
-            assert gate.reached.wait(30)
+            assert gate.reached.wait(120)
             if way == "signal":
                 child.process.send_signal(signal.SIGTERM)
             elif way == "client cancels":
@@ -182,7 +182,7 @@ def test_a_client_that_reads_no_more_is_no_error(orchard: Site) -> None:
         assert child.process.stdout is not None
         child.process.stdout.close()
         child.ask("tools/call", {"name": "list_sources", "arguments": {}})
-        assert child.process.wait(30) == 0
+        assert child.process.wait(120) == 0
         assert child.process.stderr is not None
         assert child.process.stderr.read() == b""
 
@@ -214,7 +214,7 @@ def test_neither_the_web_service_nor_the_model_is_loaded_before_it_is_needed(orc
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=120,
     )
     imported = set(done.stderr.splitlines()[-1].split()[1:])
     assert "apsw" in imported
@@ -225,7 +225,7 @@ def test_without_the_package_the_command_says_what_to_install(tmp_path: Path) ->
     (tmp_path / "mcp.py").write_text("raise ModuleNotFoundError(\"No module named 'mcp'\", name='mcp')\n")
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     done = subprocess.run(
-        [sys.executable, "-m", "rowen", "mcp"], env=environment, capture_output=True, text=True, timeout=60
+        [sys.executable, "-m", "rowen", "mcp"], env=environment, capture_output=True, text=True, timeout=120
     )
     assert done.returncode == 2
     assert done.stderr == (
@@ -358,10 +358,10 @@ async def test_a_client_that_hangs_up_cancels_its_sync(world: World, site: Site)
         try:
             async with Client(url) as asked, anyio.create_task_group() as group:
                 group.start_soon(asked.call_tool, "refresh_source", {"source": "orchard"}, None, on_progress)
-                with anyio.fail_after(10):
+                with anyio.fail_after(120):
                     await reached.wait()
                 group.cancel_scope.cancel()
-            with anyio.fail_after(10):
+            with anyio.fail_after(120):
                 while (await world.store.runs(source.id, limit=1))[0].status is RunStatus.RUNNING:
                     await anyio.lowlevel.checkpoint()
         finally:

@@ -12,6 +12,8 @@ import sys
 import threading
 from pathlib import Path
 
+import pytest
+
 from rowen.core.safety.access import Scope, digest
 from tests.doors.rest.conftest import serving
 from tests.support.gate import StillClock
@@ -52,7 +54,7 @@ class Background:
 
     def __enter__(self) -> Background:
         self._thread.start()
-        assert self._started.wait(30)
+        assert self._started.wait(120)
         if self._failure is not None:
             raise self._failure
         return self
@@ -90,6 +92,7 @@ class Background:
                     await self._stop.wait()
 
 
+@pytest.mark.torture
 def test_schemathesis_finds_nothing(tmp_path: Path) -> None:
     (tmp_path / "schemathesis.toml").write_text(SETTINGS)
     with Background(tmp_path) as server:

@@ -759,6 +759,7 @@ async def test_adding_what_is_no_portal_is_refused(tmp_path: Path) -> None:
 # at scale
 
 
+@pytest.mark.torture
 async def test_fifty_thousand_datasets_come_complete_and_a_refresh_costs_three_requests_at_most(
     tmp_path: Path,
 ) -> None:

@@ -168,6 +168,7 @@ async def test_an_unchanged_repository_costs_one_304_that_does_not_count(
     assert written < 10
 
 
+@pytest.mark.torture
 async def test_one_changed_file_of_five_thousand_costs_two_requests(
     world: World, api: GitHubApi, repository: FakeRepository
 ) -> None:

@@ -37,7 +37,7 @@ async def test_the_first_harvest_finds_every_linked_page(world: World) -> None:
     assert await world.found("wheat") == ["/c.html"]
 
 
-@pytest.mark.parametrize("pages", [20, 2000])
+@pytest.mark.parametrize("pages", [20, pytest.param(2000, marks=pytest.mark.torture)])
 async def test_an_unchanged_site_costs_one_conditional_request_a_page_and_a_constant_number_of_rows(
     tmp_path: Path, pages: int
 ) -> None:

@@ -343,7 +343,7 @@ asyncio.run(main())
         [sys.executable, "-W", "error", "-c", script, str(path), format_.value],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
     assert (ended.returncode, ended.stderr) == (0, "")
