@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from rowen.adapters.convert import pool
+from rowen.adapters.embedders import static
+from rowen.adapters.embedders.static import _Loaded
 from rowen.doors.cli import main
 from tests.support.site import Site, html
 from tests.support.stores import a_sqlite_file
+from tests.support.world import InThisProcess
 
 
 @dataclass(frozen=True)
@@ -42,11 +49,18 @@ def db(tmp_path: Path) -> str:
     return f"sqlite:///{a_sqlite_file(tmp_path / 'rowen.db')}"
 
 
+@cache
+def loaded_once(folder: Path) -> Any:
+    return _Loaded.from_folder(folder)
+
+
 @pytest.fixture
 def rowen(db: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Rowen:
-    """Call the command line in this process."""
+    """Call the command line in this process; it converts there too, and the model is loaded once for all."""
     monkeypatch.setenv("ROWEN_DB", db)
     monkeypatch.setenv("ROWEN_FETCH_RETRY_BASE_S", "0")
+    monkeypatch.setattr(pool, "PoolConverter", lambda **_: InThisProcess())
+    monkeypatch.setattr(static, "_Loaded", SimpleNamespace(from_folder=loaded_once))
 
     def call(*arguments: str) -> Ended:
         capsys.readouterr()
@@ -74,14 +88,21 @@ def process(rowen: Rowen) -> Rowen:
     return call
 
 
+@pytest.fixture(scope="session")
+def one_site() -> Iterator[Site]:
+    """One server for all tests, so that a harvested store can be copied: the addresses in it stay right."""
+    with Site() as running:
+        yield running
+
+
 @pytest.fixture
-def site() -> Iterator[Site]:
+def site(one_site: Site) -> Site:
     """Four small pages about apples, pears, plums and quinces."""
     pages = {"/": html("Orchard", "All the fruit", links=["/apple.html", "/pear.html", "/plum.html"])}
     for fruit in ("apple", "pear", "plum"):
         pages[f"/{fruit}.html"] = fruit_page(fruit)
-    with Site(pages) as running:
-        yield running
+    one_site.holds_only(pages)
+    return one_site
 
 
 def fruit_page(fruit: str, when: str = "October") -> str:
@@ -93,10 +114,21 @@ def fruit_page(fruit: str, when: str = "October") -> str:
     )
 
 
+@pytest.fixture(scope="session")
+def harvested(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the store of `orchard` is kept for the next test."""
+    return tmp_path_factory.mktemp("harvested") / "rowen.db"
+
+
 @pytest.fixture
-def orchard(rowen: Rowen, site: Site) -> Site:
-    """The site, added as `orchard` and harvested once."""
+def orchard(rowen: Rowen, site: Site, tmp_path: Path, harvested: Path) -> Site:
+    """The site, added as `orchard` and harvested once: by the first test that wants it."""
+    store = tmp_path / "rowen.db"
+    if harvested.exists():
+        shutil.copyfile(harvested, store)
+        return site
     assert rowen("add", site.url + "/", "--name", "orchard").code == 0
     assert rowen("sync", "orchard", "--json").json["status"] == "completed"
+    shutil.copyfile(store, harvested)
     site.clear_log()
     return site

@@ -30,6 +30,7 @@ def test_the_demo_harvests_twice_and_leaves_nothing_behind(
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path / "demo"))
     (tmp_path / "demo").mkdir()
+    (tmp_path / "rowen.db").unlink()
     ended = process("demo")
     assert ended.code == 0, ended.err
     assert "1 updated · 1 new · 1 removed · 12 unchanged" in ended.out

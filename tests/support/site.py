@@ -105,8 +105,7 @@ class Site:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
         self._fault: BaseException | None = None
-        for path, page in (pages or {}).items():
-            self._put(path, page if isinstance(page, Page) else Page(page))
+        self._fill(pages or {})
 
     # What tests do with it
 
@@ -126,6 +125,14 @@ class Site:
 
     def remove(self, path: str) -> None:
         del self.pages[path]
+
+    def holds_only(self, pages: Mapping[str, str | bytes | Page]) -> None:
+        """These pages and nothing of before: as if it had just been started."""
+        self.everything_answers(None)
+        self.pages.clear()
+        self._failures.clear()
+        self._fill(pages)
+        self.clear_log()
 
     def everything_answers(self, status: int | None) -> None:
         """An outage: every request gets this status, whatever it asks for. None ends it."""
@@ -161,6 +168,10 @@ class Site:
         self.stop()
 
     # The server
+
+    def _fill(self, pages: Mapping[str, str | bytes | Page]) -> None:
+        for path, page in pages.items():
+            self._put(path, page if isinstance(page, Page) else Page(page))
 
     def _put(self, path: str, page: Page) -> None:
         if not path.startswith("/"):

@@ -45,6 +45,7 @@ SELECT relname FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace WHERE r
 def a_sqlite_file(path: Path) -> Path:
     """A store of the newest schema at `path`; one that is there already stays as it is."""
     if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(_migrated_file())
     return path
 

@@ -48,6 +48,7 @@ def test_the_schema_is_told(rowen: Rowen, orchard: Site) -> None:
 
 
 def test_a_store_that_is_not_there_is_not_made(rowen: Rowen, file: Path) -> None:
+    file.unlink()
     for arguments in (("version",), ("upgrade",), ("downgrade", "--to", "1", "--yes")):
         ended = rowen("db", *arguments)
         assert (ended.code, ended.out) == (2, "")

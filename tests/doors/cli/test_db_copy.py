@@ -114,6 +114,7 @@ def test_a_bar_shows_where_it_is() -> None:
 
 
 def test_a_store_that_is_not_there_is_not_made(rowen: Rowen, target: str, tmp_path: Path) -> None:
+    (tmp_path / "rowen.db").unlink()
     ended = rowen("db", "copy", f"sqlite:///{tmp_path / 'nowhere.db'}", target)
     assert (ended.code, ended.out) == (2, "")
     assert "nowhere.db`: not there" in ended.err
