@@ -8,6 +8,7 @@ import click
 import pytest
 
 import rowen
+from rowen import plugin
 from rowen.doors.cli.app import COMMANDS, cli
 
 NAMES = [
@@ -29,6 +30,15 @@ NAMES = [
     "UserError",
     "__version__",
 ]
+
+PLUGIN_NAMES = """
+CONCURRENCY CREDENTIALS DELAY_S START START_SETTING BadLocation Client ConfigError Converted Counters
+Cursor Document Embedder EmbedderSettings EmbedderUnavailable FeedItem Fetched Harvested Intake Item Kind
+Known Lease Listing Mode Model Param PermanentError Ports Prepared Request Response RowenError Secret
+Sent Sink SinkEntry SinkKind Source StopReason TransientError Unfetchable Unparseable Validators
+check_sink_settings complete_settings follow number one_of open_client optional pack_vectors sources_of_sink
+stop_reason switch take_in whole words
+"""
 
 EVERYWHERE = {"--db", "--json", "-v", "--verbose", "--no-color"}
 
@@ -86,6 +96,16 @@ def test_the_python_names_are_these() -> None:
         assert getattr(rowen, name) is not None
     with pytest.raises(AttributeError, match="Nonsense"):
         _ = rowen.Nonsense
+
+
+def test_what_plugins_may_import_is_this() -> None:
+    homes = [one.partition("=")[0] for names in plugin._HOMES.values() for one in names.split()]
+    assert sorted(homes) == sorted(plugin.__all__)
+    assert PLUGIN_NAMES.split() == plugin.__all__
+    for name in plugin.__all__:
+        assert getattr(plugin, name) is not None
+    with pytest.raises(AttributeError, match="Nonsense"):
+        _ = plugin.Nonsense
 
 
 def test_the_version_is_the_installed_one() -> None:

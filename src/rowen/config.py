@@ -70,6 +70,7 @@ class EmbeddingConfig:
     base_url: str = setting("", help="Where the provider answers; empty for its own address")
     dimensions: int = setting(0, help="Length of the vectors; 0 for the model's own", low=0, high=100_000)
     api_key_env: str = setting("", help="The variable that holds the key; empty for the provider's usual one")
+    options: str = setting("", help="Settings of a plug-in's provider: a table, or JSON in a variable")
     timeout_s: float = setting(30.0, help="Seconds for one call", low=0.1, high=3600)
     concurrency: int = setting(4, help="Calls of a provider behind an address at a time", low=1, high=64)
     price_per_million_tokens: float = setting(
@@ -291,6 +292,10 @@ def _typed(raw: Any, wanted: type) -> Any:
         return answers[str(raw).lower()]
     if isinstance(raw, bool):
         raise TypeError(raw)
+    if wanted is str and isinstance(raw, dict):
+        import json  # a table, which few settings are
+
+        return json.dumps(raw)
     return wanted(raw)
 
 

@@ -12,6 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rowen import registers
 from rowen.adapters.system import SystemClock, is_dead, owner
 from rowen.config import Config, default_store_path, environment, variable
 from rowen.core.exchange.complete import COPY, check_complete
@@ -19,14 +20,11 @@ from rowen.core.params import words
 from rowen.core.rules.breaker import BreakerSettings
 from rowen.core.rules.retry import RetryPolicy
 from rowen.engine.ports import FetchSettings, Ports
-from rowen.engine.register import Register
 from rowen.errors import ConfigError, NotFound
 
 if TYPE_CHECKING:
     from rowen.adapters.embedders import EmbedderSpec
     from rowen.core.exchange.alarm import Alarm
-    from rowen.engine.kind import Kind
-    from rowen.engine.sink_kind import SinkKind
     from rowen.managing.copy_store import CopyPorts, Side
     from rowen.ports.alarms import DeliverAlarm, Route
     from rowen.ports.dispatcher import Dispatcher
@@ -153,7 +151,11 @@ async def open_ports(config: Config) -> AsyncIterator[Ports]:
     from rowen.adapters.git import GitRepositories
 
     store = open_store(config)
-    converter = PoolConverter(workers=config.convert.workers, timeout_s=config.convert.timeout_s)
+    converter = PoolConverter(
+        workers=config.convert.workers,
+        timeout_s=config.convert.timeout_s,
+        find_plugin=registers.plugin_formats(),
+    )
     embedders = _Embedders(config)
     try:
         check_complete(await store.note(COPY), store_name(config))
@@ -169,8 +171,8 @@ async def open_ports(config: Config) -> AsyncIterator[Ports]:
             breaker=BreakerSettings(**asdict(config.breaker)),
             # The local model computes; more calls at a time would only wait for each other.
             embedding_calls=1 if config.embedding.provider == "static" else config.embedding.concurrency,
-            kinds=kinds(),
-            sinks=sinks(),
+            kinds=registers.kinds(),
+            sinks=registers.sinks(),
             owner=owner(),
             is_dead=is_dead,
             fetch=FetchSettings(
@@ -201,33 +203,12 @@ async def open_ports(config: Config) -> AsyncIterator[Ports]:
         await store.close()
 
 
-def kinds() -> Register[Kind]:
-    """The kinds of source there are."""
-
-    def builtin() -> dict[str, Kind]:
-        from rowen.kinds.builtin import builtin
-
-        return builtin()
-
-    return Register("source", builtin)
-
-
-def sinks() -> Register[SinkKind]:
-    """The kinds of sink there are."""
-
-    def builtin() -> dict[str, SinkKind]:
-        from rowen.sinks.builtin import builtin
-
-        return builtin()
-
-    return Register("sink", builtin)
-
-
 class _Embedders:
     """Makes an embedder when it is asked for, and the same one after that; closes what it made."""
 
     def __init__(self, config: Config) -> None:
         self._config = config.embedding
+        self._providers = registers.embedders()
         self._made: dict[str, Embedder] = {}
 
     def configured(self) -> Embedder:
@@ -240,6 +221,7 @@ class _Embedders:
             base_url=config.base_url,
             dimensions=config.dimensions,
             timeout_s=config.timeout_s,
+            options=_options(config.options),
         )
         return self._make(spec, named=config.api_key_env)
 
@@ -255,12 +237,27 @@ class _Embedders:
 
         key = repr(spec)
         if key not in self._made:
-            self._made[key] = embedders.make(embedders.with_key(spec, variable, named=named))
+            make = self._providers.named(spec.provider)
+            self._made[key] = make(embedders.with_key(spec, variable, named=named))
         return self._made[key]
 
     async def close(self) -> None:
         for embedder in self._made.values():
             await embedder.close()
+
+
+def _options(text: str) -> dict[str, Any]:
+    import json
+
+    try:
+        options = json.loads(text) if text.strip() else {}
+    except ValueError as exc:
+        raise ConfigError(f"setting `embedding.options`: not JSON: {exc}") from exc
+    if not isinstance(options, dict):
+        raise ConfigError(
+            "setting `embedding.options`: expected an object", hint="""for example '{"path": "data"}'"""
+        )
+    return options
 
 
 def _dispatcher(config: Config, store: Store) -> Dispatcher:

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rowen import wiring
+from rowen import registers
 from rowen.adapters.alarms import Deliveries
 from rowen.adapters.convert.formats import kind_of
 from rowen.adapters.convert.worker import convert
@@ -103,8 +103,8 @@ async def a_world(
         converter=converter or InThisProcess(),
         embedder=lambda: embedder,
         embedder_from=lambda spec: FakeEmbedder(name=spec["model"]),
-        kinds=wiring.kinds(),
-        sinks=wiring.sinks(),
+        kinds=registers.kinds(),
+        sinks=registers.sinks(),
         owner="test",
         is_dead=lambda owner: False,
         open_renderer=open_renderer,

@@ -72,8 +72,8 @@ class Prepare(Protocol):
 class Kind:
     name: str
     params: tuple[Param, ...]
-    claims: Callable[[Ports, str], bool]
-    """Does a location look like one of these? The first kind that says so is asked."""
+    claims: Callable[[Ports, str], bool] = lambda ports, location: False
+    """Does a location look like one of these? The first of our own kinds that says so is asked."""
     prepare: Prepare
     guess: Prepare | None = None
     """Asked instead when nobody named the kind; may answer that the location is better had by another one."""

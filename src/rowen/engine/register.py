@@ -1,6 +1,6 @@
-"""Things found by the name that a person typed: kinds of source, sinks.
+"""Things found by the name that a person typed: kinds of source, kinds of sink, embedding providers.
 
-Our own are made when the first one is asked for, not before: most commands need none. A name that is not
+Our own are made when the first name is asked for, not before: most commands ask for none. A name that is not
 ours is looked up among plug-ins, and only then.
 """
 
@@ -8,53 +8,92 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Mapping
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from rowen.errors import ConfigError
 
 Thing = TypeVar("Thing")
+Loaded = TypeVar("Loaded", covariant=True)
 
 
-def _none_by_that_name(name: str) -> None:
-    return None
+class Plugins(Protocol[Loaded]):
+    """What other packages offer under names of their own."""
+
+    def names(self) -> Iterable[str]:
+        """Without loading any of them."""
+        ...
+
+    def load(self, name: str) -> Loaded | None:
+        """None when no package offers that name. Raises `ConfigError` when it is offered and of no use."""
+        ...
+
+
+class _NoPlugins:
+    def names(self) -> Iterable[str]:
+        return ()
+
+    def load(self, name: str) -> None:
+        return None
 
 
 class Register(Generic[Thing]):
     def __init__(
         self,
-        what: str,
+        unknown: str,
         builtin: Callable[[], Mapping[str, Thing]],
-        *,
-        plugin: Callable[[str], Thing | None] = _none_by_that_name,
-        plugin_names: Callable[[], Iterable[str]] = tuple,
+        plugins: Plugins[Thing] | None = None,
     ) -> None:
-        self._what = what
+        """`unknown` is the message about a name that is not known, with `{}` for the name."""
+        self._unknown = unknown
         self._builtin = builtin
-        self._plugin = plugin
-        self._plugin_names = plugin_names
-        self._found: dict[str, Thing] | None = None
+        self._plugins = plugins or _NoPlugins()
+        self._ours: dict[str, Thing] | None = None
+        self._loaded: dict[str, Thing] = {}
 
     def builtin(self) -> Mapping[str, Thing]:
         """Our own, in their order."""
-        if self._found is None:
-            self._found = dict(self._builtin())
-        return self._found
+        if self._ours is None:
+            self._ours = dict(self._builtin())
+        return self._ours
 
     def names(self) -> list[str]:
-        """Our own names, then those of plug-ins."""
+        """Our own names, then those of plug-ins. No plug-in is loaded."""
         ours = self.builtin()
-        return [*ours, *sorted(set(self._plugin_names()).difference(ours))]
+        return [*ours, *sorted(set(self._plugins.names()).difference(ours))]
+
+    def loadable(self) -> dict[str, Thing]:
+        """Our own, then the plug-ins that can be loaded."""
+        return {name: found for name in self.names() if (found := self.get(name)) is not None}
 
     def get(self, name: str) -> Thing | None:
-        ours = self.builtin()
-        return ours[name] if name in ours else self._plugin(name)
+        """None also for a plug-in that cannot be loaded: `named` says why."""
+        try:
+            return self._find(name)
+        except ConfigError:
+            return None
 
     def named(self, name: str) -> Thing:
-        """Raises `ConfigError` when there is none."""
-        found = self.get(name)
-        if found is not None:
-            return found
+        """Raises `ConfigError` when there is none, or its plug-in cannot be loaded."""
+        found = self._find(name)
+        if found is None:
+            raise self._no_such(name)
+        return found
+
+    def check(self, name: str) -> None:
+        """Raises `ConfigError` when there is no such name. No plug-in is loaded."""
+        if name not in self.builtin() and name not in self.names():
+            raise self._no_such(name)
+
+    def _no_such(self, name: str) -> ConfigError:
         known = self.names()
-        close = difflib.get_close_matches(name, known, 1)
+        close = difflib.get_close_matches(name, known, 1, cutoff=0.5)
         hint = f"did you mean `{close[0]}`?" if close else f"known: {', '.join(known)}"
-        raise ConfigError(f"kind `{name}`: no such kind of {self._what}", hint=hint)
+        return ConfigError(self._unknown.format(f"`{name}`"), hint=hint, name=name, known=known)
+
+    def _find(self, name: str) -> Thing | None:
+        ours = self.builtin()
+        if name in ours:
+            return ours[name]
+        if name not in self._loaded and (found := self._plugins.load(name)) is not None:
+            self._loaded[name] = found
+        return self._loaded.get(name)

@@ -12,7 +12,7 @@ from rowen.kinds.files import kind as files
 from rowen.kinds.git import kind as git
 from rowen.kinds.github import kind as github
 from rowen.kinds.llms import kind as llms
-from rowen.kinds.settings import WEBHOOK_SECRET
+from rowen.kinds.settings import MAX_DELETED_SHARE, WEBHOOK_SECRET
 from rowen.kinds.web import kind as web
 from rowen.kinds.web import probe
 
@@ -98,4 +98,6 @@ def builtin() -> dict[str, Kind]:
 
 def with_common_settings(kind: Kind) -> Kind:
     """The kind with the settings that every source has."""
-    return replace(kind, params=(*kind.params, WEBHOOK_SECRET))
+    named = {param.name for param in kind.params}
+    common = (param for param in (MAX_DELETED_SHARE, WEBHOOK_SECRET) if param.name not in named)
+    return replace(kind, params=(*kind.params, *common))

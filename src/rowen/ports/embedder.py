@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+from rowen.core.safety.secrets import Secret
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -18,6 +20,7 @@ class Model:
     """Weight of the vector list when it is fused with keywords; weak models get less."""
 
 
+@runtime_checkable
 class Embedder(Protocol):
     """One call of its provider per `embed`: no retries, no waiting, so that the breaker counts truly."""
 
@@ -41,3 +44,32 @@ class Embedder(Protocol):
     async def embed_query(self, text: str) -> bytes: ...
 
     async def close(self) -> None: ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EmbedderSettings:
+    """What an operator chose for an embedder. Empty text and zero stand for the provider's usual value."""
+
+    provider: str
+    model: str = ""
+    base_url: str = ""
+    """The operator's choice, so it may be private. No redirect ever leads away from it."""
+    dimensions: int = 0
+    api_key: Secret | None = None
+    timeout_s: float = 30.0
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Settings that only this provider has."""
+
+    def as_spec(self) -> dict[str, Any]:
+        """What it takes to make the same embedder again, without the key: `Embedder.spec` of a plug-in."""
+        return {
+            "provider": self.provider,
+            "model": self.model,
+            "base_url": self.base_url,
+            "dimensions": self.dimensions,
+            "options": dict(self.options),
+        }
+
+
+MakeEmbedder = Callable[[EmbedderSettings], Embedder]
+"""Cheap: the first text loads models and connects. Raises `ConfigError` for settings that cannot work."""

@@ -9,7 +9,7 @@ from io import BytesIO
 
 import pytest
 
-from rowen.adapters.convert.formats import Kind, kind_of, language_of
+from rowen.adapters.convert.formats import Kind, kind_of, language_of, plugin_names, reads
 from rowen.adapters.convert.sniff import sniff
 from rowen.adapters.convert.worker import convert
 from rowen.errors import Unparseable
@@ -120,3 +120,29 @@ def test_saying_what_is_handled_loads_nothing_heavy() -> None:
     )
     assert subprocess.run([sys.executable, "-S", "-c", f"import sys; sys.path[:0] = {sys.path!r}; {script}"],
                           check=False).returncode == 0  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("content_type", "url", "names"),
+    [
+        ("text/vtt; charset=utf-8", "https://e.org/a.vtt", ["text/vtt", ".vtt"]),
+        ("text/vtt", "https://e.org/a", ["text/vtt"]),
+        ("text/vtt", "https://e.org/a.html", ["text/vtt"]),
+        ("text/plain", "https://e.org/A.SRT?x=1", [".srt"]),
+        ("application/octet-stream", "https://e.org/a.srt", [".srt"]),
+        ("", "talks/a.srt", [".srt"]),
+        ("text/html", "https://e.org/a.srt", []),
+        ("application/json", "https://e.org/a.srt", []),
+        ("text/x-python", "https://e.org/a.srt", []),
+        ("text/plain", "https://e.org/a.txt", []),
+        ("", "src/Makefile", []),
+        ("", "https://e.org/", []),
+    ],
+)
+def test_plugins_are_asked_for_what_is_not_ours(content_type: str, url: str, names: list[str]) -> None:
+    assert plugin_names(content_type, url) == names
+
+
+def test_types_and_endings_of_ours_are_known() -> None:
+    assert all(map(reads, ("text/html", "text/x-go", ".html", ".py", ".docx")))
+    assert not any(map(reads, ("text/vtt", ".vtt", "html")))

@@ -7,10 +7,12 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
+from pathlib import Path
 
 import pytest
 
+from rowen.adapters.convert.formats import PluginFormat
 from rowen.adapters.convert.pool import PoolConverter
 from rowen.errors import TransientError, Unparseable
 
@@ -33,15 +35,22 @@ def convert(body, **facts):
     if body == b"memory":
         raise MemoryError
     if body == b"garbage":
-        os.write(1, b"\\0\\0\\0\\2{x")
+        os.write(pipe, b"\\0\\0\\0\\2{x")
         signal.pause()
     if body == b"flood":
-        os.write(1, b"\\xff\\xff\\xff\\xff")
+        os.write(pipe, b"\\xff\\xff\\xff\\xff")
         signal.pause()
     if body == b"pid":
         body = str(os.getpid()).encode()
     return real(body, **facts)
 worker.convert = convert
+real_pipes = worker._take_pipes
+def take_pipes():
+    global pipe
+    incoming, outgoing = real_pipes()
+    pipe = outgoing.fileno()
+    return incoming, outgoing
+worker._take_pipes = take_pipes
 sys.argv = ["worker", "1024", "60"]
 worker.main()
 """
@@ -197,6 +206,89 @@ def test_a_child_ends_when_its_parent_is_gone() -> None:
     child.stdin.close()
     assert child.wait(timeout=120) == 0
     child.stdout.close()
+
+
+_PLUGIN = """
+import os, subprocess, sys, time
+from rowen.plugin import Converted, Unparseable
+
+def read(body, url):
+    if body == b"print":
+        print("this is not a frame", flush=True)
+        os.write(1, b"and neither is this")
+        subprocess.run([sys.executable, "-c", "print('nor this')"], check=True)
+        assert sys.stdin.read() == ""
+    if body == b"hang":
+        time.sleep(600)
+    if body == b"raise":
+        raise KeyError("pear")
+    if body == b"refuse":
+        raise Unparseable("no pears in it", hint="plant some")
+    if body == b"exit":
+        sys.exit(3)
+    if body == b"wrong":
+        return "pears"
+    return Converted("Pears", body.decode(), metadata={"from": url})
+"""
+
+
+@pytest.fixture
+def open_pears(open_pool: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Opener:
+    """A pool with a plug-in that reads `.pear` and `text/pear`."""
+    (tmp_path / "pears_in_child.py").write_text(_PLUGIN)
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
+    plugin = PluginFormat("pears_in_child:read", "rowen-pears 1.0")
+
+    def find(names: Sequence[str]) -> PluginFormat | None:
+        return plugin if {".pear", "text/pear"} & set(names) else None
+
+    def open_one(**options: object) -> PoolConverter:
+        return open_pool(find_plugin=find, **options)
+
+    return open_one
+
+
+async def test_a_plugin_reads_what_we_do_not(open_pears: Opener) -> None:
+    pool = open_pears(workers=1)
+    assert pool.handles("text/pear", "https://e.org/x")
+    assert pool.handles("", "a/b.pear")
+    assert not pool.handles("text/plum", "a/b.plum")
+    for content_type, url in (("text/pear; charset=utf-8", _URL), ("", "a/b.pear"), ("text/plain", "c.PEAR")):
+        converted = await pool.convert(b"ripe", content_type=content_type, url=url)
+        assert (converted.title, converted.text, converted.metadata) == ("Pears", "ripe", {"from": url})
+    assert (await pool.convert(b"ripe", content_type="text/plain", url=_URL)).title == "ripe"
+
+
+async def test_what_a_plugin_prints_or_reads_does_not_disturb_the_frames(open_pears: Opener) -> None:
+    pool = open_pears(workers=1)
+    assert (await pool.convert(b"print", content_type="text/pear", url=_URL)).text == "print"
+    assert (await pool.convert(b"more", content_type="text/pear", url=_URL)).text == "more"
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b"raise", "plug-in `pears_in_child:read` of package `rowen-pears 1.0`: KeyError: 'pear'"),
+        (b"exit", "plug-in `pears_in_child:read` of package `rowen-pears 1.0`: SystemExit: 3"),
+        (b"wrong", "plug-in `pears_in_child:read` of package `rowen-pears 1.0`: makes a str"),
+        (b"refuse", "no pears in it"),
+    ],
+)
+async def test_what_a_plugin_does_wrong_is_an_error_of_that_page(
+    open_pears: Opener, body: bytes, said: str
+) -> None:
+    pool = open_pears(workers=1)
+    with pytest.raises(Unparseable) as caught:
+        await pool.convert(body, content_type="text/pear", url=_URL)
+    assert said in caught.value.message
+    assert caught.value.hint
+    assert (await pool.convert(b"ripe", content_type="text/pear", url=_URL)).text == "ripe"
+
+
+async def test_a_plugin_that_hangs_is_ended_like_a_parser(open_pears: Opener) -> None:
+    pool = open_pears(workers=1, timeout_s=1.0)
+    with pytest.raises(Unparseable, match="not parsed within 1 s"):
+        await pool.convert(b"hang", content_type="text/pear", url=_URL)
 
 
 def test_asking_what_is_handled_loads_no_parser() -> None:

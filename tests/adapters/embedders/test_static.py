@@ -12,10 +12,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
-from rowen.adapters import embedders
 from rowen.adapters.embedders import static
 from rowen.adapters.embedders.static import MAX_TOKENS, StaticEmbedder
-from rowen.errors import ConfigError, EmbedderUnavailable
+from rowen.errors import EmbedderUnavailable
 
 pytestmark = pytest.mark.anyio
 
@@ -175,34 +174,11 @@ async def test_a_missing_package_is_said_with_a_hint(monkeypatch: pytest.MonkeyP
         await StaticEmbedder().embed_query("x")
 
 
-def test_embedders_are_chosen_by_name() -> None:
-    assert isinstance(embedders.make("static"), StaticEmbedder)
-
-
-@pytest.mark.parametrize(
-    ("name", "hint"),
-    [
-        ("statik", "did you mean `static`?"),
-        ("openia", "did you mean `openai`?"),
-        ("zzz", "choose one of `static`, `openai`, `gemini`, `ollama`, `cohere`, `voyage`"),
-    ],
-)
-def test_an_unknown_name_is_answered_with_a_suggestion(name: str, hint: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        embedders.make(name)
-    assert f"`{name}`" in caught.value.message
-    assert caught.value.hint == hint
-
-
-def test_the_fake_embedder_cannot_be_chosen() -> None:
-    with pytest.raises(ConfigError):
-        embedders.make("fake")
-
-
 def test_nothing_heavy_is_imported_before_the_first_text() -> None:
     code = (
-        "import sys\nfrom rowen.adapters import embedders\nfrom rowen.adapters.store.sqlite import matrix\n"
-        "embedders.make('static')\nmatrix.VectorMatrix()\n"
+        "import sys\nfrom rowen.adapters.embedders import EmbedderSpec, make\n"
+        "from rowen.adapters.store.sqlite import matrix\n"
+        "make(EmbedderSpec())\nmatrix.VectorMatrix()\n"
         "print([m for m in ('numpy', 'tokenizers', 'safetensors', 'wordllama') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

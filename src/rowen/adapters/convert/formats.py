@@ -1,12 +1,22 @@
 """Which bodies can be converted, said from the type and the address alone. Imports nothing heavy.
 
-What the first bytes give away (a PDF called octet-stream, a spreadsheet called zip) is `sniff`'s to say: it
-needs the body, which nobody has who asks here.
+What the first bytes give away (a PDF called octet-stream, a spreadsheet called zip) `sniff` says: it has the
+body, which has not come yet when this is asked.
 """
 
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import NamedTuple
+
+
+class PluginFormat(NamedTuple):
+    """A format that a plug-in reads."""
+
+    target: str
+    """Its function: `module:attribute`."""
+    package: str
+    """The package it came with, for messages."""
 
 
 class Kind(StrEnum):
@@ -143,6 +153,28 @@ def kind_of(content_type: str, url: str) -> Kind | None:
     if not media_type and "." not in name and (not url or url.startswith(("http:", "https:"))):
         return Kind.HTML
     return kind
+
+
+def plugin_names(content_type: str, url: str) -> list[str]:
+    """The content type and the ending (`.srt`) that a plug-in may read: those that are not ours.
+
+    None when we know the type. A type that says nothing, or plain text, leaves the decision to the ending.
+    """
+    media_type = content_type.partition(";")[0].strip().lower()
+    name = name_of(url).lower()
+    if reads(media_type) and _TYPES.get(media_type) is not Kind.PLAIN:
+        return []
+    says_nothing = media_type in _SAYS_NOTHING or media_type in _TYPES
+    ending = f".{_ending(name)}"
+    is_ours = _by_name(name) is not None or ending == "."
+    return [*([] if says_nothing else [media_type]), *([] if is_ours else [ending])]
+
+
+def reads(name: str) -> bool:
+    """Is a content type, or an ending with its dot, one of ours?"""
+    if name.startswith("."):
+        return name[1:] in _ENDINGS or name[1:] in _LANGUAGES
+    return name in _TYPES or name in _LANGUAGES_BY_TYPE
 
 
 def language_of(content_type: str, url: str) -> str:

@@ -1,7 +1,7 @@
 """What parent and child say to each other: length-prefixed frames, JSON for facts, raw bytes for bodies.
 
     child:   READY
-    parent:  u32 header length, u32 body length, header {"url", "content_type"}, body
+    parent:  u32 header length, u32 body length, header {"url", "content_type", "plugin"}, body
     child:   u32 length, {"title", "text", ...} or {"error", "hint"}
 
 JSON and not pickle: a child that a hostile page has taken over must not be able to run code in the parent.
@@ -15,6 +15,7 @@ from typing import BinaryIO
 
 import orjson
 
+from rowen.adapters.convert.formats import PluginFormat
 from rowen.core.document import Converted
 
 READY = b"rowen\n"
@@ -28,6 +29,8 @@ class Request:
     url: str
     content_type: str
     body: bytes
+    plugin: PluginFormat | None
+    """What reads the body; None for our own converters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +39,8 @@ class Refusal:
     hint: str | None
 
 
-def request(body: bytes, *, content_type: str, url: str) -> bytes:
-    header = orjson.dumps({"url": url, "content_type": content_type})
+def request(body: bytes, *, content_type: str, url: str, plugin: PluginFormat | None = None) -> bytes:
+    header = orjson.dumps({"url": url, "content_type": content_type, "plugin": plugin and list(plugin)})
     return b"".join((REQUEST.pack(len(header), len(body)), header, body))
 
 
@@ -48,7 +51,8 @@ def read_request(stream: BinaryIO) -> Request | None:
         return None
     header_length, body_length = REQUEST.unpack(prefix)
     header = orjson.loads(stream.read(header_length))
-    return Request(header["url"], header["content_type"], stream.read(body_length))
+    plugin = PluginFormat(*header["plugin"]) if header["plugin"] else None
+    return Request(header["url"], header["content_type"], stream.read(body_length), plugin)
 
 
 def answer(converted: Converted) -> bytes:

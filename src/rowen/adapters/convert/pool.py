@@ -10,16 +10,23 @@ from __future__ import annotations
 import asyncio
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rowen.adapters.convert import frames
-from rowen.adapters.convert.formats import kind_of
+from rowen.adapters.convert.formats import PluginFormat, kind_of, plugin_names
 from rowen.core.document import Converted
 from rowen.errors import TransientError, Unparseable
+
+FindPlugin = Callable[[Sequence[str]], PluginFormat | None]
+"""The plug-in that reads the first of some content types and endings, if there is one."""
 
 _START_S = 30.0
 _END_S = 2.0
 _BUFFER_BYTES = 4 * 1024 * 1024
+
+
+def no_plugin(names: Sequence[str]) -> None:
+    return None
 
 
 class PoolConverter:
@@ -31,9 +38,11 @@ class PoolConverter:
         timeout_s: float = 20.0,
         memory_mb: int = 1024,
         *,
+        find_plugin: FindPlugin = no_plugin,
         command: Sequence[str] | None = None,
     ) -> None:
         """`command` starts another child than ours: for tests of what a child can do wrong."""
+        self._find_plugin = find_plugin
         self._timeout_s = timeout_s
         # The child's own limit is the last resort, for when the parent is gone: later than ours.
         worker = ("-P", "-m", "rowen.adapters.convert.worker", str(memory_mb), str(2 * timeout_s + 5))
@@ -43,15 +52,17 @@ class PoolConverter:
         self._ending: set[asyncio.Task[None]] = set()
 
     def handles(self, content_type: str, url: str) -> bool:
-        return kind_of(content_type, url) is not None
+        return kind_of(content_type, url) is not None or self._plugin(content_type, url) is not None
 
     async def convert(self, body: bytes, *, content_type: str, url: str) -> Converted:
         async with self._places:
             child = self._idle.pop() if self._idle else await self._start()
             answered = False
+            plugin = self._plugin(content_type, url)
+            request = frames.request(body, content_type=content_type, url=url, plugin=plugin)
             try:
                 async with asyncio.timeout(self._timeout_s):
-                    payload = await _exchange(child, frames.request(body, content_type=content_type, url=url))
+                    payload = await _exchange(child, request)
                 answer = frames.read_answer(payload)
                 answered = True
             except TimeoutError as exc:
@@ -75,6 +86,10 @@ class PoolConverter:
             self._end(self._idle.pop(), gently=True)
         if self._ending:
             await asyncio.gather(*self._ending)
+
+    def _plugin(self, content_type: str, url: str) -> PluginFormat | None:
+        names = plugin_names(content_type, url)
+        return self._find_plugin(names) if names else None
 
     async def _start(self) -> Process:
         try:

@@ -7,6 +7,7 @@ does not even when the parent died while it was busy.
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Callable
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from rowen.adapters.convert import frames
 from rowen.adapters.convert.charset import decode
-from rowen.adapters.convert.formats import Kind, kind_of
+from rowen.adapters.convert.formats import Kind, PluginFormat, kind_of
 from rowen.adapters.convert.sniff import BINARY_KINDS, sniff
 from rowen.errors import Unparseable
 
@@ -43,6 +44,7 @@ _CONVERTERS = {
     Kind.XLSX: ("office.xlsx", "convert_xlsx"),
 }
 _PIPE_BYTES = 1024 * 1024
+_UPDATE = "update the package or remove it; `rowen doctor` lists the plug-ins"
 
 
 def convert(body: bytes, *, content_type: str, url: str) -> Converted:
@@ -65,6 +67,31 @@ def convert(body: bytes, *, content_type: str, url: str) -> Converted:
     return _converter(real)(text, url)
 
 
+def convert_by_plugin(body: bytes, *, url: str, plugin: PluginFormat) -> Converted:
+    """What the function of a plug-in makes of a body. Raises `Unparseable` for all that it does wrong."""
+    from importlib.metadata import EntryPoint
+
+    from rowen.core.document import Converted
+
+    who = f"`{url}`: plug-in `{plugin.target}` of package `{plugin.package}`"
+    try:
+        converted = EntryPoint("", plugin.target, "").load()(body, url)
+    except (Unparseable, MemoryError, RecursionError):
+        raise
+    except (Exception, SystemExit) as exc:
+        raise Unparseable(f"{who}: {type(exc).__name__}: {exc}", hint=_UPDATE, url=url) from exc
+    if not isinstance(converted, Converted):
+        made = type(converted).__name__
+        raise Unparseable(f"{who}: makes a {made}, expected Converted", hint=_UPDATE, url=url)
+    return converted
+
+
+def _converted(request: frames.Request) -> Converted:
+    if request.plugin is not None:
+        return convert_by_plugin(request.body, url=request.url, plugin=request.plugin)
+    return convert(request.body, content_type=request.content_type, url=request.url)
+
+
 def _converter(kind: Kind) -> Callable[[Any, str], Converted]:
     module, function = _CONVERTERS[kind]
     converter: Callable[[Any, str], Converted] = getattr(
@@ -80,7 +107,7 @@ def serve(incoming: BinaryIO, outgoing: BinaryIO, *, timeout_s: float) -> None:
     while (request := frames.read_request(incoming)) is not None:
         _limit_time(timeout_s)
         try:
-            answer = frames.answer(convert(request.body, content_type=request.content_type, url=request.url))
+            answer = frames.answer(_converted(request))
         except Unparseable as exc:
             answer = frames.refusal(exc.message, exc.hint)
         except MemoryError:
@@ -126,12 +153,20 @@ def _widen(*pipes: BinaryIO) -> None:
         return  # not Linux, or not allowed: slower, not wrong
 
 
+def _take_pipes() -> tuple[BinaryIO, BinaryIO]:
+    """The two pipes, out of reach of what parsers and plug-ins print or read: only frames may pass there."""
+    incoming, outgoing = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 0)
+    os.dup2(nothing, 1)
+    os.close(nothing)
+    return incoming, outgoing
+
+
 def main() -> None:
     # Ctrl-C goes to the whole group; the parent decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    incoming, outgoing = sys.stdin.buffer, sys.stdout.buffer
-    # Nothing but frames may reach the pipe.
-    sys.stdout = sys.stderr
+    incoming, outgoing = _take_pipes()
     _limit_memory(int(sys.argv[1]))
     _widen(incoming, outgoing)
     # The parser, loaded before READY so that no page pays for it.
@@ -139,7 +174,7 @@ def main() -> None:
     try:
         serve(incoming, outgoing, timeout_s=float(sys.argv[2]))
     except BrokenPipeError:
-        sys.stderr.close()  # the parent is gone; nobody reads what flushing would say
+        sys.stderr.close()  # the parent is gone: flushing would only complain
 
 
 if __name__ == "__main__":

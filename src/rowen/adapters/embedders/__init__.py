@@ -1,12 +1,10 @@
-"""Embedders by name.
-
-Only what an operator may choose is here; the fake one of the tests is not.
-"""
+"""Our own embedding providers by name. Plug-ins have others; the register knows both."""
 
 from __future__ import annotations
 
 from rowen.adapters.embedders.providers import STATIC, names
 from rowen.adapters.embedders.spec import EmbedderSpec, key_variable, resolve, with_key
+from rowen.errors import ConfigError
 from rowen.ports.embedder import Embedder
 
 NAMES = names()
@@ -14,13 +12,17 @@ NAMES = names()
 __all__ = ["NAMES", "EmbedderSpec", "key_variable", "make", "with_key"]
 
 
-def make(spec: EmbedderSpec | str) -> Embedder:
-    """The embedder of that spec, or of that name alone. Cheap: the first text loads models and connects.
+def make(spec: EmbedderSpec) -> Embedder:
+    """The embedder of one of our providers. Cheap: the first text loads models and connects.
 
-    Raises `ConfigError` for a provider that does not exist, a missing key and an address that is none.
+    Raises `ConfigError` for a missing key and an address that is none.
     """
-    if isinstance(spec, str):
-        spec = EmbedderSpec(provider=spec)
+    if spec.options:
+        raise ConfigError(
+            f"setting `embedding.options`: provider `{spec.provider}` has no options",
+            hint="leave it out; only plug-ins have options",
+            provider=spec.provider,
+        )
     if spec.provider == STATIC:
         from rowen.adapters.embedders.static import StaticEmbedder
 

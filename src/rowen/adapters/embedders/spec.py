@@ -8,34 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from typing import Any
 from urllib.parse import urlsplit
 
-from rowen.adapters.embedders.providers import PROVIDERS, STATIC, KnownModel, Provider, known_model, names
+from rowen.adapters.embedders.providers import PROVIDERS, STATIC, KnownModel, Provider, known_model
 from rowen.core import hashing
 from rowen.core.safety.secrets import Lookup, Secret
 from rowen.core.web import urls
 from rowen.errors import ConfigError
-from rowen.ports.embedder import Model
+from rowen.ports.embedder import EmbedderSettings, Model
 
 ALPHA = 0.5
 """Weight in the fusion for a model of which nothing else is known."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class EmbedderSpec:
-    """Empty text and zero stand for the provider's usual value."""
+class EmbedderSpec(EmbedderSettings):
+    """With what our own providers understand beside it."""
 
     provider: str = STATIC
-    model: str = ""
-    base_url: str = ""
-    """The operator's choice, so it may be private. No redirect ever leads away from it."""
-    dimensions: int = 0
-    api_key: Secret | None = None
     key_variable: str = ""
     """Where the key came from, for messages."""
-    timeout_s: float = 30.0
     task_types: bool = True
     """Tell documents and queries apart, where the model can."""
     batch_size: int = 0
@@ -114,7 +107,7 @@ def key_variable(provider: str, *, base_url: str = "", named: str = "") -> str:
     """The variable that holds the key, or nothing.
 
     The usual variable of a provider belongs to the provider's own address. Another address gets a key only
-    when its variable was named: `OPENAI_API_KEY` is not for everybody who speaks OpenAI's language.
+    when its variable was named: `OPENAI_API_KEY` is not for every server that speaks OpenAI's protocol.
     """
     if named:
         return named
@@ -134,9 +127,7 @@ def with_key(spec: EmbedderSpec, lookup: Lookup, *, named: str = "") -> Embedder
 
 def resolve(spec: EmbedderSpec) -> Resolved:
     """Every value decided; raises `ConfigError` and has sent nothing."""
-    provider = PROVIDERS.get(spec.provider)
-    if provider is None:
-        raise unknown_provider(spec.provider)
+    provider = PROVIDERS[spec.provider]
     base_url = _base_url(spec.base_url or provider.base_url, provider)
     origin = urls.origin_of(base_url)
     at_home = origin == urls.origin_of(provider.base_url)
@@ -188,17 +179,6 @@ def resolve(spec: EmbedderSpec) -> Resolved:
     )
 
 
-def unknown_provider(name: str) -> ConfigError:
-    close = get_close_matches(name, names(), n=1, cutoff=0.5)
-    known = ", ".join(f"`{one}`" for one in names())
-    return ConfigError(
-        f"embedder `{name}` does not exist",
-        hint=f"did you mean `{close[0]}`?" if close else f"choose one of {known}",
-        name=name,
-        known=names(),
-    )
-
-
 def _asks_dimensions(spec: EmbedderSpec, known: KnownModel | None, *, at_home: bool) -> bool:
     if spec.send_dimensions is not None:
         return spec.send_dimensions
@@ -206,8 +186,8 @@ def _asks_dimensions(spec: EmbedderSpec, known: KnownModel | None, *, at_home: b
         return False
     if known is not None:
         return spec.dimensions != known.dimensions
-    # Servers refuse the parameter for models that cannot be cut short; a stranger's number is then only the
-    # length to expect. Ollama takes any and cuts by itself.
+    # Servers refuse the parameter for models that cannot be cut short; for an unknown server the number is
+    # only the length to expect. Ollama takes any and cuts by itself.
     return at_home or spec.provider == "ollama"
 
 
@@ -241,7 +221,7 @@ def _check_key(spec: EmbedderSpec, provider: Provider, *, at_home: bool, origin:
                 variable=variable,
             )
         return
-    # Whoever names a variable means it; an OpenAI-compatible server of one's own often wants no key.
+    # A variable that was named must be set; an OpenAI-compatible server elsewhere often wants no key.
     needed = bool(spec.key_variable) or (provider.key_required and (at_home or spec.provider != "openai"))
     if not needed:
         return

@@ -52,7 +52,7 @@ def _exists(pid: int) -> bool:
     except ProcessLookupError:
         return False
     except OSError:
-        # It exists and belongs to somebody else.
+        # It exists and belongs to another user.
         return True
     return _state(pid) != "Z"
 

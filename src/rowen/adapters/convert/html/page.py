@@ -1,6 +1,6 @@
 """An HTML page to the Markdown of its main content, and the links of the whole page.
 
-Pure and synchronous: the bytes were decoded before, and whoever calls it bounds time and memory.
+Pure and synchronous: the bytes were decoded before, and the child process bounds time and memory.
 """
 
 from __future__ import annotations

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 class AddCommand(click.Command):
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        from rowen.wiring import kinds
+        from rowen.registers import kinds
 
-        for kind in kinds().builtin().values():
+        for kind in kinds().loadable().values():
             with formatter.section(f"Settings of kind `{kind.name}`, for --set"):
                 formatter.write_dl(
                     [(f"{p.label}={_shown(p.default)}", f"{p.help}.") for p in kind.params], col_max=34

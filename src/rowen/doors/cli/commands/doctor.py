@@ -20,6 +20,7 @@ from rowen.errors import RowenError
 
 if TYPE_CHECKING:
     from rowen.config import Config
+    from rowen.registers import PluginState
 
 LEAST_FREE_BYTES = 500_000_000
 PAGE = b"<html><body><nav>menu</nav><main><h1>Hello</h1><p>World</p></main></body></html>"
@@ -42,11 +43,21 @@ def command(call: Call) -> int:
     async def work() -> list[Check]:
         return [check async for check in _checks(settings.load(db=call.db)[0])]
 
+    from rowen import registers
+
     checks = session.run_async(work)
-    good = all(check.ok for check in checks)
+    plugins = registers.plugins()
+    good = all(check.ok for check in checks) and all(plugin.ok for plugin in plugins)
     if call.out.json:
-        call.out.emit({"ok": good, "checks": [asdict(check) for check in checks]})
+        call.out.emit(
+            {
+                "ok": good,
+                "checks": [asdict(check) for check in checks],
+                "plugins": [asdict(plugin) for plugin in plugins],
+            }
+        )
         return 0 if good else 1
+    checks += map(_of_plugin, plugins)
     from rich.text import Text
 
     width = max(len(check.name) for check in checks)
@@ -90,6 +101,11 @@ async def _checks(config: Config) -> AsyncIterator[Check]:
                 yield Check("parser", False, exc.message, exc.hint)
     except RowenError as exc:
         yield Check("store", False, exc.message, exc.hint)
+
+
+def _of_plugin(plugin: PluginState) -> Check:
+    said = f"`{plugin.name}` in {plugin.group}, {plugin.distribution} {plugin.version}"
+    return Check("plug-in", plugin.ok, plugin.error or said, plugin.hint)
 
 
 def _sqlite() -> Iterator[Check]:

@@ -161,10 +161,12 @@ def _known(kinds: tuple[str, ...]) -> frozenset[str]:
     if not kinds:
         return frozenset()
     # All of them are heavy, and most searches name none.
-    from rowen.wiring import kinds as known
+    from rowen.registers import kinds as known
 
     register = known()
-    return frozenset(register.named(kind).name for kind in kinds)
+    for kind in kinds:
+        register.check(kind)
+    return frozenset(kinds)
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import StreamingResponse
 
-from rowen import wiring
+from rowen import registers
 from rowen.core.exchange.columns import Format
 from rowen.core.safety.access import Scope
 from rowen.core.search.hit import Filters, SearchMode
@@ -41,7 +41,7 @@ Names = Annotated[
         max_length=MAX_SOURCES,
     ),
 ]
-KINDS = wiring.kinds()
+KINDS = registers.kinds()
 Kinds = Annotated[
     list[str],
     Query(
@@ -54,6 +54,12 @@ Question = Annotated[str, Query(description="What to look for", pattern=r"\S", m
 Few = Annotated[int, Query(description="At most so many hits", ge=1, le=50)]
 Skip = Annotated[int, Query(description="Leave out the best so many", ge=0, le=50)]
 After = Annotated[str, Query(description="The `next` of the page before", max_length=4000)]
+
+
+def _checked(kinds: list[str]) -> frozenset[str]:
+    for kind in kinds:
+        KINDS.check(kind)
+    return frozenset(kinds)
 
 
 def router(ports: Ports) -> APIRouter:
@@ -83,7 +89,7 @@ def router(ports: Ports) -> APIRouter:
         wanted = await choose_all(ports, names)
         filters = Filters(
             source_ids=frozenset(source.id for source in wanted),
-            kinds=frozenset(KINDS.named(kind).name for kind in kinds),
+            kinds=_checked(kinds),
             metadata=metadata,
             since=since,
         )
