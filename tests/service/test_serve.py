@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from rowen.core.lease import HEARTBEAT_S
 from rowen.core.run import RunStatus
 from rowen.core.source import Source, Status
 from rowen.engine.leases import orchestrator_lease, run_slot
@@ -208,6 +209,57 @@ class Trouble:
 
     def __getattr__(self, name: str) -> Any:
         return self._methods.get(name) or getattr(self._store, name)
+
+
+class OneRound(FakeClock):
+    """Ends the loop where it would wait for its next round."""
+
+    class Over(Exception):
+        pass
+
+    async def sleep(self, seconds: float) -> None:
+        if seconds == HEARTBEAT_S:
+            await super().sleep(seconds)
+        raise self.Over
+
+
+class Counted:
+    """The store, with the name of each method that is called."""
+
+    def __init__(self, store: Any) -> None:
+        self._store = store
+        self.calls: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        self.calls.append(name)
+        return getattr(self._store, name)
+
+
+async def calls_of_a_round(world: World) -> list[str]:
+    store: Any = Counted(world.store)
+    ports = replace(world.ports, store=store, clock=OneRound(world.clock.now()))
+    with pytest.raises(OneRound.Over):
+        async for _ in serve(ports, default_every_s=DAY_S):
+            raise AssertionError("nothing is due")
+    return sorted(store.calls)
+
+
+async def test_a_round_over_many_idle_sources_asks_the_store_no_more_often_than_over_a_few(
+    world: World,
+) -> None:
+    rounds = []
+    for count in (2, 20):
+        for number in range(len(await world.store.sources()), count):
+            source = await world.add(f"source-{number}", path=f"/#{number}")
+            # Not due: one has run lately, the next is paused.
+            await sync_all_parts(world.ports, source)
+            await world.store.set_paused(source.id, number % 2 == 0)
+        await world.store.remove_sink("feed")
+        end = await world.store.feed_end()
+        await world.store.save_sink("feed", kind="webhook", settings={"url": "http://x/"}, cursor=end)
+        rounds.append(await calls_of_a_round(world))
+    assert rounds[0] == rounds[1]
+    assert rounds[0].count("sources") <= 2, "the loop reads the sources once, and the sinks once"
 
 
 async def some_results(ports: Ports, number: int) -> list[RunResult]:

@@ -25,6 +25,7 @@ from rowen.engine.workers import workers
 from rowen.errors import Conflict, LeaseLost, NotFound, TransientError
 from rowen.ports.clock import Clock
 from rowen.ports.dispatcher import Dispatcher
+from rowen.ports.store.access import Access
 from rowen.service.attempts import NotRun, RunResult, RunSource, run_source, settles
 from rowen.service.feed_wait import sleep_or
 from rowen.service.worker import BUSY_S, SYNC, sync_payload
@@ -64,8 +65,8 @@ async def serve(
                     wake.clear()
                 wait_s = LONGEST_WAIT_S
                 try:
-                    await recover(ports)
-                    waiting, skipped = await _round(ports, default_every_s, once=once)
+                    sources = await _recovered(ports)
+                    waiting, skipped = await _round(ports, sources, default_every_s, once=once)
                     for source, request in waiting:
                         result = await _run_one(ports, source, request, run, on_event)
                         if isinstance(result, NotRun):
@@ -81,7 +82,9 @@ async def serve(
                     # A night window opens at its own time, also when no source is due.
                     announced = await announce(ports)
                     openings = [one.until for one in announced if one.until is not None]
-                    wait_s = await _wait_s(ports, skipped, openings, default_every_s)
+                    if waiting:
+                        sources = await ports.store.sources()
+                    wait_s = await _wait_s(ports, sources, skipped, openings, default_every_s)
                 except TransientError as exc:
                     # The database is locked, full or away: the next round tries again.
                     if once:
@@ -92,9 +95,11 @@ async def serve(
         # With `standby` it waits for the lease again; without, asking for it raises who has it.
 
 
-async def _round(ports: Ports, default_every_s: float, *, once: bool) -> tuple[Waiting, set[int]]:
+async def _round(
+    ports: Ports, sources: Sequence[Source], default_every_s: float, *, once: bool
+) -> tuple[Waiting, set[int]]:
     """What this process runs now, and the ids of sources that are due and that it does not run."""
-    waiting = await _waiting(ports, default_every_s)
+    waiting = await _waiting(ports.store, sources, ports.clock.now(), default_every_s)
     if once:
         return waiting, set()
     # Not reported in every round: the sources of a paused upstream come back when the pause ends.
@@ -107,28 +112,27 @@ async def _round(ports: Ports, default_every_s: float, *, once: bool) -> tuple[W
     return waiting, skipped
 
 
-async def recover(ports: Ports) -> list[Source]:
-    """No source stays RUNNING when the process that ran it is gone; returns the ones that were."""
-    lost = []
-    for source in await ports.store.sources():
+async def _recovered(ports: Ports) -> list[Source]:
+    """All sources; none is left RUNNING when the process that ran it is gone."""
+    sources = await ports.store.sources()
+    lost = False
+    for source in sources:
         if source.status is not Status.RUNNING:
             continue
         lease = await acquire(ports, source_lease_name(source.id))
-        if lease is None:
-            continue
-        if await ports.store.close_lost_run(lease, source.id, now=ports.clock.now()):
-            lost.append(source)
-        await ports.store.release_lease(lease)
-    return lost
+        if lease is not None:
+            lost = await ports.store.close_lost_run(lease, source.id, now=ports.clock.now()) or lost
+            await ports.store.release_lease(lease)
+    return await ports.store.sources() if lost else sources
 
 
-async def _waiting(ports: Ports, default_every_s: float) -> Waiting:
+async def _waiting(
+    store: Access, sources: Sequence[Source], now: datetime, default_every_s: float
+) -> Waiting:
     """Sources with a sync request first, then what is due by its schedule."""
-    sources = await ports.store.sources()
     by_id = {source.id: source for source in sources}
-    now = ports.clock.now()
     requested: list[tuple[Source, SyncRequest | None]] = []
-    for request in await ports.store.sync_requests():
+    for request in await store.sync_requests():
         source = by_id.get(request.source_id)
         if source and not source.paused and request_due_at(source, request) <= now:
             requested.append((source, request))
@@ -179,20 +183,24 @@ async def _run_one(
 
 
 async def _wait_s(
-    ports: Ports, skipped: set[int], openings: Sequence[datetime], default_every_s: float
+    ports: Ports,
+    sources: Sequence[Source],
+    skipped: set[int],
+    openings: Sequence[datetime],
+    default_every_s: float,
 ) -> float:
     """Until a source is due, a pause ends or a night window opens, at most `LONGEST_WAIT_S`."""
     now = ports.clock.now()
     pauses = await ports.store.pauses(now=now)
     moments = [*openings, *(pause.until for pause in pauses.values())]
-    sources = {source.id: source for source in await ports.store.sources() if not source.paused}
+    active = {source.id: source for source in sources if not source.paused}
     moments += [
         due_at(source, default_every_s=default_every_s)
-        for source in sources.values()
+        for source in active.values()
         if source.id not in skipped and not source.is_broken
     ]
     for request in await ports.store.sync_requests():
-        source = sources.get(request.source_id)
+        source = active.get(request.source_id)
         if source and source.upstream not in pauses:
             # Another process runs this source: that does not take long as a rule.
             busy = now + timedelta(seconds=BUSY_S)
