@@ -54,7 +54,12 @@ def test_the_breaker_has_the_variables_it_always_had() -> None:
     ("environment", "message"),
     [
         ({"ROWEN_FETCH_RETRIES": "many"}, "setting `fetch.retries`: expected a whole number, got `many`"),
-        ({"ROWEN_FETCH_TIMEOUT_S": "0"}, "setting `fetch.timeout_s`: expected 0.1 to 3600, got `0`"),
+        ({"ROWEN_FETCH_TIMEOUT_S": "0"}, "setting `fetch.timeout_s`: expected 0.1 to 3600 seconds, got `0`"),
+        (
+            {"ROWEN_FETCH_TIMEOUT_S": "2h"},
+            "`fetch.timeout_s`: expected 0.1 to 3600 seconds, got `2h`",
+        ),
+        ({"ROWEN_FETCH_TIMEOUT_S": "soon"}, "`fetch.timeout_s`: expected a duration such as `30s`"),
         ({"ROWEN_FETCH_ALLOW_PRIVATE": "perhaps"}, "expected true or false, got `perhaps`"),
         ({"ROWEN_CONFIG": "/no/such/file.toml"}, "settings file `/no/such/file.toml`: cannot be read"),
     ],
@@ -63,6 +68,13 @@ def test_a_mistake_is_named_with_what_was_expected(environment: dict[str, str], 
     with pytest.raises(ConfigError) as caught:
         load(environment=environment)
     assert message in caught.value.message
+
+
+def test_seconds_may_be_written_as_a_duration(tmp_path: Path) -> None:
+    file = tmp_path / "settings.toml"
+    file.write_text('[fetch]\ntimeout_s = "2m"\nretry_max_wait_s = 5.5\n')
+    config, _ = load(environment={"ROWEN_CONFIG": str(file), "ROWEN_WORKERS_HELD_S": "1m30s"})
+    assert (config.fetch.timeout_s, config.fetch.retry_max_wait_s, config.workers.held_s) == (120, 5.5, 90)
 
 
 def test_a_misspelt_setting_in_a_file_gets_a_suggestion(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from rowen.core.rules.duration import Duration
 from rowen.errors import ConfigError
 
 
@@ -264,9 +265,12 @@ def _variable(name: str) -> str:
 
 def _checked(name: str, raw: Any, default: Any, limits: Mapping[str, Any]) -> Any:
     try:
+        if name.endswith("_s") and isinstance(raw, str):
+            return Duration(limits["low"], limits["high"], bare="s")(raw)
         value = _typed(raw, type(default))
     except (TypeError, ValueError) as exc:
-        raise ConfigError(f"setting `{name}`: expected {_expected(default)}, got `{raw}`", name=name) from exc
+        expected = str(exc) if "expected" in str(exc) else f"expected {_expected(default)}"
+        raise ConfigError(f"setting `{name}`: {expected}, got `{raw}`", name=name) from exc
     low, high = limits["low"], limits["high"]
     if low is not None and not low <= value <= high:
         raise ConfigError(f"setting `{name}`: expected {low:g} to {high:g}, got `{raw}`", name=name)

@@ -16,7 +16,7 @@ import pytest
 from aiohttp import web
 
 from rowen.core.run import RunStatus
-from rowen.doors import views
+from rowen.doors import shapes
 from rowen.engine.ports import FetchSettings
 from rowen.errors import BadLocation, ConfigError
 from rowen.fetching import credentials
@@ -103,7 +103,7 @@ async def test_each_kind_of_credential_opens_the_site_and_is_stored_as_a_referen
             said = [
                 repr(one) for one in (added, first, second, await world.store.runs(1, limit=9), world.events)
             ]
-            said += [json.dumps(views.receipt(one), default=str) for one in (first, second)]
+            said += [json.dumps(shapes.Receipt.show(one), default=str) for one in (first, second)]
             # With the write-ahead log beside it, and after it was folded in.
             assert any(path.name.endswith("-wal") for path in tmp_path.iterdir())
             said.append(stored_bytes(tmp_path).decode("latin-1"))

@@ -1,4 +1,4 @@
-"""One execution of a source: its counters, its receipt, how it ended, and the events it tells itself by."""
+"""One execution of a source: its counters, how it ended, and the events it reports while it runs."""
 
 from __future__ import annotations
 
@@ -48,7 +48,10 @@ class StopReason(StrEnum):
 
 @dataclass(slots=True)
 class Counters:
-    """What a run did and what it avoided. Counts, never times: they hold on any machine."""
+    """What a run did and what it avoided. Counts, never times: they are the same on any machine.
+
+    Doors show every field of this class, with its docstring as the description; nothing else lists them.
+    """
 
     created: int = 0
     updated: int = 0
@@ -56,32 +59,32 @@ class Counters:
     deleted: int = 0
     failed: int = 0
     skipped: int = 0
-    """Stored and keyword-searchable, vectors still to come."""
+    """Stored and keyword-searchable; vectors are filled in later."""
     pages: int = 0
-    """Of a listing that comes in pages."""
+    """Pages of a listing that were read."""
     requests: int = 0
     rate_limited: int = 0
-    """Answers that said: asked too often."""
+    """Responses that refused a request because there were too many."""
     not_modified: int = 0
     bytes_received: int = 0
-    """Of bodies that were asked for, as they came over the wire; the few bytes of a 404 page do not count."""
+    """Bodies of successful responses, as sent over the wire (compressed)."""
     reads: int = 0
     """Files that were opened."""
     retries: int = 0
     redirects: int = 0
     parses: int = 0
     same_body: int = 0
-    """Tier 2 without validators: the bytes were the same, nothing was parsed."""
+    """Items without validators whose bytes were the same: not parsed."""
     same_content: int = 0
-    """Tier 3: another body, the same text."""
+    """Items with other bytes and the same text: not indexed again."""
     validators_refreshed: int = 0
     passages_reused: int = 0
-    """Tier 4: sections whose text was stored before."""
+    """Sections whose text was stored before."""
     passages_new: int = 0
     embeddings_computed: int = 0
     embeddings_reused: int = 0
     ignored: Counter[str] = field(default_factory=Counter)
-    """Addresses met and not asked for, by reason."""
+    """Items that were found and not requested, by reason."""
 
     def add(self, outcome: Outcome) -> None:
         setattr(self, outcome.value, getattr(self, outcome.value) + 1)
@@ -91,7 +94,7 @@ class Counters:
             setattr(self, one.name, getattr(self, one.name) + getattr(other, one.name))
 
     def cut(self) -> Counters:
-        """What was counted so far; from here on it counts anew."""
+        """What was counted so far; all counters are zero afterwards."""
         so_far, fresh = Counters(), Counters()
         for one in fields(self):
             setattr(so_far, one.name, getattr(self, one.name))
@@ -100,7 +103,7 @@ class Counters:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Counters:
-        """What `as_dict` wrote down, by this version or another one."""
+        """What `as_dict` of this version or of another one returned."""
         known = {one.name for one in fields(cls)}
         found = {name: value for name, value in values.items() if name in known}
         return cls(**{**found, "ignored": Counter(found.get("ignored", {}))})
@@ -126,7 +129,12 @@ class Run:
     error: str | None
     owner: str
     window: dict[str, Any] | None = None
-    """The stretch of time it asked for: `since`, `until`, `seeding`."""
+    """The period it asked for: `since`, `until`, `seeding`."""
+
+    @property
+    def duration_s(self) -> float | None:
+        """None while it runs."""
+        return (self.finished_at - self.started_at).total_seconds() if self.finished_at else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rowen.core.params import Param, number, switch, whole, words
+from rowen.core.rules.duration import Duration
 from rowen.core.safety.secrets import reference
 
 INCLUDE = Param(
@@ -20,7 +21,7 @@ CONCURRENCY = Param(
 DELAY_S = Param(
     name="delay_s",
     default=0.0,
-    parse=number(0, 3600),
+    parse=Duration(0, 3600, bare="s"),
     identity=False,
     help="Seconds between requests to a host",
 )

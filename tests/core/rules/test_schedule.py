@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-import pytest
-
-from rowen.core.rules.schedule import SPREAD, due, due_at, seconds
+from rowen.core.rules.schedule import SPREAD, due, due_at
 from rowen.core.source import Source, Status
-from rowen.errors import ConfigError
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 
@@ -40,19 +37,6 @@ def a_source(name: str, last_run_at: datetime | None = None, **changes: object) 
     return Source(**values | changes)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"), [("90s", 90), ("15m", 900), ("6h", 21_600), ("1.5d", 129_600), ("weekly", 604_800)]
-)
-def test_intervals_are_written_for_people(text: str, expected: float) -> None:
-    assert seconds(text) == expected
-
-
-@pytest.mark.parametrize("text", ["", "often", "5", "-1h", "1y"])
-def test_what_is_no_interval_is_refused(text: str) -> None:
-    with pytest.raises(ConfigError, match="expected something like"):
-        seconds(text)
-
-
 def test_sources_are_spread_each_always_by_the_same_amount() -> None:
     moments = {due_at(a_source(f"s{n}", NOW), default_every_s=1000) for n in range(50)}
     assert len(moments) > 40
@@ -73,9 +57,3 @@ def test_the_longest_waiting_comes_first_and_a_new_one_before_all() -> None:
         a_source("broken", status=Status.ERROR, metadata={"fatal": True}),
     ]
     assert [one.name for one in due(waiting, NOW, default_every_s=3600)] == ["new", "older", "old"]
-
-
-@pytest.mark.parametrize("text", ["99999999999w", "0.0001s", "0m", "999999999999999999d"])
-def test_an_interval_nobody_means_is_refused(text: str) -> None:
-    with pytest.raises(ConfigError, match="one second to ten years"):
-        seconds(text)

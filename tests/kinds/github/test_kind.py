@@ -13,7 +13,7 @@ import pytest
 from rowen.core.document import Outcome
 from rowen.core.exchange.git import blob_id
 from rowen.core.run import RunStatus, StopReason
-from rowen.doors import views
+from rowen.doors import shapes
 from rowen.engine.run import Receipt
 from rowen.errors import BadLocation, ConfigError, RowenError
 from rowen.managing import sources
@@ -608,7 +608,7 @@ async def test_a_private_repository_is_read_with_the_token_and_the_token_is_kept
     seen = [
         repr(world.ports),
         repr(added),
-        *(json.dumps(views.receipt(receipt)) for receipt in receipts),
+        *(json.dumps(shapes.Receipt.show(receipt)) for receipt in receipts),
         repr(items),
         repr(world.events),
         repr(caught.value) + str(caught.value.facts) + str(caught.value.hint),

@@ -20,6 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rowen.core.exchange.alarm import Channel, Severity, What
+from rowen.core.rules.duration import Duration
 from rowen.core.safety.secrets import reference
 from rowen.core.web import urls
 from rowen.errors import ConfigError
@@ -181,9 +182,7 @@ def _port(value: object) -> int:
 
 
 def _seconds(value: object) -> float:
-    if not isinstance(value, int | float) or isinstance(value, bool) or not 0.1 <= value <= 600:
-        raise ValueError("expected 0.1 to 600 seconds")
-    return float(value)
+    return Duration(0.1, 600, bare="s")("" if isinstance(value, bool) else str(value))
 
 
 def _security(value: object) -> str:

@@ -5,7 +5,6 @@ Pure: times and states come in, decisions go out.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -13,14 +12,9 @@ from enum import StrEnum
 from rowen.core import hashing
 from rowen.core.source import Source
 from rowen.core.sync_request import SyncRequest
-from rowen.errors import ConfigError
 
-_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
-_NAMED = {"hourly": 3600.0, "daily": 86_400.0, "weekly": 604_800.0}
-_SPAN = re.compile(r"(\d+(?:\.\d+)?)\s*([smhdw])")
 SPREAD = 0.1
 """Sources of the same interval are spread over this share of it, each always by the same amount."""
-SHORTEST_S, LONGEST_S = 1.0, 3650 * 86_400.0
 REQUEST_RETRY_BASE_S, LONGEST_REQUEST_RETRY_S = 60.0, 3600.0
 """A sync request whose run failed is retried after a minute, then two, at last every hour."""
 LONGEST_PAUSE_S = 86_400.0
@@ -38,19 +32,6 @@ class Failure(StrEnum):
     """Worth another attempt."""
     FATAL = "FATAL"
     """Settings or credentials are wrong: this source stops until somebody mends them."""
-
-
-def seconds(text: str) -> float:
-    """`90s`, `15m`, `6h`, `1d`, `2w`, or `hourly`, `daily`, `weekly`."""
-    word = text.strip().lower()
-    if word in _NAMED:
-        return _NAMED[word]
-    found = _SPAN.fullmatch(word)
-    if found is None:
-        raise ConfigError(f"interval `{text}`: expected something like `15m`, `6h`, `1d` or `weekly`")
-    if not SHORTEST_S <= float(found[1]) * _UNITS[found[2]] <= LONGEST_S:
-        raise ConfigError(f"interval `{text}`: expected one second to ten years")
-    return float(found[1]) * _UNITS[found[2]]
 
 
 def due_at(source: Source, *, default_every_s: float) -> datetime:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 from rowen.core.document import Outcome
 from rowen.core.run import Event
-from rowen.doors import views
+from rowen.doors import shapes
 from rowen.doors.cli.output import Output, clean, dumps, write_line
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Silence:
 
 class JsonProgress(Silence):
     def __call__(self, event: Event) -> None:
-        write_line(sys.stderr, dumps(views.event(event)))
+        write_line(sys.stderr, dumps(shapes.Event.show(event)))
 
 
 class LineProgress(Silence):

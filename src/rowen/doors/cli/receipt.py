@@ -18,6 +18,14 @@ from rowen.engine.run import Receipt
 
 FAILURES_SHOWN = 5
 
+MENTIONED = {
+    *("created", "updated", "unchanged", "deleted", "failed", "skipped", "ignored"),
+    *("requests", "bytes_received", "retries", "not_modified", "same_body", "same_content"),
+    *("passages_new", "passages_reused", "embeddings_computed", "embeddings_reused"),
+    *("pages", "reads", "redirects", "parses", "validators_refreshed"),
+}
+"""Counters that a receipt shows in a line of their own, and (the last five) those that JSON alone shows."""
+
 STYLES = {
     RunStatus.COMPLETED: "green",
     RunStatus.PARTIAL: "yellow",
@@ -137,7 +145,17 @@ def tiers(counters: Counters) -> list[tuple[str, str]]:
                 f"{counters.embeddings_reused:,} reused, {counters.embeddings_computed:,} computed",
             )
         )
+    if other := _not_mentioned(counters):
+        rows.append(("also", ", ".join(sorted(other))))
     return rows
+
+
+def _not_mentioned(counters: Counters) -> list[str]:
+    """Counters above zero that no other line of a receipt shows, one that was just added among them."""
+    values = counters.as_dict()
+    return [
+        f"{values[name]:,} {name.replace('_', ' ')}" for name in values.keys() - MENTIONED if values[name]
+    ]
 
 
 def side_by_side(receipts: Sequence[tuple[str, Receipt]]) -> Table:

@@ -13,7 +13,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from rowen.core.document import Validators
-from rowen.core.params import Param, number, optional
+from rowen.core.params import Param, optional
+from rowen.core.rules.duration import Duration
 from rowen.core.run import Counters
 from rowen.core.source import Source
 from rowen.core.web import urls
@@ -43,20 +44,7 @@ TOO_MUCH = (FetchTimeout, ServerFailed, ConnectionFailed, BodyTooLarge, Unparsea
 LISTED_AT = "listed_at"
 """In a source's metadata: when everything was last listed."""
 
-_UNITS = {"d": 86_400.0, "h": 3_600.0, "m": 60.0, "s": 1.0}
-
-
-def duration_s(text: str) -> float:
-    """`7d`, `12h`, `90m`, `30s`; a bare number is days."""
-    bare = text.strip().lower()
-    unit = _UNITS.get(bare[-1:])
-    try:
-        value = float(bare[:-1] if unit else bare) * (unit or _UNITS["d"])
-    except ValueError:
-        value = -1.0
-    if not 0 <= value < 4e9:
-        raise ValueError("expected a time such as `7d`, `12h` or `30m`")
-    return value
+duration_s = Duration(bare="d")
 
 
 def _language(text: str) -> str:
@@ -86,7 +74,7 @@ PARAMS = (
     Param(
         name="timeout_s",
         default=None,
-        parse=optional(number(1, 3600)),
+        parse=optional(Duration(1, 3600, bare="s")),
         identity=False,
         help="Seconds to wait for an answer; none for the general setting",
     ),

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rowen.core.params import Param, number, one_of, optional, whole, words
+from rowen.core.rules.duration import Days
 from rowen.core.web import urls
 from rowen.fetching import credentials
 from rowen.kinds.api.dataset import template
@@ -189,8 +190,8 @@ PARAMS = (
         help="What {bucket} may be, each with the age it reaches: 7d, or any",
     ),
     _way("overlap", 86_400.0, duration_s, "How far a window reaches back before the last one"),
-    _way("seed_days", 0, whole(0, 20_000), "Days of history wanted, counted from the day it was added"),
-    _way("seed_windows", 7, whole(1, 1000), "Days of history taken in one turn"),
+    _way("seed_days", 0, Days(0, 20_000), "Days of history wanted, counted from the day it was added"),
+    _way("seed_windows", 7, Days(1, 1000), "Days of history taken in one turn"),
     _way("max_pages", 10_000, whole(1, 1_000_000), "Pages of the list asked for in one run"),
     _way("max_items", None, optional(whole(1, 100_000_000)), "Items taken in one run; none for all"),
     _way(

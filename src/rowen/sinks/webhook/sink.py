@@ -14,6 +14,7 @@ from rowen.core.exchange import delivery
 from rowen.core.exchange.sink import Sink, SinkEntry
 from rowen.core.feed import FeedItem
 from rowen.core.lease import Lease
+from rowen.core.rules.duration import Duration
 from rowen.core.safety.secrets import fill, reference
 from rowen.core.web import urls
 from rowen.core.web.retry_after import retry_after_s
@@ -49,7 +50,7 @@ PARAMS = (
     sinks.setting(
         "batch", delivery.LARGEST, parameters.whole(1, delivery.LARGEST), "Changes in one delivery at most"
     ),
-    sinks.setting("timeout_s", 10.0, parameters.number(0.1, 600), "Seconds for one delivery"),
+    sinks.setting("timeout_s", 10.0, Duration(0.1, 600, bare="s"), "Seconds for one delivery"),
     *(spec for spec in credentials.PARAMS if spec.name != "cookie"),
 )
 

@@ -87,21 +87,13 @@ def command(
 
 
 async def perform(ports: Ports, out: Output, location: str, **options: Any) -> Added:
+    from rowen.doors import shapes
     from rowen.managing import sources
 
     added = await sources.add(ports, location, **options)
     source = added.source
     if out.json:
-        out.emit(
-            {
-                "source": source.label,
-                "kind": source.kind,
-                "location": source.location,
-                "key": source.key,
-                "settings": dict(source.params),
-                "findings": list(added.findings),
-            }
-        )
+        out.emit(shapes.Added.show(added, source))
         return added
     from rich.text import Text
 

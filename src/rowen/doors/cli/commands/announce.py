@@ -27,7 +27,7 @@ def command(call: Call, names: tuple[str, ...], now: bool) -> int:
     from rowen.doors.cli import session
 
     async def work(ports: Ports) -> int:
-        from rowen.doors import views
+        from rowen.doors import shapes
         from rowen.sinks.announce import announce
 
         # Whoever types this wants it tried, also where it failed and failed.
@@ -35,7 +35,7 @@ def command(call: Call, names: tuple[str, ...], now: bool) -> int:
         done = await announce(ports, only=only, force=now)
         for one in done:
             if call.out.json:
-                call.out.emit(views.announced(one))
+                call.out.emit(shapes.Announced.show(one))
             else:
                 _say(call.out, one)
         if not done:

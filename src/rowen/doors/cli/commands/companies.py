@@ -39,7 +39,7 @@ def command(call: Call, query: str | None, sources: tuple[str, ...], min_open: i
     from rowen.doors.cli import session
 
     async def work(ports: Ports) -> None:
-        from rowen.doors import views
+        from rowen.doors import shapes
         from rowen.managing.find import choose
         from rowen.offers import companies
 
@@ -52,7 +52,7 @@ def command(call: Call, query: str | None, sources: tuple[str, ...], min_open: i
             limit=limit,
         )
         if call.out.json:
-            call.out.emit({"companies": [views.company(one) for one in found]})
+            call.out.emit(shapes.Companies.show(companies=found))
         elif found:
             _table(ports, call.out, found)
         else:

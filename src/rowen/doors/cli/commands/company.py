@@ -26,13 +26,13 @@ def command(call: Call, name_or_id: str) -> int:
     from rowen.doors.cli import session
 
     async def work(ports: Ports) -> None:
-        from rowen.doors import views
+        from rowen.doors import shapes
         from rowen.offers import companies
 
         found = await companies.find(ports, name_or_id)
         offers = await ports.store.offers_of(found.id)
         if call.out.json:
-            call.out.emit({"company": views.company(found), "offers": [views.offer(one) for one in offers]})
+            call.out.emit(shapes.CompanyWithOffers.show(company=found, offers=offers))
         else:
             _show(ports, call.out, found, offers)
 

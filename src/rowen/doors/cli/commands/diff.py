@@ -46,12 +46,12 @@ async def perform(
     from_generation: int | None = None,
     to_generation: int | None = None,
 ) -> None:
-    from rowen.doors import views
+    from rowen.doors import shapes
     from rowen.reading import history
 
     diff = await history.diff(ports, source, from_generation=from_generation, to_generation=to_generation)
     if out.json:
-        out.emit(views.diff(source, diff))
+        out.emit(shapes.Diff.show(diff, source=source.label))
         return
     from rich.text import Text
 

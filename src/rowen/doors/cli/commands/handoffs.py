@@ -30,7 +30,7 @@ def command(
 
     async def work(ports: Ports) -> None:
         from rowen.core.handoff import HandoffStatus
-        from rowen.doors import views
+        from rowen.doors import shapes
         from rowen.managing.find import find
 
         source = await find(ports, name) if name else None
@@ -42,7 +42,7 @@ def command(
             offset=offset,
         )
         if call.out.json:
-            call.out.emit({"handoffs": [views.handoff(one) for one in found]})
+            call.out.emit({"handoffs": [shapes.Handoff.show(one) for one in found]})
             return
         if not found:
             call.out.line("no handoffs")

@@ -24,6 +24,7 @@ def set_paused(call: Call, name: str, *, paused: bool) -> int:
     from rowen.doors.cli import session
 
     async def work(ports: Ports) -> None:
+        from rowen.doors import shapes
         from rowen.managing.find import find
         from rowen.service.attempts import resume
 
@@ -33,7 +34,7 @@ def set_paused(call: Call, name: str, *, paused: bool) -> int:
         else:
             await resume(ports.store, ports.clock, source)
         if call.out.json:
-            call.out.emit({"source": source.label, "paused": paused})
+            call.out.emit(shapes.Paused.show(source=source.label, paused=paused))
         else:
             call.out.line(f"{source.label}: {'paused' if paused else 'resumed'}")
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 def command(call: Call, name: str, yes: bool) -> int:
     """Forget the source NAME: its documents, generations, runs and handoffs."""
+    from rowen.doors import shapes
     from rowen.doors.cli import session
     from rowen.doors.cli.words import count
 
@@ -49,7 +50,7 @@ def command(call: Call, name: str, yes: bool) -> int:
 
     session.run(call, work)
     if call.out.json:
-        call.out.emit({"source": label, "removed": True, "documents": documents})
+        call.out.emit(shapes.Removed.show(source=label, removed=True, documents=documents))
     else:
         call.out.line(f"removed {label}: {count(documents, 'document')}")
     return 0

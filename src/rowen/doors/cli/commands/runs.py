@@ -52,7 +52,7 @@ async def perform(
     items: bool = False,
     run_id: int | None = None,
 ) -> None:
-    from rowen.doors import views
+    from rowen.doors import shapes
 
     found = await ports.store.runs(source.id, limit=EVERY if run_id is not None else limit)
     if run_id is not None:
@@ -63,11 +63,14 @@ async def perform(
             )
     listed = await ports.store.run_items(found[0].id) if items and found else []
     if out.json:
-        value: dict[str, Any] = {"source": source.label, "runs": [views.run(run) for run in found]}
+        value: dict[str, Any] = {
+            "source": source.label,
+            "runs": [shapes.RunRecord.show(run) for run in found],
+        }
         if items:
             value |= {
-                "items": [views.item(item) for item in listed],
-                "unlisted": views.unlisted(found[0].counters) if found else {},
+                "items": [shapes.Item.show(item) for item in listed],
+                "unlisted": shapes.unlisted(found[0].counters) if found else {},
             }
         out.emit(value)
         return
@@ -132,7 +135,7 @@ def _deeds(run: Run) -> Text:
 def _items(out: Output, run: Run, items: list[RunItem]) -> None:
     from rich.text import Text
 
-    from rowen.doors import views
+    from rowen.doors import shapes
 
     colours = {
         "created": "green",
@@ -151,6 +154,6 @@ def _items(out: Output, run: Run, items: list[RunItem]) -> None:
             line.append(clean(item.reference), "default").append("  " if detail else "")
         line.append(clean(detail), "default")
         out.line(line)
-    for reason, number in views.unlisted(run.counters).items():
+    for reason, number in shapes.unlisted(run.counters).items():
         others = "others: " if items else ""
         out.line(Text(f"{number:,} {others}unchanged, {reason}", style="dim"))

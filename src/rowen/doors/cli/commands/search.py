@@ -77,7 +77,7 @@ async def perform(
     mode: str = "hybrid",
 ) -> Answer:
     from rowen.core.search.hit import Filters, SearchMode
-    from rowen.doors import views
+    from rowen.doors import shapes
     from rowen.engine.embedding import for_search
     from rowen.managing.find import choose
     from rowen.reading import search as flow
@@ -94,7 +94,7 @@ async def perform(
         ports.store, embedder, query, mode=SearchMode(mode), filters=filters, limit=limit
     )
     if out.json:
-        out.emit(views.answer(answer))
+        out.emit(shapes.Answer.show(answer))
         return answer
     if answer.degraded:
         out.warn(answer.degraded)

@@ -50,11 +50,11 @@ def command(call: Call, once: bool, standby: bool, listen: str | None, log: str)
     this machine only; `rowen token create` makes one.
     """
     from rowen import config as settings
-    from rowen.core.rules.schedule import seconds
+    from rowen.core.rules.duration import interval_s
     from rowen.doors.cli import session
 
     config, _ = settings.load(db=call.db)
-    every_s = seconds(config.runs.every)
+    every_s = interval_s(config.runs.every)
     if listen is not None:
         if once:
             raise UserError("--once and --listen: one ends, the other does not", hint="leave one away")
@@ -125,18 +125,18 @@ def _mounts(ports: Ports, queue: SyncQueue) -> Mapping[str, ASGIApp]:
 
 def _show(call: Call, result: RunResult) -> bool:
     """Print a result; was it good?"""
-    from rowen.doors import views
+    from rowen.doors import shapes
     from rowen.doors.cli import receipt as receipts
     from rowen.service.attempts import NotRun
 
     if isinstance(result, NotRun):
         if call.out.json:
-            call.out.emit(views.passed(result))
+            call.out.emit(shapes.Passed.show(result))
         until = f" until {result.until:%Y-%m-%d %H:%M} UTC" if result.until else ""
         call.out.warn(f"{result.source.label}: not run, {result.reason}{until}")
         return False
     if call.out.json:
-        call.out.emit(views.receipt(result))
+        call.out.emit(shapes.Receipt.show(result))
     else:
         call.out.print(receipts.render(result))
     if result.error:

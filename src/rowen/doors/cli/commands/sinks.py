@@ -19,12 +19,12 @@ def command(call: Call) -> int:
     from rowen.doors.cli import session
 
     async def work(ports: Ports) -> None:
-        from rowen.doors import views
+        from rowen.doors import shapes
         from rowen.sinks.states import states
 
         found = await states(ports)
         if call.out.json:
-            call.out.emit({"sinks": [views.sink(one) for one in found]})
+            call.out.emit({"sinks": [shapes.Sink.show(one, one.sink) for one in found]})
             return
         if not found:
             call.out.line("no sinks")

@@ -31,14 +31,14 @@ def command(call: Call) -> int:
 
 
 async def perform(ports: Ports, out: Output, *, store: str) -> None:
-    from rowen.doors import states, views
+    from rowen.doors import shapes, states
 
     found = await states.statuses(ports)
     if out.json:
         out.emit(
             {
                 "db": store,
-                "sources": [views.status(one) for one in found],
+                "sources": [shapes.source(one) for one in found],
                 "embedding": await states.embedding_status(ports),
                 "workforce": await states.workforce(ports),
             }

@@ -95,7 +95,7 @@ async def perform_all(
 async def perform(
     ports: Ports, out: Output, source: Source, *, full: bool = False, progress: Progress
 ) -> Receipt:
-    from rowen.doors import views
+    from rowen.doors import shapes
     from rowen.doors.cli import receipt as receipts
     from rowen.service.attempts import sync_all_parts
 
@@ -108,7 +108,7 @@ async def perform(
     with progress:
         receipt = await sync_all_parts(ports, source, full=full, on_event=on_event)
     if out.json:
-        out.emit(views.receipt(receipt))
+        out.emit(shapes.Receipt.show(receipt))
     else:
         out.print(receipts.render(receipt, failures.shown))
     _complain(out, receipt)
@@ -134,10 +134,10 @@ def _complain(out: Output, receipt: Receipt) -> None:
 
 
 def _could_not(out: Output, source: Source, exc: Exception, *, full: bool, verbose: bool) -> int:
-    from rowen.doors import views
+    from rowen.doors import shapes
 
     if out.json:
-        out.emit(views.failed_receipt(source, exc, full=full))
+        out.emit(shapes.failed_receipt(source, exc, full=full))
     if isinstance(exc, RowenError) and f"`{source.label}`" not in exc.message:
         exc.message = f"source `{source.label}`: {exc.message}"
     return failure.report(exc, out=out, verbose=verbose)

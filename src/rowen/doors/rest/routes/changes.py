@@ -7,12 +7,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 
 from rowen.core.feed import START, Cursor
-from rowen.core.safety.access import Scope
-from rowen.doors import views
-from rowen.doors.rest import reading_models as models
-from rowen.doors.rest.guard import needs
-from rowen.doors.rest.params import Limit
-from rowen.doors.rest.problems import declared
+from rowen.doors import shapes
+from rowen.doors.rest.operation import Limit, answers
 from rowen.doors.rest.waiting import while_there
 from rowen.engine.ports import Ports
 from rowen.managing.find import find_all
@@ -41,9 +37,7 @@ def router(ports: Ports, queue: SyncQueue) -> APIRouter:
     @api.get(
         "/changes",
         summary="What was touched after a cursor, with what readers see of it now",
-        response_model=models.Changes,
-        responses=declared(400, 404),
-        dependencies=[needs(Scope.READ)],
+        **answers(shapes.Changes, 400, 404),
     )
     async def list_changes(
         request: Request,
@@ -60,9 +54,6 @@ def router(ports: Ports, queue: SyncQueue) -> APIRouter:
         items = await while_there(
             request, queue.feed_wait.read(after, source_ids=wanted, limit=limit, wait_s=wait_s)
         )
-        return {
-            "changes": [views.touched(item) for item in items],
-            "cursor": str(items[-1].cursor if items else after),
-        }
+        return shapes.Changes.show(changes=items, cursor=str(items[-1].cursor if items else after))
 
     return api

@@ -6,12 +6,8 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
 
-from rowen.core.safety.access import Scope
-from rowen.doors import views
-from rowen.doors.rest import reading_models as models
-from rowen.doors.rest.guard import needs
-from rowen.doors.rest.params import MAX_OFFSET, Limit
-from rowen.doors.rest.problems import declared
+from rowen.doors import shapes
+from rowen.doors.rest.operation import MAX_OFFSET, Limit, answers
 from rowen.engine.ports import Ports
 from rowen.managing.find import choose
 from rowen.offers import companies
@@ -25,13 +21,7 @@ NameOrId = Annotated[str, Path(description="An id, or a name that fits one compa
 def router(ports: Ports) -> APIRouter:
     api = APIRouter(prefix="/companies", tags=["reading"])
 
-    @api.get(
-        "",
-        summary="Companies, those with the most open offers first",
-        response_model=models.Companies,
-        responses=declared(404),
-        dependencies=[needs(Scope.READ)],
-    )
+    @api.get("", summary="Companies, those with the most open offers first", **answers(shapes.Companies, 404))
     async def list_companies(
         q: Name = None,
         names: Names = [],  # noqa: B006 - the framework makes a new one for each call
@@ -46,19 +36,12 @@ def router(ports: Ports) -> APIRouter:
             source_ids=[source.id for source in wanted] or None,
             limit=limit,
         )
-        return {"companies": [views.company(one) for one in found]}
+        return shapes.Companies.show(companies=found)
 
-    @api.get(
-        "/{company}",
-        summary="One company with its offers",
-        response_model=models.CompanyWithOffers,
-        responses=declared(404),
-        dependencies=[needs(Scope.READ)],
-    )
+    @api.get("/{company}", summary="One company with its offers", **answers(shapes.CompanyWithOffers, 404))
     async def get_company(company: NameOrId) -> Any:
         """The id of a company that turned out to be another one leads to that one."""
         found = await companies.find(ports, company)
-        offers = await ports.store.offers_of(found.id)
-        return {"company": views.company(found), "offers": [views.offer(one) for one in offers]}
+        return shapes.CompanyWithOffers.show(company=found, offers=await ports.store.offers_of(found.id))
 
     return api

@@ -7,11 +7,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 
 from rowen.core.safety.access import Scope
-from rowen.doors import views
-from rowen.doors.rest import models
-from rowen.doors.rest.guard import needs
-from rowen.doors.rest.params import HandoffId, Limit, Offset
-from rowen.doors.rest.problems import declared
+from rowen.doors import shapes
+from rowen.doors.rest.operation import HandoffId, Limit, Offset, answers
 from rowen.doors.rest.routes.syncing import OfStatus, ScrapeRun
 from rowen.engine.ports import Ports
 from rowen.managing import handoffs
@@ -24,13 +21,7 @@ OfSource = Annotated[str | None, Query(description="Only of this source", max_le
 def router(ports: Ports, queue: SyncQueue) -> APIRouter:
     api = APIRouter(prefix="/handoffs", tags=["handoffs"])
 
-    @api.get(
-        "",
-        summary="Handoffs, newest first",
-        response_model=models.Handoffs,
-        responses=declared(404),
-        dependencies=[needs(Scope.READ)],
-    )
+    @api.get("", summary="Handoffs, newest first", **answers(shapes.Handoffs, 404))
     async def list_handoffs(
         source: OfSource = None,
         status: OfStatus = None,
@@ -46,39 +37,29 @@ def router(ports: Ports, queue: SyncQueue) -> APIRouter:
             limit=limit,
             offset=offset,
         )
-        return {"handoffs": [views.handoff(one) for one in found], "limit": limit, "offset": offset}
+        return shapes.Handoffs.show(handoffs=found, limit=limit, offset=offset)
 
-    @api.get(
-        "/{handoff_id}",
-        summary="One handoff",
-        response_model=models.Handoff,
-        responses=declared(404),
-        dependencies=[needs(Scope.READ)],
-    )
+    @api.get("/{handoff_id}", summary="One handoff", **answers(shapes.Handoff, 404))
     async def get_handoff(handoff_id: HandoffId) -> Any:
-        return views.handoff(await handoffs.find(ports, handoff_id))
+        return shapes.Handoff.show(await handoffs.find(ports, handoff_id))
 
     @api.post(
         "/{handoff_id}/retry",
         summary="Queue a failed handoff again",
-        response_model=models.Handoff,
-        responses=declared(404, 409),
-        dependencies=[needs(Scope.SYNC)],
+        **answers(shapes.Handoff, 404, 409, scope=Scope.SYNC),
     )
     async def retry_handoff(handoff_id: HandoffId) -> Any:
         """A sync of its reference is wished for as well; `rowen serve` takes it up at once."""
         retried = await handoffs.retry(ports, handoff_id)
         queue.wake.set()
-        return views.handoff(retried)
+        return shapes.Handoff.show(retried)
 
     @api.post(
         "/{handoff_id}/cancel",
         summary="End a handoff that was not ingested yet",
-        response_model=models.Handoff,
-        responses=declared(404, 409),
-        dependencies=[needs(Scope.SYNC)],
+        **answers(shapes.Handoff, 404, 409, scope=Scope.SYNC),
     )
     async def cancel_handoff(handoff_id: HandoffId) -> Any:
-        return views.handoff(await handoffs.cancel(ports, handoff_id))
+        return shapes.Handoff.show(await handoffs.cancel(ports, handoff_id))
 
     return api

@@ -7,29 +7,32 @@ from typing import Any
 from fastapi import APIRouter
 from fastapi.responses import Response
 
-from rowen.core.safety.access import Scope
-from rowen.doors import states, views
-from rowen.doors.rest import models, reading_models
-from rowen.doors.rest.guard import needs
+from rowen.doors import shapes, states
 from rowen.doors.rest.metrics import CONTENT_TYPE, Metrics
+from rowen.doors.rest.models import model
+from rowen.doors.rest.operation import Responses, answers
 from rowen.doors.rest.problems import declared
 from rowen.engine.ports import Ports
 from rowen.service.sync_job import Stopping
 from rowen.service.sync_queue import SyncQueue
+
+FIGURES: Responses = {
+    200: {"description": "Figures", "content": {"text/plain": {"schema": {"type": "string"}}}}
+}
 
 
 def health_router(ports: Ports, queue: SyncQueue, metrics: Metrics) -> APIRouter:
     """At the root, where machines look for it."""
     api = APIRouter(tags=["service"])
 
-    @api.get("/health/live", summary="Is the process alive", response_model=reading_models.Health)
+    @api.get("/health/live", summary="Is the process alive", response_model=model(shapes.Health))
     async def is_live() -> Any:
         return {"status": "ok"}
 
     @api.get(
         "/health/ready",
         summary="Does the store answer",
-        response_model=reading_models.Health,
+        response_model=model(shapes.Health),
         responses={503: declared()[503]},
     )
     async def is_ready() -> Any:
@@ -42,9 +45,7 @@ def health_router(ports: Ports, queue: SyncQueue, metrics: Metrics) -> APIRouter
         "/metrics",
         summary="Figures for Prometheus",
         response_class=Response,
-        responses=declared()
-        | {200: {"description": "Figures", "content": {"text/plain": {"schema": {"type": "string"}}}}},
-        dependencies=[needs(Scope.READ)],
+        **answers(None, also=FIGURES),
     )
     async def get_metrics() -> Response:
         return Response(await metrics.text(), headers={"Content-Type": CONTENT_TYPE})
@@ -55,17 +56,11 @@ def health_router(ports: Ports, queue: SyncQueue, metrics: Metrics) -> APIRouter
 def status_router(ports: Ports) -> APIRouter:
     api = APIRouter(tags=["service"])
 
-    @api.get(
-        "/status",
-        summary="Every source, and the model that search uses",
-        response_model=models.Status,
-        responses=declared(),
-        dependencies=[needs(Scope.READ)],
-    )
+    @api.get("/status", summary="Every source, and the model that search uses", **answers(shapes.Status))
     async def get_status() -> Any:
-        return {
-            "sources": [views.status(one) for one in await states.statuses(ports)],
-            "embedding": await states.embedding_status(ports),
-        }
+        return shapes.Status.show(
+            sources=[shapes.source(one) for one in await states.statuses(ports)],
+            embedding=await states.embedding_status(ports),
+        )
 
     return api

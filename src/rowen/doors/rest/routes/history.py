@@ -7,11 +7,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Query
 
 from rowen.core.safety.access import Scope
-from rowen.doors import views
+from rowen.doors import shapes
 from rowen.doors.rest import models
-from rowen.doors.rest.guard import needs
-from rowen.doors.rest.params import MAX_OFFSET, SourceName
-from rowen.doors.rest.problems import declared
+from rowen.doors.rest.operation import MAX_OFFSET, SourceName, answers
 from rowen.engine.ports import Ports
 from rowen.managing.find import find
 from rowen.reading import history
@@ -26,22 +24,14 @@ def router(ports: Ports, queue: SyncQueue) -> APIRouter:
     @api.get(
         "/{source}/generations",
         summary="The generations that can still be shown",
-        response_model=models.Generations,
-        responses=declared(404),
-        dependencies=[needs(Scope.READ)],
+        **answers(shapes.Generations, 404),
     )
     async def list_generations(source: SourceName) -> Any:
         named = await find(ports, source)
         found = await ports.store.generations(named.id)
-        return {"source": named.label, "generations": [views.generation(one) for one in found]}
+        return shapes.Generations.show(source=named.label, generations=found)
 
-    @api.get(
-        "/{source}/diff",
-        summary="What changed between two generations",
-        response_model=models.Diff,
-        responses=declared(404),
-        dependencies=[needs(Scope.READ)],
-    )
+    @api.get("/{source}/diff", summary="What changed between two generations", **answers(shapes.Diff, 404))
     async def get_diff(
         source: SourceName,
         from_generation: Annotated[Number, Query(alias="from", description="The one before")] = None,
@@ -49,32 +39,28 @@ def router(ports: Ports, queue: SyncQueue) -> APIRouter:
     ) -> Any:
         named = await find(ports, source)
         found = await history.diff(ports, named, from_generation=from_generation, to_generation=to_generation)
-        return views.diff(named, found)
+        return shapes.Diff.show(found, source=named.label)
 
     @api.post(
         "/{source}/rollback",
         summary="Show an older generation again",
-        response_model=models.Shown,
-        responses=declared(400, 404, 409, 413),
-        dependencies=[needs(Scope.ADMIN)],
+        **answers(shapes.Shown, 400, 404, 409, 413, scope=Scope.ADMIN),
     )
     async def roll_back(source: SourceName, wanted: Annotated[models.Rollback | None, Body()] = None) -> Any:
         named = await find(ports, source)
         generation = await history.rollback(ports, named, to_generation=wanted.to if wanted else None)
         queue.activated()
-        return {"source": named.label, "generation": generation}
+        return shapes.Shown.show(source=named.label, generation=generation)
 
     @api.post(
         "/{source}/approve",
         summary="Show the generation that the deletion guard held",
-        response_model=models.Shown,
-        responses=declared(404, 409),
-        dependencies=[needs(Scope.ADMIN)],
+        **answers(shapes.Shown, 404, 409, scope=Scope.ADMIN),
     )
     async def approve(source: SourceName) -> Any:
         named = await find(ports, source)
         generation = await history.approve(ports, named)
         queue.activated()
-        return {"source": named.label, "generation": generation}
+        return shapes.Shown.show(source=named.label, generation=generation)
 
     return api

@@ -12,9 +12,9 @@ import json
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
-from rowen.core.run import Event, Run, RunStatus
+from rowen.core.run import Run, RunStatus
 from rowen.core.source import Source
-from rowen.doors import views
+from rowen.doors import shapes
 from rowen.engine.ports import Ports
 from rowen.service.feed_wait import sleep_or
 from rowen.service.sync_job import Watch
@@ -28,7 +28,7 @@ SILENCE = ": still there\n\n"
 
 
 async def events(ports: Ports, queue: SyncQueue, source: Source, run: Run) -> AsyncIterator[str]:
-    yield _event("progress", views.run_of(source, run))
+    yield _event("progress", shapes.Run.show(run, source=source.label))
     if run.status is RunStatus.RUNNING:
         with queue.watch(run.id) as watch:
             seen = _from_here(watch) if watch is not None else _from_record(ports, queue, source, run)
@@ -36,7 +36,7 @@ async def events(ports: Ports, queue: SyncQueue, source: Source, run: Run) -> As
                 yield line
     ended = await ports.store.run(run.id)
     if ended is not None and ended.status is not RunStatus.RUNNING:
-        yield _event("finished", views.run_of(source, ended))
+        yield _event("finished", shapes.Run.show(ended, source=source.label))
 
 
 async def _from_here(watch: Watch) -> AsyncIterator[str]:
@@ -52,7 +52,7 @@ async def _from_here(watch: Watch) -> AsyncIterator[str]:
             yield SILENCE
         for one in news:
             if one.kind == "item":
-                yield _event("item", _item(one))
+                yield _event("item", shapes.EventItem.show(one))
         counted = next((one.counters for one in reversed(news) if one.counters), None)
         if counted is not None and (watch.over or loop.time() - last >= PROGRESS_S):
             last = loop.time()
@@ -72,15 +72,10 @@ async def _from_record(ports: Ports, queue: SyncQueue, source: Source, run: Run)
         silent_s += PROGRESS_S
         if now.counters != sent:
             sent, silent_s = now.counters, 0.0
-            yield _event("progress", views.run_of(source, now))
+            yield _event("progress", shapes.Run.show(now, source=source.label))
         elif silent_s >= HEARTBEAT_S:
             silent_s = 0.0
             yield SILENCE
-
-
-def _item(one: Event) -> dict[str, Any]:
-    shown = views.event(one)
-    return {name: shown[name] for name in ("reference", "outcome", "reason", "deleted", "queued", "detail")}
 
 
 def _event(name: str, data: Mapping[str, Any]) -> str:

@@ -14,13 +14,10 @@ from fastapi.responses import StreamingResponse
 
 from rowen import registers
 from rowen.core.exchange.columns import Format
-from rowen.core.safety.access import Scope
 from rowen.core.search.hit import Filters, SearchMode
-from rowen.doors import views
-from rowen.doors.rest import reading_models as models
-from rowen.doors.rest.guard import needs
-from rowen.doors.rest.params import DocumentId, Limit, SourceName
-from rowen.doors.rest.problems import Refusal, declared, refused
+from rowen.doors import shapes
+from rowen.doors.rest.operation import DocumentId, Limit, Responses, SourceName, answers
+from rowen.doors.rest.problems import Refusal, refused
 from rowen.engine.embedding import for_search
 from rowen.engine.ports import Ports
 from rowen.errors import NotFound
@@ -31,6 +28,7 @@ from rowen.sinks.export import sink as export
 META = "meta."
 MAX_META, MAX_SOURCES = 20, 50
 CHUNK = 65_536
+FILE: Responses = {200: {"description": "The file", "content": {"application/jsonl": {}, "text/csv": {}}}}
 MEDIA_TYPES = {"jsonl": "application/jsonl", "csv": "text/csv; charset=utf-8"}
 
 Names = Annotated[
@@ -65,13 +63,7 @@ def _checked(kinds: list[str]) -> frozenset[str]:
 def router(ports: Ports) -> APIRouter:
     api = APIRouter(tags=["reading"])
 
-    @api.get(
-        "/search",
-        summary="Search what is visible",
-        response_model=models.Answer,
-        responses=declared(400, 404),
-        dependencies=[needs(Scope.READ)],
-    )
+    @api.get("/search", summary="Search what is visible", **answers(shapes.AnswerPage, 400, 404))
     async def search(
         request: Request,
         q: Question,
@@ -98,31 +90,26 @@ def router(ports: Ports) -> APIRouter:
         answer = await searching.search(
             ports.store, embedder, q, mode=mode, filters=filters, limit=offset + limit
         )
-        shown = views.answer(answer)
-        return {**shown, "hits": shown["hits"][offset:], "limit": limit, "offset": offset}
+        return shapes.AnswerPage.show(answer, hits=answer.hits[offset:], limit=limit, offset=offset)
 
     @api.get(
         "/sources/{source}/documents",
         summary="What readers see of a source, page by page",
-        response_model=models.Documents,
-        responses=declared(404),
-        dependencies=[needs(Scope.READ)],
+        **answers(shapes.Documents, 404),
     )
     async def list_documents(source: SourceName, after: After = "", limit: Limit = 100) -> Any:
         named = await find(ports, source)
         found = await ports.store.documents(named.id, after=after, limit=limit)
-        return {
-            "source": named.label,
-            "documents": [views.document(one) for one in found],
-            "next": found[-1].reference if len(found) == limit else None,
-        }
+        return shapes.Documents.show(
+            source=named.label,
+            documents=found,
+            next=found[-1].reference if len(found) == limit else None,
+        )
 
     @api.get(
         "/documents/{document_id}",
         summary="One document with its text and sections",
-        response_model=models.WholeDocument,
-        responses=declared(404),
-        dependencies=[needs(Scope.READ)],
+        **answers(shapes.WholeDocument, 404),
     )
     async def get_document(document_id: DocumentId) -> Any:
         found = await ports.store.document(document_id)
@@ -132,15 +119,13 @@ def router(ports: Ports) -> APIRouter:
                 hint="another version of it may be visible; look it up by its source",
                 document=document_id,
             )
-        return views.whole_document(found, await ports.store.document_sections(document_id))
+        return shapes.WholeDocument.show(found, sections=await ports.store.document_sections(document_id))
 
     @api.get(
         "/sources/{source}/export",
         summary="Everything readers see of a source, as a file",
         response_class=StreamingResponse,
-        responses=declared(404)
-        | {200: {"description": "The file", "content": {"application/jsonl": {}, "text/csv": {}}}},
-        dependencies=[needs(Scope.READ)],
+        **answers(None, 404, also=FILE),
     )
     async def export_source(
         source: SourceName,

@@ -8,13 +8,9 @@ from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
 
 from rowen.core.run import Run
-from rowen.core.safety.access import Scope
 from rowen.core.source import Source
-from rowen.doors import views
-from rowen.doors.rest import models
-from rowen.doors.rest.guard import needs
-from rowen.doors.rest.params import LARGEST, RunId, SourceName
-from rowen.doors.rest.problems import declared
+from rowen.doors import shapes
+from rowen.doors.rest.operation import LARGEST, RunId, SourceName, answers
 from rowen.doors.rest.routes import live
 from rowen.engine.ports import Ports
 from rowen.errors import NotFound
@@ -47,49 +43,34 @@ def router(ports: Ports, queue: SyncQueue) -> APIRouter:
         raise NotFound(f"run {run_id}: no such run", run_id=run_id)
 
     @api.get(
-        "/sources/{source}/runs",
-        summary="The runs of a source, newest first",
-        response_model=models.Runs,
-        responses=declared(404),
-        dependencies=[needs(Scope.READ)],
+        "/sources/{source}/runs", summary="The runs of a source, newest first", **answers(shapes.Runs, 404)
     )
     async def list_runs(source: SourceName, limit: Newest = 20, after_run: AfterRun = 0) -> Any:
         named = await find(ports, source)
         runs = await ports.store.runs(named.id, limit=limit)
-        return {"runs": [views.run_of(named, run) for run in runs if run.id > after_run]}
+        shown = [shapes.Run.show(run, source=named.label) for run in runs if run.id > after_run]
+        return shapes.Runs.show(runs=shown)
 
-    @api.get(
-        "/runs/{run_id}",
-        summary="One run",
-        response_model=models.Run,
-        responses=declared(404),
-        dependencies=[needs(Scope.READ)],
-    )
+    @api.get("/runs/{run_id}", summary="One run", **answers(shapes.Run, 404))
     async def get_run(run_id: RunId) -> Any:
-        return views.run_of(*await found(run_id))
+        source, run = await found(run_id)
+        return shapes.Run.show(run, source=source.label)
 
     @api.get(
         "/runs/{run_id}/items",
         summary="What became of each item of a run, and why",
-        response_model=models.Items,
-        responses=declared(404),
-        dependencies=[needs(Scope.READ)],
+        **answers(shapes.Items, 404),
     )
     async def list_items(run_id: RunId) -> Any:
         _, run = await found(run_id)
         items = await ports.store.run_items(run_id)
-        return {
-            "run_id": run_id,
-            "items": [views.item(item) for item in items],
-            "unlisted": views.unlisted(run.counters),
-        }
+        return shapes.Items.show(run_id=run_id, items=items, unlisted=shapes.unlisted(run.counters))
 
     @api.get(
         "/runs/{run_id}/events",
         summary="A run, live",
         response_class=StreamingResponse,
-        responses=declared(404) | STREAM,
-        dependencies=[needs(Scope.READ)],
+        **answers(None, 404, also=STREAM),
     )
     async def watch_run(run_id: RunId) -> StreamingResponse:
         """A run of this process tells each item; one of another process is looked at every second. The last

@@ -6,14 +6,12 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from rowen.core.rules.schedule import seconds
+from rowen.core.rules.duration import interval_s
 from rowen.core.safety.access import Scope
 from rowen.core.source import API
-from rowen.doors import states, views
+from rowen.doors import shapes, states
 from rowen.doors.rest import models
-from rowen.doors.rest.guard import needs
-from rowen.doors.rest.params import SourceName
-from rowen.doors.rest.problems import declared
+from rowen.doors.rest.operation import SourceName, answers
 from rowen.doors.rest.routes.syncing import BEGUN, PREFIX, Full, Wait, sync
 from rowen.engine.ports import Ports
 from rowen.managing import find as finding
@@ -25,24 +23,26 @@ from rowen.service.sync_queue import SyncQueue
 def router(ports: Ports, queue: SyncQueue) -> APIRouter:
     api = APIRouter(prefix="/sources", tags=["sources"])
 
-    @api.get(
-        "",
-        summary="Every source and the state it is in",
-        response_model=models.Sources,
-        responses=declared(),
-        dependencies=[needs(Scope.READ)],
-    )
+    @api.get("", summary="Every source and the state it is in", **answers(shapes.Sources))
     async def list_sources() -> Any:
-        return {"sources": [views.status(one) for one in await states.statuses(ports)]}
+        return shapes.Sources.show(sources=[shapes.source(one) for one in await states.statuses(ports)])
 
     @api.post(
         "",
         summary="Add a source",
         status_code=201,
-        response_model=models.Added,
-        responses=declared(400, 409, 413, 502, 504)
-        | {201: {"headers": {"Location": {"description": "The source", "schema": {"type": "string"}}}}},
-        dependencies=[needs(Scope.ADMIN)],
+        **answers(
+            shapes.Added,
+            400,
+            409,
+            413,
+            502,
+            504,
+            scope=Scope.ADMIN,
+            also={
+                201: {"headers": {"Location": {"description": "The source", "schema": {"type": "string"}}}}
+            },
+        ),
     )
     async def add_source(new: models.NewSource, response: Response) -> Any:
         """Its server is asked first, and what it said is in `findings`. A location that leads to a private,
@@ -50,7 +50,7 @@ def router(ports: Ports, queue: SyncQueue) -> APIRouter:
         the server's own disk must lie under `service.allowed_roots`; variables that settings refer to must
         be named in `service.allowed_variables`.
         """
-        every_s = seconds(new.every) if new.every is not None else None
+        every_s = interval_s(new.every) if new.every is not None else None
         added = await sources.add(
             ports,
             new.location,
@@ -64,30 +64,22 @@ def router(ports: Ports, queue: SyncQueue) -> APIRouter:
             await ports.store.set_schedule(added.source.id, every_s)
         queue.wake.set()
         response.headers["Location"] = f"{PREFIX}/sources/{added.source.label}"
-        return views.added(added)
+        return shapes.Added.show(added, added.source)
 
-    @api.get(
-        "/{source}",
-        summary="One source",
-        response_model=models.Source,
-        responses=declared(404),
-        dependencies=[needs(Scope.READ)],
-    )
+    @api.get("/{source}", summary="One source", **answers(shapes.Source, 404))
     async def get_source(source: SourceName) -> Any:
-        return views.status(await states.status_of(ports, await finding.find(ports, source)))
+        return shapes.source(await states.status_of(ports, await finding.find(ports, source)))
 
     @api.delete(
         "/{source}",
         summary="Forget a source and everything stored of it",
-        response_model=models.Removed,
-        responses=declared(404, 409),
-        dependencies=[needs(Scope.ADMIN)],
+        **answers(shapes.Removed, 404, 409, scope=Scope.ADMIN),
     )
     async def remove_source(source: SourceName) -> Any:
         found = await finding.find(ports, source)
         documents = (await ports.store.stats(found.id)).documents
         await sources.remove(ports, found)
-        return {"source": found.label, "removed": True, "documents": documents}
+        return shapes.Removed.show(source=found.label, removed=True, documents=documents)
 
     async def set_paused(name: str, *, paused: bool) -> dict[str, Any]:
         found = await finding.find(ports, name)
@@ -96,14 +88,12 @@ def router(ports: Ports, queue: SyncQueue) -> APIRouter:
         else:
             await attempts.resume(ports.store, ports.clock, found)
         queue.wake.set()
-        return {"source": found.label, "paused": paused}
+        return shapes.Paused.show(source=found.label, paused=paused)
 
     @api.post(
         "/{source}/pause",
         summary="Leave a source alone until it is resumed",
-        response_model=models.Paused,
-        responses=declared(404),
-        dependencies=[needs(Scope.ADMIN)],
+        **answers(shapes.Paused, 404, scope=Scope.ADMIN),
     )
     async def pause_source(source: SourceName) -> Any:
         return await set_paused(source, paused=True)
@@ -111,9 +101,7 @@ def router(ports: Ports, queue: SyncQueue) -> APIRouter:
     @api.post(
         "/{source}/resume",
         summary="Look after a source again",
-        response_model=models.Paused,
-        responses=declared(404),
-        dependencies=[needs(Scope.ADMIN)],
+        **answers(shapes.Paused, 404, scope=Scope.ADMIN),
     )
     async def resume_source(source: SourceName) -> Any:
         return await set_paused(source, paused=False)
@@ -121,9 +109,7 @@ def router(ports: Ports, queue: SyncQueue) -> APIRouter:
     @api.post(
         "/{source}/sync",
         summary="Bring a source in step",
-        response_model=models.Receipt,
-        responses=declared(404, 409, 502, 504) | BEGUN,
-        dependencies=[needs(Scope.SYNC)],
+        **answers(shapes.HandoffReceipt, 404, 409, 502, 504, scope=Scope.SYNC, also=BEGUN),
     )
     async def sync_source(request: Request, source: SourceName, full: Full = False, wait: Wait = True) -> Any:
         return await sync(ports, queue, request, source, full=full, wait=wait)

@@ -13,13 +13,10 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse
 
 from rowen.core.handoff import HandoffStatus
-from rowen.core.run import Run
 from rowen.core.safety.access import Scope
-from rowen.doors import views
-from rowen.doors.rest import models
-from rowen.doors.rest.guard import needs
-from rowen.doors.rest.params import LARGEST, Limit, Offset, SourceName
-from rowen.doors.rest.problems import declared
+from rowen.doors import shapes
+from rowen.doors.rest.models import model
+from rowen.doors.rest.operation import LARGEST, Limit, Offset, SourceName, answers
 from rowen.doors.rest.waiting import while_there
 from rowen.engine.ports import Ports
 from rowen.managing.find import find
@@ -34,7 +31,7 @@ OfStatus = Annotated[HandoffStatus | None, Query(description="Only in this state
 
 BEGUN: dict[int | str, dict[str, Any]] = {
     202: {
-        "model": models.Begun,
+        "model": model(shapes.Begun),
         "description": "Under way, or waiting for its turn",
         "headers": {"Location": {"description": "Where to look", "schema": {"type": "string"}}},
     }
@@ -48,9 +45,7 @@ def scraping_router(ports: Ports, queue: SyncQueue) -> APIRouter:
     @router.post(
         "/{source}/sync",
         summary="Bring a source in step and hand changed items to ingestion",
-        response_model=models.Receipt,
-        responses=declared(404, 409, 502, 504) | BEGUN,
-        dependencies=[needs(Scope.SYNC)],
+        **answers(shapes.HandoffReceipt, 404, 409, 502, 504, scope=Scope.SYNC, also=BEGUN),
     )
     async def sync_scraping_source(
         request: Request, source: SourceName, full: Full = False, wait: Wait = True
@@ -60,9 +55,7 @@ def scraping_router(ports: Ports, queue: SyncQueue) -> APIRouter:
     @router.get(
         "/{source}/handoffs",
         summary="The handoffs of a source, newest first",
-        response_model=models.Handoffs,
-        responses=declared(404),
-        dependencies=[needs(Scope.READ)],
+        **answers(shapes.Handoffs, 404),
     )
     async def list_scraping_handoffs(
         source: SourceName,
@@ -78,7 +71,7 @@ def scraping_router(ports: Ports, queue: SyncQueue) -> APIRouter:
             limit=limit,
             offset=offset,
         )
-        return {"handoffs": [views.handoff(one) for one in found], "limit": limit, "offset": offset}
+        return shapes.Handoffs.show(handoffs=found, limit=limit, offset=offset)
 
     return router
 
@@ -96,12 +89,12 @@ async def sync(
         if run_id
         else f"{PREFIX}/sources/{source.label}/runs?after_run={started.after_run}"
     )
-    begun = {
-        "source": source.label,
-        "state": "running" if run_id else "queued",
-        "scrape_run_id": run_id,
-        "location": location,
-    }
+    begun = shapes.Begun.show(
+        source=source.label,
+        state="running" if run_id else "queued",
+        scrape_run_id=run_id,
+        location=location,
+    )
     return JSONResponse(begun, 202, headers={"Location": location})
 
 
@@ -109,6 +102,5 @@ async def _receipt(ports: Ports, synced: Synced) -> dict[str, Any]:
     counts: Counter[tuple[HandoffStatus, str]] = Counter()
     for run_id in synced.run_ids:
         counts.update(await ports.store.handoff_counts(run_id=run_id))
-    ended = synced.ended
-    shown = views.receipt_of(synced.source, ended) if isinstance(ended, Run) else views.receipt(ended)
-    return {**shown, "scrape_run_id": synced.run_ids[-1], **views.handoff_counts(counts)}
+    shown = shapes.receipt_of(synced.source, synced.ended)
+    return {**shown, "scrape_run_id": synced.run_ids[-1], **shapes.handoff_counts(counts)}

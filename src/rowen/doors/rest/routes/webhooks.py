@@ -9,14 +9,14 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request
-from fastapi.responses import JSONResponse
-from pydantic import BaseModel, Field
 from starlette.requests import ClientDisconnect
 
+from rowen.doors.rest.models import model
 from rowen.doors.rest.problems import Problem, Refusal, declared, refused
+from rowen.doors.shape import Shape, at
 from rowen.engine.ports import Ports
 from rowen.service.hooks import incoming as hooks
-from rowen.service.hooks.incoming import BadSignature, Heard, Queued, Verdict, Wake
+from rowen.service.hooks.incoming import BadSignature, Verdict, Wake
 from rowen.service.hooks.rules import Delivery
 from rowen.service.sync_queue import SyncQueue
 
@@ -27,20 +27,23 @@ MAX_BYTES = 1_000_000
 Name = Annotated[str, Path(description="A source, `name` or `name@version`", max_length=200)]
 
 
-class QueuedModel(BaseModel):
-    """A sync request that waits for its run."""
+class Queued(Shape, schema_name="QueuedModel"):
+    """A sync request that waits to be run."""
 
     source: str
-    only: int | None = Field(description="How many references it names by now; null for everything")
-    paused: bool = Field(description="The source is paused: the wish waits until somebody resumes it")
+    only: int | None = at(lambda queued: None if queued.request.only is None else len(queued.request.only))
+    """How many references it names by now; null for everything"""
+    paused: bool
+    """The source is paused: the request waits until it is resumed"""
 
 
-class HeardModel(BaseModel):
+class Heard(Shape, schema_name="HeardModel"):
     """What became of a delivery."""
 
-    status: Verdict
-    reason: str | None = Field(default=None, description="Why it was ignored")
-    queued: list[QueuedModel] = Field(default_factory=list)
+    status: Verdict = at("verdict")
+    reason: str | None = None
+    """Why it was ignored"""
+    queued: list[Queued]
 
 
 def webhook_router(ports: Ports, queue: SyncQueue, *, wake: Wake | None = None) -> APIRouter:
@@ -49,7 +52,7 @@ def webhook_router(ports: Ports, queue: SyncQueue, *, wake: Wake | None = None) 
     awaken = wake or queue.wake.set
     described: dict[str, Any] = {
         "status_code": 202,
-        "response_model": HeardModel,
+        "response_model": model(Heard),
         "responses": declared(400, 401, 413),
     }
 
@@ -60,7 +63,7 @@ def webhook_router(ports: Ports, queue: SyncQueue, *, wake: Wake | None = None) 
         """
         delivery = await _delivery(request, MAX_GITHUB_BYTES)
         try:
-            return _answer(await hooks.hear_github(ports, delivery, wake=awaken))
+            return Heard.show(await hooks.hear_github(ports, delivery, wake=awaken))
         except BadSignature as exc:
             raise Refusal(_unsigned(exc)) from None
 
@@ -79,7 +82,7 @@ def webhook_router(ports: Ports, queue: SyncQueue, *, wake: Wake | None = None) 
         limit = MAX_GITHUB_BYTES if "x-github-event" in request.headers else MAX_BYTES
         delivery = await _delivery(request, limit)
         try:
-            return _answer(await hooks.hear(ports, source, delivery, wake=awaken))
+            return Heard.show(await hooks.hear(ports, source, delivery, wake=awaken))
         except BadSignature as exc:
             raise Refusal(_unsigned(exc)) from None
 
@@ -102,24 +105,6 @@ async def _delivery(request: Request, limit: int) -> Delivery:
     except ClientDisconnect:
         raise Refusal(refused(400, "the body broke off")) from None
     return Delivery({name.lower(): value for name, value in request.headers.items()}, b"".join(chunks))
-
-
-def _answer(heard: Heard) -> JSONResponse:
-    content = {
-        "status": heard.verdict.value,
-        "reason": heard.reason,
-        "queued": [_queued(one) for one in heard.queued],
-    }
-    return JSONResponse(content, 202)
-
-
-def _queued(queued: Queued) -> dict[str, Any]:
-    only = queued.request.only
-    return {
-        "source": queued.source,
-        "only": None if only is None else len(only),
-        "paused": queued.paused,
-    }
 
 
 def _unsigned(exc: BadSignature) -> Problem:

@@ -1,0 +1,47 @@
+"""What operations have in common: how their answers are described, whom they let in, and their parameters."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import Path, Query
+
+from rowen.core.safety.access import Scope
+from rowen.doors.rest.guard import needs
+from rowen.doors.rest.models import model
+from rowen.doors.rest.problems import declared
+from rowen.doors.shape import Shape
+
+Responses = dict[int | str, dict[str, Any]]
+
+LARGEST = 2**63 - 1
+"""Of a number in a database."""
+MAX_OFFSET = 2**31 - 1
+
+SourceName = Annotated[
+    str,
+    Path(
+        description="`name`, or `name@version` where there are several",
+        min_length=1,
+        max_length=129,
+        examples=["docs"],
+    ),
+]
+RunId = Annotated[int, Path(description="The number of a run", ge=1, le=LARGEST, examples=[1])]
+HandoffId = Annotated[int, Path(description="The number of a handoff", ge=1, le=LARGEST, examples=[1])]
+DocumentId = Annotated[
+    int, Path(description="The number of a document's version", ge=1, le=LARGEST, examples=[1])
+]
+Limit = Annotated[int, Query(description="At most so many", ge=1, le=1000)]
+Offset = Annotated[int, Query(description="Leave out the first so many", ge=0, le=MAX_OFFSET)]
+
+
+def answers(
+    shape: type[Shape] | None, *refusals: int, scope: Scope = Scope.READ, also: Responses | None = None
+) -> dict[str, Any]:
+    """For the decorator of an operation: its answer, its refusals, other responses, the scope it needs."""
+    described: dict[str, Any] = {
+        "responses": declared(*refusals) | (also or {}),
+        "dependencies": [needs(scope)],
+    }
+    return described | {"response_model": model(shape)} if shape else described
