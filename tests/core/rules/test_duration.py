@@ -82,12 +82,12 @@ def test_whole_days_may_be_weeks_and_are_never_a_part_of_a_day() -> None:
 
 
 def test_every_setting_that_takes_a_duration_takes_it_in_any_spelling() -> None:
-    from rowen import wiring
+    from rowen import registers
 
     taken = {
         param.name
-        for kind in wiring.kinds().names()
-        for param in wiring.kinds().named(kind).params
+        for kind in registers.kinds().builtin().values()
+        for param in kind.params
         if isinstance(param.parse, Duration) and param.parse("1m") == 60.0
     }
     assert {"delay_s", "full_sync_every", "overlap"} <= taken
