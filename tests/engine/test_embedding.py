@@ -61,7 +61,7 @@ async def test_with_the_circuit_open_every_page_is_stored_and_only_the_missing_v
     assert counters.skipped > 0
     assert flaky.calls < 15, "an open circuit asks nobody"
     assert len(await world.found("harvest")) == PAGES, "every page is found by its words"
-    state = await embedding.breaker_of(world.ports, world.embedder.model)
+    state = await embedding.breaker_of(world.store, world.embedder.model)
     assert state.state is BreakerState.OPEN
     paid = set(world.embedder.embedded)
 
@@ -74,7 +74,7 @@ async def test_with_the_circuit_open_every_page_is_stored_and_only_the_missing_v
     assert again.counters.embeddings_computed == len(late) == len(set(late))
     assert not paid & set(late), "and nothing is paid twice"
     assert (await world.store.embedding_gap(world.embedder.model)).missing == 0
-    assert (await embedding.breaker_of(world.ports, world.embedder.model)).state is BreakerState.CLOSED
+    assert (await embedding.breaker_of(world.store, world.embedder.model)).state is BreakerState.CLOSED
 
 
 async def test_a_provider_that_recovers_during_the_run_leaves_nothing_pending(world: World) -> None:
@@ -107,7 +107,7 @@ async def test_a_text_the_provider_refuses_is_found_and_the_others_go_through(wo
     receipt = await world.sync()
     assert (receipt.counters.created, receipt.counters.skipped) == (PAGES, 0)
     assert (await world.store.embedding_gap(world.embedder.model)).missing == 0
-    state = await embedding.breaker_of(world.ports, world.embedder.model)
+    state = await embedding.breaker_of(world.store, world.embedder.model)
     assert state.state is BreakerState.CLOSED, "a refused text is not an outage"
 
 
@@ -180,7 +180,7 @@ async def test_a_provider_that_refuses_everything_is_failing_and_no_text_is_give
     assert flaky.calls < 20
     gap = await world.store.embedding_gap(world.embedder.model)
     assert gap.missing == receipt.counters.skipped
-    assert (await embedding.breaker_of(world.ports, world.embedder.model)).state is BreakerState.OPEN
+    assert (await embedding.breaker_of(world.store, world.embedder.model)).state is BreakerState.OPEN
 
 
 async def test_a_crash_during_an_outage_is_made_good_by_the_next_run(world: World) -> None:
@@ -299,7 +299,7 @@ async def test_a_provider_that_failed_is_tried_by_one_call_at_a_time(world: Worl
     Slow(world, fails=True)
     await world.sync()
     model = world.embedder.model
-    assert (await embedding.breaker_of(world.ports, model)).state is BreakerState.OPEN
+    assert (await embedding.breaker_of(world.store, model)).state is BreakerState.OPEN
     world.clock.advance(1000)
     slow = Slow(world)
     await embedding.embed(world.ports, await world.store.unembedded(model, limit=40))

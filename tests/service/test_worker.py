@@ -17,10 +17,9 @@ from rowen.adapters.system import SystemClock
 from rowen.core.lease import Lease
 from rowen.core.run import Mode, RunStatus
 from rowen.engine import ingest_by_workers
-from rowen.engine.leases import acquire, upstream_lease
+from rowen.engine.leases import acquire, upstream_lease, worker_lease_name, workers
 from rowen.engine.ports import Ports
 from rowen.engine.run import sync
-from rowen.engine.workers import worker_lease_name, workers
 from rowen.errors import Conflict
 from rowen.managing import sources
 from rowen.ports.dispatcher import INGEST, Done, Ticket

@@ -73,13 +73,19 @@ class Draft:
     url: str
     title: str
     text: str
-    content_hash: bytes
-    body_hash: bytes | None
+    content_hash: bytes = b""
+    """Made from the text when it is not given."""
+    body_hash: bytes | None = None
+    """Of the bytes the text was made from; None for what came without a body of its own."""
     validators: Validators
     content_type: str
-    depth: int
-    links: tuple[str, ...]
-    metadata: Mapping[str, Any]
+    depth: int = 0
+    links: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.content_hash:
+            object.__setattr__(self, "content_hash", hashing.of_text(self.text))
 
     @property
     def payload_hash(self) -> bytes:

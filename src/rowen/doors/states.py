@@ -60,7 +60,7 @@ async def embedding_status(ports: Ports) -> dict[str, Any]:
 
 async def workforce(ports: Ports) -> dict[str, Any]:
     """Who works for this store, and how much waits for them."""
-    from rowen.engine.workers import workers
+    from rowen.engine.leases import workers
 
     backlog = await ports.dispatcher().backlog()
     return {

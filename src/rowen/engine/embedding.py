@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from rowen.core.rules import breaker as breakers
 from rowen.core.rules.breaker import Breaker, BreakerSettings, BreakerState
@@ -19,6 +18,7 @@ from rowen.engine.ports import Ports
 from rowen.engine.tasks import first
 from rowen.errors import EmbedderUnavailable
 from rowen.ports.embedder import Embedder, Model
+from rowen.ports.store.notes import Notes
 
 SEARCH_MODEL = "search_model"
 PENDING = "vectors_pending"
@@ -30,41 +30,38 @@ PROBE = "rowen"
 FILL_BATCH = 512
 
 
-@dataclass(slots=True)
-class Embedded:
-    vectors: dict[bytes, bytes] = field(default_factory=dict)
-    """By passage hash. What was computed before a failure is here too: nobody pays for it twice."""
-    error: EmbedderUnavailable | None = None
-
-
 def breaker_note(model: Model) -> str:
     return f"breaker:{model.name}"
 
 
-async def embed(ports: Ports, passages: Sequence[Passage]) -> Embedded:
-    """Vectors for these passages, as far as the provider can be had.
+async def embed(
+    ports: Ports, passages: Sequence[Passage]
+) -> tuple[dict[bytes, bytes], EmbedderUnavailable | None]:
+    """Vectors for these passages by their hash, as far as the provider can be had, and why some are missing.
 
     Each call's answer is stored at once, so that an interruption costs the calls under way and nothing more.
     """
-    result = Embedded()
+    found: dict[bytes, bytes] = {}
+    error: EmbedderUnavailable | None = None
     if not passages:
-        return result
+        return found, error
     caller = _Caller(ports, ports.embedder())
     await caller.load()
     size = max(1, caller.embedder.batch_size)
     waiting = iter([passages[start : start + size] for start in range(0, len(passages), size)])
 
     async def go_on() -> None:
+        nonlocal error
         for batch in waiting:
             try:
                 vectors = await caller.embed(batch)
             except EmbedderUnavailable as exc:
                 # A call that fails costs its own texts their vectors; the breaker says when to stop.
-                result.error = exc
+                error = exc
                 if exc.facts.get("kind") == CIRCUIT_OPEN:
                     return
                 continue
-            result.vectors |= vectors
+            found.update(vectors)
             if len(passages) > size:
                 await ports.store.save_passages(batch, vectors, caller.embedder.model)
 
@@ -75,11 +72,10 @@ async def embed(ports: Ports, passages: Sequence[Passage]) -> Embedded:
                 group.create_task(go_on())
     except BaseExceptionGroup as group_error:
         raise first(group_error) from None
-    return result
+    return found, error
 
 
-@dataclass(frozen=True, slots=True)
-class Filled:
+class Filled(NamedTuple):
     texts: int
     error: EmbedderUnavailable | None
     """Why some are still missing."""
@@ -89,34 +85,34 @@ async def fill(ports: Ports) -> Filled:
     """Embed what readers see and has no vector under the target; then let search use the target."""
     model, done = ports.embedder().model, 0
     while waiting := await ports.store.unembedded(model, limit=FILL_BATCH):
-        embedded = await embed(ports, waiting)
-        await ports.store.save_vectors(embedded.vectors, model)
-        done += len(embedded.vectors)
-        if embedded.error is not None:
-            return Filled(done, embedded.error)
-    await _note(ports, PENDING, False)
-    await _note(ports, SEARCH_MODEL, _described(ports.embedder()))
+        vectors, error = await embed(ports, waiting)
+        await ports.store.save_vectors(vectors, model)
+        done += len(vectors)
+        if error is not None:
+            return Filled(done, error)
+    await _note(ports.store, PENDING, False)
+    await _note(ports.store, SEARCH_MODEL, _described(ports.embedder()))
     return Filled(done, None)
 
 
 async def fill_if_pending(ports: Ports) -> int:
     """The same after a run that had to leave vectors out; a provider that is still away is no error here.
 
-    Moving a whole store to another model is not a sync's business: that costs, and `rowen embed` does it.
+    A sync does not move a whole store to another model: that costs, and `rowen embed` does it.
     """
-    if not await ports.store.note(PENDING) or not await is_search_model(ports, ports.embedder().model):
+    if not await ports.store.note(PENDING) or not await is_search_model(ports.store, ports.embedder().model):
         return 0
     return (await fill(ports)).texts
 
 
-async def is_search_model(ports: Ports, model: Model) -> bool:
-    note = await ports.store.note(SEARCH_MODEL)
+async def is_search_model(notes: Notes, model: Model) -> bool:
+    note = await notes.note(SEARCH_MODEL)
     return note is None or (note["name"], note["digest"]) == (model.name, model.digest)
 
 
-async def left_out(ports: Ports) -> None:
+async def left_out(notes: Notes) -> None:
     """Remember that some text was stored without its vectors."""
-    await _note(ports, PENDING, True)
+    await _note(notes, PENDING, True)
 
 
 async def begin(ports: Ports) -> None:
@@ -128,13 +124,14 @@ async def begin(ports: Ports) -> None:
 async def for_search(ports: Ports) -> Embedder:
     """The embedder whose vectors are complete: the target, or the one before it.
 
-    While its circuit is open it answers at once that it cannot be had: a reader does not wait for the dead.
+    While its circuit is open it answers at once that it cannot be had: a reader does not wait for a provider
+    that is away.
     """
     note = await ports.store.note(SEARCH_MODEL)
     embedder = ports.embedder()
     if note is not None and note["spec"] != dict(embedder.spec):
         embedder = ports.embedder_from(note["spec"])
-    breaker = breakers.before_call(await breaker_of(ports, embedder.model), ports.clock.now())
+    breaker = breakers.before_call(await breaker_of(ports.store, embedder.model), ports.clock.now())
     return embedder if breakers.allows(breaker) else _Silent(embedder, breaker)
 
 
@@ -166,8 +163,8 @@ def _not_asked(model: Model, breaker: Breaker) -> EmbedderUnavailable:
     )
 
 
-async def breaker_of(ports: Ports, model: Model) -> Breaker:
-    remembered = await ports.store.note(breaker_note(model))
+async def breaker_of(notes: Notes, model: Model) -> Breaker:
+    remembered = await notes.note(breaker_note(model))
     return breakers.from_json(remembered) if remembered else Breaker()
 
 
@@ -180,7 +177,7 @@ class _Caller:
         self._breaker = Breaker()
 
     async def load(self) -> None:
-        self._breaker = await breaker_of(self._ports, self.embedder.model)
+        self._breaker = await breaker_of(self._ports.store, self.embedder.model)
 
     @property
     def is_trusted(self) -> bool:
@@ -192,7 +189,7 @@ class _Caller:
         except EmbedderUnavailable as exc:
             if exc.facts.get("kind") != REJECTED:
                 raise
-            # Is it a text, or are we refused altogether? A harmless one tells.
+            # Is it a text, or is every call refused? A harmless text shows it.
             await self._call([PROBE], proving=True)
             return await self._in_halves(passages)
         return {passage.hash: vector for passage, vector in zip(passages, answers, strict=True)}
@@ -257,6 +254,6 @@ def _described(embedder: Embedder) -> dict[str, Any]:
     }
 
 
-async def _note(ports: Ports, name: str, value: Any) -> None:
-    if await ports.store.note(name) != value:
-        await ports.store.save_note(name, value)
+async def _note(notes: Notes, name: str, value: Any) -> None:
+    if await notes.note(name) != value:
+        await notes.save_note(name, value)

@@ -43,10 +43,6 @@ class Ingestion:
             await self._ports.store.revive(self._lease, self._run, references, now=now)
         )
 
-    async def rest(self) -> dict[str, Reason]:
-        """What is not answered yet: nothing, here every call answers for itself."""
-        return {}
-
     async def work_off(self, staged: Sequence[Staged]) -> dict[str, Reason]:
         reasons: dict[str, Reason] = {}
         healthy = [one for one in staged if not one.attempts]
@@ -54,7 +50,7 @@ class Ingestion:
             reasons |= await self._ingest(healthy)
         # What was under way when a process died goes alone, so that poison takes nothing down with it.
         for one in staged:
-            if is_poison(one.attempts):
+            if one.attempts and is_poison(one.attempts):
                 reasons |= await self._give_up(one)
             elif one.attempts:
                 reasons |= await self._ingest([one])
@@ -98,17 +94,17 @@ class Ingestion:
         wanted = [
             passage for digest, passage in found.items() if not (digest in states and states[digest].embedded)
         ]
-        embedded = await embedding.embed(self._ports, wanted)
-        if embedded.error is not None or not await embedding.is_search_model(self._ports, model):
-            # Written down before the text is: whoever comes after a crash knows that vectors are missing.
-            await embedding.left_out(self._ports)
+        vectors, error = await embedding.embed(self._ports, wanted)
+        if error is not None or not await embedding.is_search_model(self._ports.store, model):
+            # Written down before the text is, so that a run after a crash fills in the missing vectors.
+            await embedding.left_out(self._ports.store)
         counters = self._counters
         counters.passages_reused += len(states)
         counters.passages_new += len(found) - len(states)
         counters.embeddings_reused += len(found) - len(wanted)
-        counters.embeddings_computed += len(embedded.vectors)
+        counters.embeddings_computed += len(vectors)
         # Text without a vector is stored and found by its words; its vectors are filled in later.
-        return embedded.vectors, {p.hash for p in wanted}.difference(embedded.vectors)
+        return vectors, {p.hash for p in wanted}.difference(vectors)
 
     async def _give_up(self, staged: Staged) -> dict[str, Reason]:
         await self._ports.store.settle_handoff(

@@ -1,8 +1,8 @@
-"""Ingestion of a run by workers: hand off, let them work, and hear what became of it.
+"""Ingestion of a run by workers: hand off, let them work, and read what became of it.
 
 The run stays the owner: it holds the lease whose token every worker writes with, and it alone activates. When
-nobody takes a ticket for a while the run does the work itself, so that a cluster that shrinks to one process
-still ends its runs.
+no worker takes a ticket for a while the run does the work itself, so that a cluster that shrinks to one
+process still ends its runs.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from rowen.core.handoff import Reason
 from rowen.core.lease import Lease
 from rowen.core.run import Counters, Run
 from rowen.engine.ingest import BATCH, Ingestion
+from rowen.engine.leases import workers
 from rowen.engine.ports import Ports
-from rowen.engine.workers import workers
 from rowen.ports.store.handoffs import Staged
 
 MAX_OUT = 2_000
@@ -24,10 +24,10 @@ LOOK_AGAIN_S = 0.2
 PATIENCE_S = 5.0
 """So long without news, and the run ingests a batch that no worker has begun."""
 LOST_S = 60.0
-"""So long without news, and those who began something are taken for dead."""
+"""So long without news, and the workers that began something are taken for dead."""
 
 
-class Dispatched:
+class IngestionByWorkers:
     """The same calls as `Ingestion`; answers come later, with any call."""
 
     def __init__(self, ports: Ports, lease: Lease, run: Run, counters: Counters) -> None:
@@ -82,7 +82,7 @@ class Dispatched:
                 # What a worker has begun is left to it while it may be alive.
                 alone = quiet_s >= LOST_S or not await workers(self._ports)
                 news = await self._do_it_here(begun=alone)
-                # Whoever did not come for this batch is not waited for at the next one.
+                # The workers that did not take this batch are not waited for at the next one.
                 self._patience_s = 0.0 if news else PATIENCE_S
             if news:
                 reasons |= news

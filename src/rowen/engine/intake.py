@@ -1,43 +1,26 @@
-"""Where a run's items arrive, whatever kind of source they come from.
+"""Where the items of a run arrive, from a source of any kind.
 
-A source says of each item: unchanged, fetched, gone, failed or ignored. The intake compares, counts, hands
-changed items to ingestion in batches, and keeps what the run must write down at its end. It knows nothing of
-HTTP, links or listings.
+The kind says of each item: not modified, fetched (with a `Draft`), gone or failed. The intake compares,
+counts, hands changed items to ingestion in batches, and keeps what the run must write down at its end. It
+knows nothing of HTTP, links or listings.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
 
-from rowen.core import hashing
 from rowen.core.document import Converted, Draft, Known, Outcome, Validators
 from rowen.core.handoff import Reason
 from rowen.core.lease import Lease
 from rowen.core.run import Counters, Event, Run, RunItem
 from rowen.engine.ingest import BATCH, Ingestion
-from rowen.engine.ingest_by_workers import Dispatched
+from rowen.engine.ingest_by_workers import IngestionByWorkers
 from rowen.engine.ports import Ports
 from rowen.errors import RowenError
 from rowen.ports.store.documents import Refreshed
 
 OnEvent = Callable[[Event], None]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Wish:
-    """What the caller of a run wants of its source."""
-
-    full: bool = False
-    """Every body is wanted, whatever the validators would say."""
-    only: tuple[str, ...] | None = None
-    """These references are said to have changed; None for everything."""
-    part: int = 0
-    """0 for the newest, more for each stretch of history after it."""
-    dispatch: bool = False
-    """There are workers: they ingest."""
 
 
 class Intake:
@@ -48,17 +31,20 @@ class Intake:
         run: Run,
         *,
         source: str,
-        wish: Wish,
+        full: bool,
+        only: tuple[str, ...] | None,
+        part: int,
+        dispatch: bool,
         on_event: OnEvent,
     ) -> None:
-        self.unconditional = wish.full
-        """A full sync was asked for: every body is wanted, whatever the validators would say."""
-        self.only = wish.only
+        self.unconditional = full
+        """A full sync was asked for: every body is fetched, even if its validators are the known ones."""
+        self.only = only
         """The references that are said to have changed; None for everything."""
-        self.part = wish.part
+        self.part = part
         """0 for the newest, more for each stretch of history after it."""
-        self.dispatch = wish.dispatch
-        """There are workers."""
+        self.dispatch = dispatch
+        """There are workers: they ingest."""
         self.counters = Counters()
         self.run = run
         self.lease = lease
@@ -70,14 +56,15 @@ class Intake:
         self.known: Mapping[str, Known] = {}
         """What readers see of the source, by reference: all of it, or what was looked up last."""
         self._on_event = on_event
-        ways = Dispatched if wish.dispatch else Ingestion
-        self._ingestion: Ingestion | Dispatched = ways(ports, lease, run, self.counters)
+        self._workers = IngestionByWorkers(ports, lease, run, self.counters) if dispatch else None
+        self._ingestion: Ingestion | IngestionByWorkers | None = self._workers
+        """In this process it is made for the first new version: most runs have none."""
         self._arrivals: asyncio.Queue[Draft | str | None] = asyncio.Queue(BATCH * 2)
         """New versions on their way to ingestion, and references of what an interrupted run has stored."""
         self._retired: list[int] = []
         self._refreshed: list[Refreshed] = []
         self.queued = 0
-        """Set by the source, for progress: what it has yet to hear of."""
+        """Set by the source, for progress: the items it has yet to look at."""
         self._arriving = 0
         """What has arrived and is not stored."""
         self.added = 0
@@ -101,7 +88,7 @@ class Intake:
         """What readers see of these references, in place of what was looked up before."""
         self.known = await self._ports.store.known(self.run.source_id, references)
 
-    # what a source says
+    # what a kind says of an item
 
     def not_modified(self, known: Known) -> None:
         self.counters.not_modified += 1
@@ -128,57 +115,27 @@ class Intake:
         self.counters.parses += 1
         return await self._ports.converter.convert(body, content_type=content_type, url=url)
 
-    async def fetched(
-        self,
-        converted: Converted,
-        *,
-        reference: str,
-        url: str,
-        body_hash: bytes | None,
-        validators: Validators,
-        content_type: str,
-        depth: int,
-        links: Sequence[str],
-        stored_links: Sequence[str] | None,
-        metadata: Mapping[str, Any],
-    ) -> None:
-        """A body came and was read: decide whether its text or metadata are news.
-
-        `stored_links` are the links of the visible version, None when there is none.
-        """
-        draft = Draft(
-            reference=reference,
-            url=url,
-            title=converted.title,
-            text=converted.text,
-            content_hash=hashing.of_text(converted.text),
-            body_hash=body_hash,
-            validators=validators,
-            content_type=content_type,
-            depth=depth,
-            links=tuple(links),
-            metadata=metadata,
-        )
-        known = self.known.get(reference)
+    async def fetched(self, draft: Draft, *, links_changed: bool = False) -> None:
+        """A body came and was read: decide whether its text or metadata differ from what readers see."""
+        known = self.known.get(draft.reference)
         if known is None or draft.payload_hash != known.payload_hash:
             if known is not None:
-                self._updates[reference] = None
+                self._updates[draft.reference] = None
             self._arriving += 1
             await self._arrivals.put(draft)
             return
         self.counters.same_content += 1
-        new_links = None if stored_links is not None and list(stored_links) == list(links) else links
         # A page that sends no validators and differs in its wrapping each time costs no write each time.
-        if validators != known.validators or new_links is not None:
+        if draft.validators != known.validators or links_changed:
             self._refresh(
                 Refreshed(
                     document_id=known.document_id,
-                    validators=validators,
-                    body_hash=body_hash,
-                    links=new_links,
+                    validators=draft.validators,
+                    body_hash=draft.body_hash,
+                    links=draft.links if links_changed else None,
                 )
             )
-        self._unchanged(reference, "same_content")
+        self._unchanged(draft.reference, "same_content")
 
     def gone(
         self,
@@ -189,11 +146,10 @@ class Intake:
         lost: bool = True,
         answered: bool = False,
     ) -> None:
-        """It is not there any more. Something that never was a document is no news.
+        """It is not there any more. For a reference without a visible version nothing changes.
 
         `lost` is False for text that lives on at another address; the deletion guard does not count it.
-        `answered` says that the item was already counted in this run: it is gone all the same, and has one
-        outcome, not two.
+        `answered` says that the item was already counted in this run: that outcome is replaced.
         """
         known = self.known.get(reference)
         if known is None:
@@ -205,7 +161,7 @@ class Intake:
         self._item(reference, Outcome.DELETED, reason, detail)
 
     def failed(self, reference: str, error: RowenError) -> None:
-        """No word on it: what readers see stays."""
+        """Whether it changed is not known: what readers see stays."""
         self._item(reference, Outcome.FAILED, error.reason, error.message)
 
     def failed_because(self, reference: str, reason: str, detail: str | None = None) -> None:
@@ -221,14 +177,17 @@ class Intake:
             while len(batch) < BATCH and not self._arrivals.empty():
                 batch.append(self._arrivals.get_nowait())
             closed = None in batch
-            drafts = [one for one in batch if isinstance(one, Draft)]
-            references = [one for one in batch if isinstance(one, str)]
-            if drafts:
-                self._ingested(await self._ingestion.take(drafts))
-            if references:
-                self._ingested(await self._ingestion.revive(references))
-            if closed:
-                self._ingested(await self._ingestion.rest())
+            if self._ingestion is None and batch != [None]:
+                self._ingestion = Ingestion(self._ports, self.lease, self.run, self.counters)
+            if self._ingestion is not None:
+                drafts = [one for one in batch if isinstance(one, Draft)]
+                if drafts:
+                    self._ingested(await self._ingestion.take(drafts))
+                references = [one for one in batch if isinstance(one, str)]
+                if references:
+                    self._ingested(await self._ingestion.revive(references))
+            if closed and self._workers is not None:
+                self._ingested(await self._workers.rest())
             if len(self._refreshed) >= BATCH * 8:
                 await self._write_refreshed()
             if len(self.items) >= BATCH * 8:
@@ -240,8 +199,8 @@ class Intake:
 
     async def join_shares(self) -> None:
         """Count what workers did, also for a run that did not come to its end."""
-        if isinstance(self._ingestion, Dispatched):
-            await self._ingestion.join_shares()
+        if self._workers is not None:
+            await self._workers.join_shares()
 
     async def write_rest(self) -> None:
         """What needs no ingestion: deaths and validators, in one transaction each."""

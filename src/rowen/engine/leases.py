@@ -1,25 +1,30 @@
-"""Who may work: the lease of a source's next generation, and the one of whoever runs sources at all."""
+"""Who may work: leases on sources, run slots, upstreams and hosts, and the heartbeat that keeps them.
+
+Workers hold a lease in their own name, so the workers of a store are the leases that start with `worker:`.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 from rowen.core.lease import HEARTBEAT_S, LEASE_TTL_S, Lease, source_lease_name
 from rowen.core.source import Source
 from rowen.engine.ports import Ports
-from rowen.errors import Conflict, LeaseLost, NotFound, TransientError
+from rowen.errors import Conflict, NotFound, TransientError
+from rowen.ports.store.sources import Sources
 
 HOST_PATIENCE_S = 60.0
 HOST_LOOK_S = 1.0
 ORCHESTRATOR = "orchestrator"
 """Held by the one `rowen serve` that looks after a store."""
+WORKER = "worker:"
 
 
 @asynccontextmanager
 async def run_lease(ports: Ports, source: Source) -> AsyncIterator[Lease]:
-    """The right to write a source's next generation, or `Conflict`. The run sends the heartbeat itself."""
+    """The right to write a source's next generation, or `Conflict`. A long user of it adds `beating`."""
     name = source_lease_name(source.id)
     lease = await acquire(ports, name)
     if lease is None:
@@ -55,7 +60,7 @@ async def run_slot(ports: Ports) -> AsyncIterator[Lease]:
 
 @asynccontextmanager
 async def upstream_lease(ports: Ports, upstream: str) -> AsyncIterator[Lease]:
-    """The right to ask an upstream: among many workers a host has one visitor at a time."""
+    """The right to ask an upstream: among many workers, one at a time."""
     lease = await acquire(ports, f"client:{upstream}")
     if lease is None:
         raise Conflict(f"upstream `{upstream}`: being asked by another process")
@@ -65,7 +70,7 @@ async def upstream_lease(ports: Ports, upstream: str) -> AsyncIterator[Lease]:
 
 @asynccontextmanager
 async def host_lease(ports: Ports, host: str) -> AsyncIterator[Held]:
-    """The right to ask a host for a turn, while another process leads the crawl it is for."""
+    """The right to ask a host for a batch of pages, while another process leads the crawl they are for."""
     lease = await acquire(ports, f"host:{host}")
     if lease is None:
         raise Conflict(f"host `{host}`: being asked by another process")
@@ -75,7 +80,7 @@ async def host_lease(ports: Ports, host: str) -> AsyncIterator[Held]:
 
 @asynccontextmanager
 async def host_lease_or_patience(ports: Ports, host: str) -> AsyncIterator[None]:
-    """The same for a run that asks by itself: another visitor is waited for as long as a turn takes."""
+    """The same for a run that asks by itself: it waits for another process as long as a host batch takes."""
     lease = await acquire(ports, f"host:{host}")
     waited_s = 0.0
     while lease is None and waited_s < HOST_PATIENCE_S:
@@ -90,7 +95,7 @@ async def host_lease_or_patience(ports: Ports, host: str) -> AsyncIterator[None]
 
 @asynccontextmanager
 async def orchestrator_lease(ports: Ports, *, wait_s: float | None = None) -> AsyncIterator[Held]:
-    """The right to look after a store, or `Conflict` that says who does; with `wait_s` it is waited for."""
+    """The right to look after a store, or `Conflict` that names its owner; with `wait_s` it is waited for."""
     lease = await (_patient_acquire(ports, ORCHESTRATOR) if wait_s else acquire(ports, ORCHESTRATOR))
     while lease is None and wait_s is not None:
         await ports.clock.sleep(wait_s)
@@ -109,34 +114,43 @@ async def orchestrator_lease(ports: Ports, *, wait_s: float | None = None) -> As
 class Held:
     """A lease for as long as its heartbeat goes."""
 
-    def __init__(self) -> None:
-        self._lost = False
-
-    def lose(self) -> None:
-        self._lost = True
+    def __init__(self, heartbeat: asyncio.Task[None]) -> None:
+        self.heartbeat = heartbeat
+        """Ends with `LeaseLost` when another process has the lease; cancelled when the lease is let go."""
 
     def is_lost(self) -> bool:
-        """Somebody else has it: this process slept through it."""
-        return self._lost
+        return self.heartbeat.done() and not self.heartbeat.cancelled()
+
+
+@asynccontextmanager
+async def beating(
+    ports: Ports, lease: Lease, *, on_beat: Callable[[], Awaitable[None]] | None = None
+) -> AsyncIterator[Held]:
+    """Renew a lease by a heartbeat; `on_beat` is called after each renewal."""
+    heartbeat = asyncio.create_task(_beat(ports, lease, on_beat))
+    try:
+        yield Held(heartbeat)
+    finally:
+        if not heartbeat.cancel() and not heartbeat.cancelled():
+            # A lost lease that this process did not look at is not a warning.
+            heartbeat.exception()
 
 
 @asynccontextmanager
 async def kept(ports: Ports, lease: Lease) -> AsyncIterator[Held]:
-    """Held by a heartbeat, and let go at the end."""
-    held = Held()
-    heartbeat = asyncio.create_task(_beat(ports, lease, held))
+    """Renewed by a heartbeat, and released at the end."""
     try:
-        yield held
+        async with beating(ports, lease) as held:
+            yield held
     finally:
-        heartbeat.cancel()
-        # A store that does not answer now lets the lease run out.
+        # While the store does not answer, the lease runs out by itself.
         with suppress(TransientError):
             await asyncio.shield(ports.store.release_lease(lease))
 
 
-async def reloaded(ports: Ports, source: Source) -> Source:
+async def reloaded(store: Sources, source: Source) -> Source:
     """The source as it is now, read again under the lease: the caller may have read it long before."""
-    current = await ports.store.source(source.id)
+    current = await store.source(source.id)
     if current is not None:
         return current
     raise NotFound(f"source `{source.label}`: removed meanwhile", name=source.label)
@@ -154,26 +168,40 @@ async def acquire(ports: Ports, name: str) -> Lease | None:
     return lease
 
 
+def worker_lease_name(owner: str) -> str:
+    return WORKER + owner
+
+
+async def workers(ports: Ports) -> list[Lease]:
+    """The leases of workers that renewed them lately and are not certainly dead."""
+    now = ports.clock.now()
+    found = await ports.store.leases_like(WORKER)
+    return [lease for lease in found if lease.expires_at > now and not ports.is_dead(lease.owner)]
+
+
+async def other_workers(ports: Ports) -> list[Lease]:
+    """The workers that are not this process."""
+    return [lease for lease in await workers(ports) if lease.owner != ports.owner]
+
+
 async def _patient_acquire(ports: Ports, name: str) -> Lease | None:
-    """The same for those who wait anyway: a store that does not answer now is asked again."""
+    """The same for a process that waits anyway: a store that does not answer now is asked again."""
     try:
         return await acquire(ports, name)
     except TransientError:
         return None
 
 
-async def _beat(ports: Ports, lease: Lease, held: Held) -> None:
-    while not held.is_lost():
+async def _beat(ports: Ports, lease: Lease, on_beat: Callable[[], Awaitable[None]] | None) -> None:
+    while True:
         await ports.clock.sleep(HEARTBEAT_S)
-        try:
+        # A store that is busy is asked again: a lease lasts for several beats.
+        with suppress(TransientError):
             lease = await ports.store.renew_lease(lease, now=ports.clock.now(), ttl_s=LEASE_TTL_S)
-        except LeaseLost:
-            held.lose()
-        except TransientError:
-            # A store that is busy is asked again: there are some beats to a lease.
-            continue
+            if on_beat is not None:
+                await on_beat()
 
 
 async def _owner(ports: Ports, name: str) -> str:
     holder = await ports.store.lease(name)
-    return holder.owner if holder else "somebody who has just ended"
+    return holder.owner if holder else "a process that has just ended"

@@ -30,7 +30,7 @@ async def diff(
 async def rollback(ports: Ports, source: Source, *, to_generation: int | None = None) -> int:
     """Show an older generation again; the next sync builds on it."""
     async with run_lease(ports, source):
-        source = await reloaded(ports, source)
+        source = await reloaded(ports.store, source)
         generations = await ports.store.generations(source.id)
         if to_generation is None:
             older = [g.number for g in generations if g.number < source.active_generation and g.activated_at]
@@ -54,7 +54,7 @@ async def rollback(ports: Ports, source: Source, *, to_generation: int | None = 
 async def approve(ports: Ports, source: Source) -> int:
     """Show the generation that the deletion guard held."""
     async with run_lease(ports, source):
-        source = await reloaded(ports, source)
+        source = await reloaded(ports.store, source)
         if source.held_generation is None:
             raise NotFound(f"source `{source.label}`: nothing is held", source=source.label)
         await ports.store.activate(source.id, source.held_generation, now=ports.clock.now())

@@ -91,7 +91,7 @@ async def run_source(
             return receipt
         await ports.clock.sleep(RETRY_BASE_S * 2 ** (attempt - 1))
         attempt += 1
-        source = await reloaded(ports, source)
+        source = await reloaded(ports.store, source)
 
 
 def settles(receipt: Receipt) -> bool:

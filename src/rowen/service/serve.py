@@ -18,10 +18,9 @@ from rowen.core.rules.schedule import due, due_at, request_due_at
 from rowen.core.source import Source, Status
 from rowen.core.sync_request import SyncRequest
 from rowen.engine.intake import OnEvent
-from rowen.engine.leases import acquire, orchestrator_lease
+from rowen.engine.leases import acquire, orchestrator_lease, workers
 from rowen.engine.ports import Ports
 from rowen.engine.run import Receipt
-from rowen.engine.workers import workers
 from rowen.errors import Conflict, LeaseLost, NotFound, TransientError
 from rowen.ports.clock import Clock
 from rowen.ports.dispatcher import Dispatcher

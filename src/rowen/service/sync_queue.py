@@ -133,7 +133,7 @@ class SyncQueue:
                     return Synced(source=source, ended=run, run_ids=(run.id,))
                 # Another process runs other sources, or a rollback holds the lease of this one.
                 await self._poll()
-                source = await reloaded(self._ports, source)
+                source = await reloaded(self._ports.store, source)
                 continue
             if isinstance(result, NotRun):
                 raise _paused(self._ports, result)
@@ -261,7 +261,7 @@ class SyncQueue:
                 await asyncio.wait({before})
             async with self._slots:
                 job.begun = True
-                source = await reloaded(self._ports, job.source)
+                source = await reloaded(self._ports.store, job.source)
                 with self.around(source):
                     result = await run_source(
                         self._ports, source, full=job.full, only=job.only, on_event=job.on_event

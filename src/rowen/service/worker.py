@@ -16,9 +16,8 @@ from rowen.core import params as parameters
 from rowen.core.lease import Lease
 from rowen.core.run import Counters, Run, RunStatus
 from rowen.engine.ingest import Ingestion
-from rowen.engine.leases import acquire, kept, upstream_lease
+from rowen.engine.leases import WORKER, acquire, kept, upstream_lease, worker_lease_name
 from rowen.engine.ports import Ports
-from rowen.engine.workers import WORKER, worker_lease_name
 from rowen.errors import Conflict, LeaseLost, NotFound, TransientError, UserError
 from rowen.kinds.crawl.host_batch import Turn
 from rowen.ports.dispatcher import INGEST, Answer, Done, Later, Ticket

@@ -21,10 +21,9 @@ from rowen.core.lease import LEASE_TTL_S, Lease
 from rowen.core.rules.retry import RetryPolicy
 from rowen.core.run import Counters, Event, Mode, Run, RunStatus, StopReason
 from rowen.core.source import Source
-from rowen.engine.leases import acquire, host_lease
+from rowen.engine.leases import acquire, host_lease, worker_lease_name
 from rowen.engine.ports import Ports
 from rowen.engine.run import sync
-from rowen.engine.workers import worker_lease_name
 from rowen.errors import (
     ConfigError,
     Conflict,

@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Seque
 from dataclasses import dataclass
 from typing import TypeVar
 
-from rowen.core.document import Converted, Validators
+from rowen.core.document import Draft, Validators
 from rowen.engine.intake import Intake
 from rowen.engine.ports import Ports
 from rowen.errors import PermanentError, RowenError, TransientError, Unparseable
@@ -85,16 +85,15 @@ class Taking:
             return
         self._intake.counters.parses += 1
         await self._intake.fetched(
-            Converted(dataset.title, dataset.text),
-            reference=dataset.id,
-            url=dataset.url,
-            body_hash=None,
-            validators=Validators(dataset.modified or None),
-            content_type=CONTENT_TYPE,
-            depth=0,
-            links=(),
-            stored_links=(),
-            metadata=dataset.metadata,
+            Draft(
+                reference=dataset.id,
+                url=dataset.url,
+                title=dataset.title,
+                text=dataset.text,
+                validators=Validators(dataset.modified or None),
+                content_type=CONTENT_TYPE,
+                metadata=dataset.metadata,
+            )
         )
 
 

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from rowen.core import hashing
-from rowen.core.document import Converted, Known, Validators
+from rowen.core.document import Draft, Known, Validators
 from rowen.engine.intake import Intake
 from rowen.engine.ports import Ports
 from rowen.errors import PermanentError, RowenError, TransientError, Vanished
@@ -155,26 +155,26 @@ class Taking:
             intake.same_body(known, validators)
             return
         await intake.fetched(
-            await self._converted(reading),
-            reference=one.id,
-            url=reading.url,
-            body_hash=digest,
-            validators=validators,
-            content_type=CONTENT_TYPE,
-            depth=0,
-            links=(),
-            stored_links=(),
-            metadata=reading.metadata,
+            Draft(
+                reference=one.id,
+                url=reading.url,
+                title=reading.title,
+                text=await self._text(reading),
+                body_hash=digest,
+                validators=validators,
+                content_type=CONTENT_TYPE,
+                metadata=reading.metadata,
+            )
         )
 
-    async def _converted(self, reading: Reading) -> Converted:
+    async def _text(self, reading: Reading) -> str:
         if not reading.text.is_html:
             self._intake.counters.parses += 1
-            return Converted(reading.title, reading.text.text)
+            return reading.text.text
         converted = await self._intake.convert(
             reading.text.text.encode("utf-8", "replace"), content_type=HTML, url=reading.url
         )
-        return Converted(reading.title, rest_text.under_its_title(converted.text))
+        return rest_text.under_its_title(converted.text)
 
     # what is gone
 

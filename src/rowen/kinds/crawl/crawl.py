@@ -12,16 +12,15 @@ from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from typing import Any
 
-from rowen.core.document import Converted
+from rowen.core.document import Converted, Draft
 from rowen.core.run import Mode, StopReason
 from rowen.core.source import Source
 from rowen.core.web import urls
 from rowen.core.web.scope import Scope
 from rowen.engine.intake import Intake
 from rowen.engine.kind import Harvested
-from rowen.engine.leases import host_lease_or_patience
+from rowen.engine.leases import host_lease_or_patience, other_workers
 from rowen.engine.ports import Ports
-from rowen.engine.workers import others
 from rowen.errors import PermanentError, RowenError, TransientError, Unfetchable
 from rowen.fetching import credentials
 from rowen.fetching.client import STOPS, Client, stop_reason
@@ -108,7 +107,7 @@ class Crawl:
             self._frontier = await self._begin(references, listed)
             await self._visit_root()
             may_spread = self._rules.may_be_spread and self._intake.dispatch
-            may_spread = may_spread and bool(await others(self._ports))
+            may_spread = may_spread and bool(await other_workers(self._ports))
             await self._visit_rest(at_a_time=self._params["concurrency"], while_small=may_spread)
             if self._intake.dispatch and self._stop is None:
                 # Whoever comes next keeps the time between two requests, too.
@@ -347,19 +346,20 @@ class Crawl:
             self._frontier.duplicate(visit, canonical)
             return
         links = self._links_in_scope(visit, converted)
-        known = visit.known if visit.known and visit.known.document_id else None
-        await intake.fetched(
-            converted,
+        before = [self._urls[link] for link in visit.known.links] if visit.known else []
+        draft = Draft(
             reference=visit.url,
             url=visit.url,
+            title=converted.title,
+            text=converted.text,
             body_hash=answer.body_hash,
             validators=answer.validators,
             content_type=answer.content_type,
             depth=visit.depth,
-            links=links,
-            stored_links=[self._urls[link] for link in known.links] if known else None,
+            links=tuple(links),
             metadata=self._rules.metadata(visit, converted),
         )
+        await intake.fetched(draft, links_changed=links != before)
         self._frontier.document(visit, links)
 
     def _other_spelling(self, visit: Visit, converted: Converted) -> str | None:

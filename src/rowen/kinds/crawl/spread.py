@@ -17,8 +17,8 @@ from rowen.core.lease import Lease
 from rowen.core.run import Run
 from rowen.core.source import Source
 from rowen.core.web import urls
+from rowen.engine.leases import other_workers
 from rowen.engine.ports import Ports
-from rowen.engine.workers import others
 from rowen.errors import Conflict, PermanentError, TransientError
 from rowen.fetching.client import STOPS, Streak
 from rowen.kinds.crawl import question as page
@@ -183,7 +183,7 @@ class Spread:
 
     async def _go_myself(self, quiet_s: float) -> bool:
         """Take the turn at each host that nobody is at; what workers took is left to them while they live."""
-        alone = quiet_s >= LOST_S or not await others(self._ports)
+        alone = quiet_s >= LOST_S or not await other_workers(self._ports)
         went = False
         for host in sorted({one.host for one in self._out.values()}):
             turn = Turn(

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from rowen.core import hashing
-from rowen.core.document import Validators
+from rowen.core.document import Draft, Validators
 from rowen.engine.intake import Intake
 from rowen.engine.ports import Ports
 from rowen.errors import PermanentError, TransientError, Vanished
@@ -159,14 +159,14 @@ async def receive(intake: Intake, item: Item, fetched: Fetched) -> None:
     url = fetched.url or item.url
     converted = await intake.convert(fetched.body, content_type=content_type, url=url)
     await intake.fetched(
-        converted,
-        reference=item.reference,
-        url=url,
-        body_hash=body_hash,
-        validators=item.validators,
-        content_type=content_type,
-        depth=0,
-        links=(),
-        stored_links=(),
-        metadata={**converted.metadata, **item.metadata},
+        Draft(
+            reference=item.reference,
+            url=url,
+            title=converted.title,
+            text=converted.text,
+            body_hash=body_hash,
+            validators=item.validators,
+            content_type=content_type,
+            metadata={**converted.metadata, **item.metadata},
+        )
     )

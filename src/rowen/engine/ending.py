@@ -1,0 +1,140 @@
+"""How a run ends: which generation is shown or held, how far the watermark moves, what the source remembers.
+
+Decides only: the run writes the `RunEnd` down, in one transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rowen.core.rules.guard import reason_to_hold
+from rowen.core.rules.schedule import Failure
+from rowen.core.run import Mode, RunStatus, StopReason
+from rowen.core.source import FATAL, WHOLE_RUN_AT, Source, Status
+from rowen.core.state import Step, after
+from rowen.core.window import reached_by
+from rowen.engine.intake import Intake
+from rowen.engine.kind import Harvested
+from rowen.errors import RateLimited, RowenError, UserError
+from rowen.ports.store.runs import RunEnd
+
+
+def harvested_end(
+    source: Source, intake: Intake, harvested: Harvested, *, before: int, max_deleted_share: float
+) -> RunEnd:
+    """The end of a run whose harvest came to its end; `before` is the number of documents readers see."""
+    run, counters = intake.run, intake.counters
+    staged = intake.staged
+    # "Nothing has changed since" is an answer too.
+    nothing_new = harvested.mode is Mode.INCREMENTAL and harvested.error is None
+    if not counters.unchanged and not staged and not nothing_new:
+        problem = harvested.error.message if harvested.error else _why_nothing(source, intake)
+        return broken_end(
+            source, intake, RunStatus.FAILED, harvested.stop_reason, harvested.error, problem=problem
+        )
+    documents = before + intake.added - counters.deleted
+    # A run that was asked for named references may have asked for everything all the same.
+    whole = intake.only is None or harvested.complete
+    hold = None
+    if intake.lost:
+        hold = reason_to_hold(
+            before=before,
+            deleted=intake.lost,
+            max_deleted_share=max_deleted_share,
+            root_answered=harvested.root_answered,
+        )
+    if hold is not None:
+        return RunEnd(
+            status=RunStatus.HELD,
+            mode=harvested.mode or run.mode,
+            stop_reason=StopReason.DELETION_GUARD,
+            counters=counters,
+            error=f"generation {run.generation} not shown: {hold}",
+            items=intake.items,
+            hold=run.generation,
+            hold_reason=hold,
+            documents=documents,
+            source_status=after(Status.RUNNING, Step.FAIL),
+            window=harvested.window,
+            metadata=_metadata(source, {}, whole=whole),
+        )
+    clean = not counters.failed and harvested.error is None
+    settled = counters.failed <= harvested.given_up and harvested.error is None
+    advances = settled and harvested.complete
+    window = harvested.window
+    # What a kind learnt is kept after a settled run; what it wants forgotten (None) after any.
+    learnt = {key: value for key, value in harvested.metadata.items() if settled or value is None}
+    return RunEnd(
+        status=RunStatus.COMPLETED if clean else RunStatus.PARTIAL,
+        mode=harvested.mode or run.mode,
+        stop_reason=harvested.stop_reason,
+        counters=counters,
+        error=harvested.error.message if harvested.error else None,
+        items=intake.items,
+        activate=run.generation if staged else None,
+        documents=documents,
+        source_status=after(Status.RUNNING, Step.SUCCEED if harvested.error is None else Step.FAIL),
+        # invariant: the watermark is the start of the last run that took in all of its window without
+        # failures, never past them; what failed again and again is given up, and the source says so.
+        watermark=run.started_at if advances and not (window and window.seeding) else None,
+        last_processed_date=reached_by(window, before=source.last_processed_date)
+        if advances and window
+        else None,
+        window=window,
+        metadata=_metadata(source, {FATAL: False, **learnt, **harvested.remember}, whole=whole),
+    )
+
+
+def broken_end(
+    source: Source,
+    intake: Intake,
+    status: RunStatus,
+    stop_reason: StopReason,
+    exc: RowenError | None,
+    *,
+    problem: str | None = None,
+) -> RunEnd:
+    """The end of a run that failed or was cancelled: readers see what they saw."""
+    step = Step.FAIL
+    if status is RunStatus.CANCELLED:
+        step = Step.CANCEL_SHOWN if source.active_generation else Step.CANCEL_NEW
+    fatal = exc is not None and classify(exc) is Failure.FATAL
+    return RunEnd(
+        status=status,
+        mode=intake.run.mode,
+        stop_reason=stop_reason,
+        counters=intake.counters,
+        error=problem or (exc.message if exc else None),
+        items=intake.items,
+        source_status=after(Status.RUNNING, step),
+        metadata=_metadata(source, {FATAL: fatal}, whole=intake.only is None),
+    )
+
+
+def classify(exc: RowenError | None) -> Failure:
+    if isinstance(exc, RateLimited):
+        return Failure.RATE_LIMIT
+    if isinstance(exc, UserError) or (exc is not None and exc.facts.get("status") in (401, 403)):
+        return Failure.FATAL
+    return Failure.TRANSIENT
+
+
+def _why_nothing(source: Source, intake: Intake) -> str:
+    if intake.first_failure is not None:
+        return intake.first_failure.detail or intake.first_failure.reason
+    ignored = ", ".join(f"{count} {reason}" for reason, count in intake.counters.ignored.items())
+    return f"`{source.location}`: nothing to index" + (f" ({ignored})" if ignored else "")
+
+
+def _metadata(source: Source, learnt: Mapping[str, Any], *, whole: bool) -> dict[str, Any] | None:
+    """What the source remembers from here on; None when that is what it remembers already."""
+    metadata = {**source.metadata, **learnt}
+    if whole:
+        metadata.pop(WHOLE_RUN_AT, None)
+    elif source.whole_run_at is not None:
+        # A source whose runs name references all day is still asked for everything when that is due.
+        metadata[WHOLE_RUN_AT] = source.whole_run_at.isoformat()
+    if not metadata.get(FATAL):
+        metadata.pop(FATAL, None)
+    return metadata if metadata != source.metadata else None
