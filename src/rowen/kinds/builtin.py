@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rowen.engine.kind import Kind
-from rowen.kinds.api import kind as rest
-from rowen.kinds.api import paged
+from rowen.kinds.api import kind as api
 from rowen.kinds.ckan import kind as ckan
 from rowen.kinds.files import kind as files
 from rowen.kinds.git import kind as git
@@ -62,27 +61,15 @@ def builtin() -> dict[str, Kind]:
             ),
             *(
                 Kind(
-                    name=portal.api.kind,
-                    params=portal.params,
-                    claims=paged.no_claims,
-                    prepare=portal.prepare,
+                    name=one.name,
+                    params=one.params,
+                    claims=one.claims,
+                    prepare=one.prepare,
                     preload=False,
-                    count=portal.count,
-                    harvest=portal.harvest,
+                    count=one.count,
+                    harvest=one.harvest,
                 )
-                for portal in (paged.DCAT, paged.SOCRATA, paged.OPENDATASOFT, paged.ARCGIS)
-            ),
-            *(
-                Kind(
-                    name=api.name,
-                    params=api.params,
-                    claims=api.claims,
-                    prepare=api.prepare,
-                    preload=False,
-                    count=api.count,
-                    harvest=api.harvest,
-                )
-                for api in (rest.REST, rest.INFOJOBS, rest.GREENHOUSE, rest.LEVER)
+                for one in api.KINDS.values()
             ),
             Kind(
                 name="web",

@@ -18,7 +18,7 @@ from rowen.core.rules.schedule import Failure
 from rowen.core.run import Mode, RunStatus, StopReason
 from rowen.core.search.hit import Filters
 from rowen.errors import BadLocation, ConfigError
-from rowen.kinds.api import kind as rest
+from rowen.kinds.api.kind import KINDS
 from rowen.managing import sources
 from rowen.managing.registry import rules as registry
 from rowen.reading import history
@@ -798,7 +798,7 @@ async def test_the_hint_about_an_empty_list_spoke_of_another_expression(tmp_path
         ({"detail": "/items"}, "expected a path with `{id}`"),
         ({"path": "items"}, "expected a path such as"),
         ({"path": "/items?api_key=abc"}, "expected no key"),
-        ({"offer.place": "city"}, "nothing says whose offers these are"),
+        ({"offer.place": "city"}, "nothing says which job board these are of"),
         ({"offer.colour": "x"}, "expected one of offer.provider"),
         ({"param.api_key": "abc"}, "expected no key in the query"),
         ({"param.q": "${SECRET}"}, "expected no reference in the query"),
@@ -808,7 +808,7 @@ async def test_the_hint_about_an_empty_list_spoke_of_another_expression(tmp_path
         ({"meta.": "x"}, "expected a name of up to 100 characters behind the dot"),
     ],
 )
-async def test_settings_that_cannot_work_are_refused_before_anybody_is_asked(
+async def test_settings_that_cannot_work_are_refused_before_a_request_is_sent(
     tmp_path: Path, settings: dict[str, str], message: str
 ) -> None:
     with ApiServer(items(3)) as api:
@@ -942,8 +942,8 @@ async def test_the_same_cursor_with_nothing_is_the_end(tmp_path: Path) -> None:
 async def test_how_many_there_are_is_known_by_the_first_page(tmp_path: Path) -> None:
     async with an_api(tmp_path, items(45), PAGINGS["page"], TOTAL) as (world, api):
         source = await world.source("list")
-        values = parameters.complete(rest.REST.params, source.params)
-        assert await rest.REST.count(world.ports, source, values) == 45
+        values = parameters.complete(KINDS["rest"].params, source.params)
+        assert await KINDS["rest"].count(world.ports, source, values) == 45
         assert api.count() == 1
 
 
@@ -952,7 +952,7 @@ async def test_how_many_there_are_is_known_by_the_first_page(tmp_path: Path) -> 
 
 async def test_the_page_about_apis_names_every_setting_and_its_examples_work(tmp_path: Path) -> None:
     page = (Path(__file__).parents[3] / "docs" / "rest.md").read_text("utf-8")
-    for spec in rest.REST.params:
+    for spec in KINDS["rest"].params:
         assert f"`{spec.name}" in page, spec.name
     listed = registry.read(page.partition("```toml")[2].partition("```")[0], file="rest.md")
     with ApiServer() as api:

@@ -13,20 +13,22 @@ from hypothesis import strategies as st
 from rowen.core import params
 from rowen.core.window import Window
 from rowen.errors import BadLocation, ConfigError, Unparseable
-from rowen.kinds.api import boards
 from rowen.kinds.api import items as rest_items
 from rowen.kinds.api import rules as rest
 from rowen.kinds.api import text as rest_text
 from rowen.kinds.api.expression import compiled
-from rowen.kinds.api.rules import Api
+from rowen.kinds.api.kind import KINDS, PRESETS
+from rowen.kinds.api.presets import preset as presets
+from rowen.kinds.api.presets.preset import Catalogue, Preset
+from rowen.kinds.api.rules import Definition
 from rowen.kinds.api.settings import PARAMS
 
 NOW = datetime(2024, 1, 1, 10, 30, 0, 500_000, tzinfo=UTC)
 
 
-def an_api(**settings: str) -> Api:
+def an_api(**settings: str) -> Definition:
     given = {name.replace("__", "."): value for name, value in settings.items()}
-    return rest.definition(params.complete(PARAMS, params.read(PARAMS, given)))
+    return rest.definition(params.complete(PARAMS, params.read(PARAMS, given)), Preset(kind="rest"))
 
 
 # expressions
@@ -72,7 +74,7 @@ def test_a_function_that_cannot_take_what_is_there_is_no_bug(text: str, value: A
         found.find(value)
     except Unparseable as exc:
         assert "setting `title`" in exc.message
-        # What is there may be anything, also what nobody should read.
+        # The data may hold secrets.
         assert "abc" not in exc.message
 
 
@@ -109,7 +111,7 @@ def test_whatever_an_item_is_it_is_read_or_refused_and_reads_the_same_again(item
     assert one.id
     reading = rest_items.read(EVERY, one, item, home="https://api.example/v1")
     assert reading.title
-    assert "\x00" not in reading.text.text
+    assert "\x00" not in reading.text
     assert reading.url.startswith("http")
     assert reading.digest == rest_items.read(EVERY, one, item, home="https://api.example/v1").digest
     offer = reading.metadata["offer"]
@@ -146,6 +148,22 @@ def test_a_parameter_without_a_value_now_is_not_sent() -> None:
     places["cursor"] = "a&b=c/ü"
     assert rest.page_url(api, "https://x.example/", places) == (
         "https://x.example/v1/jobs?after=a%26b%3Dc%2F%C3%BC&n=5&q=a+b"
+    )
+
+
+def test_a_token_stands_for_the_whole_question() -> None:
+    api = an_api(
+        path="/oai?verb=ListRecords",
+        paging="token",
+        cursor="resumptionToken",
+        param__metadataPrefix="oai_dc",
+        param__resumptionToken="{cursor}",
+    )
+    assert rest.page_url(api, "https://x.example", {}) == (
+        "https://x.example/oai?verb=ListRecords&metadataPrefix=oai_dc"
+    )
+    assert rest.page_url(api, "https://x.example", {"cursor": "a/1"}) == (
+        "https://x.example/oai?verb=ListRecords&resumptionToken=a%2F1"
     )
 
 
@@ -295,6 +313,70 @@ def test_an_item_has_a_page(settings: dict[str, str], item: dict[str, Any], url:
     assert rest_items.read(api, one, item, home="https://x.example/api").url == url
 
 
+A_CATALOGUE = Preset(
+    kind="test",
+    catalogue=Catalogue(
+        lists=("tags",),
+        name="slug",
+        landing="/d/{name}",
+        resources="files",
+        resource=("title", "href", "type"),
+    ),
+)
+
+
+def a_dataset(item: Any, *, language: str = "", **settings: str) -> rest_items.Reading:
+    given = {"id": "key", "title": "title", "text": "about", "url": "page", **settings}
+    given |= {"meta.owner": "[owner][].name", "meta.tags": "tags[].label"}
+    api = rest.definition(params.complete(PARAMS, params.read(PARAMS, given)), A_CATALOGUE)
+    return rest_items.read(api, rest_items.listed(api, item), item, home="https://p.org/a", language=language)
+
+
+def test_a_dataset_by_its_definition() -> None:
+    item = {
+        "key": 7,
+        "slug": "rain",
+        "title": {"de": "Regen", "en": "Rain"},
+        "about": "<p>Wet</p>",
+        "owner": [{"name": ""}, {"name": "A"}],
+        "tags": [{"label": "b"}, {"label": ["a", ["c"]]}, {"label": None}],
+        "files": [{"title": "T", "href": "https://x.org/t", "type": "text/csv"}],
+    }
+    found = a_dataset(item, language="de")
+    assert (found.title, found.text) == ("Regen", "# Regen\n\nWet\n")
+    assert found.url == "https://p.org/a/d/rain"
+    assert found.metadata == {
+        "owner": "A",
+        "tags": ["a", "b", "c"],
+        "formats": ["CSV"],
+        "resources": [{"name": "T", "url": "https://x.org/t", "format": "CSV"}],
+    }
+    assert a_dataset({**item, "page": "https://q.org/7"}).url == "https://q.org/7"
+    assert a_dataset({**item, "page": "javascript:x"}).url == "https://p.org/a/d/rain"
+    assert a_dataset(item, url_template="https://t.org/{id}").url == "https://t.org/7"
+    tagged = a_dataset({**item, "tags": [{"label": {"de": ["Nass"], "en": ["wet", "damp"]}}]})
+    assert tagged.metadata["tags"] == ["damp", "wet"]
+    with pytest.raises(Unparseable):
+        a_dataset({"title": "x"})
+
+
+@given(NAMED | JSON)
+def test_no_dataset_is_too_strange(item: Any) -> None:
+    for preset in PRESETS:
+        if preset.catalogue is None:
+            continue
+        given = presets.settings_for(preset, "https://p.org")
+        api = rest.definition(params.complete(PARAMS, params.read(PARAMS, given)), preset)
+        one = rest_items.Listed("1", item)
+        assert rest_items.read(api, one, item, home="https://p.org").text.startswith("# ")
+
+
+def test_one_item_is_asked_for_by_id_and_host() -> None:
+    assert (
+        rest.check_url("/api/{id}?h={host}", "https://p.org/x", "a/b") == "https://p.org/x/api/a%2Fb?h=p.org"
+    )
+
+
 # texts
 
 
@@ -357,32 +439,36 @@ def test_what_is_too_long_is_cut() -> None:
     assert len(rest_text.rendered("T", ["x y\n" * 100_000] * 50).text) < 3_000_000
 
 
-# boards
+# presets
+
+BOARDS = [preset for preset in PRESETS if preset.hosts]
 
 
-@pytest.mark.parametrize(
-    "board", [boards.INFOJOBS, boards.GREENHOUSE, boards.LEVER], ids=lambda one: one.kind
-)
-def test_a_board_is_nothing_but_settings_of_rest(board: boards.Board) -> None:
-    location = board.home.replace("{site}", "acme")
-    given = boards.settings_for(board, location)
-    api = rest.definition(params.complete(PARAMS, params.read(PARAMS, given)))
-    assert api.provider == board.kind
-    assert "{site}" not in str(given)
-    assert set(board.offered) <= {spec.name for spec in PARAMS}
+@pytest.mark.parametrize("preset", PRESETS, ids=lambda one: one.kind)
+def test_a_preset_is_settings_of_rest_that_fit_together(preset: Preset) -> None:
+    location = preset.home.replace("{site}", "acme") or "https://data.example.org"
+    given = presets.settings_for(preset, location)
+    api = rest.definition(params.complete(PARAMS, params.read(PARAMS, given)), preset)
+    assert api.provider == (preset.kind if preset in BOARDS else "")
+    assert not {"{site}", "{host}"} & set(" ".join(given.values()).split())
+    assert set(preset.offered) <= {spec.name for spec in PARAMS}
+    if preset.catalogue is not None:
+        for text in (preset.catalogue.name, preset.catalogue.resources, *preset.catalogue.resource):
+            assert not text or compiled("catalogue", text)
+        assert {f"meta.{name}" for name in preset.catalogue.lists} <= set(given)
 
 
 @given(st.text())
 def test_no_location_is_too_odd_for_a_board(location: str) -> None:
-    for board in (boards.INFOJOBS, boards.GREENHOUSE, boards.LEVER):
-        boards.claims(board, location)
+    for preset in BOARDS:
+        presets.claims(preset, location)
         try:
-            found = boards.address(board, location)
+            found = presets.api_behind(preset, location)
         except BadLocation:
             continue
-        boards.settings_for(board, found)
+        presets.settings_for(preset, found)
 
 
 def test_a_site_with_a_quote_in_its_name_breaks_no_expression() -> None:
-    given = boards.settings_for(boards.LEVER, "https://api.lever.co/v0/postings/a'b")
+    given = presets.settings_for(KINDS["lever"].preset, "https://api.lever.co/v0/postings/a'b")
     assert given["offer.company_id"] == "''"

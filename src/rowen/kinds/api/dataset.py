@@ -1,8 +1,7 @@
-"""One dataset of a portal, whoever described it: a title, a description as Markdown, and filterable metadata.
+"""The texts and the metadata of a portal's dataset, out of what portals put in their place.
 
 The text is the title and the description and nothing else, so that its hash changes when they do. When a
-dataset was last touched is not part of the metadata: many portals touch everything every night. It does not
-know where in an answer a value stands; the modules of the kinds do.
+dataset was last touched is not part of the metadata: many portals touch everything every night.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import Any
 from urllib.parse import quote
@@ -36,20 +34,6 @@ _SPACES = re.compile(r"[ \t\u00a0]+")
 _MANY_LINES = re.compile(r"\n{3,}")
 _HEADING = re.compile(r"^ {0,3}#{1,5}(?=[ \t])", re.MULTILINE)
 _FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})", re.MULTILINE)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Dataset:
-    id: str
-    """Stable: the reference."""
-    title: str
-    text: str
-    """Markdown, beginning with the title."""
-    url: str
-    """Where a person reads about it."""
-    modified: str = ""
-    """When the portal says it last changed, as it says it: the validator."""
-    metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
 def text_of(title: str, description: str) -> str:
@@ -93,18 +77,18 @@ def in_language(value: Any, language: str = "") -> str:
 
 
 def every_text(value: Any, language: str = "") -> list[str]:
-    """The texts of a list (or of a map of languages to lists), each once, in an order of our own."""
+    """The texts of a list (or of a map of languages to lists), each once and sorted."""
     if isinstance(value, dict) and any(isinstance(one, list) for one in value.values()):
         lists = {key: one for key, one in value.items() if isinstance(one, list) and one}
         chosen = _key(lists, language)
         value = lists[chosen] if chosen is not None else []
     many = value if isinstance(value, list) else [value]
-    # Portals answer lists in whatever order their index has today.
+    # Sorted: the order of a list in an answer may differ from one day to the next.
     return sorted({text for one in many if (text := in_language(one, language))})
 
 
 def tidy(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Without what is empty, and without texts nobody would filter by."""
+    """Without what is empty, and without texts too long to filter by."""
     kept: dict[str, Any] = {}
     for name, value in values.items():
         if isinstance(value, str):

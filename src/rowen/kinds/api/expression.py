@@ -1,13 +1,13 @@
 """JMESPath expressions: where in an answer something stands.
 
 They come from settings, so a wrong one is refused when it is given, by the name of its setting and the place
-of the mistake. What they are applied to comes from outside: whatever it is, the answer is a value or
-`Unparseable`.
+of the mistake. They are applied to data from outside: the result is a value or `Unparseable`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from rowen.errors import ConfigError, Unparseable
@@ -41,6 +41,7 @@ class Expression:
             return None
 
 
+@lru_cache(maxsize=1000)
 def compiled(setting: str, text: str) -> Expression:
     """Raises `ConfigError`, with the place of the mistake."""
     # Only sources of these kinds pay for loading it.

@@ -1,7 +1,8 @@
 """Items out of an API's answers, which may have any shape.
 
-Where things stand is said by the definition in `rest`. An item becomes a title, a text, an address and flat
-metadata that can be filtered by; an offer also one object for whoever looks for companies.
+The definition in `rules` says where things stand. An item becomes a title, a text, an address and flat
+metadata that can be filtered by; a job listing also one object for the projection of companies, and a dataset
+its resources.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ from typing import Any
 
 from rowen.core import hashing
 from rowen.core.web import urls
-from rowen.errors import Unparseable
-from rowen.kinds.api import dataset
-from rowen.kinds.api import text as rest_text
-from rowen.kinds.api.rules import Api, absolute, detail_url, joined
+from rowen.errors import RowenError, Unparseable
+from rowen.kinds.api import dataset, expression
+from rowen.kinds.api import text as texts
+from rowen.kinds.api.presets.preset import Catalogue
+from rowen.kinds.api.rules import Definition, absolute, detail_url, joined
 
 MAX_ID_CHARS = 500
 _MAX_TITLE_CHARS = 1_000
@@ -28,14 +30,22 @@ _MILLISECONDS_FROM = 1e11
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """An item as a listing names it."""
+    """An item as a list names it."""
 
     id: str
     item: Any = field(repr=False)
-    updated: str
-    """When it last changed, as the API says it: the validator."""
-    at: datetime | None
-    """The same as a time, where it is one."""
+    validator: str = ""
+    """What is the same as long as the item is, where that saves a request or a parse; else empty."""
+    at: datetime | None = None
+    """When it last changed, where that is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """An item of a page that could not be had or read; the rest of the page could."""
+
+    id: str
+    error: RowenError
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,18 +53,20 @@ class Reading:
     """What becomes a document, not converted yet."""
 
     title: str
-    text: rest_text.Rendered
+    text: str
+    """Markdown, or a page of HTML; beginning with the title."""
+    is_html: bool = False
     url: str
     metadata: Mapping[str, Any]
 
     @property
     def digest(self) -> bytes:
         return hashing.of_mapping(
-            {"title": self.title, "text": self.text.text, "url": self.url, "metadata": dict(self.metadata)}
+            {"title": self.title, "text": self.text, "url": self.url, "metadata": dict(self.metadata)}
         )
 
 
-def items_of(api: Api, answer: Any) -> list[Any]:
+def items_of(api: Definition, answer: Any) -> list[Any]:
     found = api.items.find(answer)
     if isinstance(found, list):
         return found
@@ -67,7 +79,7 @@ def items_of(api: Api, answer: Any) -> list[Any]:
     )
 
 
-def total_of(api: Api, answer: Any) -> int | None:
+def total_of(api: Definition, answer: Any) -> int | None:
     found = api.total.find_or_none(answer) if api.total else None
     if isinstance(found, str) and found.isascii() and found.isdigit() and len(found) < 16:
         found = int(found)
@@ -83,15 +95,27 @@ def cursor_of(found: Any, setting: str) -> str | None:
     raise Unparseable(f"setting `{setting}`: finds {_kind(found)} where the next page should stand")
 
 
-def listed(api: Api, item: Any) -> Listed:
+def listed(api: Definition, item: Any) -> Listed:
     """Raises `Unparseable` for an item without an id."""
     reference = _scalar(api.id.find_or_none(item))
     if not reference:
         raise Unparseable(f"an item without an id: `{api.id.text}` finds nothing in {shape(item)}")
-    if len(reference) > MAX_ID_CHARS:
-        raise Unparseable(f"an item with an id of {len(reference)} characters, more than {MAX_ID_CHARS}")
+    # The id of a dataset may be an address.
+    most = MAX_ID_CHARS if api.catalogue is None else urls.MAX_CHARS
+    if len(reference) > most:
+        raise Unparseable(f"an item with an id of {len(reference)} characters, more than {most}")
     updated = api.updated.find_or_none(item) if api.updated else None
-    return Listed(reference, item, _scalar(updated)[:MAX_ID_CHARS], moment(updated))
+    return Listed(reference, item, _validator(api, item, updated), moment(updated))
+
+
+def _validator(api: Definition, item: Any, updated: Any) -> str:
+    # An item that comes whole in the list is compared by what it says: its time of change saves nothing.
+    if not api.detail:
+        return ""
+    try:
+        return _scalar(updated)[:MAX_ID_CHARS] or hashing.of_mapping({"item": item}).hex()
+    except RecursionError:
+        return ""
 
 
 def with_detail(item: Any, detail: Any) -> dict[str, Any]:
@@ -99,20 +123,80 @@ def with_detail(item: Any, detail: Any) -> dict[str, Any]:
     return {**item, "detail": detail} if isinstance(item, dict) else {"item": item, "detail": detail}
 
 
-def read(api: Api, one: Listed, item: Any, *, home: str) -> Reading:
+def read(api: Definition, one: Listed, item: Any, *, home: str, language: str = "") -> Reading:
     """`item` is the listed one, with its detail where there is one."""
-    title = dataset.title_of(rest_text.clean(_text(api.title.find_or_none(item)))[:_MAX_TITLE_CHARS], one.id)
+    if api.catalogue is not None:
+        return _dataset(api, api.catalogue, one, item, home=home, language=language)
+    title = dataset.title_of(texts.clean(_text(api.title.find_or_none(item)))[:_MAX_TITLE_CHARS], one.id)
     found = {name: _flat(path.find_or_none(item)) for name, path in api.meta.items()}
+    rendered = texts.rendered(title, api.text.find_or_none(item) if api.text else None)
     return Reading(
         title=title,
-        text=rest_text.rendered(title, api.text.find_or_none(item) if api.text else None),
+        text=rendered.text,
+        is_html=rendered.is_html,
         url=_url(api, one, item, home),
         metadata=dataset.tidy(found) | dataset.tidy(_offer(api, one, item)),
     )
 
 
-def _offer(api: Api, one: Listed, item: Any) -> dict[str, Any]:
-    """The flat facts of an offer, and the same as one object for whoever looks for companies."""
+def _dataset(
+    api: Definition, catalogue: Catalogue, one: Listed, item: Any, *, home: str, language: str
+) -> Reading:
+    def said(path: str, value: Any) -> str:
+        return dataset.in_language(expression.compiled("catalogue", path).find_or_none(value), language)
+
+    name = said(catalogue.name, item) if catalogue.name else ""
+    title = dataset.title_of(dataset.in_language(api.title.find_or_none(item), language), name, one.id)
+    description = api.text.find_or_none(item) if api.text else None
+    found = {key: path.find_or_none(item) for key, path in api.meta.items()}
+    metadata: dict[str, Any] = {
+        key: dataset.every_text(_one_or_many(value), language)
+        if key in catalogue.lists
+        else dataset.in_language(value, language)
+        for key, value in found.items()
+    }
+    resources: list[Any] = []
+    if catalogue.resources:
+        resources = expression.compiled("catalogue", catalogue.resources).find_or_none(item) or []
+    named, address, form = catalogue.resource
+    return Reading(
+        title=title,
+        text=dataset.text_of(title, dataset.in_language(description, language)),
+        url=_dataset_url(api, catalogue, one, item, home=home, name=name),
+        metadata=dataset.tidy(metadata)
+        | dataset.resources_of(
+            (said(named, file), said(address, file), said(form, file)) for file in resources
+        ),
+    )
+
+
+def _one_or_many(value: Any) -> Any:
+    """One map of languages to lists is not a list of one map."""
+    found = _unnested(value)
+    return found[0] if len(found) == 1 else found
+
+
+def _unnested(value: Any) -> list[Any]:
+    if isinstance(value, list):
+        return [inner for one in value for inner in _unnested(one)]
+    return [] if value is None or value == "" else [value]
+
+
+def _dataset_url(
+    api: Definition, catalogue: Catalogue, one: Listed, item: Any, *, home: str, name: str
+) -> str:
+    if api.url_template:
+        return dataset.fill(api.url_template, id=one.id, name=name)
+    found = dataset.in_language(api.url.find_or_none(item)) if api.url else ""
+    if found.startswith(("http://", "https://")):
+        return found
+    if not catalogue.landing:
+        return urls.origin_of(home)
+    return dataset.fill(home + catalogue.landing, id=one.id, name=name)
+
+
+def _offer(api: Definition, one: Listed, item: Any) -> dict[str, Any]:
+    """The flat facts of a job listing, and the same as one object for the projection of companies."""
     if not api.provider:
         return {}
     found = {name: _flat_text(path.find_or_none(item)) for name, path in api.offer.items()}
@@ -123,11 +207,11 @@ def _offer(api: Api, one: Listed, item: Any) -> dict[str, Any]:
     return {"company": company["name"], **facts, "offer": dataset.tidy(offer)}
 
 
-def _url(api: Api, one: Listed, item: Any, home: str) -> str:
+def _url(api: Definition, one: Listed, item: Any, home: str) -> str:
     if api.url_template:
         return dataset.fill(api.url_template, id=one.id, name=one.id)
     found = api.url.find_or_none(item) if api.url else None
-    url = absolute(rest_text.clean(found), home) if isinstance(found, str) and found.strip() else None
+    url = absolute(texts.clean(found), home) if isinstance(found, str) and found.strip() else None
     if url is not None and len(url) <= urls.MAX_CHARS:
         return urls.without_credentials(url)
     return detail_url(api, home, one.id) if api.detail else joined(home, api.path, "")
@@ -167,7 +251,7 @@ def _iso(at: datetime | None) -> str:
 
 def _scalar(value: Any) -> str:
     if isinstance(value, str):
-        return rest_text.clean(value)
+        return texts.clean(value)
     return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else ""
 
 
@@ -177,14 +261,13 @@ def _text(value: Any) -> str:
     try:
         return dataset.in_language(value) if isinstance(value, list | dict) else _scalar(value)
     except RecursionError:
-        # Nobody filters by what is nested so deeply.
         return ""
 
 
 def _flat(value: Any) -> str | list[str]:
     """What can be filtered by: a text, or a list of them."""
     if isinstance(value, list):
-        # In an order of our own: APIs answer lists in whatever order they have today.
+        # Sorted: the order of a list in an answer may differ from one day to the next.
         return sorted({text for one in value if (text := _text(one))})
     return _text(value)
 

@@ -1,7 +1,7 @@
-"""An API described by settings: how its pages are asked for, and where in an answer things stand.
+"""The definition of an API that answers in pages, and the addresses of its requests.
 
-`definition` makes an `Api` of settings and refuses what cannot work, before anybody is asked; the rest are
-the addresses of its requests. `rest_items` reads the answers.
+`definition` compiles settings and refuses those that cannot work before a request is sent. How an item is
+read is in `items`.
 """
 
 from __future__ import annotations
@@ -15,14 +15,16 @@ from enum import StrEnum
 from typing import Any
 from urllib.parse import quote, urlencode, urljoin
 
+from rowen.core.web import urls
 from rowen.core.window import Window
 from rowen.errors import ConfigError
 from rowen.kinds.api import expression
 from rowen.kinds.api.expression import Expression
+from rowen.kinds.api.presets.preset import Catalogue, Decode, Preset
 
 PLACES = ("since", "until", "bucket", "page", "offset", "cursor", "limit")
 OFFER = ("provider", "company_name", "company_id", "company_website", "place", "posted")
-"""What may be said of an offer."""
+"""What a job listing may have."""
 _PLACE = re.compile(r"\{(" + "|".join((*PLACES, "id")) + r")\}")
 _NEEDS = {"since": "window=date", "until": "window=date", "bucket": "window=date", "id": "detail"}
 _LINK = re.compile(r"<([^<>]*)>([^<]*)")
@@ -30,14 +32,30 @@ _REL = re.compile(r";\s*rel\s*=\s*(?:\"([^\"]*)\"|([^\s;,\"]+))", re.IGNORECASE)
 
 
 class Paging(StrEnum):
+    """How the next page is found."""
+
     NONE = "none"
     PAGE = "page"
     OFFSET = "offset"
     CURSOR = "cursor"
+    TOKEN = "token"
+    """A cursor that stands for the whole question: no other parameter is sent with it."""
+    LAST_ID = "last_id"
+    """The id of the last item is the cursor: complete, whatever is added or removed meanwhile."""
     LINK = "link"
     """A `Link` header with `rel="next"` (RFC 8288)."""
     NEXT = "next"
     """An address in the answer."""
+
+    @property
+    def place(self) -> str:
+        """What stands in a request for the position; empty when the answer has the next address."""
+        match self:
+            case Paging.CURSOR | Paging.TOKEN | Paging.LAST_ID:
+                return "cursor"
+            case Paging.PAGE | Paging.OFFSET:
+                return self.value
+        return ""
 
 
 class Order(StrEnum):
@@ -49,7 +67,7 @@ class Order(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Api:
+class Definition:
     path: str
     query: Mapping[str, str]
     repeat: frozenset[str]
@@ -69,7 +87,7 @@ class Api:
     url_template: str
     meta: Mapping[str, Expression]
     provider: str
-    """Whose offers these are; empty when they are no offers."""
+    """The job board's name; empty when the items are no job listings."""
     offer: Mapping[str, Expression]
     detail: str
     windowed: bool
@@ -77,6 +95,13 @@ class Api:
     date_format: str
     buckets: tuple[tuple[str, float | None], ...]
     """Names for "not older than", with how many seconds that is; None for any age."""
+    catalogue: Catalogue | None
+    accept: str
+    decode: Decode
+
+    @property
+    def noun(self) -> str:
+        return "datasets" if self.catalogue else "items"
 
     def asks_for(self, place: str) -> bool:
         """Is this sent anywhere in a request for a page?"""
@@ -86,7 +111,7 @@ class Api:
 # the definition
 
 
-def definition(settings: Mapping[str, Any]) -> Api:
+def definition(settings: Mapping[str, Any], preset: Preset) -> Definition:
     """Raises `ConfigError` for an expression that is none, and for settings that do not fit together."""
 
     def one(name: str) -> Expression | None:
@@ -100,7 +125,7 @@ def definition(settings: Mapping[str, Any]) -> Api:
 
     offer = dict(settings["offer"])
     provider = str(offer.pop("provider", ""))
-    api = Api(
+    api = Definition(
         path=settings["path"],
         query=settings["param"],
         repeat=frozenset(settings["repeat"]),
@@ -125,58 +150,66 @@ def definition(settings: Mapping[str, Any]) -> Api:
         order=Order(settings["order"]),
         date_format=settings["date_format"],
         buckets=tuple(sorted(settings["bucket"].items(), key=lambda one: (one[1] is None, one[1] or 0.0))),
+        catalogue=preset.catalogue,
+        accept=preset.accept,
+        decode=preset.decode,
     )
     _check(api, recheck=settings["recheck"])
     return api
 
 
-def _check(api: Api, *, recheck: int) -> None:
+def _check(api: Definition, *, recheck: int) -> None:
     _check_places(api)
-    if api.paging in (Paging.PAGE, Paging.OFFSET, Paging.CURSOR) and not api.asks_for(api.paging):
-        raise ConfigError(
-            f"setting `paging`: `{api.paging}`, and nothing says where `{{{api.paging}}}` goes",
-            hint=f"name the parameter of the query: set `param.{api.paging}` to `{{{api.paging}}}`",
-        )
-    for paging, name, found in ((Paging.CURSOR, "cursor", api.cursor), (Paging.NEXT, "next", api.next)):
-        if api.paging is paging and found is None:
-            raise ConfigError(
-                f"setting `paging`: `{paging}`, and nothing says where the next one stands in an answer",
-                hint=f"give it as JMESPath: set `{name}`, for example to `meta.{name}`",
-            )
-    if api.windowed and api.updated is None and not (api.asks_for("since") or api.asks_for("bucket")):
-        raise ConfigError(
+    place = api.paging.place
+    name = "next" if api.paging is Paging.NEXT else "cursor"
+    found = api.next if api.paging is Paging.NEXT else api.cursor
+    dated = api.updated is not None or api.asks_for("since") or api.asks_for("bucket")
+    for wrong, message, hint in (
+        (
+            place and not api.asks_for(place),
+            f"setting `paging`: `{api.paging}`, and nothing says where `{{{place}}}` goes",
+            f"name the parameter of the query: set `param.{place}` to `{{{place}}}`",
+        ),
+        (
+            api.paging in (Paging.CURSOR, Paging.TOKEN, Paging.NEXT) and found is None,
+            f"setting `paging`: `{api.paging}`, and nothing says where the next one stands in an answer",
+            f"give it as JMESPath: set `{name}`, for example to `meta.{name}`",
+        ),
+        (
+            api.windowed and not dated,
             "setting `window`: `date`, and nothing says which items are of a date",
-            hint="send it (set `param.from` to `{since}`), or say where it stands in an item: `updated`",
-        )
-    if api.order is not Order.NONE and api.updated is None:
-        raise ConfigError(
+            "send it (set `param.from` to `{since}`), or say where it stands in an item: `updated`",
+        ),
+        (
+            api.order is not Order.NONE and api.updated is None,
             f"setting `order`: `{api.order}`, and nothing says when an item was updated",
-            hint="say where it stands in an item: set `updated`, for example to `updated_at`",
-        )
-    if api.asks_for("bucket") and not api.buckets:
-        raise ConfigError(
+            "say where it stands in an item: set `updated`, for example to `updated_at`",
+        ),
+        (
+            api.asks_for("bucket") and not api.buckets,
             "setting `param`: sends `{bucket}`, and there are none",
-            hint="name them with their spans: set `bucket.WEEK` to `7d` and `bucket.ALL` to `any`",
-        )
-    if recheck and not api.detail:
-        raise ConfigError(
+            "name them with their spans: set `bucket.WEEK` to `7d` and `bucket.ALL` to `any`",
+        ),
+        (
+            recheck and not api.detail,
             "setting `recheck`: an item is asked for by `detail`, which is not set",
-            hint="give its path: set `detail`, for example to `/jobs/{id}`",
-        )
-    if api.offer and not api.provider:
-        raise ConfigError(
-            "setting `offer`: nothing says whose offers these are",
-            hint="name it: set `offer.provider`, for example to `acme-jobs`",
-        )
+            "give its path: set `detail`, for example to `/jobs/{id}`",
+        ),
+        (
+            api.offer and not api.provider,
+            "setting `offer`: nothing says which job board these are of",
+            "name it: set `offer.provider`, for example to `acme-jobs`",
+        ),
+    ):
+        if wrong:
+            raise ConfigError(message, hint=hint)
 
 
-def _check_places(api: Api) -> None:
-    """A place that never has a value would keep its parameter from ever being sent."""
-    known = {"limit"}
+def _check_places(api: Definition) -> None:
+    """A parameter whose place never has a value would never be sent."""
+    known = {"limit", api.paging.place}
     if api.windowed:
         known |= {"since", "until", "bucket"}
-    if api.paging in (Paging.PAGE, Paging.OFFSET, Paging.CURSOR):
-        known.add(api.paging.value)
     texts = {"path": api.path, **{f"param.{name}": text for name, text in api.query.items()}}
     for setting, text in texts.items():
         for place in _PLACE.findall(text):
@@ -190,18 +223,26 @@ def _check_places(api: Api) -> None:
 # requests
 
 
-def page_url(api: Api, home: str, places: Mapping[str, str]) -> str:
+def page_url(api: Definition, home: str, places: Mapping[str, str]) -> str:
     """A parameter with a place that has no value now is not sent: the first page has no cursor."""
     pairs: list[tuple[str, str]] = []
+    alone = api.paging is Paging.TOKEN and "cursor" in places
     for name, text in api.query.items():
+        if alone and "{cursor}" not in text:
+            continue
         values = [part.strip() for part in text.split(",")] if name in api.repeat else [text]
         pairs += [(name, filled) for value in values if (filled := _filled(value, places)) is not None]
     path = _filled(api.path, {place: quote(value, safe="") for place, value in places.items()})
     return joined(home, path or "", urlencode(pairs))
 
 
-def detail_url(api: Api, home: str, id: str) -> str:  # noqa: A002
+def detail_url(api: Definition, home: str, id: str) -> str:  # noqa: A002
     return joined(home, api.detail.replace("{id}", quote(id, safe="")), "")
+
+
+def check_url(check: str, home: str, id: str) -> str:  # noqa: A002
+    host = quote(urls.host_of(home), safe="")
+    return joined(home, check.replace("{id}", quote(id, safe="")).replace("{host}", host), "")
 
 
 def joined(home: str, path: str, query: str) -> str:
@@ -212,9 +253,9 @@ def joined(home: str, path: str, query: str) -> str:
     return home + ("&" if "?" in home else "?") + query if query else home
 
 
-def places_of(api: Api, window: Window | None, *, now: datetime) -> dict[str, str]:
-    """What the places about time and size stand for in this run."""
-    places = {"limit": str(api.page_size)}
+def places_of(api: Definition, window: Window | None, *, now: datetime) -> dict[str, str]:
+    """What the places about time stand for in this run."""
+    places: dict[str, str] = {}
     if window is not None:
         places["since"] = stamp(window.since, api.date_format)
         places["until"] = stamp(window.until, api.date_format, up=True)
@@ -239,7 +280,7 @@ def stamp(moment: datetime, date_format: str, *, up: bool = False) -> str:
     return moment.replace(microsecond=0, tzinfo=None).isoformat() + "Z"
 
 
-def bucket(api: Api, age_s: float) -> str:
+def bucket(api: Definition, age_s: float) -> str:
     """The smallest that reaches back so far; the largest when none does."""
     return next((name for name, span in api.buckets if span is None or span >= age_s), api.buckets[-1][0])
 

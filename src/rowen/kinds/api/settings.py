@@ -1,8 +1,8 @@
-"""The settings of an API that somebody describes, with what may be given for each.
+"""The settings of an API, with the values each may have.
 
-Expressions are kept as they were written; `rest.definition` reads them, where one can be refused by its full
-name. What decides which items there are and what is kept of them is part of a source's identity; how they
-are asked for is not.
+Expressions are kept as they were written; `rules.definition` compiles them, where one can be refused by its
+full name. A setting that decides which items there are or what is kept of them is part of a source's
+identity; one that decides how they are asked for is not.
 """
 
 from __future__ import annotations
@@ -11,15 +11,27 @@ from collections.abc import Callable
 from typing import Any
 
 from rowen.core.params import Param, number, one_of, optional, whole, words
-from rowen.core.rules.duration import Days
 from rowen.core.web import urls
 from rowen.fetching import credentials
 from rowen.kinds.api.dataset import template
-from rowen.kinds.api.portal import duration_s
-from rowen.kinds.api.rules import OFFER
+from rowen.kinds.api.rules import OFFER, Paging
 from rowen.kinds.settings import CONCURRENCY, DELAY_S, MAX_DELETED_SHARE
 
 MAX_NAME_CHARS = 100
+_UNITS = {"d": 86_400.0, "h": 3_600.0, "m": 60.0, "s": 1.0}
+
+
+def duration_s(text: str) -> float:
+    """`7d`, `12h`, `90m`, `30s`; a bare number is days."""
+    bare = text.strip().lower()
+    unit = _UNITS.get(bare[-1:])
+    try:
+        value = float(bare[:-1] if unit else bare) * (unit or _UNITS["d"])
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < 4e9:
+        raise ValueError("expected a time such as `7d`, `12h` or `30m`")
+    return value
 
 
 def _path(text: str) -> str:
@@ -63,142 +75,113 @@ def _offer_name(text: str) -> str:
     return text
 
 
+def _language(text: str) -> str:
+    if not text.replace("-", "").replace("_", "").isalnum() or len(text) > 20:
+        raise ValueError("expected a language such as `de` or `pt-BR`")
+    return text.replace("_", "-")
+
+
 def _span(text: str) -> float | None:
     return None if text.strip().lower() == "any" else duration_s(text)
 
 
-def _expression(name: str, default: str, help: str, *, identity: bool = True) -> Param:  # noqa: A002
-    return Param(name=name, default=default, parse=str.strip, identity=identity, help=help)
+def _what(name: str, default: Any, help: str, parse: Callable[[str], Any] = str.strip, **more: Any) -> Param:  # noqa: A002
+    """Part of a source's identity: which items there are, or what is kept of them."""
+    return Param(name=name, default=default, parse=parse, identity=True, help=help, **more)
 
 
-def _way(name: str, default: Any, parse: Callable[[str], Any], help: str) -> Param:  # noqa: A002
+def _how(name: str, default: Any, help: str, parse: Callable[[str], Any] = str.strip, **more: Any) -> Param:  # noqa: A002
     """How items are asked for, not which."""
-    return Param(name=name, default=default, parse=parse, identity=False, help=help)
+    return Param(name=name, default=default, parse=parse, identity=False, help=help, **more)
 
 
-SHARED = (
-    MAX_DELETED_SHARE,
-    CONCURRENCY,
-    DELAY_S,
-    _way(
-        "timeout_s",
-        None,
-        optional(number(1, 3600)),
-        "Seconds to wait for an answer; none for the general setting",
-    ),
-    *credentials.PARAMS,
+TIMEOUT_S = _how(
+    "timeout_s",
+    None,
+    "Seconds to wait for an answer; none for the general setting",
+    optional(number(1, 3600)),
 )
+SHARED = (MAX_DELETED_SHARE, CONCURRENCY, DELAY_S, TIMEOUT_S, *credentials.PARAMS)
+
+CATALOGUE = (
+    _what(
+        "language",
+        "",
+        "The language to take where a portal has several; else English, else the first",
+        _language,
+    ),
+    _how(
+        "url_template",
+        "",
+        "The page of a dataset for people, with `{id}` or `{name}`; detected if omitted",
+        template,
+    ),
+    *SHARED,
+)
+"""The settings of an open-data portal."""
 
 PARAMS = (
-    Param(
-        name="path",
-        default="",
-        parse=_path,
-        identity=True,
-        secret=True,
-        help="The list's path below the location",
-    ),
-    Param(
-        name="param",
+    _what("path", "", "The list's path below the location", _path, secret=True),
+    _what(
+        "param",
+        {},
+        "The query; may hold {since} {until} {bucket} {page} {offset} {cursor} {limit}",
+        _query_value,
         key=_query_name,
-        default={},
-        parse=_query_value,
-        identity=True,
-        # A key that somebody put here by mistake is not repeated.
+        # A key that was put here by mistake is not repeated in messages.
         secret=True,
-        help="The query; may hold {since} {until} {bucket} {page} {offset} {cursor} {limit}",
     ),
-    Param(
-        name="repeat",
-        default=[],
-        parse=words,
-        identity=True,
-        help="Names in the query whose values are lists: a,b is sent as two",
-    ),
-    _way(
-        "paging",
-        "none",
-        one_of("none", "page", "offset", "cursor", "link", "next"),
-        "How the next page is asked for",
-    ),
-    _way("page_first", 1, whole(0, 1), "The number of the first page"),
-    _way("page_size", 100, whole(1, 10_000), "What {limit} stands for"),
-    _expression("cursor", "", "Where the next cursor stands in an answer, as JMESPath", identity=False),
-    _expression("next", "", "Where the next page's address stands in an answer", identity=False),
-    _expression("total", "", "Where an answer says how many items there are", identity=False),
-    _expression("items", "@", "Where the items stand in an answer"),
-    _expression("id", "id", "Where its id stands in an item"),
-    _expression("title", "not_null(title, name)", "Where its title stands in an item"),
-    _expression(
+    _what("repeat", [], "Names in the query whose values are lists: a,b is sent as two", words),
+    _how("paging", "none", "How the next page is asked for", one_of(*Paging)),
+    _how("page_first", 1, "The number of the first page", whole(0, 1)),
+    _how("page_size", 100, "What {limit} stands for", whole(1, 10_000)),
+    _how("cursor", "", "Where the next cursor stands in an answer, as JMESPath"),
+    _how("next", "", "Where the next page's address stands in an answer"),
+    _how("total", "", "Where an answer says how many items there are"),
+    _what("items", "@", "Where the items stand in an answer"),
+    _what("id", "id", "Where its id stands in an item"),
+    _what("title", "not_null(title, name)", "Where its title stands in an item"),
+    _what(
         "text",
         "not_null(text, description, content, body)",
         "Where its text stands: text, HTML, lists and objects are made readable",
     ),
-    _expression("updated", "", "Where an item says when it last changed"),
-    _expression("url", "", "Where the address of an item's page stands"),
-    Param(
-        name="url_template",
-        default="",
-        parse=template,
-        identity=False,
-        help="The page of an item for people, with {id}",
-    ),
-    Param(
-        name="meta",
-        key=_name,
-        default={},
-        parse=str.strip,
-        identity=True,
-        help="Metadata to filter by, each as JMESPath",
-    ),
-    Param(
-        name="offer",
-        key=_offer_name,
-        default={},
-        parse=str.strip,
-        identity=True,
-        help=f"Items are offers of work: {', '.join(OFFER)}",
-    ),
-    Param(
-        name="detail",
-        default="",
-        parse=_detail,
-        identity=True,
+    _what("updated", "", "Where an item says when it last changed"),
+    _what("url", "", "Where the address of an item's page stands"),
+    _how("url_template", "", "The page of an item for people, with {id}", template),
+    _what("meta", {}, "Metadata to filter by, each as JMESPath", key=_name),
+    _what("offer", {}, f"Items are job listings: {', '.join(OFFER)}", key=_offer_name),
+    _what(
+        "detail",
+        "",
+        "The path of one item, with {id}: asked for what is new or changed, and found under `detail`",
+        _detail,
         secret=True,
-        help="The path of one item, with {id}: asked for what is new or changed, and found under `detail`",
     ),
-    Param(
-        name="window",
-        default="none",
-        parse=one_of("none", "date"),
-        identity=True,
-        help="none: the whole list each time; date: what changed since, then history day by day",
+    _what(
+        "window",
+        "none",
+        "none: the whole list each time; date: what changed since, then history day by day",
+        one_of("none", "date"),
     ),
-    _way("order", "none", one_of("desc", "asc", "none"), "How the list is sorted by `updated`"),
-    _way(
+    _how("order", "none", "How the list is sorted by `updated`", one_of("desc", "asc", "none")),
+    _how(
         "date_format",
         "iso",
-        one_of("iso", "date", "unix", "unix_ms"),
         "How {since} and {until} are written",
+        one_of("iso", "date", "unix", "unix_ms"),
     ),
-    Param(
-        name="bucket",
-        key=_name,
-        default={},
-        parse=_span,
-        identity=False,
-        help="What {bucket} may be, each with the age it reaches: 7d, or any",
-    ),
-    _way("overlap", 86_400.0, duration_s, "How far a window reaches back before the last one"),
-    _way("seed_days", 0, Days(0, 20_000), "Days of history wanted, counted from the day it was added"),
-    _way("seed_windows", 7, Days(1, 1000), "Days of history taken in one turn"),
-    _way("max_pages", 10_000, whole(1, 1_000_000), "Pages of the list asked for in one run"),
-    _way("max_items", None, optional(whole(1, 100_000_000)), "Items taken in one run; none for all"),
-    _way(
+    _how("bucket", {}, "What {bucket} may be, each with the age it reaches: 7d, or any", _span, key=_name),
+    _how("overlap", 86_400.0, "How far a window reaches back before the last one", duration_s),
+    _how("seed_days", 0, "Days of history wanted, counted from the day it was added", whole(0, 20_000)),
+    _how("seed_windows", 7, "Days of history taken in by one sync", whole(1, 1000)),
+    _how("max_pages", 10_000, "Pages of the list asked for in one run", whole(1, 1_000_000)),
+    _how("max_items", None, "Items taken in one run; none for all", optional(whole(1, 100_000_000))),
+    _how(
         "recheck",
         0,
-        whole(0, 100_000),
         "Known items asked for by `detail` in one run, to see if they are gone",
+        whole(0, 100_000),
     ),
     *SHARED,
 )

@@ -1,8 +1,8 @@
-"""Once through the pages of an API that somebody described, each item once.
+"""Once through the pages of an API, each item once.
 
-A listing moves while it is read. What comes in front of us shows items twice, which is harmless; what goes
-makes others slip through, which the announced total or one row of overlap tell, and a second pass mends. A
-walk ends at the end, at the border of its window or at a cap, and says which.
+A list moves while it is read. Items that are added in front show others twice, which is harmless; items that
+are removed let others slip through, which the announced total or one row of overlap shows, and a second pass
+meets them. A walk ends at the end, at the border of its window or at a cap, and says which.
 """
 
 from __future__ import annotations
@@ -14,20 +14,21 @@ from typing import Any
 
 from rowen.core.document import Validators
 from rowen.core.run import Counters, StopReason
-from rowen.core.web import json_body, urls
+from rowen.core.web import urls
 from rowen.core.window import Window
 from rowen.errors import Unfetchable, Unparseable
 from rowen.fetching import credentials
-from rowen.kinds.api import items as rest_items
-from rowen.kinds.api import rules as rest
-from rowen.kinds.api.datasets import Broken
-from rowen.kinds.api.items import Listed
-from rowen.kinds.api.portal import Asker
-from rowen.kinds.api.rules import Api, Order, Paging
+from rowen.kinds.api import items, rules
+from rowen.kinds.api.asking import MIN_PAGE, TOO_MUCH, ApiClient, PageSize
+from rowen.kinds.api.items import Broken, Listed
+from rowen.kinds.api.rules import Definition, Order, Paging
 from rowen.ports.fetcher import Response
 
-ACCEPT = "application/json"
 _BY_NUMBER = (Paging.PAGE, Paging.OFFSET)
+
+Rows = list[Listed | Broken]
+Step = str | dict[str, str]
+"""The next page: its address, or the places of a request for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +42,8 @@ class Remembered:
 class Walk:
     def __init__(
         self,
-        asker: Asker,
-        api: Api,
+        client: ApiClient,
+        api: Definition,
         home: str,
         params: Mapping[str, Any],
         counters: Counters,
@@ -53,12 +54,14 @@ class Walk:
     ) -> None:
         self.api = api
         self.home = home
-        self._asker = asker
+        self._client = client
         self._params = params
         self._counters = counters
         self._window = window
-        self._places = rest.places_of(api, window, now=now)
+        self._places = rules.places_of(api, window, now=now)
         self._known = remembered
+        shrinks = api.catalogue is not None and api.asks_for("limit") and api.paging is not Paging.PAGE
+        self._size = PageSize(api.page_size, smallest=MIN_PAGE if shrinks else api.page_size)
         self.seen: set[str] = set()
         self.nameless = 0
         """Items without an id: each may be one that seems absent."""
@@ -78,59 +81,60 @@ class Walk:
         self._moved = False
         self._doubtful = False
         """It ended in a way that need not be the end."""
+        self._walled = False
+        """The API has more than it answers."""
         self._rows = 0
         self._last: list[str] = []
         """The ids of the page before."""
         self._overlaps = False
-        """The page to come begins with the last row of this one."""
+        """The next page begins with the last row of this one."""
         self._first = Remembered(Validators(), 0)
         self._visited: set[str] = set()
 
     def is_complete(self) -> bool:
         """Everything there is was seen: what was not is gone."""
-        return self.ended and not self._moved and not self._doubtful and self.cut is None
+        return self.ended and not (self._moved or self._doubtful or self._walled) and self.cut is None
 
     @property
     def may_slip(self) -> bool:
         """An item may have been missed without a sign of it: the list came in pieces that are counted off."""
-        return self.answered is None and self.api.paging is not Paging.CURSOR
+        by_key = self.api.paging.place == "cursor"
+        return self.answered is None and not by_key
 
-    async def pages(self) -> AsyncGenerator[list[Listed | Broken], None]:
+    async def pages(self) -> AsyncGenerator[Rows, None]:
         async for page in self.one_pass():
             yield page
-        if self._moved and self.cut is None and not self.not_modified:
+        if self._moved and self.cut is None and not self.not_modified and not self._walled:
             async for page in self.one_pass():
                 yield page
 
-    async def one_pass(self) -> AsyncGenerator[list[Listed | Broken], None]:
+    async def one_pass(self) -> AsyncGenerator[Rows, None]:
         self._begin()
-        url: str | None = self._first_url()
-        while url is not None:
+        step: Step | None = self._first_step()
+        while step is not None:
             if self.pages_read >= self._params["max_pages"]:
                 self.cut = StopReason.MAX_PAGES
                 return
             known, self._known = self._known, None
-            response = await self._ask(url, known.validators if known else None)
+            response, answer = await self._page(step, known)
             if known and response.status == 304:
                 if self.api.paging not in _BY_NUMBER or await self._is_nothing_behind(known):
                     self.not_modified = True
                     return
                 self.pages_read = 0
                 continue
-            if response.status == 404 and self.pages_read > 1 and self.api.paging is Paging.PAGE:
-                # So some answer for the page behind the last, and others for a page they lost.
+            if response.status == 404:
                 self._doubtful = True
                 break
-            answer = parsed(response, url, self._params)
-            rows = [self._listed(item) for item in rest_items.items_of(self.api, answer)]
+            rows = [self._listed(item) for item in items.items_of(self.api, answer)]
             self._look_at(answer, response, rows)
             fresh = self._fresh(rows)
             if fresh:
                 yield fresh
             if self.cut is not None or self._is_past(rows):
                 return
-            url = self._following(answer, response, rows)
-            if url is not None and self._is_full():
+            step = self._following(answer, response, rows)
+            if step is not None and self._is_full():
                 self.cut = StopReason.MAX_ITEMS
                 return
         self._end()
@@ -145,13 +149,12 @@ class Walk:
 
     def _end(self) -> None:
         self.ended = True
-        if self.announced is not None and len(self.seen) + self.nameless < self.announced:
-            self._moved = True
+        self._note_moved(self.announced is not None and len(self.seen) + self.nameless < self.announced)
         match self.api.paging:
             case Paging.PAGE | Paging.OFFSET:
                 one_answer = self._rows == self._first.rows
             case Paging.LINK:
-                # A header is no part of what validators speak of.
+                # Validators do not cover a header.
                 one_answer = False
             case _:
                 one_answer = self.pages_read == 1
@@ -159,56 +162,87 @@ class Walk:
 
     # asking
 
+    async def _page(self, step: Step, known: Remembered | None) -> tuple[Response, Any]:
+        """A page and its data; without data for a 304 that was asked for, and for the end by a 404."""
+        while True:
+            url = self._url(step)
+            try:
+                response = await self._ask(url, known.validators if known else None)
+                if known and response.status == 304:
+                    return response, None
+                if response.status == 404 and self.pages_read > 1 and self.api.paging is Paging.PAGE:
+                    # Some APIs answer so for the page behind the last, others for a page they lost.
+                    return response, None
+                answer = parsed(self.api, response, url, self._params)
+            except TOO_MUCH:
+                if isinstance(step, str) or not self._size.shrink():
+                    raise
+                self.pages_read -= 1
+                continue
+            self._size.went_well()
+            return response, answer
+
     async def _ask(self, url: str, validators: Validators | None = None) -> Response:
         self.pages_read += 1
         self._counters.pages += 1
-        return await self._asker.ask(url, accept=ACCEPT, validators=validators)
+        return await self._client.ask(url, accept=self.api.accept, validators=validators)
 
     async def _is_nothing_behind(self, known: Remembered) -> bool:
         """The first page is as it was; is it still the only one?"""
-        url = self._url(page=str(self.api.page_first + 1), offset=str(known.rows))
-        return not rest_items.items_of(self.api, parsed(await self._ask(url), url, self._params))
+        url = self._url({"page": str(self.api.page_first + 1), "offset": str(known.rows)})
+        return not items.items_of(self.api, parsed(self.api, await self._ask(url), url, self._params))
 
-    def _first_url(self) -> str:
+    def _first_step(self) -> dict[str, str]:
         match self.api.paging:
             case Paging.PAGE:
-                return self._url(page=str(self.api.page_first))
+                return {"page": str(self.api.page_first)}
             case Paging.OFFSET:
-                return self._url(offset="0")
-        return self._url()
+                return {"offset": "0"}
+        return {}
 
-    def _url(self, **places: str) -> str:
-        return self._bounded(rest.page_url(self.api, self.home, {**self._places, **places}))
-
-    def _bounded(self, url: str) -> str:
+    def _url(self, step: Step) -> str:
+        url = step
+        if not isinstance(url, str):
+            limit = self._size.current
+            if (left := self._left(int(url.get("offset", "0")))) is not None:
+                limit = min(limit, left)
+            url = rules.page_url(self.api, self.home, {**self._places, "limit": str(limit), **url})
         if len(url) > urls.MAX_CHARS:
             raise Unfetchable(
                 f"`{self.home}`: the address of a page has more than {urls.MAX_CHARS} characters"
             )
         return url
 
+    def _left(self, offset: int) -> int | None:
+        """How many items the API answers from an offset on, where it has a bound."""
+        end = self.api.catalogue.offset_end if self.api.catalogue else None
+        return None if end is None else end - offset
+
     # what came
 
     def _listed(self, item: Any) -> Listed | Broken:
         try:
-            return rest_items.listed(self.api, item)
+            return items.listed(self.api, item)
         except Unparseable as exc:
             return Broken("without id", exc)
 
     def _look_at(self, answer: Any, response: Response, rows: Sequence[Listed | Broken]) -> None:
         if self.pages_read == 1:
             self._first = Remembered(response.validators, len(rows))
-        total = rest_items.total_of(self.api, answer)
-        if total is not None and self.announced is not None and total < self.announced:
-            self._moved = True
+        total = items.total_of(self.api, answer)
+        self._note_moved(total is not None and self.announced is not None and total < self.announced)
         self.announced = total if total is not None else self.announced
 
-    def _fresh(self, rows: Sequence[Listed | Broken]) -> list[Listed | Broken]:
-        fresh: list[Listed | Broken] = []
+    def _note_moved(self, moved: bool) -> None:
+        # Pages by the last id are complete, whatever is removed in front of it.
+        self._moved = self._moved or (moved and self.api.paging is not Paging.LAST_ID)
+
+    def _fresh(self, rows: Sequence[Listed | Broken]) -> Rows:
+        fresh: Rows = []
         for one in rows:
             if isinstance(one, Broken):
                 self.nameless += 1
-                # It cannot be told from itself: it is reported in the first pass only.
+                # Without an id it cannot be recognised in a second pass: the first one reports it.
                 if self.passes == 1:
                     fresh.append(one)
             elif one.id not in self.seen:
@@ -247,25 +281,27 @@ class Walk:
 
     # the next page
 
-    def _following(self, answer: Any, response: Response, rows: Sequence[Listed | Broken]) -> str | None:
+    def _following(self, answer: Any, response: Response, rows: Sequence[Listed | Broken]) -> Step | None:
         api = self.api
         if api.paging in _BY_NUMBER:
             return self._by_number([one.id if isinstance(one, Listed) else "" for one in rows])
         self._rows += len(rows)
-        if api.paging is Paging.CURSOR and api.cursor is not None:
-            cursor = rest_items.cursor_of(api.cursor.find(answer), "cursor")
-            return self._url(cursor=cursor) if self._leads_on(cursor, rows) and cursor else None
+        if api.paging is Paging.LAST_ID:
+            return self._by_last_id(rows)
+        if api.paging.place == "cursor" and api.cursor is not None:
+            cursor = items.cursor_of(api.cursor.find(answer), "cursor")
+            return {"cursor": cursor} if self._leads_on(cursor, rows) and cursor else None
         target = None
         if api.paging is Paging.NEXT and api.next is not None:
-            target = rest_items.cursor_of(api.next.find(answer), "next")
+            target = items.cursor_of(api.next.find(answer), "next")
         elif api.paging is Paging.LINK:
-            target = rest.next_link(response.headers.get("link", ""))
+            target = rules.next_link(response.headers.get("link", ""))
         if target is None:
             return None
-        url = rest.absolute(target, response.url)
+        url = rules.absolute(target, response.url)
         if url is None:
             raise Unparseable(f"`{self.home}`: the next page has no http or https address: `{target[:100]}`")
-        return self._bounded(url) if self._leads_on(url, rows) else None
+        return url if self._leads_on(url, rows) else None
 
     def _leads_on(self, step: str | None, rows: Sequence[object]) -> bool:
         if step is None:
@@ -273,7 +309,9 @@ class Walk:
         if step not in self._visited:
             self._visited.add(step)
             return True
-        if rows:
+        if rows and self.api.catalogue is not None:
+            self._doubtful = True
+        elif rows:
             raise Unparseable(
                 f"`{self.home}`: the list leads in circles, `{step[:100]}` came again after"
                 f" {self.pages_read} pages",
@@ -282,18 +320,28 @@ class Walk:
         # The same again and nothing with it is how some say that there is no more.
         return False
 
-    def _by_number(self, ids: list[str]) -> str | None:
+    def _by_last_id(self, rows: Sequence[Listed | Broken]) -> Step | None:
+        if self.announced is not None and len(self.seen) >= self.announced:
+            return None
+        last = next((one.id for one in reversed(rows) if isinstance(one, Listed)), "")
+        if last and last not in self._visited:
+            self._visited.add(last)
+            return {"cursor": last}
+        # Only an empty page is the end: an API that does not go on from an id sends the same page again.
+        self._doubtful = bool(rows)
+        return None
+
+    def _by_number(self, ids: list[str]) -> Step | None:
         before, overlaps = self._last, self._overlaps
         if not ids:
             # The row before was there a moment ago.
-            self._moved = self._moved or overlaps
+            self._note_moved(overlaps)
             return None
         if ids == before and len(ids) > overlaps:
-            # The same page whatever is asked for: perhaps the last, perhaps the only one it shows.
+            # The same page for every position: perhaps the last, perhaps the only one it shows.
             self._doubtful = True
             return None
-        if overlaps and before[-1] and ids[0] and ids[0] != before[-1]:
-            self._moved = True
+        self._note_moved(bool(overlaps and before[-1] and ids[0] and ids[0] != before[-1]))
         self._rows += len(ids) - overlaps
         self._last = ids
         if overlaps and len(ids) == 1:
@@ -301,13 +349,16 @@ class Walk:
         if self.announced is not None and self._rows >= self.announced:
             return None
         if self.api.paging is Paging.PAGE:
-            return self._url(page=str(self.api.page_first + self.pages_read))
+            return {"page": str(self.api.page_first + self.pages_read)}
         # Without a total, a row of overlap shows whether rows have moved.
         self._overlaps = self.announced is None and len(ids) > 1
-        return self._url(offset=str(self._rows - self._overlaps))
+        offset = self._rows - self._overlaps
+        left = self._left(offset)
+        self._walled = left is not None and left <= 0
+        return None if self._walled else {"offset": str(offset)}
 
 
-def parsed(response: Response, url: str, params: Mapping[str, Any]) -> Any:
+def parsed(api: Definition, response: Response, url: str, params: Mapping[str, Any]) -> Any:
     """An answer as data. Raises `Unfetchable` or `Unparseable`, by its address in messages."""
     shown = urls.without_credentials(url)
     if response.status != 200:
@@ -315,8 +366,4 @@ def parsed(response: Response, url: str, params: Mapping[str, Any]) -> Any:
         raise Unfetchable(
             f"`{shown}`: {response.status} from the API", hint=hint, url=shown, status=response.status
         )
-    try:
-        return json_body.read(response.body)
-    except ValueError as exc:
-        what = "a web page" if response.body.lstrip()[:1] == b"<" else "no JSON"
-        raise Unparseable(f"`{shown}`: answers with {what}", url=shown) from exc
+    return api.decode(response.body, content_type=response.headers.get("content-type", ""), url=shown)

@@ -1,10 +1,10 @@
-"""Asking a CKAN portal, and going through its datasets without losing one.
+"""CKAN's action API, and a walk through its datasets that loses none.
 
-Pages are made by key: each asks for the ids behind the last one it has seen, so that a dataset which is there
-all the time is met, whatever is added or removed meanwhile. Portals that do not take such a filter are read
-by offset in the order of ids: each page begins with the last row of the page before, and when it does not,
-something in front was removed and the page is read from further back. Portals that do not sort are read by
-offset and believed only when as many came as were announced.
+Pages are asked for by key: each by the ids behind the last one that was seen, so that a dataset which is
+there all the time is met, whatever is added or removed meanwhile. Portals that do not take such a filter are
+read by offset in the order of ids: each page begins with the last row of the page before, and when it does
+not, something in front was removed and the page is read from further back. Portals that do not sort are read
+by offset and believed only when as many datasets came as were announced.
 """
 
 from __future__ import annotations
@@ -15,22 +15,21 @@ from typing import Any
 
 from rowen.errors import PermanentError, RowenError, TransientError
 from rowen.fetching.client import STOPS
-from rowen.kinds.api.datasets import Broken
-from rowen.kinds.api.paged_rules import PageSize
-from rowen.kinds.api.portal import TOO_MUCH, Asker
+from rowen.kinds.api.asking import TOO_MUCH, ApiClient, PageSize
+from rowen.kinds.api.items import Broken
 from rowen.kinds.ckan import rules as ckan
 from rowen.kinds.ckan.rules import Page, Refused
 
 MOST_BROKEN = 3
-"""So many datasets of a page may all be broken; more of them, and it is the portal that is."""
+"""So many datasets of a page may all be broken; with more of them, the portal is."""
 SLACK = 20
 SLACK_SHARE = 0.01
-"""What a portal may lose between two pages before its counts are doubted."""
+"""How many datasets a portal may remove between two pages before its counts are doubted."""
 
 
-class Api:
-    def __init__(self, asker: Asker, portal: str) -> None:
-        self._asker = asker
+class ActionApi:
+    def __init__(self, client: ApiClient, portal: str) -> None:
+        self._client = client
         self.portal = portal
 
     async def search(self, **params: str | int) -> Page:
@@ -47,7 +46,7 @@ class Api:
 
     async def _result(self, action: str, params: dict[str, str | int]) -> tuple[Any, str]:
         url = ckan.action_url(self.portal, action, params)
-        response = await self._asker.ask(url)
+        response = await self._client.ask(url)
         return ckan.result_of(response.status, response.body, url), url
 
 
@@ -55,10 +54,10 @@ Rows = list[Any]
 """Rows as the portal wrote them, and `Broken` for those it could not write."""
 
 
-class Listing:
+class DatasetPages:
     """One walk through the datasets that a filter selects, or through all."""
 
-    def __init__(self, api: Api, size: PageSize, *, where: str = "", ids_only: bool = False) -> None:
+    def __init__(self, api: ActionApi, size: PageSize, *, where: str = "", ids_only: bool = False) -> None:
         self._api = api
         self._size = size
         self._where = where
@@ -88,7 +87,7 @@ class Listing:
             yield rows
 
     async def _page_behind(self, last: str) -> Page | None:
-        """The second page by key, or None when the portal does not page by key, whatever it says."""
+        """The second page by key, or None when the portal does not page by key."""
         try:
             page = await self._ask(after=last)
         except (Refused, *TOO_MUCH):
@@ -158,7 +157,7 @@ class Listing:
     def _fresh(self, rows: Rows) -> Rows:
         fresh = []
         for row in rows:
-            reference = row.reference if isinstance(row, Broken) else ckan.id_of(row)
+            reference = row.id if isinstance(row, Broken) else ckan.id_of(row)
             if not reference or reference not in self.seen:
                 fresh.append(row)
             if reference and not ckan.is_deleted(row):
@@ -212,7 +211,7 @@ def _is_rest(page: Page) -> bool:
 
 
 def _references(rows: Rows) -> list[str]:
-    found = [row.reference if isinstance(row, Broken) else ckan.id_of(row) for row in rows]
+    found = [row.id if isinstance(row, Broken) else ckan.id_of(row) for row in rows]
     return [reference for reference in found if reference]
 
 

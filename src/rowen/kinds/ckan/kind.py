@@ -1,15 +1,15 @@
 """The `ckan` kind: an open-data portal by CKAN's action API (also DKAN's).
 
 The first run and `--full-sync` list everything. Later runs ask for what changed since the last run without
-failures began, less an overlap for clocks that differ; a portal that rejects or ignores that question is
-listed as a whole. What is gone is found by listing the ids only, now and then.
+failures began, less an overlap for clocks that differ; a portal that rejects or ignores that filter is listed
+as a whole. What is gone is found by listing the ids only, once in `full_sync_every`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import aclosing
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -22,23 +22,26 @@ from rowen.engine.kind import Harvested, Prepared
 from rowen.engine.ports import Ports
 from rowen.errors import BadLocation, PermanentError, RowenError, TransientError, Unfetchable, Unparseable
 from rowen.fetching import credentials
-from rowen.fetching.client import STOPS, stop_reason
-from rowen.kinds.api import portal
-from rowen.kinds.api.datasets import Absences, Broken, Taking, Unseen, ahead, each
-from rowen.kinds.api.paged_rules import PageSize
-from rowen.kinds.api.portal import LISTED_AT, TOO_MUCH
+from rowen.fetching.client import stop_reason
+from rowen.kinds.api import asking
+from rowen.kinds.api.asking import TOO_MUCH, PageSize, ahead
+from rowen.kinds.api.items import Broken, Listed, Reading
+from rowen.kinds.api.receiver import Receiver
+from rowen.kinds.api.settings import CATALOGUE, duration_s
 from rowen.kinds.ckan import rules as ckan
-from rowen.kinds.ckan.api import Api, Listing
+from rowen.kinds.ckan.api import ActionApi, DatasetPages
 from rowen.kinds.ckan.rules import Refused
 
+LISTED_AT = "listed_at"
+"""In a source's metadata: when everything was last listed."""
 DATASETS = "datasets"
 """In a source's metadata: how many datasets the portal had when everything was last listed."""
 NAMES_AT_ONCE = 100
 REFUSALS = frozenset({400, 401, 403, 404, 405, 409, 410, 501})
-"""Answers of a portal that does not let itself be searched."""
+"""Statuses of a portal that does not answer searches."""
 
 PARAMS = (
-    *portal.PARAMS,
+    *CATALOGUE,
     Param(
         name="page_size",
         default=1000,
@@ -48,15 +51,15 @@ PARAMS = (
     ),
     Param(
         name="full_sync_every",
-        default=portal.duration_s("7d"),
-        parse=portal.duration_s,
+        default=duration_s("7d"),
+        parse=duration_s,
         identity=False,
         help="How often to list all ids to find what is gone: 7d, 12h",
     ),
     Param(
         name="overlap",
-        default=portal.duration_s("1h"),
-        parse=portal.duration_s,
+        default=duration_s("1h"),
+        parse=duration_s,
         identity=False,
         help="How much further back to ask than the last run began: 1h",
     ),
@@ -64,17 +67,17 @@ PARAMS = (
 
 
 def claims(ports: Ports, location: str) -> bool:
-    """Portals look like any other site from outside; an address of the API does not."""
+    """A portal looks like any other site from outside; an address of its API does not."""
     return "/api/3/action" in location and urls.normalise(location) is not None
 
 
 async def prepare(ports: Ports, location: str, *, settings: Mapping[str, Any], check: bool) -> Prepared:
-    home = ckan.home(portal.address(location))
+    home = ckan.home(asking.address(location))
     if not check:
         return Prepared(kind="ckan", location=home)
     try:
-        async with portal.open_asker(ports, home, settings, Counters()) as asker:
-            page = await Api(asker, home).search(rows=0)
+        async with asking.open_client(ports, home, settings, Counters()) as client:
+            page = await ActionApi(client, home).search(rows=0)
     except (TransientError, PermanentError) as exc:
         hint = exc.hint or "check the address, or use `--no-check` to add it all the same"
         if isinstance(exc, Refused) and exc.status in ckan.NOT_ALLOWED:
@@ -86,14 +89,14 @@ async def prepare(ports: Ports, location: str, *, settings: Mapping[str, Any], c
 
 async def count(ports: Ports, source: Source, params: Mapping[str, Any]) -> int:
     """How many datasets the portal has."""
-    async with portal.open_asker(ports, source.location, params, Counters()) as asker:
-        page = await Api(asker, source.location).search(rows=0)
+    async with asking.open_client(ports, source.location, params, Counters()) as client:
+        page = await ActionApi(client, source.location).search(rows=0)
     return page.count or 0
 
 
 async def harvest(ports: Ports, source: Source, params: Mapping[str, Any], intake: Intake) -> Harvested:
-    async with portal.open_asker(ports, source.location, params, intake.counters) as asker:
-        harvester = _Harvester(ports, source, params, intake, Api(asker, source.location))
+    async with asking.open_client(ports, source.location, params, intake.counters) as client:
+        harvester = _Harvester(ports, source, params, intake, ActionApi(client, source.location))
         try:
             return await harvester.run()
         except TransientError as exc:
@@ -104,26 +107,24 @@ async def harvest(ports: Ports, source: Source, params: Mapping[str, Any], intak
 
 class _Harvester:
     def __init__(
-        self, ports: Ports, source: Source, params: Mapping[str, Any], intake: Intake, api: Api
+        self, ports: Ports, source: Source, params: Mapping[str, Any], intake: Intake, api: ActionApi
     ) -> None:
         self._ports = ports
         self._source = source
         self._params = params
         self._intake = intake
         self._api = api
-        self._taking = Taking(intake, by_validator=True)
+        self._receiver = Receiver(ports, intake, self._read, concurrency=params["concurrency"])
         self._mode = Mode.FULL
         self._hint: str | None = None
 
     async def run(self) -> Harvested:
         if self._may_ask_for_changes() and await self._changes():
             self._mode = Mode.INCREMENTAL
-            if not portal.is_due(self._ports, self._source, self._params["full_sync_every"]):
-                return self._ended({})
-            return self._ended(await self._ids())
+            return self._ended(await self._ids() if self._is_listing_due() else {})
         self._mode = Mode.FULL
         # All rows come anyway: a portal whose dates do not move is compared by what it says.
-        self._taking.by_validator = False
+        self._receiver.by_validator = False
         return self._ended(await self._everything())
 
     def stopped(self, reason: StopReason, exc: RowenError) -> Harvested:
@@ -138,10 +139,17 @@ class _Harvester:
         shown = source.active_generation and source.active_generation == source.last_generation
         return bool(shown) and source.watermark is not None and not self._intake.unconditional
 
+    def _is_listing_due(self) -> bool:
+        last = self._source.metadata.get(LISTED_AT)
+        if not isinstance(last, str):
+            return True
+        every = timedelta(seconds=self._params["full_sync_every"])
+        return self._ports.clock.now() - datetime.fromisoformat(last) >= every
+
     # what changed
 
     async def _changes(self) -> bool:
-        """False when the portal did not answer the question."""
+        """False when the portal did not take the filter by date."""
         assert self._source.watermark is not None
         since = self._source.watermark - timedelta(seconds=self._params["overlap"])
         listing = self._listing(where=ckan.modified_since(since))
@@ -159,7 +167,7 @@ class _Harvester:
                 raise
             return self._not_asked("refuses the question what changed")
         except TOO_MUCH:
-            if self._taking.taken:
+            if self._receiver.taken:
                 raise
             return self._not_asked("fails when asked what changed")
         return True
@@ -180,7 +188,7 @@ class _Harvester:
         try:
             async with aclosing(ahead(listing.pages())) as pages:
                 async for rows in pages:
-                    self._intake.queued = max(0, (listing.announced or 0) - len(self._taking.taken))
+                    self._intake.queued = max(0, (listing.announced or 0) - len(self._receiver.taken))
                     await self._take(rows)
         except Refused as exc:
             if listing.seen or exc.status not in REFUSALS:
@@ -190,7 +198,7 @@ class _Harvester:
         return self._listed(listing)
 
     async def _ids(self) -> dict[str, Any]:
-        """Ids only: what is gone, and what no change told us of."""
+        """Ids only: finds what is gone, and what the portal did not name as changed."""
         listing = self._listing(ids_only=True)
         changed: set[str] = set()
         try:
@@ -202,11 +210,11 @@ class _Harvester:
                 raise
             return {}
         unknown = await self._settle(listing)
-        await self._fetch(sorted((unknown | changed) - self._taking.taken))
+        await self._fetch(sorted((unknown | changed) - self._receiver.taken))
         return self._listed(listing)
 
     async def _stamped_otherwise(self, rows: list[Any]) -> set[str]:
-        """Datasets whose date is not the one we know: a portal with a wrong clock hides them from us."""
+        """Datasets whose date is not the stored one: with a wrong clock, a portal does not name them."""
         stamps = {
             reference: stamp
             for row in rows
@@ -215,7 +223,7 @@ class _Harvester:
         known = await self._ports.store.known(self._intake.run.source_id, list(stamps))
         return {one for one, page in known.items() if page.validators.etag != stamps[one]}
 
-    async def _settle(self, listing: Listing) -> set[str]:
+    async def _settle(self, listing: DatasetPages) -> set[str]:
         if not listing.seen:
             self._refuse_emptiness()
             return set()
@@ -226,9 +234,11 @@ class _Harvester:
                 " proves that these are all: nothing was deleted"
             )
             return set()
-        return await self._absences().settle(listing.seen)
+        absent, unknown = await self._receiver.compare(listing.seen)
+        await self._receiver.delete_absent(absent, self._check)
+        return unknown
 
-    def _listed(self, listing: Listing) -> dict[str, Any]:
+    def _listed(self, listing: DatasetPages) -> dict[str, Any]:
         if not listing.complete:
             return {}
         return {LISTED_AT: self._intake.run.started_at.isoformat(), DATASETS: len(listing.seen)}
@@ -242,7 +252,7 @@ class _Harvester:
             )
 
     async def _by_names(self, refusal: Refused) -> dict[str, Any]:
-        """The portal does not let itself be searched: list names, then ask for each."""
+        """The portal does not answer searches: list the names, then ask for each."""
         try:
             names = await self._api.names()
         except (Refused, Unparseable) as exc:
@@ -256,79 +266,62 @@ class _Harvester:
         for start in range(0, len(waiting), NAMES_AT_ONCE):
             self._intake.queued = len(waiting) - start
             await self._fetch(waiting[start : start + NAMES_AT_ONCE])
-        if self._taking.failed >= len(self._taking.taken):
+        if len(self._receiver.failures) >= len(self._receiver.taken):
             raise Unfetchable(
                 f"{refusal.message}; none of its {len(waiting)} datasets can be asked for",
                 hint=credentials.hint(self._params) if refusal.status in ckan.NOT_ALLOWED else None,
                 status=refusal.status,
             )
-        if self._taking.failed:
+        if self._receiver.failures:
             return {}
-        await self._absences().settle(set(self._taking.taken))
-        return {LISTED_AT: self._intake.run.started_at.isoformat(), DATASETS: len(self._taking.taken)}
+        absent, _ = await self._receiver.compare(self._receiver.taken)
+        await self._receiver.delete_absent(absent, self._check)
+        return {LISTED_AT: self._intake.run.started_at.isoformat(), DATASETS: len(self._receiver.taken)}
 
     # single datasets
 
     async def _fetch(self, references: list[str]) -> None:
-        found: list[Unseen | Broken] = []
+        found, _ = await self._receiver.look_for(references, partial(self._check, listed=True))
+        await self._receiver.take(found)
 
-        async def one(reference: str) -> None:
-            try:
-                item = await self._check(reference, listed=True)
-            except STOPS:
-                raise
-            except (TransientError, PermanentError) as exc:
-                found.append(Broken(reference, exc))
-                return
-            if item is not None:
-                found.append(item)
-
-        await each(references, one, self._params["concurrency"])
-        await self._taking.take(found)
-
-    async def _check(self, reference: str, *, listed: bool = False) -> Unseen | None:
+    async def _check(self, reference: str, *, listed: bool = False) -> Listed | None:
         try:
             row = await self._api.show(reference)
         except Refused as exc:
-            # What is not listed and has become private is gone for everybody else. What the portal itself
-            # lists and does not show is no proof of anything: it may be us who are not let in.
+            # A dataset that is not listed and not shown is gone for other readers too. One that the portal
+            # lists and does not show proves nothing: perhaps only these credentials do not suffice.
             if exc.status in ckan.NOT_THERE or (exc.status in ckan.NOT_ALLOWED and not listed):
                 return None
             raise
-        return None if ckan.is_deleted(row) else self._unseen(row)
-
-    def _absences(self) -> Absences:
-        return Absences(
-            self._ports, self._intake, self._taking, self._check, concurrency=self._params["concurrency"]
-        )
+        return None if ckan.is_deleted(row) else _listed(row)
 
     async def _take(self, rows: list[Any]) -> None:
-        items: list[Unseen | Broken] = []
+        items: list[Listed | Broken] = []
         for row in rows:
             if isinstance(row, Broken):
                 items.append(row)
             elif not ckan.is_deleted(row):
-                items.append(self._unseen(row) or Broken(_shown(row), Unparseable("a dataset without an id")))
-        await self._taking.take(items)
+                items.append(_listed(row) or Broken(_shown(row), Unparseable("a dataset without an id")))
+        await self._receiver.take(items)
 
-    def _unseen(self, row: Any) -> Unseen | None:
-        reference = ckan.id_of(row)
-        if not reference:
-            return None
-        read = partial(
-            ckan.dataset_of,
-            row,
+    async def _read(self, one: Listed) -> Reading:
+        return ckan.dataset_of(
+            one.item,
             portal=self._api.portal,
             language=self._params["language"],
             template=self._params["url_template"],
         )
-        return Unseen(reference, ckan.validator_of(row), read)
 
-    def _listing(self, *, where: str = "", ids_only: bool = False) -> Listing:
-        return Listing(self._api, PageSize(self._params["page_size"]), where=where, ids_only=ids_only)
+    def _listing(self, *, where: str = "", ids_only: bool = False) -> DatasetPages:
+        return DatasetPages(self._api, PageSize(self._params["page_size"]), where=where, ids_only=ids_only)
+
+
+def _listed(row: Any) -> Listed | None:
+    reference = ckan.id_of(row)
+    return Listed(reference, row, ckan.validator_of(row)) if reference else None
 
 
 def _shown(row: Any) -> str:
-    """Something to call a row by that has no id."""
+    """A name for a row without an id, for messages."""
     title = row.get("title") if isinstance(row, dict) else row
     return f"without id: {str(title)[:80]}"

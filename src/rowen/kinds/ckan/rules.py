@@ -1,7 +1,6 @@
-"""What CKAN portals answer, and what they meant.
+"""Reading the answers of CKAN's action API (version 3).
 
-Reads the answers of the action API (version 3): pages of `package_search`, a dataset, lists of names, and
-refusals in all the forms they come in. It sends nothing.
+Pages of `package_search`, a dataset, lists of names, and refusals in all the forms they come in.
 """
 
 from __future__ import annotations
@@ -13,10 +12,11 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
 
-from rowen.core.web import json_body, urls
+from rowen.core.web import urls
 from rowen.errors import PermanentError, ServerFailed, Unparseable
 from rowen.kinds.api import dataset
-from rowen.kinds.api.dataset import Dataset
+from rowen.kinds.api.items import Reading
+from rowen.kinds.api.presets.preset import read_json
 
 ORDER = "id asc"
 """The one key of a dataset that does not change while its pages are read."""
@@ -45,7 +45,7 @@ _EXTRAS = {
 
 
 class Refused(PermanentError):
-    """The portal understood and said no."""
+    """The portal understood the request and answered with an error."""
 
     reason = "refused"
 
@@ -57,9 +57,9 @@ class Refused(PermanentError):
 @dataclass(frozen=True, slots=True)
 class Page:
     rows: list[Any]
-    """Datasets, or whatever stood in their place."""
+    """Datasets, or what stood in their place."""
     count: int | None
-    """How many there are in all, if it said so."""
+    """How many there are in all, if the portal says so."""
 
 
 def home(location: str) -> str:
@@ -87,12 +87,11 @@ def result_of(status: int, body: bytes, url: str) -> Any:
     """The `result` of an answer. Raises `Refused`, `ServerFailed` or `Unparseable`."""
     shown = urls.without_credentials(url)
     try:
-        answer = json_body.read(body)
-    except ValueError as exc:
-        if status != 200:
-            raise Refused(f"`{shown}`: {status} from the portal", status=status, url=shown) from exc
-        what = "a web page" if body.lstrip()[:1] == b"<" else "no JSON"
-        raise Unparseable(f"`{shown}`: answers with {what}", url=shown) from exc
+        answer = read_json(body, content_type="", url=shown)
+    except Unparseable as exc:
+        if status == 200:
+            raise
+        raise Refused(f"`{shown}`: {status} from the portal", status=status, url=shown) from exc
     if status == 200 and isinstance(answer, dict) and answer.get("success", True) is not False:
         if "result" in answer:
             return answer["result"]
@@ -100,7 +99,7 @@ def result_of(status: int, body: bytes, url: str) -> Any:
     said, kind = _said(answer)
     meant = _STATUS_OF_TYPE.get(kind, status)
     if meant == 200:
-        # It says that it failed and not how: its index may be away, or the request was too much for it.
+        # The error has no type: the portal's index may be away, or the request was too much for it.
         raise ServerFailed(f"`{shown}`: the portal failed: {said}", url=shown, status=500)
     raise Refused(f"`{shown}`: {meant} from the portal: {said}", status=meant, url=shown)
 
@@ -151,12 +150,12 @@ def modified_at(row: Any) -> datetime | None:
         moment = datetime.fromisoformat(validator_of(row))
     except ValueError:
         return None
-    # CKAN means UTC and does not say so.
+    # CKAN's times are UTC and do not say so.
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
-def dataset_of(row: Any, *, portal: str, language: str, template: str) -> Dataset:
-    """Raises `Unparseable` for what cannot be a dataset; anything less is worked around."""
+def dataset_of(row: Any, *, portal: str, language: str, template: str) -> Reading:
+    """Raises `Unparseable` for what cannot be a dataset."""
     reference = id_of(row)
     if not reference:
         raise Unparseable("a dataset without an id")
@@ -170,12 +169,10 @@ def dataset_of(row: Any, *, portal: str, language: str, template: str) -> Datase
 
     title = dataset.title_of(said("title_translated", "title"), name, reference)
     description = said("notes_translated", "notes", "description")
-    return Dataset(
-        id=reference,
+    return Reading(
         title=title,
         text=dataset.text_of(title, description),
         url=dataset.fill(template or f"{portal}/dataset/{{name}}", id=reference, name=name),
-        modified=validator_of(row),
         metadata=_metadata(row, name, language),
     )
 
@@ -250,7 +247,7 @@ def _whole(value: Any) -> int | None:
 
 
 def _said(answer: Any) -> tuple[str, str]:
-    """The portal's own words and the type of its error, lower-case."""
+    """The portal's error message, and the type of the error in lower case."""
     error = answer.get("error", answer) if isinstance(answer, dict) else answer
     kind = ""
     if isinstance(error, dict):

@@ -15,7 +15,7 @@ from rowen.core.run import RunStatus, StopReason
 from rowen.core.search.hit import Filters
 from rowen.engine.run import Receipt
 from rowen.errors import BadLocation, ConfigError
-from rowen.kinds.api import kind as rest
+from rowen.kinds.api.kind import KINDS
 from rowen.managing import sources
 from rowen.managing.sources import _kind_of
 from rowen.service.attempts import sync_all_parts
@@ -398,19 +398,19 @@ async def test_a_bare_name_is_enough_when_the_kind_is_named(
     ("kind", "location"),
     [("greenhouse", "https://boards.greenhouse.io/"), ("lever", "https://jobs.lever.co"), ("lever", "a b")],
 )
-async def test_a_location_that_names_nobody_is_refused(tmp_path: Path, kind: str, location: str) -> None:
+async def test_a_location_that_names_no_company_is_refused(tmp_path: Path, kind: str, location: str) -> None:
     with ApiServer() as api:
         async with a_world(tmp_path, api) as world:
             with pytest.raises(BadLocation) as caught:
                 await sources.add(world.ports, location, name="jobs", kind=kind, check=False)
-            assert "names nobody" in caught.value.message
+            assert "names no company" in caught.value.message
 
 
 def test_the_settings_of_a_board_are_those_that_make_sense() -> None:
-    names = {spec.name for spec in rest.GREENHOUSE.params}
+    names = {spec.name for spec in KINDS["greenhouse"].params}
     assert {"param", "meta", "max_items", "bearer", "basic", "header", "cookie"} <= names
     assert not {"items", "paging", "detail", "path"} & names
-    assert {"seed_days", "overlap", "recheck"} <= {spec.name for spec in rest.INFOJOBS.params}
+    assert {"seed_days", "overlap", "recheck"} <= {spec.name for spec in KINDS["infojobs"].params}
 
 
 async def test_a_board_takes_further_metadata(tmp_path: Path) -> None:

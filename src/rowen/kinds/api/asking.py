@@ -1,22 +1,18 @@
-"""What all kinds of open-data portals share: their settings, and a polite way to ask them.
+"""Asking an API politely: redirects followed, short rate limits waited out, a few requests at a time.
 
-What a page of a portal is and how the next one is found is the kinds' business; `datasets` takes in what
-they find.
+What a page is and how the next one is found is not known here.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from rowen.core.document import Validators
-from rowen.core.params import Param, optional
-from rowen.core.rules.duration import Duration
 from rowen.core.run import Counters
-from rowen.core.source import Source
 from rowen.core.web import urls
 from rowen.engine.ports import Ports
 from rowen.errors import (
@@ -31,59 +27,22 @@ from rowen.errors import (
 )
 from rowen.fetching import credentials
 from rowen.fetching.client import Client
-from rowen.kinds.api.dataset import template
-from rowen.kinds.settings import CONCURRENCY, DELAY_S, MAX_DELETED_SHARE
 from rowen.ports.fetcher import FetcherOptions, Request, Response
 
 MAX_PAGE_BYTES = 64_000_000
-"""Of one page of a listing; a smaller page is asked for when there is more."""
+"""Of one page of a list; when there is more, a smaller page is asked for."""
 MAX_REDIRECTS = 5
 RATE_LIMIT_RETRIES = 3
 TOO_MUCH = (FetchTimeout, ServerFailed, ConnectionFailed, BodyTooLarge, Unparseable)
-"""Trouble that a smaller page may avoid."""
-LISTED_AT = "listed_at"
-"""In a source's metadata: when everything was last listed."""
+"""Errors that a smaller page may avoid."""
+MIN_PAGE = 10
+_GROW_AFTER = 3
 
-duration_s = Duration(bare="d")
-
-
-def _language(text: str) -> str:
-    if not text.replace("-", "").replace("_", "").isalnum() or len(text) > 20:
-        raise ValueError("expected a language such as `de` or `pt-BR`")
-    return text.replace("_", "-")
-
-
-PARAMS = (
-    Param(
-        name="language",
-        default="",
-        parse=_language,
-        identity=True,
-        help="The language to take where a portal has several; else English, else the first",
-    ),
-    Param(
-        name="url_template",
-        default="",
-        parse=template,
-        identity=False,
-        help="The page of a dataset for people, with `{id}` or `{name}`; found out when left away",
-    ),
-    MAX_DELETED_SHARE,
-    CONCURRENCY,
-    DELAY_S,
-    Param(
-        name="timeout_s",
-        default=None,
-        parse=optional(Duration(1, 3600, bare="s")),
-        identity=False,
-        help="Seconds to wait for an answer; none for the general setting",
-    ),
-    *credentials.PARAMS,
-)
+_T = TypeVar("_T")
 
 
 def address(location: str) -> str:
-    """The address of a portal as it is remembered. Raises `BadLocation`."""
+    """The address of an API as it is stored. Raises `BadLocation`."""
     credentials.refuse_in_address(location)
     text = location.strip()
     normal = urls.normalise(text if "://" in text else f"https://{text}")
@@ -92,9 +51,31 @@ def address(location: str) -> str:
     return normal
 
 
-class Asker:
-    """Asks one portal: redirects followed, short rate limits waited out."""
+class PageSize:
+    """How many items to ask for: half as many after an error, twice as many after three pages without."""
 
+    def __init__(self, largest: int, *, smallest: int = MIN_PAGE) -> None:
+        self._smallest = min(smallest, largest)
+        self._largest = largest
+        self._quiet = 0
+        self.current = largest
+
+    def went_well(self) -> None:
+        self._quiet += 1
+        if self._quiet >= _GROW_AFTER and self.current < self._largest:
+            self._quiet = 0
+            self.current = min(self.current * 2, self._largest)
+
+    def shrink(self, received: int | None = None) -> bool:
+        """False when it cannot be smaller. `received` is how many came last: the API gives no more."""
+        self._quiet = 0
+        if self.current <= self._smallest:
+            return False
+        self.current = max(min(self.current, received or self.current) // 2, self._smallest)
+        return True
+
+
+class ApiClient:
     def __init__(self, ports: Ports, client: Client, counters: Counters) -> None:
         self._ports = ports
         self._client = client
@@ -126,14 +107,14 @@ class Asker:
 
 
 @asynccontextmanager
-async def open_asker(
+async def open_client(
     ports: Ports,
     location: str,
     params: Mapping[str, Any],
     counters: Counters,
     *,
     max_body_bytes: int = MAX_PAGE_BYTES,
-) -> AsyncIterator[Asker]:
+) -> AsyncIterator[ApiClient]:
     options = FetcherOptions(
         typed_location=location,
         allow_private=ports.fetch.allow_private,
@@ -148,17 +129,43 @@ async def open_asker(
             fetcher,
             ports.clock,
             counters,
-            # A page that was too much for the portal is asked for again in smaller pieces, not as it was.
+            # A page that was too much for the API is asked for again in smaller pieces, not as it was.
             retry=replace(ports.fetch.retry, retries=min(1, ports.fetch.retry.retries)),
             concurrency=params["concurrency"],
             delay_s=params["delay_s"],
         )
-        yield Asker(ports, client, counters)
+        yield ApiClient(ports, client, counters)
 
 
-def is_due(ports: Ports, source: Source, every_s: float) -> bool:
-    """Has it been long enough since everything was listed?"""
-    last = source.metadata.get(LISTED_AT)
-    if not isinstance(last, str):
-        return True
-    return ports.clock.now() - datetime.fromisoformat(last) >= timedelta(seconds=every_s)
+async def each(items: Iterable[_T], work: Callable[[_T], Awaitable[None]], concurrency: int) -> None:
+    """A few at a time; the first error ends it and is raised as it is."""
+    waiting = iter(items)
+
+    async def worker() -> None:
+        for item in waiting:
+            await work(item)
+
+    tasks = [asyncio.create_task(worker()) for _ in range(concurrency)]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def ahead(pages: AsyncGenerator[_T, None]) -> AsyncGenerator[_T, None]:
+    """The same pages; the next is asked for while this one is being taken in."""
+    waiting = asyncio.ensure_future(_next(pages))
+    try:
+        while (page := await waiting) is not None:
+            waiting = asyncio.ensure_future(_next(pages))
+            yield page
+    finally:
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+        await pages.aclose()
+
+
+async def _next(pages: AsyncGenerator[_T, None]) -> _T | None:
+    return await anext(pages, None)

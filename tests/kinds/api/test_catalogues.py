@@ -1,4 +1,4 @@
-"""Portals by the paged-API reader: DCAT, Socrata, Opendatasoft and ArcGIS Hub, answering as documented."""
+"""Catalogues of open-data portals: DCAT, Socrata, Opendatasoft and ArcGIS Hub, answering as documented."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from aiohttp import web
 from rowen.core import params as parameters
 from rowen.core.run import Mode, RunStatus
 from rowen.errors import BadLocation, UserError
-from rowen.kinds.api import paged, portal
-from rowen.kinds.api.paged_rules import Offset
+from rowen.kinds.api.kind import KINDS
+from rowen.kinds.api.settings import CATALOGUE, duration_s
 from rowen.managing import sources
 from rowen.reading import history
 from tests.support.site import Site
@@ -29,7 +29,7 @@ Params = dict[str, str]
 
 
 class ApiServer(Site):
-    """Pages of the site, and below them whatever `answer` says."""
+    """Pages of the site, and below `/api/` what `answer` returns."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -223,7 +223,7 @@ async def test_a_removal_between_pages_by_offset_is_made_good_and_deletes_nothin
 
         server.before = between
         receipt = await world.sync("data")
-        # Whoever slipped through is asked for before it is deleted.
+        # A dataset that slipped through is asked for before it is deleted.
         assert (receipt.counters.failed, receipt.counters.ignored["not_listed_but_there"]) == (0, 0)
         assert set(server.items) <= await visible(world)
         server.before = None
@@ -242,8 +242,10 @@ async def test_what_is_not_listed_and_still_there_is_kept(tmp_path: Path) -> Non
 async def test_beyond_the_window_nothing_is_believed_to_be_gone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    small = replace(paged.OPENDATASOFT.api, paging=Offset(window=150))
-    monkeypatch.setattr(paged.OPENDATASOFT, "api", small)
+    kind = KINDS["opendatasoft"]
+    assert kind.preset.catalogue is not None
+    small = replace(kind.preset, catalogue=replace(kind.preset.catalogue, offset_end=150))
+    monkeypatch.setattr(kind, "preset", small)
     async with a_portal(tmp_path, "opendatasoft", answer=opendatasoft, number=250) as (world, server):
         receipt = await world.sync("data")
         assert receipt.counters.created == 150
@@ -487,7 +489,7 @@ async def test_a_paged_catalogue_in_rdf_is_followed_to_its_end(tmp_path: Path) -
         assert (receipt.status, receipt.counters.deleted) == (RunStatus.PARTIAL, 0)
 
 
-async def test_turtle_and_web_pages_are_refused_with_a_word(tmp_path: Path) -> None:
+async def test_turtle_and_web_pages_are_refused_with_a_hint(tmp_path: Path) -> None:
     async with a_portal(tmp_path, "dcat", path="/catalog.ttl") as (world, server):
         server.set("/catalog.ttl", "@prefix dcat: <http://www.w3.org/ns/dcat#> .", content_type="text/turtle")
         receipt = await world.sync("data")
@@ -517,8 +519,12 @@ async def test_one_bad_dataset_of_a_catalogue_fails_alone(tmp_path: Path) -> Non
 async def test_adding_asks_how_much_there_is(tmp_path: Path, kind: str, answer: Any) -> None:
     async with a_portal(tmp_path, kind, answer=answer, number=120) as (world, server):
         added = await sources.add(world.ports, server.url, name="again", kind=kind)
-        assert added.findings == (f"a catalogue with 120 datasets: kind `{kind}`",)
-        with pytest.raises(BadLocation, match="404 from the portal"):
+        titles = {"socrata": "Table 0", "opendatasoft": "Tabelle 0", "arcgis": "Layer 0"}
+        assert added.findings == (
+            f"a list with 120 datasets: kind `{kind}`",
+            f"the first is `{titles[kind]}`",
+        )
+        with pytest.raises(BadLocation, match="404 from the API"):
             await sources.add(world.ports, server.url + "/nowhere", name="x", kind=kind)
 
 
@@ -573,8 +579,8 @@ async def test_a_server_that_ignores_where_to_go_on_proves_nothing(tmp_path: Pat
 async def test_a_catalogue_can_be_counted(tmp_path: Path) -> None:
     async with a_portal(tmp_path, "socrata", answer=socrata, number=1200) as (world, server):
         source = await world.source("data")
-        settings = parameters.complete(paged.PARAMS, source.params)
-        assert (await paged.SOCRATA.count(world.ports, source, settings), len(server.asked)) == (1200, 1)
+        settings = parameters.complete(CATALOGUE, source.params)
+        assert (await KINDS["socrata"].count(world.ports, source, settings), len(server.asked)) == (1200, 1)
 
 
 # settings
@@ -584,16 +590,16 @@ async def test_a_catalogue_can_be_counted(tmp_path: Path) -> None:
     ("text", "seconds"), [("7d", 604_800), ("12h", 43_200), ("90m", 5_400), ("30s", 30), ("2", 172_800)]
 )
 def test_times_are_typed_with_their_unit(text: str, seconds: float) -> None:
-    assert portal.duration_s(text) == seconds
+    assert duration_s(text) == seconds
 
 
 @pytest.mark.parametrize("text", ["", "d", "-1d", "soon", "nan", "inf"])
 def test_what_is_no_time_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="expected a time"):
-        portal.duration_s(text)
+        duration_s(text)
 
 
-async def test_wrong_settings_and_addresses_are_refused_before_anybody_is_asked(tmp_path: Path) -> None:
+async def test_wrong_settings_and_addresses_are_refused_before_a_request_is_sent(tmp_path: Path) -> None:
     async with a_portal(tmp_path, "socrata", answer=socrata) as (world, server):
         for location, settings, said in [
             (server.url, {"language": "d e"}, "expected a language"),

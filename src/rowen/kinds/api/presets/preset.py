@@ -1,0 +1,137 @@
+"""What a preset is: an API described as data, so that its kind needs no code of its own.
+
+Most of it are settings of kind `rest`, the same that a user could give. In a setting, `{site}` becomes the
+name a company has at a job board and `{host}` the host of the location.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+from urllib.parse import parse_qs, urlsplit
+
+from rowen.core.web import json_body, urls
+from rowen.errors import BadLocation, Unparseable
+
+_SITE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+class Decode(Protocol):
+    """A response's body as data; `url` is for messages. Raises `Unparseable`."""
+
+    def __call__(self, body: bytes, *, content_type: str, url: str) -> Any: ...
+
+
+def read_json(body: bytes, *, content_type: str, url: str) -> Any:
+    try:
+        return json_body.read(body)
+    except ValueError as exc:
+        what = "a web page" if body.lstrip()[:1] == b"<" else "no JSON"
+        raise Unparseable(f"`{url}`: answers with {what}", url=url) from exc
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Catalogue:
+    """The items are datasets of an open-data portal; expressions that the settings of `rest` do not have."""
+
+    lists: tuple[str, ...] = ("tags", "themes")
+    """The names in `meta` that have many values; of the others the first value is taken."""
+    name: str = ""
+    landing: str = ""
+    """A dataset's page below the location, for datasets without `url`; with `{id}` or `{name}`."""
+    resources: str = ""
+    resource: tuple[str, str, str] = ("", "", "")
+    """Name, address and format of one resource."""
+    check: str = ""
+    """The path of one dataset, with `{id}` and `{host}`: asked before a dataset counts as gone."""
+    check_lists: bool = False
+    """That path answers with a page of the list, empty when the dataset is gone; else with a 404."""
+    offset_end: int | None = None
+    """The portal answers nothing from this offset on."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Preset:
+    kind: str
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """As `--set` would give them for kind `rest`."""
+    offered: tuple[str, ...] = ()
+    """The settings of `rest` that a source of this kind may change."""
+    most: Mapping[str, int] = field(default_factory=dict)
+    """The largest value the API takes, by setting."""
+    hosts: Mapping[str, str] = field(default_factory=dict)
+    """Hosts that belong to a job board, each with the address of the API behind it."""
+    home: str = ""
+    """The address of the API when the location is a bare name."""
+    document: str = ""
+    """What is asked for when the location names no document."""
+    catalogue: Catalogue | None = None
+    accept: str = "application/json"
+    decode: Decode = read_json
+
+
+def claims(preset: Preset, location: str) -> bool:
+    """Other APIs look like any other site from outside; a job board is known by its host."""
+    return urls.host_of(_with_scheme(location)) in preset.hosts
+
+
+def api_behind(preset: Preset, location: str) -> str:
+    """The address of the API for a page of a job board, the API itself or a company's bare name.
+
+    An address on another host is kept. Raises `BadLocation`.
+    """
+    if not preset.hosts:
+        return location
+    text = location.strip()
+    url = _with_scheme(text)
+    home = preset.hosts.get(urls.host_of(url))
+    if "{site}" not in preset.home:
+        return preset.home if text == preset.kind else home or url.rstrip("/")
+    if _SITE.fullmatch(text) and text not in preset.hosts:
+        return preset.home.replace("{site}", text)
+    site = _site_in(url)
+    if not _SITE.fullmatch(site):
+        raise BadLocation(
+            f"location `{location}`: names no company at `{preset.kind}`",
+            hint=f"give a company's page there, as in `https://{next(iter(preset.hosts))}/acme`, or its name",
+            location=location,
+        )
+    return home.replace("{site}", site) if home else url.rstrip("/")
+
+
+def completed(preset: Preset, address: str) -> str:
+    """A portal's own address: without the path of its API, or with the document a catalogue is in."""
+    bare = address.partition("?")[0]
+    if preset.document:
+        last = bare.rpartition("/")[2]
+        named = "." in last or "?" in address or "catalog" in last or "dcat" in last
+        return address if named else address.rstrip("/") + preset.document
+    if preset.catalogue is not None:
+        return bare.partition(preset.settings["path"])[0].rstrip("/")
+    return address
+
+
+def settings_for(preset: Preset, home: str) -> dict[str, str]:
+    """The preset's settings for one address of its API."""
+    site = home.partition("?")[0].rstrip("/").rpartition("/")[2]
+    shown = site if _SITE.fullmatch(site) else ""
+    host = urls.host_of(home)
+    return {
+        name: text.replace("{site}", shown).replace("{host}", host) for name, text in preset.settings.items()
+    }
+
+
+def _with_scheme(location: str) -> str:
+    return location if "://" in location else f"https://{location}"
+
+
+def _site_in(url: str) -> str:
+    parts = urlsplit(urls.normalise(url) or "")
+    words = [word for word in parts.path.split("/") if word]
+    for before in ("boards", "postings"):
+        if before in words[:-1]:
+            return words[words.index(before) + 1]
+    named = parse_qs(parts.query).get("for", [""])[0]
+    return named or (words[0] if words else "")

@@ -1,0 +1,226 @@
+"""Taking in the items of a run, and finding out which are gone.
+
+An item with the known validator is not looked into; one that says the same as before costs no write. A set of
+ids is the most that is kept of a list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from datetime import datetime
+
+from rowen.core.document import Converted, Known, Validators
+from rowen.engine.intake import Intake
+from rowen.engine.ports import Ports
+from rowen.errors import PermanentError, RowenError, TransientError, Unparseable, Vanished
+from rowen.fetching.client import STOPS
+from rowen.kinds.api import text as texts
+from rowen.kinds.api.asking import each
+from rowen.kinds.api.items import Broken, Listed, Reading
+
+TAKEN_AT_ONCE = 500
+MAX_CHECKED = 500
+"""So many absent items are asked for one by one before the list is believed about the rest."""
+CHECKED_AT_ONCE = 50
+DELETED_AT_ONCE = 1000
+CONTENT_TYPE = "text/markdown"
+HTML = "text/html; charset=utf-8"
+REFUSED = (400, 405, 406, 409, 422, 451)
+"""Statuses that are about the item that was asked for, not about who asks."""
+
+Read = Callable[[Listed], Awaitable[Reading]]
+Check = Callable[[str], Awaitable[Listed | None]]
+"""Asks for one item by its id: None when it is gone. Raises when that cannot be said."""
+
+
+class Receiver:
+    def __init__(
+        self,
+        ports: Ports,
+        intake: Intake,
+        read: Read,
+        *,
+        concurrency: int,
+        details: bool = False,
+        windowed: bool = False,
+    ) -> None:
+        self._ports = ports
+        self._intake = intake
+        self._read = read
+        self._concurrency = concurrency
+        self._details = details
+        """Reading an item is a request of its own."""
+        self._windowed = windowed
+        self.by_validator = not intake.unconditional
+        """An item with the known validator is not looked into."""
+        self._leftovers: Mapping[str, Known] = {}
+        self.taken: set[str] = set()
+        self.failures: dict[str, datetime | None] = {}
+        """Ids of what failed, with the time of its last change where that is known."""
+        self.watched: Collection[str] = ()
+        """Ids that a caller wants to see in `met`."""
+        self.met: set[str] = set()
+        """Of these, the ones that were asked for."""
+
+    async def take(self, items: Sequence[Listed | Broken]) -> None:
+        for start in range(0, len(items), TAKEN_AT_ONCE):
+            await self._take(items[start : start + TAKEN_AT_ONCE])
+
+    async def _take(self, items: Sequence[Listed | Broken]) -> None:
+        page: dict[str, Listed] = {}
+        for one in items:
+            if isinstance(one, Listed):
+                if one.id not in self.taken:
+                    page[one.id] = one
+            elif self._windowed:
+                # It could never be stored; as a failure it would keep the window from ever moving on.
+                self._intake.counters.ignored["without_id"] += 1
+            else:
+                self._fail(one.id, one.error)
+        self.taken.update(page)
+        self._meet(page)
+        if not page:
+            return
+        await self._intake.look_up(list(page))
+        if self._details:
+            self._leftovers = await self._ports.store.leftovers(self._intake.run.source_id, list(page))
+        waiting = [one for one in page.values() if not await self._is_known(one)]
+        await each(waiting, self._receive, self._concurrency)
+
+    async def _is_known(self, one: Listed) -> bool:
+        if not self.by_validator or not one.validator:
+            return False
+        known = self._intake.known.get(one.id)
+        if known is not None:
+            if known.validators.etag == one.validator:
+                self._intake.not_modified(known)
+                return True
+            return False
+        left = self._leftovers.get(one.id)
+        if left is None or left.validators.etag != one.validator:
+            return False
+        await self._intake.revived(left)
+        return True
+
+    async def _receive(self, one: Listed) -> None:
+        try:
+            await self._store(one, await self._read(one))
+        except STOPS:
+            raise
+        except Vanished as exc:
+            # It went between the list and the request for it.
+            if one.id in self._intake.known:
+                self._intake.gone(one.id, exc.reason)
+            else:
+                self._intake.counters.ignored[exc.reason] += 1
+        except RecursionError:
+            self._fail(one.id, Unparseable("nested too deeply"))
+        except (TransientError, PermanentError) as exc:
+            if self._windowed and exc.facts.get("status") in REFUSED:
+                # Tomorrow's answer will be the same, and must not keep the window from moving on.
+                self._intake.counters.ignored["refused"] += 1
+            else:
+                self._fail_or_stop(one.id, exc, at=one.at)
+
+    async def _store(self, one: Listed, reading: Reading) -> None:
+        intake = self._intake
+        known = intake.known.get(one.id)
+        validators = Validators(one.validator or None)
+        digest = reading.digest
+        if known is not None and known.body_hash == digest and not intake.unconditional:
+            intake.same_body(known, validators)
+            return
+        await intake.fetched(
+            await self._converted(reading),
+            reference=one.id,
+            url=reading.url,
+            body_hash=digest,
+            validators=validators,
+            content_type=CONTENT_TYPE,
+            depth=0,
+            links=(),
+            stored_links=(),
+            metadata=reading.metadata,
+        )
+
+    async def _converted(self, reading: Reading) -> Converted:
+        if not reading.is_html:
+            self._intake.counters.parses += 1
+            return Converted(reading.title, reading.text)
+        body = reading.text.encode("utf-8", "replace")
+        converted = await self._intake.convert(body, content_type=HTML, url=reading.url)
+        return Converted(reading.title, texts.under_its_title(converted.text))
+
+    def _fail(self, id: str, exc: RowenError, *, at: datetime | None = None) -> None:  # noqa: A002
+        self.taken.add(id)
+        self.failures[id] = at
+        self._intake.failed(id, exc)
+
+    def _fail_or_stop(self, id: str, exc: RowenError, *, at: datetime | None = None) -> None:  # noqa: A002
+        if self._details and exc.facts.get("status") == 401:
+            # The answer will be the same for every other item.
+            raise exc
+        self._fail(id, exc, at=at)
+
+    def _meet(self, ids: Collection[str]) -> None:
+        self.met.update(one for one in ids if one in self.watched)
+
+    # what is gone
+
+    async def compare(self, listed: set[str]) -> tuple[list[str], set[str]]:
+        """What readers see and the list does not name; what the list names and readers do not see."""
+        absent: list[str] = []
+        unknown = set(listed)
+        after = ""
+        while references := await self._ports.store.visible_references(
+            self._intake.run.source_id, after=after, limit=1000
+        ):
+            after = references[-1]
+            unknown.difference_update(references)
+            absent += [one for one in references if one not in listed]
+        return absent, unknown
+
+    async def look_for(self, ids: Sequence[str], check: Check) -> tuple[list[Listed], list[str]]:
+        """Ask for each by itself: what is there, and what is gone. An error is a failure of its item."""
+        found: list[Listed] = []
+        gone: list[str] = []
+
+        async def one(reference: str) -> None:
+            try:
+                item = await check(reference)
+            except STOPS:
+                raise
+            except (TransientError, PermanentError) as exc:
+                self._fail_or_stop(reference, exc)
+                return
+            if item is None:
+                gone.append(reference)
+            else:
+                found.append(item)
+
+        self._meet(ids)
+        await each(ids, one, self._concurrency)
+        return found, sorted(gone)
+
+    async def delete_absent(self, absent: Sequence[str], check: Check) -> None:
+        """Delete what is gone by the API's own answer; what is there after all is taken in."""
+        missed = 0
+        for start in range(0, len(absent), CHECKED_AT_ONCE):
+            some = absent[start : start + CHECKED_AT_ONCE]
+            if start >= MAX_CHECKED:
+                # A list that missed items which are there is not believed about the others.
+                await self.delete([] if missed else absent[start:], "absent")
+                return
+            found, gone = await self.look_for(some, check)
+            if found:
+                missed += len(found)
+                self._intake.counters.ignored["not_listed_but_there"] += len(found)
+                await self.take(found)
+            await self.delete(gone, "absent")
+
+    async def delete(self, ids: Sequence[str], reason: str) -> None:
+        for start in range(0, len(ids), DELETED_AT_ONCE):
+            some = ids[start : start + DELETED_AT_ONCE]
+            await self._intake.look_up(some)
+            for reference in some:
+                self._intake.gone(reference, reason)
