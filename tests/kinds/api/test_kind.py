@@ -32,6 +32,14 @@ PAGINGS: dict[str, dict[str, str]] = {
     "page": {"paging": "page", "param.page": "{page}", "param.limit": "{limit}"},
     "offset": {"paging": "offset", "param.offset": "{offset}", "param.limit": "{limit}"},
     "cursor": {"paging": "cursor", "param.cursor": "{cursor}", "param.limit": "{limit}", "cursor": "cursor"},
+    "token": {
+        "path": "/items?limit=10",
+        "paging": "token",
+        "param.cursor": "{cursor}",
+        "param.first": "yes",
+        "cursor": "cursor",
+    },
+    "last_id": {"paging": "last_id", "param.cursor": "after:{cursor}", "param.limit": "{limit}"},
     "link": {"paging": "link", "param.limit": "{limit}"},
     "next": {"paging": "next", "param.limit": "{limit}", "next": "next"},
     "none": {"paging": "none"},
@@ -72,7 +80,7 @@ async def test_every_item_is_taken_once(tmp_path: Path, paging: str, total: bool
         assert (receipt.counters.created, receipt.counters.failed) == (45, 0)
         assert await visible(world) == api.ids()
         pages = {"none": 1}.get(paging, 5)
-        if not total and paging in ("page", "offset"):
+        if not total and paging in ("page", "offset", "last_id"):
             pages += 1
         assert api.count("list") == receipt.counters.pages == receipt.counters.requests == pages
 
@@ -151,6 +159,17 @@ async def test_smaller_pages_than_asked_for_are_not_the_end(tmp_path: Path) -> N
             assert await visible(world) == api.ids(), paging
 
 
+async def test_a_token_is_sent_without_the_other_parameters(tmp_path: Path) -> None:
+    async with an_api(tmp_path, items(25), PAGINGS["token"]) as (world, api):
+        await world.sync("list")
+        assert await visible(world) == api.ids()
+        assert [one.path for one in api.requests] == [
+            "/items?limit=10&first=yes",
+            "/items?limit=10&cursor=after%3A10",
+            "/items?limit=10&cursor=after%3A20",
+        ]
+
+
 async def test_numbers_may_begin_at_nought(tmp_path: Path) -> None:
     settings = {**PAGINGS["page"], "page_first": "0"}
     async with an_api(tmp_path, items(25), settings, TOTAL) as (world, api):
@@ -163,14 +182,17 @@ async def test_numbers_may_begin_at_nought(tmp_path: Path) -> None:
 # while pages are read, the list changes
 
 
-@pytest.mark.parametrize("paging", ["page", "offset", "cursor", "link", "next"])
+@pytest.mark.parametrize("paging", ["page", "offset", "cursor", "last_id", "link", "next"])
 @pytest.mark.parametrize("total", [True, False])
 async def test_nothing_is_lost_or_doubled_when_items_come_while_paging(
     tmp_path: Path, paging: str, total: bool
 ) -> None:
     async with an_api(tmp_path, items(45), PAGINGS[paging], TOTAL if total else {}) as (world, api):
         api.quirks.total = total
-        api.before_page = lambda number: api.put(an_item(1000 + number), first=paging != "cursor")
+        behind = paging in ("cursor", "last_id")
+        api.before_page = lambda number: (
+            api.put(an_item(1000 + number), first=not behind) if number < 9 else None
+        )
         receipt = await world.sync("list")
         api.before_page = None
         assert {str(number) for number in range(1, 46)} <= await visible(world)
@@ -181,7 +203,16 @@ async def test_nothing_is_lost_or_doubled_when_items_come_while_paging(
 
 @pytest.mark.parametrize(
     ("paging", "total"),
-    [("page", True), ("offset", True), ("offset", False), ("cursor", False), ("link", True), ("next", True)],
+    [
+        ("page", True),
+        ("offset", True),
+        ("offset", False),
+        ("cursor", False),
+        ("last_id", True),
+        ("last_id", False),
+        ("link", True),
+        ("next", True),
+    ],
 )
 async def test_items_that_go_while_paging_let_no_other_slip_through(
     tmp_path: Path, paging: str, total: bool
@@ -200,7 +231,7 @@ async def test_items_that_go_while_paging_let_no_other_slip_through(
         assert api.ids() <= await visible(world)
 
 
-@pytest.mark.parametrize("paging", ["page", "offset", "cursor", "link", "next"])
+@pytest.mark.parametrize("paging", ["page", "offset", "cursor", "last_id", "link", "next"])
 @pytest.mark.parametrize("total", [True, False])
 async def test_nothing_is_wrongly_deleted_when_items_go_while_paging(
     tmp_path: Path, paging: str, total: bool

@@ -28,7 +28,7 @@ NOW = datetime(2024, 1, 1, 10, 30, 0, 500_000, tzinfo=UTC)
 
 def an_api(**settings: str) -> Definition:
     given = {name.replace("__", "."): value for name, value in settings.items()}
-    return rest.definition(params.complete(PARAMS, params.read(PARAMS, given)), Preset(kind="rest"))
+    return Definition(params.complete(PARAMS, params.read(PARAMS, given)), Preset(kind="rest"))
 
 
 # expressions
@@ -319,8 +319,7 @@ A_CATALOGUE = Preset(
         lists=("tags",),
         name="slug",
         landing="/d/{name}",
-        resources="files",
-        resource=("title", "href", "type"),
+        resources="files[].[title, href, type]",
     ),
 )
 
@@ -328,7 +327,7 @@ A_CATALOGUE = Preset(
 def a_dataset(item: Any, *, language: str = "", **settings: str) -> rest_items.Reading:
     given = {"id": "key", "title": "title", "text": "about", "url": "page", **settings}
     given |= {"meta.owner": "[owner][].name", "meta.tags": "tags[].label"}
-    api = rest.definition(params.complete(PARAMS, params.read(PARAMS, given)), A_CATALOGUE)
+    api = Definition(params.complete(PARAMS, params.read(PARAMS, given)), A_CATALOGUE)
     return rest_items.read(api, rest_items.listed(api, item), item, home="https://p.org/a", language=language)
 
 
@@ -366,7 +365,7 @@ def test_no_dataset_is_too_strange(item: Any) -> None:
         if preset.catalogue is None:
             continue
         given = presets.settings_for(preset, "https://p.org")
-        api = rest.definition(params.complete(PARAMS, params.read(PARAMS, given)), preset)
+        api = Definition(params.complete(PARAMS, params.read(PARAMS, given)), preset)
         one = rest_items.Listed("1", item)
         assert rest_items.read(api, one, item, home="https://p.org").text.startswith("# ")
 
@@ -448,12 +447,12 @@ BOARDS = [preset for preset in PRESETS if preset.hosts]
 def test_a_preset_is_settings_of_rest_that_fit_together(preset: Preset) -> None:
     location = preset.home.replace("{site}", "acme") or "https://data.example.org"
     given = presets.settings_for(preset, location)
-    api = rest.definition(params.complete(PARAMS, params.read(PARAMS, given)), preset)
+    api = Definition(params.complete(PARAMS, params.read(PARAMS, given)), preset)
     assert api.provider == (preset.kind if preset in BOARDS else "")
     assert not {"{site}", "{host}"} & set(" ".join(given.values()).split())
     assert set(preset.offered) <= {spec.name for spec in PARAMS}
     if preset.catalogue is not None:
-        for text in (preset.catalogue.name, preset.catalogue.resources, *preset.catalogue.resource):
+        for text in (preset.catalogue.name, preset.catalogue.resources):
             assert not text or compiled("catalogue", text)
         assert {f"meta.{name}" for name in preset.catalogue.lists} <= set(given)
 

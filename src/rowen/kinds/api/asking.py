@@ -21,17 +21,17 @@ from rowen.errors import (
     ConnectionFailed,
     FetchTimeout,
     RateLimited,
+    RowenError,
     ServerFailed,
-    Unfetchable,
     Unparseable,
 )
 from rowen.fetching import credentials
-from rowen.fetching.client import Client
-from rowen.ports.fetcher import FetcherOptions, Request, Response
+from rowen.fetching.client import Client, open_client
+from rowen.fetching.redirects import follow
+from rowen.ports.fetcher import Request, Response
 
 MAX_PAGE_BYTES = 64_000_000
 """Of one page of a list; when there is more, a smaller page is asked for."""
-MAX_REDIRECTS = 5
 RATE_LIMIT_RETRIES = 3
 TOO_MUCH = (FetchTimeout, ServerFailed, ConnectionFailed, BodyTooLarge, Unparseable)
 """Errors that a smaller page may avoid."""
@@ -49,6 +49,12 @@ def address(location: str) -> str:
     if normal is None or not urls.host_of(normal):
         raise BadLocation(f"location `{location}`: not an http or https address", location=location)
     return normal
+
+
+def bad_location(home: str, exc: RowenError, hint: str | None = None) -> BadLocation:
+    """The error for an API that did not answer as it should when its source was added."""
+    hint = hint or exc.hint or "check the address, or use `--no-check` to add it all the same"
+    return BadLocation(f"location `{home}`: {exc.message}", hint=hint, location=home)
 
 
 class PageSize:
@@ -84,15 +90,12 @@ class ApiClient:
     async def ask(
         self, url: str, *, accept: str = "application/json", validators: Validators | None = None
     ) -> Response:
-        at = url
-        for _ in range(MAX_REDIRECTS + 1):
-            response = await self._patiently(Request(at, validators or Validators(), {"Accept": accept}))
-            target = urls.normalise(response.headers.get("location", ""), at)
-            if response.status not in (301, 302, 303, 307, 308) or target is None:
-                return response
-            self._counters.redirects += 1
-            at = target
-        raise Unfetchable(f"`{urls.without_credentials(url)}`: more than {MAX_REDIRECTS} redirects")
+        request = Request(url, validators or Validators(), {"Accept": accept})
+        return (await follow(self._patiently, request, may_follow=self._count))[1]
+
+    def _count(self, at: str, target: str) -> bool:
+        self._counters.redirects += 1
+        return True
 
     async def _patiently(self, request: Request) -> Response:
         for _ in range(RATE_LIMIT_RETRIES):
@@ -107,7 +110,7 @@ class ApiClient:
 
 
 @asynccontextmanager
-async def open_client(
+async def open_api(
     ports: Ports,
     location: str,
     params: Mapping[str, Any],
@@ -115,25 +118,10 @@ async def open_client(
     *,
     max_body_bytes: int = MAX_PAGE_BYTES,
 ) -> AsyncIterator[ApiClient]:
-    options = FetcherOptions(
-        typed_location=location,
-        allow_private=ports.fetch.allow_private,
-        credentials=credentials.resolve(ports, params, location),
-        user_agent=ports.fetch.user_agent,
-        connections=params["concurrency"],
-        timeout_s=params["timeout_s"] or ports.fetch.timeout_s,
-        max_body_bytes=max(max_body_bytes, ports.fetch.max_body_bytes),
-    )
-    async with ports.open_fetcher(options) as fetcher:
-        client = Client(
-            fetcher,
-            ports.clock,
-            counters,
-            # A page that was too much for the API is asked for again in smaller pieces, not as it was.
-            retry=replace(ports.fetch.retry, retries=min(1, ports.fetch.retry.retries)),
-            concurrency=params["concurrency"],
-            delay_s=params["delay_s"],
-        )
+    # A page that was too much for the API is asked for again in smaller pieces, not as it was.
+    retry = replace(ports.fetch.retry, retries=min(1, ports.fetch.retry.retries))
+    opened = open_client(ports, location, params, counters, max_body_bytes=max_body_bytes, retry=retry)
+    async with opened as client:
         yield ApiClient(ports, client, counters)
 
 

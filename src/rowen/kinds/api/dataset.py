@@ -99,7 +99,7 @@ def tidy(values: Mapping[str, Any]) -> dict[str, Any]:
     return kept
 
 
-def resources_of(resources: Iterable[tuple[str, str, str]]) -> dict[str, Any]:
+def resources_of(resources: Iterable[Iterable[str]]) -> dict[str, Any]:
     """`resources` and their `formats`, from (name, address, format)."""
     listed: list[dict[str, str]] = []
     formats: set[str] = set()

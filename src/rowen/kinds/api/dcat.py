@@ -1,8 +1,8 @@
-"""Catalogues in DCAT, whatever they are written in, as one shape: that of DCAT-US `data.json`.
+"""Catalogues in DCAT, in all forms that are read, as one shape: that of DCAT-US `data.json`.
 
 Reads `data.json`, JSON-LD by its shape (expanded, compacted, framed or a flat graph; contexts are not
-fetched: a property is known by the end of its name) and RDF/XML. Turtle is refused with a word on what to
-ask for instead. Links to a next page (hydra) come out as `next`.
+fetched: a property is known by the end of its name) and RDF/XML. Turtle is refused with a hint to the other
+forms. Links to a next page (hydra) come out as `next`.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ class Expression:
     def find(self, value: Any) -> Any:
         """What it finds; None for nothing. Raises `Unparseable` where it cannot be applied."""
         try:
-            return self._parsed.search(value)
+            return _interpreter().visit(self._parsed, value)
         except _NO_VALUE as exc:
             name = getattr(exc, "function_name", None)
             what = f"function `{name}` cannot take what is there" if name else "it cannot be applied"
@@ -59,7 +59,15 @@ def compiled(setting: str, text: str) -> Expression:
             f"setting `{setting}`: not a JMESPath expression: {_mistake(exc, text)}", hint=_HINT
         ) from exc
     _check_functions(setting, text, parsed.parsed)
-    return Expression(setting, text, parsed)
+    return Expression(setting, text, parsed.parsed)
+
+
+@lru_cache(maxsize=1)
+def _interpreter() -> Any:
+    """One for all: it keeps what it looks up, and a new one for each search takes twice as long."""
+    from jmespath.visitor import TreeInterpreter
+
+    return TreeInterpreter()
 
 
 def _mistake(exc: Exception, text: str) -> str:

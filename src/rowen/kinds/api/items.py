@@ -18,6 +18,7 @@ from rowen.core.web import urls
 from rowen.errors import RowenError, Unparseable
 from rowen.kinds.api import dataset, expression
 from rowen.kinds.api import text as texts
+from rowen.kinds.api.expression import Expression
 from rowen.kinds.api.presets.preset import Catalogue
 from rowen.kinds.api.rules import Definition, absolute, detail_url, joined
 
@@ -142,31 +143,28 @@ def read(api: Definition, one: Listed, item: Any, *, home: str, language: str = 
 def _dataset(
     api: Definition, catalogue: Catalogue, one: Listed, item: Any, *, home: str, language: str
 ) -> Reading:
-    def said(path: str, value: Any) -> str:
-        return dataset.in_language(expression.compiled("catalogue", path).find_or_none(value), language)
+    def found(path: Expression | None) -> Any:
+        return path.find_or_none(item) if path else None
 
-    name = said(catalogue.name, item) if catalogue.name else ""
-    title = dataset.title_of(dataset.in_language(api.title.find_or_none(item), language), name, one.id)
-    description = api.text.find_or_none(item) if api.text else None
-    found = {key: path.find_or_none(item) for key, path in api.meta.items()}
+    def own(text: str) -> Any:
+        return found(expression.compiled("catalogue", text)) if text else None
+
+    name = dataset.in_language(own(catalogue.name), language)
+    title = dataset.title_of(dataset.in_language(found(api.title), language), name, one.id)
     metadata: dict[str, Any] = {
-        key: dataset.every_text(_one_or_many(value), language)
+        key: dataset.every_text(_one_or_many(found(path)), language)
         if key in catalogue.lists
-        else dataset.in_language(value, language)
-        for key, value in found.items()
+        else dataset.in_language(found(path), language)
+        for key, path in api.meta.items()
     }
-    resources: list[Any] = []
-    if catalogue.resources:
-        resources = expression.compiled("catalogue", catalogue.resources).find_or_none(item) or []
-    named, address, form = catalogue.resource
+    resources = (
+        (dataset.in_language(name, language) for name in file) for file in own(catalogue.resources) or ()
+    )
     return Reading(
         title=title,
-        text=dataset.text_of(title, dataset.in_language(description, language)),
-        url=_dataset_url(api, catalogue, one, item, home=home, name=name),
-        metadata=dataset.tidy(metadata)
-        | dataset.resources_of(
-            (said(named, file), said(address, file), said(form, file)) for file in resources
-        ),
+        text=dataset.text_of(title, dataset.in_language(found(api.text), language)),
+        url=_dataset_url(api, catalogue, one, found(api.url), home=home, name=name),
+        metadata=dataset.tidy(metadata) | dataset.resources_of(resources),
     )
 
 
@@ -183,13 +181,13 @@ def _unnested(value: Any) -> list[Any]:
 
 
 def _dataset_url(
-    api: Definition, catalogue: Catalogue, one: Listed, item: Any, *, home: str, name: str
+    api: Definition, catalogue: Catalogue, one: Listed, found: Any, *, home: str, name: str
 ) -> str:
     if api.url_template:
         return dataset.fill(api.url_template, id=one.id, name=name)
-    found = dataset.in_language(api.url.find_or_none(item)) if api.url else ""
-    if found.startswith(("http://", "https://")):
-        return found
+    url = dataset.in_language(found)
+    if url.startswith(("http://", "https://")):
+        return url
     if not catalogue.landing:
         return urls.origin_of(home)
     return dataset.fill(home + catalogue.landing, id=one.id, name=name)

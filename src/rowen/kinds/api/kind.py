@@ -15,9 +15,9 @@ from rowen.core.window import forward
 from rowen.engine.intake import Intake
 from rowen.engine.kind import Harvested, Prepared
 from rowen.engine.ports import Ports
-from rowen.errors import BadLocation, PermanentError, TransientError
+from rowen.errors import PermanentError, TransientError
 from rowen.fetching import credentials
-from rowen.kinds.api import asking, items, rules
+from rowen.kinds.api import asking, items
 from rowen.kinds.api.asking import ApiClient
 from rowen.kinds.api.harvest import ByDate, WholeList, windows_of
 from rowen.kinds.api.items import Broken, Listed
@@ -63,8 +63,7 @@ class ApiKind:
         try:
             number, first = await self._look(ports, home, values, api)
         except (TransientError, PermanentError) as exc:
-            hint = exc.hint or "check the address, or use `--no-check` to add it all the same"
-            raise BadLocation(f"location `{home}`: {exc.message}", hint=hint, location=home) from exc
+            raise asking.bad_location(home, exc) from exc
         finding = f"a list with {number} {api.noun}: kind `{self.name}`"
         shown = () if first is None else (f"the first is `{first}`",)
         return Prepared(kind=self.name, location=home, findings=(finding, *shown))
@@ -88,7 +87,7 @@ class ApiKind:
         for spec in self.params:
             given = params[spec.name]
             values[spec.name] = {**values[spec.name], **given} if spec.key else given
-        return values, rules.definition(values, self.preset)
+        return values, Definition(values, self.preset)
 
     async def _look(
         self, ports: Ports, home: str, params: Mapping[str, Any], api: Definition
@@ -114,7 +113,7 @@ class ApiKind:
 def _client(
     ports: Ports, home: str, params: Mapping[str, Any], counters: Counters
 ) -> AbstractAsyncContextManager[ApiClient]:
-    return asking.open_client(ports, home, params, counters, max_body_bytes=MAX_LIST_BYTES)
+    return asking.open_api(ports, home, params, counters, max_body_bytes=MAX_LIST_BYTES)
 
 
 def params_of(preset: Preset) -> tuple[Param, ...]:

@@ -1,7 +1,6 @@
 """The definition of an API that answers in pages, and the addresses of its requests.
 
-`definition` compiles settings and refuses those that cannot work before a request is sent. How an item is
-read is in `items`.
+Settings that cannot work are refused before a request is sent. How an item is read is in `items`.
 """
 
 from __future__ import annotations
@@ -9,7 +8,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Any
@@ -20,7 +18,7 @@ from rowen.core.window import Window
 from rowen.errors import ConfigError
 from rowen.kinds.api import expression
 from rowen.kinds.api.expression import Expression
-from rowen.kinds.api.presets.preset import Catalogue, Decode, Preset
+from rowen.kinds.api.presets.preset import Preset
 
 PLACES = ("since", "until", "bucket", "page", "offset", "cursor", "limit")
 OFFER = ("provider", "company_name", "company_id", "company_website", "place", "posted")
@@ -41,7 +39,7 @@ class Paging(StrEnum):
     TOKEN = "token"
     """A cursor that stands for the whole question: no other parameter is sent with it."""
     LAST_ID = "last_id"
-    """The id of the last item is the cursor: complete, whatever is added or removed meanwhile."""
+    """The id of the last item is the cursor: no item is missed when others come or go meanwhile."""
     LINK = "link"
     """A `Link` header with `rel="next"` (RFC 8288)."""
     NEXT = "next"
@@ -66,38 +64,49 @@ class Order(StrEnum):
     NONE = "none"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Definition:
-    path: str
-    query: Mapping[str, str]
-    repeat: frozenset[str]
-    """Names in the query whose values are lists, sent once for each."""
-    paging: Paging
-    page_first: int
-    page_size: int
-    cursor: Expression | None
-    next: Expression | None
-    items: Expression
-    total: Expression | None
-    id: Expression
-    title: Expression
-    text: Expression | None
-    updated: Expression | None
-    url: Expression | None
-    url_template: str
-    meta: Mapping[str, Expression]
-    provider: str
-    """The job board's name; empty when the items are no job listings."""
-    offer: Mapping[str, Expression]
-    detail: str
-    windowed: bool
-    order: Order
-    date_format: str
-    buckets: tuple[tuple[str, float | None], ...]
-    """Names for "not older than", with how many seconds that is; None for any age."""
-    catalogue: Catalogue | None
-    accept: str
-    decode: Decode
+    """An API's settings, its expressions compiled, and what its preset says beyond them.
+
+    Raises `ConfigError` for an expression that is none, and for settings that do not fit together.
+    """
+
+    def __init__(self, settings: Mapping[str, Any], preset: Preset) -> None:
+        def one(name: str) -> Expression | None:
+            return expression.compiled(name, settings[name]) if settings[name] else None
+
+        def many(name: str, values: Mapping[str, str]) -> dict[str, Expression]:
+            return {key: expression.compiled(f"{name}.{key}", text) for key, text in values.items()}
+
+        self.path: str = settings["path"]
+        self.query: Mapping[str, str] = settings["param"]
+        self.repeat = frozenset(settings["repeat"])
+        """Names in the query whose values are lists, sent once for each."""
+        self.paging = Paging(settings["paging"])
+        self.page_first: int = settings["page_first"]
+        self.page_size: int = settings["page_size"]
+        self.cursor, self.next, self.total = one("cursor"), one("next"), one("total")
+        self.items, self.id, self.title = (
+            expression.compiled(name, settings[name]) for name in ("items", "id", "title")
+        )
+        self.text, self.updated, self.url = one("text"), one("updated"), one("url")
+        self.url_template: str = settings["url_template"]
+        self.meta = many("meta", settings["meta"])
+        offer = dict(settings["offer"])
+        self.provider = str(offer.pop("provider", ""))
+        """The job board's name; empty when the items are no job listings."""
+        self.offer = many("offer", offer)
+        self.detail: str = settings["detail"]
+        self.windowed: bool = settings["window"] == "date"
+        self.order = Order(settings["order"])
+        self.date_format: str = settings["date_format"]
+        self.buckets: list[tuple[str, float | None]] = sorted(
+            settings["bucket"].items(), key=lambda one: (one[1] is None, one[1] or 0.0)
+        )
+        """Names for "not older than", with how many seconds that is; None for any age."""
+        self.catalogue = preset.catalogue
+        self.accept = preset.accept
+        self.decode = preset.decode
+        _check(self, recheck=settings["recheck"])
 
     @property
     def noun(self) -> str:
@@ -106,56 +115,6 @@ class Definition:
     def asks_for(self, place: str) -> bool:
         """Is this sent anywhere in a request for a page?"""
         return any(f"{{{place}}}" in text for text in (self.path, *self.query.values()))
-
-
-# the definition
-
-
-def definition(settings: Mapping[str, Any], preset: Preset) -> Definition:
-    """Raises `ConfigError` for an expression that is none, and for settings that do not fit together."""
-
-    def one(name: str) -> Expression | None:
-        return expression.compiled(name, settings[name]) if settings[name] else None
-
-    def needed(name: str) -> Expression:
-        return expression.compiled(name, settings[name])
-
-    def many(name: str, values: Mapping[str, str]) -> dict[str, Expression]:
-        return {key: expression.compiled(f"{name}.{key}", text) for key, text in values.items()}
-
-    offer = dict(settings["offer"])
-    provider = str(offer.pop("provider", ""))
-    api = Definition(
-        path=settings["path"],
-        query=settings["param"],
-        repeat=frozenset(settings["repeat"]),
-        paging=Paging(settings["paging"]),
-        page_first=settings["page_first"],
-        page_size=settings["page_size"],
-        cursor=one("cursor"),
-        next=one("next"),
-        items=needed("items"),
-        total=one("total"),
-        id=needed("id"),
-        title=needed("title"),
-        text=one("text"),
-        updated=one("updated"),
-        url=one("url"),
-        url_template=settings["url_template"],
-        meta=many("meta", settings["meta"]),
-        provider=provider,
-        offer=many("offer", offer),
-        detail=settings["detail"],
-        windowed=settings["window"] == "date",
-        order=Order(settings["order"]),
-        date_format=settings["date_format"],
-        buckets=tuple(sorted(settings["bucket"].items(), key=lambda one: (one[1] is None, one[1] or 0.0))),
-        catalogue=preset.catalogue,
-        accept=preset.accept,
-        decode=preset.decode,
-    )
-    _check(api, recheck=settings["recheck"])
-    return api
 
 
 def _check(api: Definition, *, recheck: int) -> None:

@@ -1,6 +1,6 @@
 """The settings of an API, with the values each may have.
 
-Expressions are kept as they were written; `rules.definition` compiles them, where one can be refused by its
+Expressions are kept as they were written; `rules.Definition` compiles them, where one can be refused by its
 full name. A setting that decides which items there are or what is kept of them is part of a source's
 identity; one that decides how they are asked for is not.
 """
@@ -90,12 +90,12 @@ def _what(name: str, default: Any, help: str, parse: Callable[[str], Any] = str.
     return Param(name=name, default=default, parse=parse, identity=True, help=help, **more)
 
 
-def _how(name: str, default: Any, help: str, parse: Callable[[str], Any] = str.strip, **more: Any) -> Param:  # noqa: A002
+def how(name: str, default: Any, help: str, parse: Callable[[str], Any] = str.strip, **more: Any) -> Param:  # noqa: A002
     """How items are asked for, not which."""
     return Param(name=name, default=default, parse=parse, identity=False, help=help, **more)
 
 
-TIMEOUT_S = _how(
+TIMEOUT_S = how(
     "timeout_s",
     None,
     "Seconds to wait for an answer; none for the general setting",
@@ -104,18 +104,8 @@ TIMEOUT_S = _how(
 SHARED = (MAX_DELETED_SHARE, CONCURRENCY, DELAY_S, TIMEOUT_S, *credentials.PARAMS)
 
 CATALOGUE = (
-    _what(
-        "language",
-        "",
-        "The language to take where a portal has several; else English, else the first",
-        _language,
-    ),
-    _how(
-        "url_template",
-        "",
-        "The page of a dataset for people, with `{id}` or `{name}`; detected if omitted",
-        template,
-    ),
+    _what("language", "", "The language to take where a portal has several; else English", _language),
+    how("url_template", "", "A dataset's page, with `{id}` or `{name}`; detected if omitted", template),
     *SHARED,
 )
 """The settings of an open-data portal."""
@@ -132,56 +122,31 @@ PARAMS = (
         secret=True,
     ),
     _what("repeat", [], "Names in the query whose values are lists: a,b is sent as two", words),
-    _how("paging", "none", "How the next page is asked for", one_of(*Paging)),
-    _how("page_first", 1, "The number of the first page", whole(0, 1)),
-    _how("page_size", 100, "What {limit} stands for", whole(1, 10_000)),
-    _how("cursor", "", "Where the next cursor stands in an answer, as JMESPath"),
-    _how("next", "", "Where the next page's address stands in an answer"),
-    _how("total", "", "Where an answer says how many items there are"),
+    how("paging", "none", "How the next page is asked for", one_of(*Paging)),
+    how("page_first", 1, "The number of the first page", whole(0, 1)),
+    how("page_size", 100, "What {limit} stands for", whole(1, 10_000)),
+    how("cursor", "", "Where the next cursor stands in an answer, as JMESPath"),
+    how("next", "", "Where the next page's address stands in an answer"),
+    how("total", "", "Where an answer says how many items there are"),
     _what("items", "@", "Where the items stand in an answer"),
     _what("id", "id", "Where its id stands in an item"),
     _what("title", "not_null(title, name)", "Where its title stands in an item"),
-    _what(
-        "text",
-        "not_null(text, description, content, body)",
-        "Where its text stands: text, HTML, lists and objects are made readable",
-    ),
+    _what("text", "not_null(text, description, content, body)", "Where its text, HTML or object stands"),
     _what("updated", "", "Where an item says when it last changed"),
     _what("url", "", "Where the address of an item's page stands"),
-    _how("url_template", "", "The page of an item for people, with {id}", template),
+    how("url_template", "", "The page of an item for people, with {id}", template),
     _what("meta", {}, "Metadata to filter by, each as JMESPath", key=_name),
     _what("offer", {}, f"Items are job listings: {', '.join(OFFER)}", key=_offer_name),
-    _what(
-        "detail",
-        "",
-        "The path of one item, with {id}: asked for what is new or changed, and found under `detail`",
-        _detail,
-        secret=True,
-    ),
-    _what(
-        "window",
-        "none",
-        "none: the whole list each time; date: what changed since, then history day by day",
-        one_of("none", "date"),
-    ),
-    _how("order", "none", "How the list is sorted by `updated`", one_of("desc", "asc", "none")),
-    _how(
-        "date_format",
-        "iso",
-        "How {since} and {until} are written",
-        one_of("iso", "date", "unix", "unix_ms"),
-    ),
-    _how("bucket", {}, "What {bucket} may be, each with the age it reaches: 7d, or any", _span, key=_name),
-    _how("overlap", 86_400.0, "How far a window reaches back before the last one", duration_s),
-    _how("seed_days", 0, "Days of history wanted, counted from the day it was added", whole(0, 20_000)),
-    _how("seed_windows", 7, "Days of history taken in by one sync", whole(1, 1000)),
-    _how("max_pages", 10_000, "Pages of the list asked for in one run", whole(1, 1_000_000)),
-    _how("max_items", None, "Items taken in one run; none for all", optional(whole(1, 100_000_000))),
-    _how(
-        "recheck",
-        0,
-        "Known items asked for by `detail` in one run, to see if they are gone",
-        whole(0, 100_000),
-    ),
+    _what("detail", "", "The path of one item, with {id}: found under `detail`", _detail, secret=True),
+    _what("window", "none", "The whole list each time, or by date of change", one_of("none", "date")),
+    how("order", "none", "How the list is sorted by `updated`", one_of("desc", "asc", "none")),
+    how("date_format", "iso", "How {since}, {until} are written", one_of("iso", "date", "unix", "unix_ms")),
+    how("bucket", {}, "What {bucket} may be, each with the age it reaches: 7d, or any", _span, key=_name),
+    how("overlap", 86_400.0, "How far a window reaches back before the last one", duration_s),
+    how("seed_days", 0, "Days of history wanted, counted from the day it was added", whole(0, 20_000)),
+    how("seed_windows", 7, "Days of history taken in by one sync", whole(1, 1000)),
+    how("max_pages", 10_000, "Pages of the list asked for in one run", whole(1, 1_000_000)),
+    how("max_items", None, "Items taken in one run; none for all", optional(whole(1, 100_000_000))),
+    how("recheck", 0, "Known items asked for in one run, to see if they are gone", whole(0, 100_000)),
     *SHARED,
 )

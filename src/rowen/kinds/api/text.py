@@ -1,7 +1,7 @@
-"""One readable text out of whatever an API gives for one: text, HTML, HTML in disguise, lists, objects.
+"""One readable text out of what an API has for one: text, HTML, escaped HTML, lists, objects.
 
 A list is one part after the other; an object is its parts under their names, where `heading` names the
-object itself. Only strings decide whether the whole is HTML, which somebody else makes Markdown of.
+object itself. Only strings decide whether the whole is HTML, which a converter makes Markdown of.
 """
 
 from __future__ import annotations

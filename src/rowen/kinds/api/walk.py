@@ -234,7 +234,7 @@ class Walk:
         self.announced = total if total is not None else self.announced
 
     def _note_moved(self, moved: bool) -> None:
-        # Pages by the last id are complete, whatever is removed in front of it.
+        # By the last id no page is missed when items in front of it are removed.
         self._moved = self._moved or (moved and self.api.paging is not Paging.LAST_ID)
 
     def _fresh(self, rows: Sequence[Listed | Broken]) -> Rows:
@@ -317,7 +317,7 @@ class Walk:
                 f" {self.pages_read} pages",
                 hint=f"look at `{self.api.paging}`: does it say where the next page stands?",
             )
-        # The same again and nothing with it is how some say that there is no more.
+        # Some APIs repeat the last cursor with an empty page to say that there is no more.
         return False
 
     def _by_last_id(self, rows: Sequence[Listed | Broken]) -> Step | None:

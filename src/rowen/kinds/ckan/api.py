@@ -1,7 +1,7 @@
 """CKAN's action API, and a walk through its datasets that loses none.
 
 Pages are asked for by key: each by the ids behind the last one that was seen, so that a dataset which is
-there all the time is met, whatever is added or removed meanwhile. Portals that do not take such a filter are
+there all the time is met even when others come or go meanwhile. Portals that do not take such a filter are
 read by offset in the order of ids: each page begins with the last row of the page before, and when it does
 not, something in front was removed and the page is read from further back. Portals that do not sort are read
 by offset and believed only when as many datasets came as were announced.

@@ -13,21 +13,21 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from rowen.core.params import Param, whole
+from rowen.core.params import whole
 from rowen.core.run import Counters, Mode, StopReason
 from rowen.core.source import Source
 from rowen.core.web import urls
 from rowen.engine.intake import Intake
 from rowen.engine.kind import Harvested, Prepared
 from rowen.engine.ports import Ports
-from rowen.errors import BadLocation, PermanentError, RowenError, TransientError, Unfetchable, Unparseable
+from rowen.errors import PermanentError, RowenError, TransientError, Unfetchable, Unparseable
 from rowen.fetching import credentials
 from rowen.fetching.client import stop_reason
 from rowen.kinds.api import asking
 from rowen.kinds.api.asking import TOO_MUCH, PageSize, ahead
 from rowen.kinds.api.items import Broken, Listed, Reading
 from rowen.kinds.api.receiver import Receiver
-from rowen.kinds.api.settings import CATALOGUE, duration_s
+from rowen.kinds.api.settings import CATALOGUE, duration_s, how
 from rowen.kinds.ckan import rules as ckan
 from rowen.kinds.ckan.api import ActionApi, DatasetPages
 from rowen.kinds.ckan.rules import Refused
@@ -40,29 +40,13 @@ NAMES_AT_ONCE = 100
 REFUSALS = frozenset({400, 401, 403, 404, 405, 409, 410, 501})
 """Statuses of a portal that does not answer searches."""
 
+WEEK_S, HOUR_S = 604_800.0, 3_600.0
+
 PARAMS = (
     *CATALOGUE,
-    Param(
-        name="page_size",
-        default=1000,
-        parse=whole(1, 10_000),
-        identity=False,
-        help="Datasets to ask for at a time; fewer when the portal has trouble",
-    ),
-    Param(
-        name="full_sync_every",
-        default=duration_s("7d"),
-        parse=duration_s,
-        identity=False,
-        help="How often to list all ids to find what is gone: 7d, 12h",
-    ),
-    Param(
-        name="overlap",
-        default=duration_s("1h"),
-        parse=duration_s,
-        identity=False,
-        help="How much further back to ask than the last run began: 1h",
-    ),
+    how("page_size", 1000, "Datasets to ask for at a time; fewer after an error", whole(1, 10_000)),
+    how("full_sync_every", WEEK_S, "How often to list all ids to find what is gone: 7d, 12h", duration_s),
+    how("overlap", HOUR_S, "How much further back to ask than the last run began: 1h", duration_s),
 )
 
 
@@ -76,26 +60,25 @@ async def prepare(ports: Ports, location: str, *, settings: Mapping[str, Any], c
     if not check:
         return Prepared(kind="ckan", location=home)
     try:
-        async with asking.open_client(ports, home, settings, Counters()) as client:
+        async with asking.open_api(ports, home, settings, Counters()) as client:
             page = await ActionApi(client, home).search(rows=0)
     except (TransientError, PermanentError) as exc:
-        hint = exc.hint or "check the address, or use `--no-check` to add it all the same"
-        if isinstance(exc, Refused) and exc.status in ckan.NOT_ALLOWED:
-            hint = credentials.hint(settings)
-        raise BadLocation(f"location `{home}`: {exc.message}", hint=hint, location=home) from exc
+        not_allowed = isinstance(exc, Refused) and exc.status in ckan.NOT_ALLOWED
+        hint = credentials.hint(settings) if not_allowed else None
+        raise asking.bad_location(home, exc, hint) from exc
     number = "datasets" if page.count is None else f"{page.count} datasets"
     return Prepared(kind="ckan", location=home, findings=(f"a CKAN portal with {number}: kind `ckan`",))
 
 
 async def count(ports: Ports, source: Source, params: Mapping[str, Any]) -> int:
     """How many datasets the portal has."""
-    async with asking.open_client(ports, source.location, params, Counters()) as client:
+    async with asking.open_api(ports, source.location, params, Counters()) as client:
         page = await ActionApi(client, source.location).search(rows=0)
     return page.count or 0
 
 
 async def harvest(ports: Ports, source: Source, params: Mapping[str, Any], intake: Intake) -> Harvested:
-    async with asking.open_client(ports, source.location, params, intake.counters) as client:
+    async with asking.open_api(ports, source.location, params, intake.counters) as client:
         harvester = _Harvester(ports, source, params, intake, ActionApi(client, source.location))
         try:
             return await harvester.run()

@@ -252,7 +252,7 @@ def _said(answer: Any) -> tuple[str, str]:
     kind = ""
     if isinstance(error, dict):
         kind = str(error.get("__type") or "").lower()
-        told = error.get("message") or {key: value for key, value in error.items() if key != "__type"}
-        error = told if isinstance(told, str) else kind or str(told)
+        message = error.get("message") or {key: value for key, value in error.items() if key != "__type"}
+        error = message if isinstance(message, str) else kind or str(message)
     said = " ".join(str(error).split())[:_MAX_SAID_CHARS]
     return said or "no reason given", kind

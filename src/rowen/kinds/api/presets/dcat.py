@@ -38,8 +38,5 @@ DCAT = Preset(
         "meta.tags": "keyword",
         "meta.themes": "theme",
     },
-    catalogue=Catalogue(
-        resources="[distribution][]",
-        resource=("title", "downloadURL || accessURL", "format || mediaType"),
-    ),
+    catalogue=Catalogue(resources="[distribution][].[title, downloadURL || accessURL, format || mediaType]"),
 )

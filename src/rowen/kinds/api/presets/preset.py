@@ -42,8 +42,7 @@ class Catalogue:
     landing: str = ""
     """A dataset's page below the location, for datasets without `url`; with `{id}` or `{name}`."""
     resources: str = ""
-    resource: tuple[str, str, str] = ("", "", "")
-    """Name, address and format of one resource."""
+    """Finds a list of the name, the address and the format of each resource."""
     check: str = ""
     """The path of one dataset, with `{id}` and `{host}`: asked before a dataset counts as gone."""
     check_lists: bool = False
