@@ -595,7 +595,7 @@ def test_times_are_typed_with_their_unit(text: str, seconds: float) -> None:
 
 @pytest.mark.parametrize("text", ["", "d", "-1d", "soon", "nan", "inf"])
 def test_what_is_no_time_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="expected a time"):
+    with pytest.raises(ValueError, match="expected"):
         duration_s(text)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import datetime
 
-from rowen.core.document import Converted, Known, Validators
+from rowen.core.document import Draft, Known, Validators
 from rowen.engine.intake import Intake
 from rowen.engine.ports import Ports
 from rowen.errors import PermanentError, RowenError, TransientError, Unparseable, Vanished
@@ -130,26 +130,25 @@ class Receiver:
         if known is not None and known.body_hash == digest and not intake.unconditional:
             intake.same_body(known, validators)
             return
-        await intake.fetched(
-            await self._converted(reading),
+        draft = Draft(
             reference=one.id,
             url=reading.url,
+            title=reading.title,
+            text=await self._text(reading),
             body_hash=digest,
             validators=validators,
             content_type=CONTENT_TYPE,
-            depth=0,
-            links=(),
-            stored_links=(),
             metadata=reading.metadata,
         )
+        await intake.fetched(draft)
 
-    async def _converted(self, reading: Reading) -> Converted:
+    async def _text(self, reading: Reading) -> str:
         if not reading.is_html:
             self._intake.counters.parses += 1
-            return Converted(reading.title, reading.text)
+            return reading.text
         body = reading.text.encode("utf-8", "replace")
         converted = await self._intake.convert(body, content_type=HTML, url=reading.url)
-        return Converted(reading.title, texts.under_its_title(converted.text))
+        return texts.under_its_title(converted.text)
 
     def _fail(self, id: str, exc: RowenError, *, at: datetime | None = None) -> None:  # noqa: A002
         self.taken.add(id)

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from rowen.core.params import Param, number, one_of, optional, whole, words
+from rowen.core.params import Param, one_of, optional, whole, words
+from rowen.core.rules.duration import Days, Duration
 from rowen.core.web import urls
 from rowen.fetching import credentials
 from rowen.kinds.api.dataset import template
@@ -18,20 +19,7 @@ from rowen.kinds.api.rules import OFFER, Paging
 from rowen.kinds.settings import CONCURRENCY, DELAY_S, MAX_DELETED_SHARE
 
 MAX_NAME_CHARS = 100
-_UNITS = {"d": 86_400.0, "h": 3_600.0, "m": 60.0, "s": 1.0}
-
-
-def duration_s(text: str) -> float:
-    """`7d`, `12h`, `90m`, `30s`; a bare number is days."""
-    bare = text.strip().lower()
-    unit = _UNITS.get(bare[-1:])
-    try:
-        value = float(bare[:-1] if unit else bare) * (unit or _UNITS["d"])
-    except ValueError:
-        value = -1.0
-    if not 0 <= value < 4e9:
-        raise ValueError("expected a time such as `7d`, `12h` or `30m`")
-    return value
+duration_s = Duration(bare="d")
 
 
 def _path(text: str) -> str:
@@ -99,7 +87,7 @@ TIMEOUT_S = how(
     "timeout_s",
     None,
     "Seconds to wait for an answer; none for the general setting",
-    optional(number(1, 3600)),
+    optional(Duration(1, 3600, bare="s")),
 )
 SHARED = (MAX_DELETED_SHARE, CONCURRENCY, DELAY_S, TIMEOUT_S, *credentials.PARAMS)
 
@@ -143,8 +131,8 @@ PARAMS = (
     how("date_format", "iso", "How {since}, {until} are written", one_of("iso", "date", "unix", "unix_ms")),
     how("bucket", {}, "What {bucket} may be, each with the age it reaches: 7d, or any", _span, key=_name),
     how("overlap", 86_400.0, "How far a window reaches back before the last one", duration_s),
-    how("seed_days", 0, "Days of history wanted, counted from the day it was added", whole(0, 20_000)),
-    how("seed_windows", 7, "Days of history taken in by one sync", whole(1, 1000)),
+    how("seed_days", 0, "Days of history wanted, counted from the day it was added", Days(0, 20_000)),
+    how("seed_windows", 7, "Days of history taken in by one sync", Days(1, 1000)),
     how("max_pages", 10_000, "Pages of the list asked for in one run", whole(1, 1_000_000)),
     how("max_items", None, "Items taken in one run; none for all", optional(whole(1, 100_000_000))),
     how("recheck", 0, "Known items asked for in one run, to see if they are gone", whole(0, 100_000)),
