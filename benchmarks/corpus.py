@@ -23,7 +23,7 @@ import psycopg
 from numpy.typing import NDArray
 
 from rowen.adapters.embedders.static import MODEL, TOKENIZER, StaticEmbedder
-from rowen.adapters.store.postgres.rows import words as postgres_words
+from rowen.adapters.store.postgres.search.words import words as postgres_words
 from rowen.core.search.query import indexable
 
 SMALL, LARGE = 1, 2

@@ -24,7 +24,8 @@ import psycopg
 from corpus import ONCE, SMALL, Corpus, Section, load_postgres, load_sqlite
 from numpy.typing import NDArray
 
-from rowen.adapters.store.postgres import nearest, texts
+from rowen.adapters.store.postgres.search import nearest
+from rowen.adapters.store.postgres.search.index import INDEX_AFTER, index_large_models
 from rowen.adapters.store.postgres.store import PostgresStore
 from rowen.adapters.store.sqlite.store import SqliteStore
 from rowen.core.search.hit import Filters, SearchMode
@@ -80,7 +81,7 @@ async def postgres() -> AsyncIterator[tuple[Store, Load]]:
 async def index(store: Store) -> None:
     """What the end of a run, and a server with time, would have done by now."""
     if isinstance(store, PostgresStore):
-        await store.database.outside_transaction(lambda db: texts.index_large_models(db, texts.INDEX_AFTER))
+        await store.database.outside_transaction(lambda db: index_large_models(db, INDEX_AFTER))
         await store.database.outside_transaction(lambda db: db.execute("VACUUM ANALYZE"))
 
 
@@ -135,7 +136,7 @@ async def measure(name: str, sections: int, count: int) -> None:
     questions = corpus.questions(count)
     async with STORES[name]() as (store, load):
         vectors, took = await filled(store, load, corpus)
-        indexed = name == "postgres" and len(vectors) > texts.INDEX_AFTER
+        indexed = name == "postgres" and len(vectors) > INDEX_AFTER
         how = f"by HNSW, ef_search {nearest.EF_SEARCH}" if indexed else "exactly"
         print(f"{name}: {len(vectors):,} sections {took}; vectors searched {how}", flush=True)
         for remark, filters in FILTERS.items():

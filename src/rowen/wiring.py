@@ -262,7 +262,7 @@ def _options(text: str) -> dict[str, Any]:
 
 def _dispatcher(config: Config, store: Store) -> Dispatcher:
     if is_postgres(config):
-        from rowen.adapters.store.postgres.dispatcher import PgQueuerDispatcher
+        from rowen.adapters.store.postgres.jobs.dispatcher import PgQueuerDispatcher
 
         return PgQueuerDispatcher(config.store.url, SystemClock(), held_s=config.workers.held_s)
     from rowen.adapters.store.sqlite.jobs import SqliteDispatcher

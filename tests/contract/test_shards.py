@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rowen.adapters.store.postgres.dispatcher import PgQueuerDispatcher
+from rowen.adapters.store.postgres.jobs.dispatcher import PgQueuerDispatcher
 from rowen.adapters.store.postgres.store import PostgresStore
 from rowen.adapters.store.sqlite.jobs import SqliteDispatcher
 from rowen.adapters.store.sqlite.store import SqliteStore
@@ -513,8 +513,6 @@ async def rows_left(store: Store, run: Run) -> int:
         f"SELECT (SELECT count(*) FROM questions WHERE run_id = {run.id})"
         f" + (SELECT count(*) FROM shard_turns WHERE run_id = {run.id})"
     )
-    if isinstance(store, SqliteStore):
-        return int(await store.database.read(lambda db: db.execute(text).get))
-    assert isinstance(store, PostgresStore)
+    assert isinstance(store, SqliteStore | PostgresStore)
     ((count,),) = await store.database.read(lambda db: db.query(text, {}))
     return int(count)

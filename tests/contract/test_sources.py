@@ -49,6 +49,16 @@ async def test_a_new_source_is_idle_and_shows_nothing(store: Store) -> None:
     assert (await store.stats(source.id)).documents == 0
 
 
+async def test_one_source_is_read_by_its_id_until_it_is_removed(store: Store) -> None:
+    docs, other = await a_source(store, "docs"), await a_source(store, "other")
+    await store.set_paused(docs.id, True)
+    assert await store.source(docs.id) == replace(docs, paused=True)
+    assert await store.source(other.id) == other
+    await store.remove_source(docs.id)
+    assert await store.source(docs.id) is None
+    assert await store.source(other.id) == other
+
+
 async def test_a_lease_is_held_by_one_owner_until_it_expires(store: Store) -> None:
     source = await a_source(store)
     first = await a_lease(store, source)

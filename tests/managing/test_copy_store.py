@@ -716,7 +716,7 @@ async def _columns(side: Side) -> set[tuple[str, str]]:
             "SELECT t.name, c.name FROM sqlite_schema t JOIN pragma_table_info(t.name) c"
             " WHERE t.type = 'table'"
         )
-        rows = await side.store.database.read(lambda db: db.execute(query).fetchall())
+        rows = await side.store.database.read(lambda db: db.query(query, {}))
     else:
         assert isinstance(side.store, PostgresStore)
         query = (

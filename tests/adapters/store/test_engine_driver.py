@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 import psycopg
 import pytest
 
-from rowen.adapters.store.postgres.engine_driver import EngineDriver
+from rowen.adapters.store.postgres.jobs.engine_driver import EngineDriver
 from tests.support.postgres import Server
 from tests.support.waiting import until
 

@@ -13,16 +13,19 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 from rowen.adapters.store.postgres.address import read_address
-from rowen.adapters.store.postgres.database import Database
+from rowen.adapters.store.postgres.database import PostgresDatabase
 from rowen.adapters.store.postgres.migrate import migrations
-from rowen.adapters.store.postgres.queries import queries
 from rowen.adapters.store.postgres.store import PostgresStore
+from rowen.adapters.store.postgres.transaction import QUERIES
+from rowen.adapters.store.shared.queries import written
+from rowen.adapters.store.shared.transaction import Lock
 from rowen.errors import StoreUnusable
 from tests.support.postgres import Server
 
 pytestmark = pytest.mark.anyio
 
-FOLDER = Path(__file__).parents[3] / "src/rowen/adapters/store/postgres"
+STORES = Path(__file__).parents[3] / "src/rowen/adapters/store"
+FOLDER = STORES / "postgres"
 
 # What the engine of the workers makes itself is not ours to describe.
 DESCRIBED = """
@@ -51,7 +54,9 @@ SELECT concat_ws(' ', f.cfgname, m.maptokentype, d.dictname)
 FROM pg_ts_config f JOIN pg_ts_config_map m ON m.mapcfg = f.oid JOIN pg_ts_dict d ON d.oid = m.mapdict
 WHERE f.cfgnamespace = %(schema)s::regnamespace
 """
-VALUE = re.compile(r"(?<!:):([a-z]\w*)")
+VALUE = re.compile(r"%\((\w+)\)s")
+FRAGMENTS = ("metadata_has",)
+"""Conditions, which are no statements by themselves."""
 
 
 @pytest.fixture
@@ -67,7 +72,7 @@ def described(server: Server, schema: str) -> list[str]:
 
 
 def test_the_schema_for_readers_is_what_the_migrations_make(postgres: Server, schema: str) -> None:
-    Database(postgres.url, schema=schema).open()
+    PostgresDatabase(postgres.url, schema=schema).open()
     with postgres.schema() as read, postgres.connect() as db:
         db.execute(f"CREATE SCHEMA {read}")
         db.execute(f"SET search_path TO {read}, public")
@@ -76,7 +81,7 @@ def test_the_schema_for_readers_is_what_the_migrations_make(postgres: Server, sc
 
 
 def test_every_migration_can_be_undone(postgres: Server, schema: str) -> None:
-    database = Database(postgres.url, schema=schema)
+    database = PostgresDatabase(postgres.url, schema=schema)
     database.open()
     database.migrate_to(0)
     states = [described(postgres, schema)]
@@ -90,22 +95,29 @@ def test_every_migration_can_be_undone(postgres: Server, schema: str) -> None:
 
 
 def test_every_query_is_valid_and_used(postgres: Server, schema: str) -> None:
-    Database(postgres.url, schema=schema).open()
-    code = "".join(path.read_text("utf-8") for path in FOLDER.glob("*.py"))
+    PostgresDatabase(postgres.url, schema=schema).open()
+    folders = (STORES / "shared", FOLDER)
+    code = "".join(path.read_text("utf-8") for folder in folders for path in folder.rglob("*.py"))
+    code += "".join(f'"lock_{one.value}"' for one in Lock)
+    here = written("rowen.adapters.store.shared") | written("rowen.adapters.store.postgres")
     with postgres.connect() as db:
         db.execute(f"SET search_path TO {schema}, public")
-        for name, text in queries().items():
+        for name, text in here.items():
             assert text.startswith("-- "), f"{name} says what it is for"
             assert f'"{name}"' in code, f"{name} is used"
             if "COPY " not in text:
-                for number, value in enumerate(dict.fromkeys(VALUE.findall(text)), 1):
-                    text = re.sub(rf"(?<!:):{value}\b", f"${number}", text)
-                db.execute(f"PREPARE {name}_ AS {text}")
+                statement = QUERIES.sql(name)
+                for number, value in enumerate(dict.fromkeys(VALUE.findall(statement)), 1):
+                    statement = statement.replace(f"%({value})s", f"${number}")
+                statement = statement.replace("%%", "%")
+                if name in FRAGMENTS:
+                    statement = f"SELECT 1 FROM documents_active d WHERE {statement}"
+                db.execute(f"PREPARE {name}_ AS {statement}")
 
 
 def test_processes_that_start_at_once_do_not_collide(postgres: Server, schema: str) -> None:
     with ThreadPoolExecutor(6) as threads:
-        for done in [threads.submit(Database(postgres.url, schema=schema).open) for _ in range(6)]:
+        for done in [threads.submit(PostgresDatabase(postgres.url, schema=schema).open) for _ in range(6)]:
             done.result()
     with postgres.connect() as db:
         found = db.execute(f"SELECT version FROM {schema}.schema_version").fetchall()
@@ -117,7 +129,7 @@ def test_stores_that_start_at_once_in_a_fresh_database_share_one_extension(
 ) -> None:
     url = postgres.url_of("postgres", database=database)
     with ThreadPoolExecutor(4) as threads:
-        for done in [threads.submit(Database(url, schema=f"store_{n}").open) for n in range(4)]:
+        for done in [threads.submit(PostgresDatabase(url, schema=f"store_{n}").open) for n in range(4)]:
             done.result()
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from rowen.adapters.store.postgres import keywords
-from rowen.adapters.store.postgres.rows import words
+from rowen.adapters.store.postgres.search import keywords
+from rowen.adapters.store.postgres.search.words import words
 from rowen.adapters.store.postgres.store import PostgresStore
 from rowen.core.search.hit import Filters
 from rowen.core.search.query import terms as terms_of

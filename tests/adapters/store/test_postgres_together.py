@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import timedelta
+from functools import partial
+from typing import Any
 
 import pytest
 
-from rowen.adapters.store.postgres import handoffs, history, shards
-from rowen.adapters.store.postgres.dispatcher import PgQueuerDispatcher
+from rowen.adapters.store.postgres.jobs.dispatcher import PgQueuerDispatcher
 from rowen.adapters.store.postgres.store import PostgresStore
-from rowen.adapters.store.postgres.transaction import Transaction
+from rowen.adapters.store.shared.transaction import Transaction
 from rowen.adapters.system.clock import SystemClock
 from rowen.core.feed import START
 from rowen.core.run import Mode
@@ -58,6 +59,11 @@ async def until_it_waits(server: Server, store: PostgresStore) -> None:
             # The server tells nobody who begins to wait: it must be asked.
             while not db.execute(waiting, (store.database.schema,)).fetchone():  # noqa: ASYNC110
                 await asyncio.sleep(0)
+
+
+def unit(method: Any) -> Callable[..., Any]:
+    """What a method of the store does on its transaction, for a transaction that does more."""
+    return partial(method.__wrapped__, method.__self__)
 
 
 async def begun(work: Awaitable[object]) -> asyncio.Future[object]:
@@ -184,7 +190,7 @@ async def test_news_becomes_visible_in_the_order_of_its_numbers(
     reached, go_on = threading.Event(), threading.Event()
 
     def slow_activation(db: Transaction) -> None:
-        history.activate(db, first.id, 0, NOW)
+        unit(store.activate)(db, first.id, 0, now=NOW)
         reached.set()
         assert go_on.wait(120)
 
@@ -210,7 +216,7 @@ async def test_forgetting_waits_for_those_who_are_about_to_use_a_text(
     reached, go_on = threading.Event(), threading.Event()
 
     def slow_stage(db: Transaction) -> object:
-        staged = handoffs.stage(db, lease, run, [a_draft(B, "once used")], NOW, False)
+        staged = unit(store.stage)(db, lease, run, [a_draft(B, "once used")], now=NOW)
         reached.set()
         assert go_on.wait(120)
         return staged
@@ -301,7 +307,7 @@ async def test_a_question_asked_while_a_turn_ends_waits_and_brings_the_next(
     reached, go_on = threading.Event(), threading.Event()
 
     def slow_end(db: Transaction) -> None:
-        shards.pass_turn(db, lease, run, HOST, 1, NOW)
+        unit(other.pass_turn)(db, lease, run, HOST, 1, now=NOW)
         reached.set()
         assert go_on.wait(120)
 
@@ -325,7 +331,7 @@ async def test_the_end_of_a_turn_waits_for_a_question_and_sees_it(
     reached, go_on = threading.Event(), threading.Event()
 
     def slow_question(db: Transaction) -> None:
-        shards.ask_pages(db, lease, run, HOST, [{"page": B}], NOW)
+        unit(store.ask_pages)(db, lease, run, HOST, [{"page": B}], now=NOW)
         reached.set()
         assert go_on.wait(120)
 
@@ -397,7 +403,7 @@ async def test_the_end_of_a_run_waits_for_a_turn_that_is_being_passed_on(
     reached, go_on = threading.Event(), threading.Event()
 
     def slow_end(db: Transaction) -> None:
-        shards.pass_turn(db, lease, run, HOST, 1, NOW)
+        unit(other.pass_turn)(db, lease, run, HOST, 1, now=NOW)
         reached.set()
         assert go_on.wait(120)
 

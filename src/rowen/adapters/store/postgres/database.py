@@ -7,30 +7,27 @@ what is stored.
 
 from __future__ import annotations
 
-import asyncio
-import threading
+import re
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, TypeVar
 
-import orjson
 import psycopg
-from psycopg.types.json import set_json_loads
-from psycopg.types.string import StrDumperUnknown
+from psycopg.types.string import StrDumperUnknown, TextLoader
 
 from rowen.adapters.store.postgres.address import Address, read_address
 from rowen.adapters.store.postgres.failures import not_connected, translated
 from rowen.adapters.store.postgres.migrate import Connection, migrate, prepare, search_path
-from rowen.adapters.store.postgres.transaction import Transaction
+from rowen.adapters.store.postgres.transaction import PostgresTransaction
+from rowen.adapters.store.shared.database import Database
+from rowen.adapters.store.shared.values import Json
 from rowen.errors import StoreBusy
 
 PATIENCE_S = 10.0
 """How long a server that is away is waited for; it was there when the store was opened."""
 RECONNECT_S = 0.3
 WRITERS = 4
-READERS = 4
 TRIES = 4
 UPGRADE_S = 60.0
 """How long one process waits for another that brings the schema up to date."""
@@ -48,8 +45,12 @@ _OVERTAKEN = (
     psycopg.errors.UniqueViolation,
 )
 
-P = ParamSpec("P")
+READ_AS_TEXT = ("timestamptz", "date", "json", "jsonb")
+"""As both databases give them to the store."""
+_NUL_IN_JSON = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
+
 T = TypeVar("T")
+Work = Callable[[PostgresTransaction], T]
 
 
 class _Away(Exception):
@@ -67,7 +68,18 @@ class _Text(StrDumperUnknown):
         return super().dump(obj.replace("\0", "\ufffd"))
 
 
-class Database:
+class _JsonText(StrDumperUnknown):
+    """PostgreSQL knows no NUL in JSON either, not even as an escape."""
+
+    def dump(self, obj: Json) -> Any:  # type: ignore[override]
+        return super().dump(without_nul(obj.text()))
+
+
+def without_nul(json: str) -> str:
+    return _NUL_IN_JSON.sub(r"\1\\ufffd", json) if "\\u0000" in json else json
+
+
+class PostgresDatabase(Database[PostgresTransaction]):
     def __init__(
         self,
         url: str,
@@ -76,17 +88,12 @@ class Database:
         busy_timeout_s: float = 5.0,
         patience_s: float = PATIENCE_S,
     ) -> None:
+        super().__init__(writers=WRITERS)
         self._patience_s = patience_s
         self._address = read_address(url, schema)
         self._busy_timeout_s = busy_timeout_s
         self._extension = ""
-        self._local = threading.local()
-        self._guard = threading.Lock()
-        self._connections: set[Connection] = set()
         self._written = 0
-        self._writers = ThreadPoolExecutor(WRITERS, thread_name_prefix="rowen-write")
-        self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="rowen-read")
-        self._closed = False
 
     @property
     def schema(self) -> str:
@@ -107,28 +114,12 @@ class Database:
         with self._translated(), self._connect(lock_timeout_s=UPGRADE_S) as db:
             self._extension = prepare(db, self._address)
 
-    async def write(
-        self, work: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        return await self._shielded(self._writers, lambda: self._write(work, *args, **kwargs))
-
-    async def read(
-        self, work: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        return await self._shielded(self._readers, lambda: self._read(work, *args, **kwargs))
-
     async def outside_transaction(self, work: Callable[[Connection], T]) -> T:
         """For the few statements PostgreSQL refuses inside a transaction. They may wait for others."""
-        return await self._shielded(self._writers, lambda: self._bare(work))
+        return await self._ended(self._writers, lambda: self._bare(work))
 
     def rows_written(self) -> int:
         return self._written
-
-    async def close(self) -> None:
-        if self._closed:
-            return
-        self._closed = True
-        await asyncio.get_running_loop().run_in_executor(None, self._close)
 
     def migrate_to(self, number: int) -> None:
         """Up or down to a numbered schema. The caller has made sure that nobody else works."""
@@ -137,47 +128,39 @@ class Database:
 
     # below: runs in the threads
 
-    async def _shielded(self, pool: ThreadPoolExecutor, unit: Callable[[], T]) -> T:
-        # A unit of work that has begun ends: cancelling the waiter must not leave its outcome unknown.
-        return await asyncio.shield(asyncio.get_running_loop().run_in_executor(pool, unit))
-
-    def _write(self, work: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+    def _write(self, work: Work[T]) -> T:
         with self._translated():
             for _ in range(TRIES - 1):
                 try:
-                    return self._patient(WRITING, work, *args, **kwargs)
+                    return self._patient(WRITING, work)
                 except _OVERTAKEN:
                     continue
-            return self._patient(WRITING, work, *args, **kwargs)
+            return self._patient(WRITING, work)
 
-    def _read(self, work: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+    def _read(self, work: Work[T]) -> T:
         with self._translated():
-            return self._patient(READING, work, *args, **kwargs)
+            return self._patient(READING, work)
 
     def _bare(self, work: Callable[[Connection], T]) -> T:
         with self._translated(), self._connect(lock_timeout_s=0) as db:
             return work(db)
 
-    def _patient(
-        self, begin: str, work: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
+    def _patient(self, begin: str, work: Work[T]) -> T:
         """A server that is being restarted is waited for, as long as nothing of the unit may have lasted."""
         deadline = time.monotonic() + self._patience_s
         while True:
             try:
-                return self._unit(begin, work, *args, **kwargs)
+                return self._unit(begin, work)
             except (_Away, StoreBusy) as exc:
                 if time.monotonic() >= deadline or self._closed:
                     raise (exc.cause if isinstance(exc, _Away) else exc) from None
             time.sleep(RECONNECT_S)
 
-    def _unit(
-        self, begin: str, work: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
+    def _unit(self, begin: str, work: Work[T]) -> T:
         db = self._begun(begin)
-        transaction = Transaction(db, self._address.schema)
+        transaction = PostgresTransaction(db, self._address.schema)
         try:
-            done = work(transaction, *args, **kwargs)
+            done = work(transaction)
         except psycopg.OperationalError as exc:
             broken = db.broken
             self._roll_back(db)
@@ -229,10 +212,13 @@ class Database:
             raise not_connected(exc, self._address.shown) from exc
         try:
             db.adapters.register_dumper(str, _Text)
-            set_json_loads(orjson.loads, db)
+            db.adapters.register_dumper(Json, _JsonText)
+            for kind in READ_AS_TEXT:
+                db.adapters.register_loader(kind, TextLoader)
             waits_s = self._busy_timeout_s if lock_timeout_s is None else lock_timeout_s
             db.execute(
                 "SELECT set_config('TimeZone', 'UTC', false), set_config('lock_timeout', %s, false),"
+                " set_config('DateStyle', 'ISO', false),"
                 " set_config('idle_in_transaction_session_timeout', %s, false)",
                 (f"{waits_s * 1000:.0f}", str(ABANDONED_MS)),
             )
@@ -248,13 +234,6 @@ class Database:
         with self._guard:
             self._connections.discard(db)
         db.close()
-
-    def _close(self) -> None:
-        self._readers.shutdown(wait=True)
-        self._writers.shutdown(wait=True)
-        for db in self._connections:
-            db.close()
-        self._connections.clear()
 
     @contextmanager
     def _translated(self) -> Iterator[None]:

@@ -6,16 +6,14 @@ not collide and a failed upgrade leaves nothing behind.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cache
-from importlib import resources
 from typing import Any
 
 import psycopg
 from psycopg.sql import SQL, Identifier
 
-from rowen.adapters.store.postgres import engine
 from rowen.adapters.store.postgres.address import Address
+from rowen.adapters.store.postgres.jobs import engine
+from rowen.adapters.store.shared.migrations import Migration, downwards, read_migrations, upwards
 from rowen.errors import StoreUnusable
 
 ADVISORY = 0x526F776E
@@ -28,27 +26,8 @@ WORKERS = 3
 Connection = psycopg.Connection[tuple[Any, ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class Migration:
-    number: int
-    name: str
-    up: str
-    down: str
-
-
-@cache
 def migrations() -> tuple[Migration, ...]:
-    folder = resources.files(__package__) / "migrations"
-    ups = sorted(f.name for f in folder.iterdir() if f.name.endswith(".up.sql"))
-    return tuple(
-        Migration(
-            int(name[:4]),
-            name[5 : -len(".up.sql")],
-            (folder / name).read_text("utf-8"),
-            (folder / name.replace(".up.", ".down.")).read_text("utf-8"),
-        )
-        for name in ups
-    )
+    return read_migrations(__package__)
 
 
 def prepare(db: Connection, address: Address) -> str:
@@ -90,16 +69,14 @@ def migrate(db: Connection, address: Address, target: int) -> None:
         db.execute(SQL("INSERT INTO {}.schema_version VALUES (0)").format(schema))
         version = 0
     db.execute(search_path(address.schema, _pgvector(db, address) or "public", local=True))
-    for migration in migrations():
-        if version < migration.number <= target:
-            db.execute(migration.up)
-            if migration.number == WORKERS:
-                engine.install(db, address.schema)
-    for migration in reversed(migrations()):
-        if target < migration.number <= version:
-            if migration.number == WORKERS:
-                engine.uninstall(db, address.schema)
-            db.execute(migration.down)
+    for migration in upwards(migrations(), version, target):
+        db.execute(migration.up)
+        if migration.number == WORKERS:
+            engine.install(db, address.schema)
+    for migration in downwards(migrations(), version, target):
+        if migration.number == WORKERS:
+            engine.uninstall(db, address.schema)
+        db.execute(migration.down)
     db.execute("UPDATE schema_version SET version = %s", (target,))
 
 

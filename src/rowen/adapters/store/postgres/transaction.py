@@ -1,20 +1,37 @@
-"""One open transaction, as units of work see it: named queries in, rows out, every row written counted."""
+"""One open transaction on PostgreSQL, every row written counted."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 import psycopg
 
-from rowen.adapters.store.postgres.queries import sql
+from rowen.adapters.store.postgres.jobs import engine
+from rowen.adapters.store.postgres.search.words import words
+from rowen.adapters.store.shared.queries import Queries
+from rowen.adapters.store.shared.transaction import K, Lock, Row, Transaction
+from rowen.core import hashing
+from rowen.core.section import Passage
 
-Row = tuple[Any, ...]
+QUERIES = Queries(
+    __package__,
+    [
+        (r"%", "%%"),
+        (r"\bIN list\((:\w+)\)", r"= ANY (\1)"),
+        (r"\b\w+ IN keys\((:\w+)\)", r"digest = ANY (\1)"),
+        (r"\binstr\(", "strpos("),
+        (r"(?<!:):([a-z]\w*)", r"%(\1)s"),
+    ],
+)
 
 _WRITES = ("INSERT", "UPDATE", "DELETE", "COPY")
 
 
-class Transaction:
+class PostgresTransaction(Transaction):
+    queries = QUERIES
+
     def __init__(self, connection: psycopg.Connection[Row], schema: str) -> None:
         self.connection = connection
         self.schema = schema
@@ -22,35 +39,27 @@ class Transaction:
         """Rows inserted, updated or deleted so far."""
 
     def rows(self, name: str, /, **values: Any) -> list[Row]:
-        return self.query(sql(name), values)
+        return self._execute(QUERIES.sql(name), values)
 
-    def row(self, name: str, /, **values: Any) -> Row | None:
-        found = self.rows(name, **values)
-        return found[0] if found else None
-
-    def value(self, name: str, /, **values: Any) -> Any:
-        """The first column of the first row; None when there is none."""
-        found = self.rows(name, **values)
-        return found[0][0] if found else None
+    def each(self, name: str, /, **values: Any) -> Iterable[Row]:
+        return self.rows(name, **values)
 
     def write(self, name: str, /, **values: Any) -> int:
-        """How many rows it wrote."""
         with self.connection.cursor() as cursor:
-            cursor.execute(sql(name), values)
+            cursor.execute(QUERIES.sql(name), values)
             return self._counted(cursor)
 
     def write_many(self, name: str, values: Iterable[Mapping[str, Any]]) -> None:
         """All of them in one trip to the server."""
         with self.connection.cursor() as cursor:
-            cursor.executemany(sql(name), values)
+            cursor.executemany(QUERIES.sql(name), values)
             self._counted(cursor)
 
     def insert_many(self, name: str, values: Sequence[Mapping[str, Any]]) -> list[Any]:
-        """The same for a query that returns an id: the ids, in the order of the values."""
         if not values:
             return []
         with self.connection.cursor() as cursor:
-            cursor.executemany(sql(name), values, returning=True)
+            cursor.executemany(QUERIES.sql(name), values, returning=True)
             ids = []
             for result in cursor.results():
                 self._counted(result)
@@ -59,15 +68,54 @@ class Transaction:
             return ids
 
     def copy(self, name: str, rows: Iterable[Sequence[Any]]) -> None:
-        """Many rows at once: a sixteenth of the time of as many inserts."""
+        self.copy_into(QUERIES.sql(name), rows)
+
+    def copy_into(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
+        """A sixteenth of the time of as many inserts."""
         with self.connection.cursor() as cursor:
-            with cursor.copy(sql(name)) as copy:
+            with cursor.copy(statement) as copy:
                 for row in rows:
                     copy.write_row(row)
             self._counted(cursor)
 
     def query(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
-        """For the few statements that are put together."""
+        return self._execute(QUERIES.translated(statement), values)
+
+    def lock(self, what: Lock) -> None:
+        self.rows(f"lock_{what.value}")
+
+    def key(self, text: str) -> bytes:
+        """An entry of an index must be short, and a text may be long."""
+        return hashing.of_text(text)
+
+    def in_order(self, keys: Iterable[K]) -> list[K]:
+        return sorted(keys)
+
+    def submit(
+        self, task: str, payloads: Sequence[Mapping[str, Any]], *, now: datetime, priority: int = 0
+    ) -> None:
+        engine.submit(self.connection, self.schema, task, payloads, priority=priority)
+
+    def insert_passages(self, passages: Sequence[Passage]) -> dict[bytes, int]:
+        # Not by COPY: the server makes the words.
+        return dict(
+            self.rows(
+                "passages_insert",
+                hashes=[passage.hash for passage in passages],
+                heading_paths=[passage.heading_path for passage in passages],
+                texts=[passage.text for passage in passages],
+                heading_words=[words(passage.heading_path) for passage in passages],
+                text_words=[words(passage.text) for passage in passages],
+            )
+        )
+
+    def insert_vectors(self, model_id: int, vectors: Mapping[int, bytes]) -> None:
+        self.copy(
+            "vectors_insert",
+            ((passage, model_id, vector, as_embedding(vector)) for passage, vector in vectors.items()),
+        )
+
+    def _execute(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
         with self.connection.cursor() as cursor:
             cursor.execute(statement, values)
             self._counted(cursor)
@@ -77,3 +125,8 @@ class Transaction:
         if (cursor.statusmessage or "").startswith(_WRITES):
             self.written += max(cursor.rowcount, 0)
         return cursor.rowcount
+
+
+def as_embedding(vector: bytes) -> str:
+    """The signed bytes as pgvector reads numbers."""
+    return str(memoryview(vector).cast("b").tolist())

@@ -5,57 +5,34 @@ One thread writes, a few read; each unit of work is one transaction. Nothing her
 
 from __future__ import annotations
 
-import asyncio
 import errno
-import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from importlib import resources
 from pathlib import Path
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import TypeVar
 
 import apsw
 
+from rowen.adapters.store.shared.database import Database
+from rowen.adapters.store.shared.migrations import Migration, downwards, read_migrations, upwards
+from rowen.adapters.store.sqlite.transaction import SqliteTransaction, bound
 from rowen.errors import RowenError, StoreBusy, StoreFull, StoreUnusable
 
 APPLICATION_ID = 0x526F776E  # "Rown" in the file's header: this database is ours
-READERS = 4
 
-P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Migration:
-    def __init__(self, number: int, name: str, up: str, down: str) -> None:
-        self.number, self.name, self.up, self.down = number, name, up, down
+def migrations() -> tuple[Migration, ...]:
+    return read_migrations(__package__)
 
 
-def migrations() -> list[Migration]:
-    folder = resources.files(__package__) / "migrations"
-    ups = sorted(f.name for f in folder.iterdir() if f.name.endswith(".up.sql"))
-    return [
-        Migration(
-            int(name[:4]),
-            name[5 : -len(".up.sql")],
-            (folder / name).read_text("utf-8"),
-            (folder / name.replace(".up.", ".down.")).read_text("utf-8"),
-        )
-        for name in ups
-    ]
-
-
-class Database:
+class SqliteDatabase(Database[SqliteTransaction]):
     def __init__(self, path: Path, *, busy_timeout_s: float = 5.0) -> None:
+        super().__init__(writers=1)
         self._path = path
         self._busy_timeout_ms = int(busy_timeout_s * 1000)
-        self._local = threading.local()
-        self._connections: list[apsw.Connection] = []
-        self._guard = threading.Lock()
-        self._writer = ThreadPoolExecutor(1, thread_name_prefix="rowen-write")
-        self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="rowen-read")
         self._writing: apsw.Connection | None = None
-        self._closed = False
 
     @property
     def path(self) -> Path:
@@ -64,57 +41,33 @@ class Database:
     def open(self, *, migrate: bool = True) -> None:
         """Create or check the file and bring its schema up to date. Called once, before any work.
 
-        Without `migrate` the schema stays as it is, for whoever wants to look at it or take it back.
+        Without `migrate` the schema stays as it is, for a caller that looks at it or takes it back.
         """
-        self._writer.submit(self._open_writer, migrate).result()
-
-    async def write(
-        self, work: Callable[Concatenate[apsw.Connection, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        return await self._shielded(self._writer, lambda: self._write(work, *args, **kwargs))
-
-    async def read(
-        self, work: Callable[Concatenate[apsw.Connection, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        return await self._shielded(self._readers, lambda: self._read(work, *args, **kwargs))
+        self._writers.submit(self._open_writer, migrate).result()
 
     async def outside_transaction(self, work: Callable[[apsw.Connection], T]) -> T:
         """For the few statements SQLite refuses inside a transaction."""
-        return await self._shielded(self._writer, lambda: self._bare(work))
+        return await self._ended(self._writers, lambda: self._bare(work))
 
     def rows_written(self) -> int:
         return self._writing.total_changes() if self._writing is not None else 0
 
-    async def close(self) -> None:
-        if self._closed:
-            return
-        self._closed = True
-        await asyncio.get_running_loop().run_in_executor(None, self._close)
-
     def migrate_to(self, number: int, *, check: Callable[[apsw.Connection], None] = lambda db: None) -> None:
         """Up or down to a numbered schema. `check` looks first, in the same transaction, and may raise."""
-        self._writer.submit(self._migrate_to, number, check).result()
+        self._writers.submit(self._migrate_to, number, check).result()
 
     # below: runs in the threads
 
-    async def _shielded(self, pool: ThreadPoolExecutor, unit: Callable[[], T]) -> T:
-        # A unit of work that has begun ends: cancelling the waiter must not leave its outcome unknown.
-        return await asyncio.shield(asyncio.get_running_loop().run_in_executor(pool, unit))
-
-    def _write(
-        self, work: Callable[Concatenate[apsw.Connection, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
+    def _write(self, work: Callable[[SqliteTransaction], T]) -> T:
         db = self._connection_for_writing()
         with self._translated(), _transaction(db, "IMMEDIATE"):
-            return work(db, *args, **kwargs)
+            return work(SqliteTransaction(db))
 
-    def _read(
-        self, work: Callable[Concatenate[apsw.Connection, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
+    def _read(self, work: Callable[[SqliteTransaction], T]) -> T:
         with self._translated():
             db = self._connection_for_reading()
             with _transaction(db, "DEFERRED"):
-                return work(db, *args, **kwargs)
+                return work(SqliteTransaction(db))
 
     def _bare(self, work: Callable[[apsw.Connection], T]) -> T:
         with self._translated():
@@ -162,7 +115,8 @@ class Database:
     def _connect(self) -> apsw.Connection:
         db = apsw.Connection(str(self._path))
         with self._guard:
-            self._connections.append(db)
+            self._connections.add(db)
+        db.convert_binding = bound
         db.set_busy_timeout(self._busy_timeout_ms)
         db.execute("PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -32000")
         return db
@@ -177,13 +131,6 @@ class Database:
         if db is None:
             db = self._local.db = self._connect()
         return db
-
-    def _close(self) -> None:
-        self._readers.shutdown(wait=True)
-        self._writer.shutdown(wait=True)
-        for db in self._connections:
-            db.close()
-        self._connections.clear()
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -263,10 +210,8 @@ def _migrate(
     with _transaction(db, "IMMEDIATE"):
         check(db)
         version = user_version(db)
-        for migration in known:
-            if version < migration.number <= target:
-                db.execute(migration.up)
-        for migration in reversed(known):
-            if target < migration.number <= version:
-                db.execute(migration.down)
+        for migration in upwards(known, version, target):
+            db.execute(migration.up)
+        for migration in downwards(known, version, target):
+            db.execute(migration.down)
         db.execute(f"PRAGMA user_version = {target}; PRAGMA application_id = {APPLICATION_ID}")

@@ -1,29 +1,23 @@
-"""The schema of a store as something to look at, to bring up to date, and to take back.
-
-The file may have any schema that was ever released, so nothing here uses the queries of the newest one.
-"""
+"""The schema of a SQLite file, of any age."""
 
 from __future__ import annotations
 
-import re
+import asyncio
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
+from typing import TypeVar
 
 import apsw
 
-from rowen.adapters.store.sqlite.database import Database, migrations, user_version
-from rowen.adapters.store.sqlite.rows import time_out
-from rowen.errors import Conflict, UserError
-from rowen.ports.store.schema import Loss
+from rowen.adapters.store.shared.schema import SharedSchema
+from rowen.adapters.store.shared.values import time_out
+from rowen.adapters.store.sqlite.database import SqliteDatabase, migrations, user_version
 
-_DROPPED_TABLE = re.compile(r"\bDROP TABLE (\w+)")
-_DROPPED_COLUMN = re.compile(r"\bALTER TABLE (\w+) DROP COLUMN (\w+)")
+T = TypeVar("T")
 
 
-class SqliteSchema:
-    """The `Schema` port. Opening it changes nothing in the file."""
-
+class SqliteSchema(SharedSchema[apsw.Connection]):
     def __init__(
         self,
         path: Path,
@@ -32,60 +26,29 @@ class SqliteSchema:
         now: Callable[[], datetime],
         is_dead: Callable[[str], bool],
     ) -> None:
-        self._database = Database(path, busy_timeout_s=busy_timeout_s)
-        self._now = now
-        self._is_dead = is_dead
+        super().__init__(str(path), migrations(), now=now, is_dead=is_dead)
+        self._database = SqliteDatabase(path, busy_timeout_s=busy_timeout_s)
         self._database.open(migrate=False)
 
     async def close(self) -> None:
         await self._database.close()
 
-    @property
-    def latest(self) -> int:
-        return migrations()[-1].number
+    async def _look(self, work: Callable[[apsw.Connection], T]) -> T:
+        return await self._database.read(lambda db: work(db.connection))
 
-    async def version(self) -> int:
-        return await self._database.read(user_version)
+    async def _move(self, to: int, check: Callable[[apsw.Connection], None]) -> None:
+        await asyncio.to_thread(self._database.migrate_to, to, check=check)
 
-    async def losses(self, to: int) -> list[Loss]:
-        return await self._database.read(_losses, to)
+    def _version(self, db: apsw.Connection) -> int:
+        return user_version(db)
 
-    async def upgrade(self) -> None:
-        self._database.migrate_to(self.latest)
+    def _held(self, db: apsw.Connection, now: datetime) -> list[tuple[str, str]]:
+        found = db.execute("SELECT name, owner FROM leases WHERE expires_at > ?", (time_out(now),))
+        return [(str(name), str(owner)) for name, owner in found]
 
-    async def downgrade(self, to: int) -> None:
-        version = await self.version()
-        if not to < version:
-            raise UserError(
-                f"store `{self._database.path}`: has schema {version}, which is not newer than {to}",
-                hint="`rowen db upgrade` goes the other way",
-            )
-        self._database.migrate_to(to, check=self._nobody_works)
-
-    def _nobody_works(self, db: apsw.Connection) -> None:
-        now = time_out(self._now())
-        held = db.execute("SELECT name, owner FROM leases WHERE expires_at > ?", (now,)).fetchall()
-        for name, owner in held:
-            if not self._is_dead(str(owner)):
-                what = "`rowen serve` looks after it" if name == "orchestrator" else "a run is under way"
-                raise Conflict(
-                    f"store `{self._database.path}`: {what}: `{owner}`",
-                    hint="stop it first; a lease of a machine that is gone ends within a minute",
-                    owner=owner,
-                )
-
-
-def _losses(db: apsw.Connection, to: int) -> list[Loss]:
-    there = {str(row[0]) for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-    tables: list[str] = []
-    columns: list[tuple[str, str]] = []
-    for migration in reversed(migrations()):
-        if to < migration.number <= user_version(db):
-            tables += [name for name in _DROPPED_TABLE.findall(migration.down) if name in there]
-            columns += _DROPPED_COLUMN.findall(migration.down)
-    losses = [Loss(name, None, int(db.execute(f'SELECT count(*) FROM "{name}"').get)) for name in tables]
-    for table, column in columns:
-        if table not in tables:
-            rows = db.execute(f'SELECT count("{column}") FROM "{table}"').get
-            losses.append(Loss(table, column, int(rows)))
-    return losses
+    def _count(self, db: apsw.Connection, table: str, column: str | None) -> int | None:
+        there = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?"
+        if not db.execute(there, (table,)).get:
+            return None
+        what = "*" if column is None else f'"{column}"'
+        return int(db.execute(f'SELECT count({what}) FROM "{table}"').get)

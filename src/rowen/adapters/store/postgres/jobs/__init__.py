@@ -1,0 +1,1 @@
+"""Tickets on PostgreSQL, carried by PGQueuer."""

@@ -1,0 +1,24 @@
+"""Texts as the words of the keyword index."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from rowen.core.search.query import indexable
+
+_NO_WORD = re.compile("[^\\w\u0300-\u036f]+|_+")
+_ACCENTS = re.compile("(?<=[a-z])[\u0300-\u036f]+")
+
+
+def words(text: str) -> str:
+    """The text as words between spaces, in lower case, Latin letters without accents, as SQLite has them.
+
+    The server's own parser would read `os.path.join` as the name of a host, and `path` would not find it;
+    what it takes for capital letters depends on the database.
+    """
+    plain = _NO_WORD.sub(" ", indexable(text)).lower()
+    if plain.isascii():
+        return plain
+    # The dots of Japanese and the parts of Korean syllables are put together again.
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", plain)))

@@ -1,0 +1,61 @@
+"""Threads that carry whole units of work to a database: some write, some read, each unit one transaction."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Generic, TypeVar
+
+from rowen.adapters.store.shared.transaction import Transaction
+
+READERS = 4
+
+T = TypeVar("T")
+Tx = TypeVar("Tx", bound=Transaction)
+
+
+class Database(ABC, Generic[Tx]):
+    def __init__(self, *, writers: int) -> None:
+        self._local = threading.local()
+        self._guard = threading.Lock()
+        self._connections: set[Any] = set()
+        self._writers = ThreadPoolExecutor(writers, thread_name_prefix="rowen-write")
+        self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="rowen-read")
+        self._closed = False
+
+    async def write(self, work: Callable[[Tx], T]) -> T:
+        return await self._ended(self._writers, lambda: self._write(work))
+
+    async def read(self, work: Callable[[Tx], T]) -> T:
+        return await self._ended(self._readers, lambda: self._read(work))
+
+    async def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        await asyncio.get_running_loop().run_in_executor(None, self._close)
+
+    @abstractmethod
+    def rows_written(self) -> int: ...
+
+    async def _ended(self, pool: ThreadPoolExecutor, unit: Callable[[], T]) -> T:
+        # A unit of work that has begun ends: cancelling the waiter must not leave its outcome unknown.
+        return await asyncio.shield(asyncio.get_running_loop().run_in_executor(pool, unit))
+
+    # below: runs in the threads
+
+    @abstractmethod
+    def _write(self, work: Callable[[Tx], T]) -> T: ...
+
+    @abstractmethod
+    def _read(self, work: Callable[[Tx], T]) -> T: ...
+
+    def _close(self) -> None:
+        self._readers.shutdown(wait=True)
+        self._writers.shutdown(wait=True)
+        for db in self._connections:
+            db.close()
+        self._connections.clear()

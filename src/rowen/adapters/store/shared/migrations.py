@@ -1,0 +1,41 @@
+"""The numbered steps between the schemas of a database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    number: int
+    name: str
+    up: str
+    down: str
+
+
+@cache
+def read_migrations(package: str) -> tuple[Migration, ...]:
+    folder = resources.files(package) / "migrations"
+    ups = sorted(file.name for file in folder.iterdir() if file.name.endswith(".up.sql"))
+    return tuple(
+        Migration(
+            int(name[:4]),
+            name[5 : -len(".up.sql")],
+            (folder / name).read_text("utf-8"),
+            (folder / name.replace(".up.", ".down.")).read_text("utf-8"),
+        )
+        for name in ups
+    )
+
+
+def upwards(known: Sequence[Migration], version: int, target: int) -> Iterator[Migration]:
+    """The steps from a version up to a higher one; none when it is not higher."""
+    return (one for one in known if version < one.number <= target)
+
+
+def downwards(known: Sequence[Migration], version: int, target: int) -> Iterator[Migration]:
+    """The steps from a version back to a lower one; none when it is not lower."""
+    return (one for one in reversed(known) if target < one.number <= version)

@@ -1,0 +1,51 @@
+"""Named statements: those in `queries.sql` here, and those a database has in their place or besides.
+
+They are written in the SQL that both databases understand, with `:name` for a value. Three things are written
+as neither of them does, and each database's rules put its own in their place:
+
+    id IN list(:ids)                 one of these values
+    reference IN keys(:keys)         one of these texts, by what a database finds long texts by
+    COPY refs (id, ...) FROM STDIN   many rows at once
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib import resources
+
+Rule = tuple[str, str | Callable[[re.Match[str]], str]]
+"""A pattern, and what comes in its place."""
+
+_NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
+_COMMENT = re.compile(r"^\s*--.*\n", re.MULTILINE)
+
+
+class Queries:
+    def __init__(self, package: str, rules: Sequence[Rule]) -> None:
+        self._package = package
+        self._rules = [(re.compile(pattern), put) for pattern, put in rules]
+        self.sql = cache(self._sql)
+        """The statement of a name in the database's own SQL."""
+
+    def text(self, name: str) -> str:
+        """A statement as it is written, to be put together with others."""
+        texts = written(self._package)
+        return _COMMENT.sub("", texts[name] if name in texts else written(__package__)[name])
+
+    def translated(self, statement: str) -> str:
+        for pattern, put in self._rules:
+            statement = pattern.sub(put, statement)
+        return statement
+
+    def _sql(self, name: str) -> str:
+        return self.translated(self.text(name))
+
+
+@cache
+def written(package: str) -> dict[str, str]:
+    """The statements of a package by name, each with the sentence that says what it is for."""
+    text = (resources.files(package) / "queries.sql").read_text("utf-8")
+    parts = _NAME.split(text)
+    return {name: body.strip() for name, body in zip(parts[1::2], parts[2::2], strict=True)}

@@ -1,0 +1,102 @@
+"""The schema of a store as something to look at, to bring up to date, and to take back.
+
+The store may have any schema that was ever released, so nothing here uses the queries of the newest one.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Generic, TypeVar
+
+from rowen.adapters.store.shared.migrations import Migration, downwards
+from rowen.errors import Conflict, UserError
+from rowen.ports.store.schema import Loss
+
+_DROPPED_TABLE = re.compile(r"\bDROP TABLE (\w+)")
+_DROPPED_COLUMN = re.compile(r'\bALTER TABLE (\w+) DROP COLUMN "?(\w+)"?')
+
+C = TypeVar("C")
+"""A connection of the database's driver."""
+T = TypeVar("T")
+
+
+class SharedSchema(ABC, Generic[C]):
+    """The `Schema` port. Opening it changes nothing in the database."""
+
+    def __init__(
+        self,
+        shown: str,
+        known: Sequence[Migration],
+        *,
+        now: Callable[[], datetime],
+        is_dead: Callable[[str], bool],
+    ) -> None:
+        self._shown = shown
+        self._known = known
+        self._now = now
+        self._is_dead = is_dead
+
+    @property
+    def latest(self) -> int:
+        return self._known[-1].number
+
+    async def version(self) -> int:
+        return await self._look(self._version)
+
+    async def losses(self, to: int) -> list[Loss]:
+        return await self._look(lambda db: self._losses(db, to))
+
+    async def upgrade(self) -> None:
+        await self._move(self.latest, lambda db: None)
+
+    async def downgrade(self, to: int) -> None:
+        await self._move(to, lambda db: self._check(db, to))
+
+    @abstractmethod
+    async def _look(self, work: Callable[[C], T]) -> T:
+        """On a transaction."""
+
+    @abstractmethod
+    async def _move(self, to: int, check: Callable[[C], None]) -> None:
+        """Up or down to a numbered schema. `check` comes first, in the same transaction, and may raise."""
+
+    @abstractmethod
+    def _version(self, db: C) -> int: ...
+
+    @abstractmethod
+    def _held(self, db: C, now: datetime) -> list[tuple[str, str]]:
+        """The leases that have not expired, with their owners. No process gets one until we are done."""
+
+    @abstractmethod
+    def _count(self, db: C, table: str, column: str | None) -> int | None:
+        """How many rows of a table have a value in a column; None when there is no such table."""
+
+    def _check(self, db: C, to: int) -> None:
+        version = self._version(db)
+        if not to < version:
+            raise UserError(
+                f"store `{self._shown}`: has schema {version}, which is not newer than {to}",
+                hint="`rowen db upgrade` goes the other way",
+            )
+        for name, owner in self._held(db, self._now()):
+            if not self._is_dead(owner):
+                what = "`rowen serve` looks after it" if name == "orchestrator" else "a run is under way"
+                raise Conflict(
+                    f"store `{self._shown}`: {what}: `{owner}`",
+                    hint="stop it first; a lease of a machine that is gone ends within a minute",
+                    owner=owner,
+                )
+
+    def _losses(self, db: C, to: int) -> list[Loss]:
+        tables: list[str] = []
+        columns: list[tuple[str, str]] = []
+        for migration in downwards(self._known, self._version(db), to):
+            tables += _DROPPED_TABLE.findall(migration.down)
+            columns += _DROPPED_COLUMN.findall(migration.down)
+        dropped: list[tuple[str, str | None]] = [(table, None) for table in tables]
+        dropped += [(table, column) for table, column in columns if table not in tables]
+        counted = [(table, column, self._count(db, table, column)) for table, column in dropped]
+        return [Loss(table, column, rows) for table, column, rows in counted if rows is not None]

@@ -1,0 +1,128 @@
+"""Tokens, requests for a sync, and the deliveries of incoming hooks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from rowen.adapters.store.shared.transaction import Row, Transaction
+from rowen.adapters.store.shared.units import Topic, reads, writes
+from rowen.adapters.store.shared.values import json_in, maybe_json, maybe_time_in, time_in
+from rowen.core.safety.access import Scope, Token
+from rowen.core.sync_request import SyncRequest, joined
+from rowen.errors import Conflict
+
+USED_AGAIN_AFTER = timedelta(hours=1)
+DELIVERIES_KEPT = timedelta(days=7)
+
+
+class Access(Topic):
+    @writes
+    def add_token(self, db: Transaction, name: str, *, digest: bytes, scope: Scope, now: datetime) -> Token:
+        row = db.row("token_insert", name=name, digest=digest, scope=scope.value, now=now)
+        if row is None:
+            raise Conflict(
+                f"token `{name}`: exists already", hint=f"choose another name, or `rowen token remove {name}`"
+            )
+        return _token(row)
+
+    @reads
+    def tokens(self, db: Transaction) -> list[Token]:
+        return [_token(row) for row in db.rows("tokens_all")]
+
+    async def token(self, digest: bytes, *, now: datetime) -> Token | None:
+        found = await self._find_token(digest)
+        if found and (found.last_used_at is None or now - found.last_used_at >= USED_AGAIN_AFTER):
+            await self._token_used(found, now)
+        return found
+
+    @reads
+    def _find_token(self, db: Transaction, digest: bytes) -> Token | None:
+        row = db.row("token_find", digest=digest)
+        return None if row is None else _token(row)
+
+    @writes
+    def _token_used(self, db: Transaction, token: Token, now: datetime) -> None:
+        db.write("token_used", token=token.id, now=now)
+
+    @writes
+    def remove_token(self, db: Transaction, name: str) -> bool:
+        return bool(db.write("token_delete", name=name))
+
+    @writes
+    def request_sync(
+        self,
+        db: Transaction,
+        source_id: int,
+        *,
+        only: Sequence[str] | None,
+        reason: str,
+        now: datetime,
+        full: bool = False,
+    ) -> SyncRequest:
+        return _request_sync(db, source_id, only, reason, now, full)
+
+    @writes
+    def request_by_delivery(
+        self,
+        db: Transaction,
+        hook: str,
+        delivery: str,
+        source_id: int,
+        *,
+        only: Sequence[str] | None,
+        reason: str,
+        now: datetime,
+    ) -> SyncRequest | None:
+        db.write("deliveries_forget", before=now - DELIVERIES_KEPT)
+        if not db.write("delivery_insert", hook=hook, key=db.key(delivery), now=now):
+            return None
+        return _request_sync(db, source_id, only, reason, now, False)
+
+    @reads
+    def sync_requests(self, db: Transaction) -> list[SyncRequest]:
+        return [_request(row) for row in db.rows("requests_all")]
+
+    @writes
+    def finish_request(self, db: Transaction, request: SyncRequest) -> None:
+        db.write("request_delete", source=request.source_id, number=request.number, at=request.requested_at)
+
+
+def _request_sync(
+    db: Transaction, source_id: int, only: Sequence[str] | None, reason: str, now: datetime, full: bool
+) -> SyncRequest:
+    waiting = db.row("request_find", source=source_id)
+    if waiting is not None:
+        only, full = joined(_only(waiting[0]), only), full or bool(waiting[1])
+    wanted = maybe_json(None if only is None else list(only))
+    values = {"source": source_id, "only": wanted, "full": full, "reason": reason}
+    # Of two first requests at once the second fails to insert, is tried again, and joins the first.
+    (row,) = (
+        db.rows("request_insert", **values, now=now) if waiting is None else db.rows("request_join", **values)
+    )
+    return _request(row)
+
+
+def _token(row: Row) -> Token:
+    return Token(
+        id=row[0],
+        name=row[1],
+        scope=Scope(row[2]),
+        created_at=time_in(row[3]),
+        last_used_at=maybe_time_in(row[4]),
+    )
+
+
+def _request(row: Row) -> SyncRequest:
+    return SyncRequest(
+        source_id=row[0],
+        number=row[1],
+        only=_only(row[2]),
+        full=bool(row[3]),
+        reason=row[4],
+        requested_at=time_in(row[5]),
+    )
+
+
+def _only(text: str | None) -> tuple[str, ...] | None:
+    return None if text is None else tuple(json_in(text))

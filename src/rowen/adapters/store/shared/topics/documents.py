@@ -1,0 +1,137 @@
+"""What a run compares with: the visible versions of a source, its addresses and remembered listings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from rowen.adapters.store.shared.topics.leases import fence
+from rowen.adapters.store.shared.transaction import Row, Transaction
+from rowen.adapters.store.shared.units import Topic, reads, writes
+from rowen.adapters.store.shared.values import Json, json_in, links_in, links_out
+from rowen.core.document import Known, Validators
+from rowen.core.lease import Lease
+from rowen.core.run import Run
+from rowen.ports.store.documents import Listing, References, Refreshed
+
+
+class Documents(Topic):
+    @reads
+    def known(
+        self, db: Transaction, source_id: int, references: Sequence[str] | None = None
+    ) -> dict[str, Known]:
+        if references is None:
+            rows = db.each("known", source=source_id)
+        else:
+            rows = db.each("known_among", source=source_id, keys=_keys(db, references))
+        return {row[2]: _known(row) for row in rows}
+
+    @reads
+    def leftovers(
+        self, db: Transaction, source_id: int, references: Sequence[str] | None = None
+    ) -> dict[str, Known]:
+        if references is None:
+            rows = db.each("leftovers", source=source_id)
+        else:
+            rows = db.each("leftovers_among", source=source_id, keys=_keys(db, references))
+        return {row[1]: _known((0, *row)) for row in rows}
+
+    @reads
+    def visible_references(self, db: Transaction, source_id: int, *, after: str, limit: int) -> list[str]:
+        return [row[0] for row in db.rows("visible_references", source=source_id, after=after, limit=limit)]
+
+    @reads
+    def metadata(self, db: Transaction, source_id: int) -> dict[str, dict[str, Any]]:
+        rows = db.each("metadata_by_source", source=source_id)
+        return {reference: json_in(metadata) for reference, metadata in rows}
+
+    @reads
+    def references(self, db: Transaction, source_id: int) -> References:
+        ids: dict[str, int] = {}
+        names: dict[int, str] = {}
+        aliases: list[tuple[str, int]] = []
+        for ref_id, reference, alias_of in db.each("refs_by_source", source=source_id):
+            ids[reference] = ref_id
+            names[ref_id] = reference
+            if alias_of is not None:
+                aliases.append((reference, alias_of))
+        return References(ids=ids, aliases={alias: names[of] for alias, of in aliases})
+
+    @writes
+    def save_aliases(
+        self, db: Transaction, lease: Lease, source_id: int, aliases: Mapping[str, str | None]
+    ) -> None:
+        fence(db, lease)
+        ids = reference_ids(db, source_id, [*aliases, *filter(None, aliases.values())])
+        db.write_many(
+            "ref_alias",
+            [{"of": None if of is None else ids[of], "ref": ids[alias]} for alias, of in aliases.items()],
+        )
+
+    @reads
+    def listings(self, db: Transaction, source_id: int) -> dict[str, Listing]:
+        return {
+            url: Listing(url=url, validators=Validators(etag, last_modified), payload=json_in(payload))
+            for url, etag, last_modified, payload in db.rows("listings_by_source", source=source_id)
+        }
+
+    @writes
+    def save_listing(self, db: Transaction, lease: Lease, source_id: int, listing: Listing) -> None:
+        fence(db, lease)
+        db.write(
+            "listing_save",
+            source=source_id,
+            digest=db.key(listing.url),
+            url=listing.url,
+            etag=listing.validators.etag,
+            last_modified=listing.validators.last_modified,
+            payload=Json(listing.payload),
+        )
+
+    @writes
+    def retire(self, db: Transaction, lease: Lease, run: Run, reference_ids: Sequence[int]) -> None:
+        fence(db, lease)
+        values = {"source": run.source_id, "generation": run.generation, "refs": list(reference_ids)}
+        db.write("documents_unborn", **values)
+        db.write("documents_retire", **values)
+
+    @writes
+    def refresh(self, db: Transaction, lease: Lease, source_id: int, refreshed: Sequence[Refreshed]) -> None:
+        fence(db, lease)
+        ids = reference_ids(db, source_id, [url for one in refreshed for url in one.links or ()])
+        db.write_many(
+            "document_refresh",
+            [
+                {
+                    "document": one.document_id,
+                    "etag": one.validators.etag,
+                    "last_modified": one.validators.last_modified,
+                    "body_hash": one.body_hash,
+                    "links": None if one.links is None else links_out(ids[url] for url in one.links),
+                }
+                for one in refreshed
+            ],
+        )
+
+
+def reference_ids(db: Transaction, source_id: int, urls: Iterable[str]) -> dict[str, int]:
+    """Ids of all these addresses; the ones met for the first time get theirs now."""
+    wanted = {db.key(url): url for url in urls}
+    if not wanted:
+        return {}
+    ids: dict[Any, int] = dict(db.rows("refs_find", source=source_id, keys=list(wanted)))
+    missing = db.in_order(key for key in wanted if key not in ids)
+    if missing:
+        db.copy("refs_insert", ((source_id, key, wanted[key]) for key in missing))
+        ids |= dict(db.rows("refs_find", source=source_id, keys=missing))
+    return {url: ids[key] for key, url in wanted.items()}
+
+
+def _keys(db: Transaction, references: Iterable[str]) -> list[Any]:
+    return [db.key(reference) for reference in references]
+
+
+def _known(row: Row) -> Known:
+    return Known(
+        row[0], row[1], row[2], row[3], row[4], row[5], Validators(row[6], row[7]), row[8], links_in(row[9])
+    )

@@ -1,0 +1,174 @@
+"""What readers see, the change feed and the sinks."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from rowen.adapters.store.shared.topics.leases import fence
+from rowen.adapters.store.shared.transaction import Row, Transaction
+from rowen.adapters.store.shared.units import Topic, reads, writes
+from rowen.adapters.store.shared.values import Json, json_in, maybe_json, maybe_time_in, time_in
+from rowen.core.exchange.sink import Sink
+from rowen.core.feed import LAST_ITEM, Cursor, Document, FeedItem
+from rowen.core.lease import Lease
+
+
+class Feed(Topic):
+    @reads
+    def documents(
+        self,
+        db: Transaction,
+        source_id: int,
+        *,
+        references: Sequence[str] | None = None,
+        after: str = "",
+        limit: int = 1000,
+        text: bool = False,
+    ) -> list[Document]:
+        if references is not None:
+            return _among(db, source_id, references, text=text)
+        rows = db.rows("documents_page", source=source_id, after=after, limit=limit, text=text)
+        return [_document(row) for row in rows]
+
+    @reads
+    def document(self, db: Transaction, document_id: int) -> Document | None:
+        row = db.row("document_by_id", document=document_id)
+        return None if row is None else _document(row)
+
+    @reads
+    def feed(
+        self, db: Transaction, after: Cursor, *, source_ids: Collection[int] | None = None, limit: int = 500
+    ) -> list[FeedItem]:
+        found: list[FeedItem] = []
+        activation, sources = after.activation, list(source_ids or ())
+        while len(found) < limit:
+            shown = db.row(
+                "activation_next", first=activation, everywhere=source_ids is None, sources=sources
+            )
+            if shown is None:
+                break
+            from_item = after.item if shown[0] == after.activation else 0
+            found += _touched(db, shown, from_item, limit - len(found))
+            activation = shown[0] + 1
+        return found
+
+    @reads
+    def feed_end(self, db: Transaction) -> Cursor:
+        newest = db.value("activation_newest")
+        return Cursor(newest or 0, LAST_ITEM if newest else 0)
+
+    @reads
+    def sinks(self, db: Transaction) -> list[Sink]:
+        return [_sink(row) for row in db.rows("sinks_all")]
+
+    @writes
+    def save_sink(
+        self, db: Transaction, name: str, *, kind: str, settings: Mapping[str, Any], cursor: Cursor
+    ) -> None:
+        db.write(
+            "sink_save",
+            name=name,
+            kind=kind,
+            settings=Json(settings),
+            activation=cursor.activation,
+            item=cursor.item,
+        )
+
+    @writes
+    def remove_sink(self, db: Transaction, name: str) -> None:
+        db.write("sink_delete", name=name)
+
+    @writes
+    def move_sink(
+        self,
+        db: Transaction,
+        lease: Lease,
+        name: str,
+        *,
+        cursor: Cursor | None,
+        state: Mapping[str, Any] | None,
+        error: str | None,
+        now: datetime,
+    ) -> None:
+        fence(db, lease)
+        db.write(
+            "sink_move",
+            name=name,
+            activation=cursor.activation if cursor else None,
+            item=cursor.item if cursor else None,
+            state=maybe_json(state),
+            error=error,
+            now=now,
+        )
+
+
+def _touched(db: Transaction, shown: Row, after: int, limit: int) -> list[FeedItem]:
+    activation, source_id, label, kind, generation, previous, run_id, at = shown
+    if run_id is not None:
+        rows = db.rows("touched_by_run", run=run_id, after=after, limit=limit)
+    else:
+        # Without a run it was a rollback: it touched what the runs between had touched.
+        low, high = sorted((previous, generation))
+        rows = db.rows("touched_between", source=source_id, low=low, high=high, after=after, limit=limit)
+    visible = {one.reference: one for one in _among(db, source_id, [row[1] for row in rows], text=False)}
+    moment = time_in(at)
+    return [
+        FeedItem(
+            cursor=Cursor(activation, item),
+            source_id=source_id,
+            source=label,
+            kind=kind,
+            generation=generation,
+            reference=reference,
+            change=_change(outcome, seen=reference in visible),
+            at=moment,
+            document=visible.get(reference),
+        )
+        for item, reference, outcome in rows
+    ]
+
+
+def _among(db: Transaction, source_id: int, references: Sequence[str], *, text: bool) -> list[Document]:
+    keys = [db.key(reference) for reference in references]
+    return [_document(row) for row in db.rows("documents_among", source=source_id, keys=keys, text=text)]
+
+
+def _change(outcome: str, *, seen: bool) -> str:
+    if not seen:
+        return "removed"
+    return "added" if outcome == "created" else "changed"
+
+
+def _sink(row: Row) -> Sink:
+    return Sink(
+        name=row[0],
+        kind=row[1],
+        settings=json_in(row[2]),
+        cursor=Cursor(row[3], row[4]),
+        state=json_in(row[5]),
+        last_run_at=maybe_time_in(row[6]),
+        last_success_at=maybe_time_in(row[7]),
+        last_error=row[8],
+        failures=row[9],
+    )
+
+
+def _document(row: Row) -> Document:
+    return Document(
+        id=row[0],
+        source_id=row[1],
+        source=f"{row[2]}@{row[3]}" if row[3] else row[2],
+        kind=row[4],
+        reference=row[5],
+        url=row[6],
+        title=row[7],
+        metadata=json_in(row[8]),
+        content_type=row[9],
+        content_hash=row[10],
+        generation=row[11],
+        born=row[12],
+        fetched_at=time_in(row[13]),
+        text=row[14],
+    )

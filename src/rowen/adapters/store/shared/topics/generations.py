@@ -1,0 +1,146 @@
+"""Numbered states of a source: which there are, moving the pointer, what differs, and forgetting."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+
+from rowen.adapters.store.shared.transaction import Lock, Row, Transaction
+from rowen.adapters.store.shared.units import Topic, reads, writes
+from rowen.adapters.store.shared.values import maybe_time_in
+from rowen.core.generation import Change, Generation
+from rowen.ports.store.generations import Vacuumed
+
+Version = tuple[str, str, str, int]
+"""Reference, URL, title, content."""
+
+
+class Generations(Topic):
+    @reads
+    def generations(self, db: Transaction, source_id: int) -> list[Generation]:
+        return [
+            Generation(
+                number=number,
+                run_id=run_id,
+                activated_at=maybe_time_in(activated_at),
+                documents=documents,
+                active=bool(active),
+            )
+            for number, run_id, activated_at, documents, active in db.rows(
+                "generations_by_source", source=source_id
+            )
+        ]
+
+    @writes
+    def activate(self, db: Transaction, source_id: int, generation: int, *, now: datetime) -> None:
+        made = db.row("generation_run", source=source_id, generation=generation)
+        # Going forward, the feed reports the run that was held; going back, the runs between are undone.
+        run_id = made[0] if made and not made[1] else None
+        record_activation(db, source_id, generation, run_id, now)
+        db.write("activate", source=source_id, generation=generation, now=now)
+        db.write("generation_activated", source=source_id, generation=generation, now=now)
+
+    @reads
+    def changes(
+        self, db: Transaction, source_id: int, from_generation: int, to_generation: int
+    ) -> list[Change]:
+        before = _versions(db, source_id, at=from_generation, other=to_generation)
+        after = _versions(db, source_id, at=to_generation, other=from_generation)
+        both = before.keys() & after.keys()
+        paths = _paths(db, [version[ref][3] for version in (before, after) for ref in both])
+        refs = sorted(before | after, key=lambda ref: (before.get(ref) or after[ref])[0])
+        return [_change(before.get(ref), after.get(ref), paths) for ref in refs]
+
+    async def vacuum(self, floors: Mapping[int, int], *, everything: bool) -> Vacuumed:
+        before = await self._size()
+        done = await self._db.write(lambda db: _vacuum(db, floors, everything))
+        if everything:
+            await self._give_space_back()
+        return replace(done, bytes_before=before, bytes_after=await self._size())
+
+    @abstractmethod
+    async def _size(self) -> int:
+        """How many bytes the store takes on the disk."""
+
+    @abstractmethod
+    async def _give_space_back(self) -> None: ...
+
+
+def record_activation(
+    db: Transaction, source_id: int, generation: int, run_id: int | None, now: datetime
+) -> None:
+    """Write down that a generation is about to be shown; the caller moves the pointer.
+
+    invariant: activations become visible in the order of their numbers. A reader of the feed who has seen one
+    would otherwise never see a smaller one whose transaction took longer.
+    """
+    db.lock(Lock.FEED)
+    db.write("activation_insert", source=source_id, generation=generation, run=run_id, now=now)
+
+
+def _vacuum(db: Transaction, floors: Mapping[int, int], everything: bool) -> Vacuumed:
+    db.lock(Lock.TEXTS_FORGOTTEN)
+    documents = handoffs = 0
+    touched: set[int] = set()
+    for source_id, floor in floors.items():
+        dead = _ids(db.rows("vacuum_documents", source=source_id, floor=floor))
+        done = _ids(db.rows("vacuum_handoffs", source=source_id, floor=floor))
+        db.write("vacuum_generations", source=source_id, floor=floor)
+        documents += len(dead)
+        handoffs += len(done)
+        touched.update(dead, done)
+    contents = _ids(
+        db.rows("contents_unused") if everything else db.rows("contents_unused_among", ids=list(touched))
+    )
+    candidates = _ids(db.rows("contents_passages", ids=contents))
+    db.write("contents_delete", ids=contents)
+    passages = _ids(
+        db.rows("passages_unused") if everything else db.rows("passages_unused_among", ids=candidates)
+    )
+    vectors = db.write("vectors_delete", ids=passages)
+    db.write("passages_delete", ids=passages)
+    return Vacuumed(
+        documents=documents,
+        contents=len(contents),
+        passages=len(passages),
+        vectors=vectors,
+        handoffs=handoffs,
+    )
+
+
+def _ids(rows: list[Row]) -> list[int]:
+    return [row[0] for row in rows]
+
+
+def _versions(db: Transaction, source_id: int, *, at: int, other: int) -> dict[int, Version]:
+    rows = db.rows("versions_at", source=source_id, at=at, other=other)
+    return {row[0]: (row[1], row[2], row[3], row[4]) for row in rows}
+
+
+def _paths(db: Transaction, contents: list[int]) -> dict[int, dict[int, str]]:
+    """The heading paths of contents, by passage."""
+    found: dict[int, dict[int, str]] = {}
+    for content_id, passage_id, path in db.rows("section_paths", contents=contents):
+        found.setdefault(content_id, {})[passage_id] = path
+    return found
+
+
+def _change(old: Version | None, new: Version | None, paths: Mapping[int, Mapping[int, str]]) -> Change:
+    shown = new or old
+    assert shown is not None
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    if old and new:
+        before, after = paths.get(old[3], {}), paths.get(new[3], {})
+        added = tuple(dict.fromkeys(path for passage, path in after.items() if passage not in before))
+        removed = tuple(dict.fromkeys(path for passage, path in before.items() if passage not in after))
+    return Change(
+        reference=shown[0],
+        url=shown[1],
+        title=shown[2],
+        kind="changed" if old and new else "added" if new else "removed",
+        headings_added=added,
+        headings_removed=removed,
+    )

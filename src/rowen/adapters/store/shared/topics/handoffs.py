@@ -1,0 +1,340 @@
+"""Changed references on their way to readers: the durable outbox, and the ingestion that empties it.
+
+A batch is a handful of statements, however many drafts it has: the server of a database may be far away.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from rowen.adapters.store.shared.topics.documents import reference_ids
+from rowen.adapters.store.shared.topics.leases import fence
+from rowen.adapters.store.shared.topics.passages import passage_ids, store_vectors
+from rowen.adapters.store.shared.transaction import Lock, Row, Transaction
+from rowen.adapters.store.shared.units import Topic, reads, writes
+from rowen.adapters.store.shared.values import Json, json_in, links_in, links_out, time_in
+from rowen.core.document import Draft, Validators
+from rowen.core.handoff import Handoff, HandoffStatus, Reason, attempts_kept, reopen_reason
+from rowen.core.lease import Lease
+from rowen.core.run import Run
+from rowen.core.section import Passage
+from rowen.ports.dispatcher import INGEST, ingest_payload
+from rowen.ports.embedder import Model
+from rowen.ports.store.handoffs import Ingested, Settled, Staged
+
+
+class Handoffs(Topic):
+    @writes
+    def stage(
+        self,
+        db: Transaction,
+        lease: Lease,
+        run: Run,
+        drafts: Sequence[Draft],
+        *,
+        now: datetime,
+        dispatch: bool = False,
+    ) -> list[Staged]:
+        fence(db, lease)
+        db.lock(Lock.TEXTS_USED)
+        urls = [url for draft in drafts for url in (draft.reference, *draft.links)]
+        ids = reference_ids(db, run.source_id, urls)
+        contents = _contents(db, {draft.content_hash: draft.text for draft in drafts})
+        keys = [(ids[draft.reference], draft.payload_hash) for draft in drafts]
+        rows = db.rows("handoffs_find", refs=[key[0] for key in keys], payloads=[key[1] for key in keys])
+        earlier = {(row[0], row[1]): (row[2], HandoffStatus(row[3]), row[4]) for row in rows}
+        fresh: dict[tuple[int, bytes], dict[str, Any]] = {}
+        again: list[dict[str, Any]] = []
+        for key, draft in zip(keys, drafts, strict=True):
+            values = _values(run, draft, ids, contents[draft.content_hash][0], key, now)
+            if key not in earlier:
+                fresh[key] = values | {"reason": Reason.QUEUED_FROM_SCRAPE.value}
+                continue
+            handoff_id, status, attempts = earlier[key]
+            again.append(
+                values
+                | {
+                    "handoff": handoff_id,
+                    "attempts": attempts_kept(status, attempts),
+                    "reason": reopen_reason(status).value,
+                }
+            )
+        handoffs = {key: handoff_id for key, (handoff_id, _, _) in earlier.items()}
+        handoffs |= zip(fresh, db.insert_many("handoff_insert", list(fresh.values())), strict=True)
+        db.write_many("handoff_reopen", again)
+        found = [
+            Staged(
+                handoff_id=handoffs[key],
+                reference_id=key[0],
+                content_id=contents[draft.content_hash][0],
+                sectioned=contents[draft.content_hash][1],
+                attempts=attempts_kept(*earlier[key][1:]) if key in earlier else 0,
+                draft=draft,
+            )
+            for key, draft in zip(keys, drafts, strict=True)
+        ]
+        if dispatch:
+            _dispatch(db, lease, run, found, now)
+        return found
+
+    @writes
+    def revive(
+        self,
+        db: Transaction,
+        lease: Lease,
+        run: Run,
+        references: Sequence[str],
+        *,
+        now: datetime,
+        dispatch: bool = False,
+    ) -> list[Staged]:
+        fence(db, lease)
+        db.lock(Lock.TEXTS_USED)
+        keys = [db.key(reference) for reference in references]
+        rows = db.rows("handoffs_newest", source=run.source_id, keys=keys)
+        links = {row[0]: links_in(row[16]) for row in rows}
+        linked = {link for ids in links.values() for link in ids}
+        urls: dict[int, str] = dict(db.rows("refs_by_id", ids=list(linked)))
+        attempts = {row[0]: attempts_kept(HandoffStatus(row[5]), row[6]) for row in rows}
+        db.write_many(
+            "handoff_revive",
+            [
+                {
+                    "handoff": handoff_id,
+                    "run": run.id,
+                    "generation": run.generation,
+                    "reason": Reason.REOPENED_AFTER_DISCARD.value,
+                    "attempts": kept,
+                    "now": now,
+                }
+                for handoff_id, kept in attempts.items()
+            ],
+        )
+        found = [_staged(row, tuple(urls[link] for link in links[row[0]]), attempts[row[0]]) for row in rows]
+        if dispatch:
+            _dispatch(db, lease, run, found, now)
+        return found
+
+    @reads
+    def staged(
+        self,
+        db: Transaction,
+        run: Run,
+        handoff_ids: Sequence[int],
+        *,
+        begun: bool = True,
+        limit: int = 1000,
+    ) -> list[Staged]:
+        rows = db.rows("handoffs_staged", ids=list(handoff_ids), run=run.id, begun=begun, limit=limit)
+        # The links are stored already; a worker has no use for their names.
+        return [_staged(row, (), row[6]) for row in rows]
+
+    @reads
+    def settled(self, db: Transaction, handoff_ids: Sequence[int]) -> list[Settled]:
+        return [Settled(*row) for row in db.rows("handoffs_settled", ids=list(handoff_ids))]
+
+    @writes
+    def start_handoffs(
+        self, db: Transaction, lease: Lease, handoff_ids: Sequence[int], *, now: datetime
+    ) -> None:
+        fence(db, lease)
+        db.write("handoffs_start", ids=list(handoff_ids), now=now)
+
+    @writes
+    def ingest(
+        self,
+        db: Transaction,
+        lease: Lease,
+        run: Run,
+        ingested: Sequence[Ingested],
+        passages: Sequence[Passage],
+        vectors: Mapping[bytes, bytes],
+        model: Model,
+        *,
+        now: datetime,
+    ) -> None:
+        fence(db, lease)
+        db.lock(Lock.TEXTS_USED)
+        rows = db.rows("handoffs_not_done", ids=[item.staged.handoff_id for item in ingested])
+        not_done = {row[0] for row in rows}
+        ingested = [item for item in ingested if item.staged.handoff_id in not_done]
+        ids = passage_ids(db, passages)
+        store_vectors(db, vectors, ids, model)
+        _store_sections(db, ingested, ids)
+        # The last one of a reference, should a batch hold two: no reader saw the others.
+        newest = {item.staged.reference_id: item.staged.handoff_id for item in ingested}
+        db.write("documents_supersede", source=run.source_id, generation=run.generation, refs=list(newest))
+        db.write("documents_insert", handoffs=list(newest.values()), generation=run.generation, now=now)
+        by_reason: defaultdict[str, list[int]] = defaultdict(list)
+        for item in ingested:
+            by_reason[item.reason].append(item.staged.handoff_id)
+        for reason, done in by_reason.items():
+            db.write("handoffs_complete", ids=done, reason=reason, now=now)
+
+    @writes
+    def settle_handoff(
+        self,
+        db: Transaction,
+        lease: Lease,
+        handoff_id: int,
+        *,
+        status: HandoffStatus,
+        reason: str,
+        error: str | None,
+        now: datetime,
+    ) -> None:
+        fence(db, lease)
+        db.write(
+            "handoff_settle", handoff=handoff_id, status=status.value, reason=reason, error=error, now=now
+        )
+
+    @reads
+    def handoffs(
+        self,
+        db: Transaction,
+        *,
+        source_id: int | None = None,
+        status: HandoffStatus | None = None,
+        run_id: int | None = None,
+        limit: int = 100,
+        offset: int = 0,
+    ) -> list[Handoff]:
+        rows = db.rows(
+            "handoffs_list",
+            source=source_id,
+            status=status.value if status else None,
+            run=run_id,
+            limit=limit,
+            offset=offset,
+        )
+        return [_handoff(row) for row in rows]
+
+    @reads
+    def handoff(self, db: Transaction, handoff_id: int) -> Handoff | None:
+        row = db.row("handoff_by_id", handoff=handoff_id)
+        return None if row is None else _handoff(row)
+
+    @reads
+    def handoff_counts(
+        self, db: Transaction, *, run_id: int | None = None
+    ) -> dict[tuple[HandoffStatus, str], int]:
+        rows = db.rows("handoffs_count") if run_id is None else db.rows("handoffs_count_run", run=run_id)
+        return {(HandoffStatus(status), reason): count for status, reason, count in rows}
+
+    @writes
+    def requeue_handoff(self, db: Transaction, handoff_id: int, *, now: datetime) -> bool:
+        reason = Reason.RETRY_SCHEDULED.value
+        return bool(db.write("handoff_requeue", handoff=handoff_id, reason=reason, now=now))
+
+    @writes
+    def cancel_handoff(self, db: Transaction, lease: Lease, handoff_id: int, *, now: datetime) -> bool:
+        fence(db, lease)
+        reason = Reason.CANCELLED.value
+        return bool(db.write("handoff_cancel", handoff=handoff_id, reason=reason, now=now))
+
+
+def _dispatch(db: Transaction, lease: Lease, run: Run, found: Sequence[Staged], now: datetime) -> None:
+    db.submit(INGEST, [ingest_payload(lease, run, [one.handoff_id for one in found])], now=now)
+
+
+def _contents(db: Transaction, texts: Mapping[bytes, str]) -> dict[bytes, tuple[int, bool]]:
+    """Ids of these texts, and whether their sections exist; the ones met for the first time are stored."""
+    found = {row[0]: (row[1], bool(row[2])) for row in db.rows("contents_find", hashes=list(texts))}
+    missing = db.in_order(digest for digest in texts if digest not in found)
+    if missing:
+        db.copy("contents_insert", ((digest, texts[digest]) for digest in missing))
+        found |= {row[0]: (row[1], False) for row in db.rows("contents_find", hashes=missing)}
+    return found
+
+
+def _values(
+    run: Run, draft: Draft, ids: Mapping[str, int], content_id: int, key: tuple[int, bytes], now: datetime
+) -> dict[str, Any]:
+    return {
+        "source": run.source_id,
+        "ref": key[0],
+        "payload_hash": key[1],
+        "content": content_id,
+        "run": run.id,
+        "generation": run.generation,
+        "url": draft.url,
+        "title": draft.title,
+        "metadata": Json(draft.metadata),
+        "content_type": draft.content_type,
+        "etag": draft.validators.etag,
+        "last_modified": draft.validators.last_modified,
+        "body_hash": draft.body_hash,
+        "depth": draft.depth,
+        "links": links_out(ids[url] for url in draft.links),
+        "now": now,
+    }
+
+
+def _store_sections(db: Transaction, ingested: Sequence[Ingested], passages: Mapping[bytes, int]) -> None:
+    trees = {item.staged.content_id: item.sections for item in ingested if item.sections}
+    missing = [row[0] for row in db.rows("contents_to_section", ids=list(trees))]
+    if not missing:
+        return
+    db.copy(
+        "sections_insert",
+        (
+            (
+                content_id,
+                section.position,
+                section.level,
+                section.parent,
+                section.heading,
+                section.anchor,
+                section.start,
+                section.end,
+                passages[section.passage_hash],
+            )
+            for content_id in missing
+            for section in trees[content_id]
+        ),
+    )
+    db.write("contents_sectioned", ids=missing)
+
+
+def _staged(row: Row, links: tuple[str, ...], attempts: int) -> Staged:
+    draft = Draft(
+        reference=row[2],
+        url=row[7],
+        title=row[8],
+        text=row[9],
+        content_hash=row[10],
+        body_hash=row[11],
+        validators=Validators(row[12], row[13]),
+        content_type=row[14],
+        depth=row[15],
+        links=links,
+        metadata=json_in(row[17]),
+    )
+    return Staged(
+        handoff_id=row[0],
+        reference_id=row[1],
+        content_id=row[3],
+        sectioned=bool(row[4]),
+        attempts=attempts,
+        draft=draft,
+    )
+
+
+def _handoff(row: Row) -> Handoff:
+    return Handoff(
+        id=row[0],
+        source=row[1],
+        reference=row[2],
+        payload_hash=row[3],
+        run_id=row[4],
+        generation=row[5],
+        status=HandoffStatus(row[6]),
+        reason_code=row[7],
+        attempts=row[8],
+        last_error=row[9],
+        created_at=time_in(row[10]),
+        updated_at=time_in(row[11]),
+    )

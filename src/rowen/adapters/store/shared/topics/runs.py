@@ -1,0 +1,171 @@
+"""Runs of a source: how they begin, what they write down, how they end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from rowen.adapters.store.shared.topics import shards
+from rowen.adapters.store.shared.topics.generations import record_activation
+from rowen.adapters.store.shared.topics.leases import fence
+from rowen.adapters.store.shared.transaction import Row, Transaction
+from rowen.adapters.store.shared.units import Topic, reads, writes
+from rowen.adapters.store.shared.values import Json, json_in, maybe_json, maybe_time_in, time_in
+from rowen.core.document import Outcome
+from rowen.core.lease import Lease
+from rowen.core.run import Counters, Mode, Run, RunItem, RunStatus
+from rowen.core.source import Status
+from rowen.core.state import Step, after
+from rowen.ports.dispatcher import INGEST
+from rowen.ports.store.runs import RunEnd
+
+
+class Runs(Topic):
+    @writes
+    def begin_run(self, db: Transaction, lease: Lease, source_id: int, *, mode: Mode, now: datetime) -> Run:
+        fence(db, lease)
+        # Births first: the unique index allows one living version of a reference.
+        db.write("discard_births", source=source_id)
+        db.write("discard_deaths", source=source_id)
+        db.write("discard_generations", source=source_id)
+        _close_lost(db, source_id, now)
+        ((run_id, generation),) = db.rows(
+            "run_insert", source=source_id, mode=mode.value, now=now, owner=lease.owner
+        )
+        status = Status(db.value("source_status", source=source_id))
+        db.write("source_running", source=source_id, status=after(status, Step.START).value, now=now)
+        return Run(
+            id=run_id,
+            source_id=source_id,
+            mode=mode,
+            status=RunStatus.RUNNING,
+            generation=generation,
+            stop_reason=None,
+            started_at=now,
+            finished_at=None,
+            counters={},
+            error=None,
+            owner=lease.owner,
+        )
+
+    @writes
+    def finish_run(self, db: Transaction, lease: Lease, run: Run, end: RunEnd, *, now: datetime) -> None:
+        fence(db, lease)
+        shown = end.activate if end.activate is not None else end.hold
+        if shown is not None:
+            db.write(
+                "generation_insert",
+                source=run.source_id,
+                number=shown,
+                run=run.id,
+                activated_at=now if end.activate is not None else None,
+                documents=end.documents,
+            )
+            db.write("handoffs_supersede", source=run.source_id, run=run.id, now=now)
+        _insert_items(db, run, end.items)
+        if end.activate is not None:
+            record_activation(db, run.source_id, end.activate, run.id, now)
+        db.write(
+            "source_finish",
+            source=run.source_id,
+            status=end.source_status.value,
+            activate=end.activate,
+            hold=end.hold,
+            hold_reason=end.hold_reason,
+            error=end.error,
+            watermark=end.watermark,
+            processed=end.last_processed_date,
+            metadata=maybe_json(end.metadata),
+            now=now,
+        )
+        db.write(
+            "run_finish",
+            run=run.id,
+            source=run.source_id,
+            status=end.status.value,
+            mode=end.mode.value,
+            stop_reason=end.stop_reason,
+            counters=Json(end.counters.as_dict()),
+            error=end.error,
+            window=Json(end.window.as_dict()) if end.window else None,
+            generation=shown,
+            now=now,
+        )
+
+    @writes
+    def save_items(self, db: Transaction, lease: Lease, run: Run, items: Sequence[RunItem]) -> None:
+        fence(db, lease)
+        _insert_items(db, run, items)
+
+    @writes
+    def save_progress(self, db: Transaction, lease: Lease, run: Run, counters: Counters) -> None:
+        fence(db, lease)
+        db.write("run_progress", run=run.id, counters=Json(counters.as_dict()))
+
+    @writes
+    def close_lost_run(self, db: Transaction, lease: Lease, source_id: int, *, now: datetime) -> bool:
+        fence(db, lease)
+        return _close_lost(db, source_id, now)
+
+    @reads
+    def runs(self, db: Transaction, source_id: int, *, limit: int) -> list[Run]:
+        return [_run(row) for row in db.rows("runs_by_source", source=source_id, limit=limit)]
+
+    @reads
+    def run(self, db: Transaction, run_id: int) -> Run | None:
+        row = db.row("run_by_id", run=run_id)
+        return None if row is None else _run(row)
+
+    @reads
+    def run_items(self, db: Transaction, run_id: int) -> list[RunItem]:
+        return [
+            RunItem(reference, Outcome(outcome), reason, detail)
+            for reference, outcome, reason, detail in db.rows("run_items_by_run", run=run_id)
+        ]
+
+    @writes
+    def save_share(self, db: Transaction, run_id: int, counters: Counters) -> None:
+        db.write("run_share_insert", run=run_id, counters=Json(counters.as_dict()))
+
+    @reads
+    def shares(self, db: Transaction, run_id: int) -> list[Mapping[str, Any]]:
+        return [json_in(row[0]) for row in db.rows("run_shares", run=run_id)]
+
+    @writes
+    def forget_tickets(self, db: Transaction, run_id: int) -> None:
+        db.write("tickets_forget", task=INGEST, run=run_id)
+        shards.forget(db, run_id)
+
+
+def _insert_items(db: Transaction, run: Run, items: Sequence[RunItem]) -> None:
+    if items:
+        db.copy(
+            "run_items_insert",
+            ((run.id, item.reference, item.outcome.value, item.reason, item.detail) for item in items),
+        )
+
+
+def _close_lost(db: Transaction, source_id: int, now: datetime) -> bool:
+    status = after(Status.RUNNING, Step.LOSE)
+    closed = bool(db.write("source_lost", source=source_id, status=status.value, now=now))
+    db.write("runs_close_lost", source=source_id, now=now)
+    shards.forget_source(db, source_id)
+    return closed
+
+
+def _run(row: Row) -> Run:
+    return Run(
+        id=row[0],
+        source_id=row[1],
+        mode=Mode(row[2]),
+        status=RunStatus(row[3]),
+        generation=row[4],
+        stop_reason=row[5],
+        started_at=time_in(row[6]),
+        finished_at=maybe_time_in(row[7]),
+        counters=json_in(row[8]),
+        error=row[9],
+        owner=row[10],
+        window=json_in(row[11]) if row[11] else None,
+    )

@@ -1,0 +1,98 @@
+"""One open transaction, as units of work see it: named queries in, rows out."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from enum import Enum
+from typing import Any, ClassVar, Protocol, TypeVar
+
+from rowen.adapters.store.shared.queries import Queries
+from rowen.core.section import Passage
+
+Row = tuple[Any, ...]
+
+
+class Comparable(Protocol):
+    def __lt__(self, other: Any, /) -> bool: ...
+
+
+K = TypeVar("K", bound=Comparable)
+
+
+class Lock(Enum):
+    """What writers of one store may have to wait for. A lock ends with its transaction."""
+
+    FEED = "feed"
+    """Held by a writer that shows a generation."""
+    TEXTS_USED = "texts_used"
+    """Held by writers that are about to point at a text. They do not wait for each other."""
+    TEXTS_FORGOTTEN = "texts_forgotten"
+    """Held by a writer that deletes texts nothing points at; it waits for those, and they for it."""
+
+
+class Transaction(ABC):
+    queries: ClassVar[Queries]
+
+    @abstractmethod
+    def rows(self, name: str, /, **values: Any) -> list[Row]: ...
+
+    @abstractmethod
+    def each(self, name: str, /, **values: Any) -> Iterable[Row]:
+        """Many rows, one at a time where the driver can. No other statement may come before the last row."""
+
+    def row(self, name: str, /, **values: Any) -> Row | None:
+        found = self.rows(name, **values)
+        return found[0] if found else None
+
+    def value(self, name: str, /, **values: Any) -> Any:
+        """The first column of the first row; None when there is none."""
+        found = self.rows(name, **values)
+        return found[0][0] if found else None
+
+    @abstractmethod
+    def write(self, name: str, /, **values: Any) -> int:
+        """How many rows it wrote."""
+
+    @abstractmethod
+    def write_many(self, name: str, values: Iterable[Mapping[str, Any]]) -> None: ...
+
+    @abstractmethod
+    def insert_many(self, name: str, values: Sequence[Mapping[str, Any]]) -> list[Any]:
+        """For a query that returns an id: the ids, in the order of the values."""
+
+    @abstractmethod
+    def copy(self, name: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Many rows into one table, by the fastest way there is."""
+
+    @abstractmethod
+    def query(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
+        """For the few statements that are put together, of texts from `queries` and others."""
+
+    # below: where the databases differ by more than a statement
+
+    @abstractmethod
+    def lock(self, what: Lock) -> None: ...
+
+    @abstractmethod
+    def key(self, text: str) -> Any:
+        """What a long text is found by: `IN keys(...)` in a query takes a list of these."""
+
+    @abstractmethod
+    def in_order(self, keys: Iterable[K]) -> list[K]:
+        """The order in which to insert rows, so that writers do not wait for each other in a ring."""
+
+    @abstractmethod
+    def submit(
+        self, task: str, payloads: Sequence[Mapping[str, Any]], *, now: datetime, priority: int = 0
+    ) -> None:
+        """Tickets for workers, who see them when the transaction has ended."""
+
+    @abstractmethod
+    def insert_passages(self, passages: Sequence[Passage]) -> dict[bytes, int]:
+        """The ids of passages met for the first time, which are stored and indexed by their words."""
+
+    @abstractmethod
+    def insert_vectors(self, model_id: int, vectors: Mapping[int, bytes]) -> None:
+        """The embeddings of passages that have none under this model, by passage."""

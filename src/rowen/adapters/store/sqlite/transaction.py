@@ -1,0 +1,105 @@
+"""One open transaction on SQLite. There is one writer at a time, so it locks and orders nothing itself."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, datetime
+from typing import Any
+
+import apsw
+
+from rowen.adapters.store.shared.queries import Queries
+from rowen.adapters.store.shared.transaction import K, Lock, Row, Transaction
+from rowen.adapters.store.shared.values import Json, time_out
+from rowen.core.search.query import indexable
+from rowen.core.section import Passage
+
+
+def _as_insert(copy: re.Match[str]) -> str:
+    table, columns = copy.groups()
+    return f"INSERT INTO {table} ({columns}) VALUES ({', '.join('?' * (columns.count(',') + 1))})"
+
+
+QUERIES = Queries(
+    __package__,
+    [(r"\bIN (?:list|keys)\((:\w+)\)", r"IN carray(\1)"), (r"COPY (\w+) \((.+)\) FROM STDIN", _as_insert)],
+)
+
+
+def bound(_cursor: apsw.Cursor, _number: int, value: Any) -> Any:
+    """What SQLite stores for a value it has no type for. Its driver asks for no other values."""
+    match value:
+        case datetime():
+            return time_out(value)
+        case list():
+            return apsw.carray(_items(value))
+        case Json():
+            return value.text()
+        case date():
+            return value.isoformat()
+    raise TypeError(f"SQLite cannot store {type(value).__name__}")
+
+
+def _items(values: list[Any]) -> Any:
+    # `carray` takes no empty list; an empty blob equals no value of ours.
+    return array("q", values) if values and isinstance(values[0], int) else tuple(values) or (b"",)
+
+
+class SqliteTransaction(Transaction):
+    queries = QUERIES
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self.connection = connection
+
+    def rows(self, name: str, /, **values: Any) -> list[Row]:
+        return self.connection.execute(QUERIES.sql(name), values).fetchall()
+
+    def each(self, name: str, /, **values: Any) -> Iterable[Row]:
+        return self.connection.execute(QUERIES.sql(name), values)
+
+    def write(self, name: str, /, **values: Any) -> int:
+        self.connection.execute(QUERIES.sql(name), values)
+        return self.connection.changes()
+
+    def write_many(self, name: str, values: Iterable[Mapping[str, Any]]) -> None:
+        self.connection.executemany(QUERIES.sql(name), values)
+
+    def insert_many(self, name: str, values: Sequence[Mapping[str, Any]]) -> list[Any]:
+        statement = QUERIES.sql(name)
+        return [self.connection.execute(statement, one).get for one in values]
+
+    def copy(self, name: str, rows: Iterable[Sequence[Any]]) -> None:
+        self.connection.executemany(QUERIES.sql(name), rows)
+
+    def query(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
+        return self.connection.execute(QUERIES.translated(statement), values).fetchall()
+
+    def lock(self, what: Lock) -> None: ...
+
+    def key(self, text: str) -> str:
+        return text
+
+    def in_order(self, keys: Iterable[K]) -> list[K]:
+        return list(keys)
+
+    def submit(
+        self, task: str, payloads: Sequence[Mapping[str, Any]], *, now: datetime, priority: int = 0
+    ) -> None:
+        self.copy("jobs_insert", ((task, Json(payload), priority, now) for payload in payloads))
+
+    def insert_passages(self, passages: Sequence[Passage]) -> dict[bytes, int]:
+        values = [{"hash": one.hash, "heading_path": one.heading_path, "text": one.text} for one in passages]
+        ids = self.insert_many("passage_insert", values)
+        self.copy(
+            "words_insert",
+            (
+                (passage_id, indexable(one.heading_path), indexable(one.text))
+                for passage_id, one in zip(ids, passages, strict=True)
+            ),
+        )
+        return {one.hash: passage_id for passage_id, one in zip(ids, passages, strict=True)}
+
+    def insert_vectors(self, model_id: int, vectors: Mapping[int, bytes]) -> None:
+        self.copy("vectors_insert", ((passage, model_id, vector) for passage, vector in vectors.items()))
