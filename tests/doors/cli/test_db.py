@@ -42,6 +42,13 @@ def execute(file: Path, statement: str, *values: object) -> None:
     connection.close()
 
 
+def read(file: Path, statement: str) -> list[tuple[object, ...]]:
+    with sqlite3.connect(file) as connection:
+        rows = connection.execute(statement).fetchall()
+    connection.close()
+    return rows
+
+
 def test_the_schema_is_told(rowen: Rowen, orchard: Site) -> None:
     assert rowen("db", "version").out == f"schema {LATEST}, up to date\n"
     assert rowen("db", "version", "--json").json == {"version": LATEST, "latest": LATEST}
@@ -75,6 +82,16 @@ def test_it_goes_all_the_way_back_and_forth_with_data(rowen: Rowen, orchard: Sit
     assert schema_of(file) == 1
     assert rowen("status", "--json").json["sources"][0]["documents"] == 4
     assert schema_of(file) == LATEST
+
+
+def test_a_pause_is_kept_on_the_way_back_and_forth(rowen: Rowen, orchard: Site, file: Path) -> None:
+    execute(file, "INSERT INTO pauses VALUES (?, '2030-01-01T00:00:00+00:00', 'RATE_LIMIT')", "d.example:443")
+    before_upstreams = next(step.number for step in migrations() if step.name == "upstreams") - 1
+    ended = rowen("db", "downgrade", "--to", str(before_upstreams), "--yes")
+    assert (ended.code, "forgot nothing" in ended.err) == (0, True)
+    assert read(file, "SELECT client FROM pauses") == [("d.example:443",)]
+    assert rowen("db", "upgrade").code == 0
+    assert read(file, "SELECT upstream, reason FROM pauses") == [("d.example:443", "RATE_LIMIT")]
 
 
 def test_without_a_terminal_it_says_what_would_be_lost_and_does_nothing(

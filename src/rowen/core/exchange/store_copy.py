@@ -142,7 +142,7 @@ PARTS: tuple[Part, ...] = (
         " created_at:time updated_at:time",
     ),
     _part("notes", "name:text value:json", key="name"),
-    _part("pauses", "client:text until:time reason:text", key="client"),
+    _part("pauses", "upstream:text until:time reason:text", key="upstream"),
     _part(
         "sinks",
         "name:text kind:text settings:json activation:int item:int state:json last_run_at:time"

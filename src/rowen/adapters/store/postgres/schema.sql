@@ -95,11 +95,11 @@ CREATE TABLE notes (
   value jsonb NOT NULL
 );
 
--- Clients that must be left alone.
+-- Upstreams that must be left alone.
 CREATE TABLE pauses (
-  client text COLLATE "C" PRIMARY KEY,
-  until  timestamptz NOT NULL,
-  reason text NOT NULL
+  upstream text COLLATE "C" PRIMARY KEY,
+  until    timestamptz NOT NULL,
+  reason   text NOT NULL
 );
 
 -- References and their versions. (The table is `refs` because REFERENCES is a word of SQL.)

@@ -41,12 +41,12 @@ DELETE FROM sources WHERE id = :source;
 
 -- name: pause_save
 -- Leave an upstream alone until then.
-INSERT INTO pauses (client, until, reason) VALUES (:upstream, :until, :reason)
-ON CONFLICT (client) DO UPDATE SET until = excluded.until, reason = excluded.reason;
+INSERT INTO pauses (upstream, until, reason) VALUES (:upstream, :until, :reason)
+ON CONFLICT (upstream) DO UPDATE SET until = excluded.until, reason = excluded.reason;
 
 -- name: pauses_now
 -- Upstreams that must be left alone now.
-SELECT client, until, reason FROM pauses WHERE until > :now ORDER BY client;
+SELECT upstream, until, reason FROM pauses WHERE until > :now ORDER BY upstream;
 
 -- name: note_get
 -- A note by its name.

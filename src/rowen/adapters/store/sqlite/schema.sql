@@ -182,7 +182,7 @@ CREATE VIRTUAL TABLE passages_fts USING fts5 (
 );
 
 CREATE TABLE pauses (
-  client TEXT PRIMARY KEY,
+  upstream TEXT PRIMARY KEY,
   until  TEXT NOT NULL,
   reason TEXT NOT NULL
 ) WITHOUT ROWID;

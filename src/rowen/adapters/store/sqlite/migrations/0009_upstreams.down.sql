@@ -1,0 +1,1 @@
+ALTER TABLE pauses RENAME COLUMN upstream TO client;
