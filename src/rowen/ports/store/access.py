@@ -1,4 +1,4 @@
-"""What a service asks of the store: tokens, wishes for a sync, and which deliveries were met before."""
+"""What a service asks of the store: tokens, requests for a sync, and which deliveries were met before."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Access(Protocol):
         now: datetime,
         full: bool = False,
     ) -> SyncRequest:
-        """A wish, joined with the one there may be; `full` when one of them is."""
+        """A request, joined with the one that waits, if there is one; `full` when one of them is."""
         ...
 
     async def request_by_delivery(
@@ -47,9 +47,9 @@ class Access(Protocol):
         reason: str,
         now: datetime,
     ) -> SyncRequest | None:
-        """The wish of a web hook's delivery; None when this one was met before, within a week.
+        """The request of an incoming hook's delivery; None when this delivery was met before, within a week.
 
-        That it was met is stored together with the wish: a delivery that is known has not been lost.
+        That it was met is stored together with the request: a delivery that is known has not been lost.
         """
         ...
 
@@ -58,5 +58,5 @@ class Access(Protocol):
         ...
 
     async def finish_request(self, request: SyncRequest) -> None:
-        """It was carried out. A wish that joined it meanwhile stays, and so does one that came after it."""
+        """It was carried out. A request that joined it meanwhile stays, as does one that came after it."""
         ...

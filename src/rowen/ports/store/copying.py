@@ -15,7 +15,7 @@ from rowen.core.lease import Lease
 
 
 class View(Protocol):
-    """The store as it was at the first question, whatever others write meanwhile."""
+    """The store as it was at the first question, without what was written since."""
 
     async def counts(self) -> Mapping[str, int]:
         """How many rows there are, by part."""
@@ -39,7 +39,7 @@ class Copying(Protocol):
     """Every write takes the lease and raises `LeaseLost` when its token is not the newest."""
 
     async def identity(self) -> str:
-        """What tells this store from all others; given to it the first time somebody asks."""
+        """What tells this store from all others; made by the first call."""
         ...
 
     async def is_empty(self) -> bool:
@@ -57,7 +57,7 @@ class Copying(Protocol):
         ...
 
     async def prepare(self) -> None:
-        """Whatever makes a store that was filled at once as fast as one that has grown."""
+        """Build what makes a store that was filled at once as fast as one that has grown."""
         ...
 
     async def finish(self, lease: Lease, issued: Mapping[str, int], progress: Progress) -> None:

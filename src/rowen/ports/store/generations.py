@@ -31,7 +31,7 @@ class Generations(Protocol):
     async def changes(self, source_id: int, from_generation: int, to_generation: int) -> list[Change]: ...
 
     async def vacuum(self, floors: Mapping[int, int], *, everything: bool) -> Vacuumed:
-        """Forget what died at or before each source's floor, then what nobody uses.
+        """Forget what died at or before each source's floor, then what no document uses.
 
         `everything` also scans for contents no document ever used and gives the space back to the disk.
         """

@@ -74,7 +74,7 @@ class Handoffs(Protocol):
     async def staged(
         self, run: Run, handoff_ids: Sequence[int], *, begun: bool = True, limit: int = 1000
     ) -> list[Staged]:
-        """Of these handoffs, the ones this run has yet to ingest; without `begun`, those nobody began."""
+        """Of these handoffs, the ones this run has yet to ingest; without `begun`, only `queued` ones."""
         ...
 
     async def settled(self, handoff_ids: Sequence[int]) -> list[Settled]:

@@ -10,7 +10,7 @@ from rowen.core.lease import Lease
 
 class Leases(Protocol):
     async def acquire_lease(self, name: str, owner: str, *, now: datetime, ttl_s: float) -> Lease | None:
-        """None while somebody else's lease has not expired."""
+        """None while another owner's lease has not expired."""
         ...
 
     async def lease(self, name: str) -> Lease | None: ...
@@ -20,9 +20,9 @@ class Leases(Protocol):
         ...
 
     async def forget_leases(self, start: str, *, before: datetime) -> None:
-        """Leases whose names begin so and that were let go, or ended before this moment.
+        """Leases whose names begin so and that were released, or expired before this moment.
 
-        Only for names that nobody takes again: the next token of a forgotten name is 1.
+        Only for names that are not acquired again: the next token of a forgotten name is 1.
         """
         ...
 

@@ -41,7 +41,7 @@ class RunEnd:
 
 class Runs(Protocol):
     async def begin_run(self, lease: Lease, source_id: int, *, mode: Mode, now: datetime) -> Run:
-        """Discard whatever lies beyond the active generation, close runs left open, open this one."""
+        """Discard what lies beyond the active generation, close runs left open, open this one."""
         ...
 
     async def finish_run(self, lease: Lease, run: Run, end: RunEnd, *, now: datetime) -> None:
@@ -53,7 +53,7 @@ class Runs(Protocol):
         ...
 
     async def save_progress(self, lease: Lease, run: Run, counters: Counters) -> None:
-        """How far a run has come, for those who watch it from elsewhere."""
+        """How far a run has come, for other processes that show it."""
         ...
 
     async def close_lost_run(self, lease: Lease, source_id: int, *, now: datetime) -> bool:
@@ -77,5 +77,5 @@ class Runs(Protocol):
         ...
 
     async def forget_tickets(self, run_id: int) -> None:
-        """A run is over: nobody needs to take up what is left of its tickets, nor of its questions."""
+        """A run is over: what is left of its tickets and of its questions is deleted."""
         ...

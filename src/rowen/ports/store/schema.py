@@ -36,5 +36,5 @@ class Schema(Protocol):
         ...
 
     async def downgrade(self, to: int) -> None:
-        """Raises `Conflict` while somebody works on the store, `UserError` when it has no newer schema."""
+        """Raises `Conflict` while a process works on the store, `UserError` when it has no newer schema."""
         ...

@@ -1,8 +1,8 @@
 """Pages of one crawl that workers ask for: questions by host, a turn at each host, and the answers.
 
-A host has one visitor at a time. Whose turn it is stands in the store, as a number for each host of a run,
-and a ticket `fetch` names that number; a turn that was passed on cannot be passed on again, however often
-and late its ticket comes. Questions and answers are the flow's own. All of it goes when the run ends.
+One worker asks a host at a time. The number of the host's turn is in the store, for each host of a run, and a
+ticket `fetch` names that number; a turn that was passed on cannot be passed on again, however often and late
+its ticket comes. Questions and answers are the caller's own. All of it is deleted when the run ends.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rowen.core.lease import Lease
 from rowen.core.run import Run
 
 FETCH = "fetch"
-"""The task of a ticket that names a host of a run, and whose turn it is there."""
+"""The task of a ticket that names a host of a run, and the number of its turn."""
 FETCH_PRIORITY = 1
 """A host that waits to be asked is idle; what was fetched can wait."""
 
@@ -49,7 +49,7 @@ class Shards(Protocol):
     ) -> list[int]:
         """Write questions down and answer with their ids, in order.
 
-        A host nobody is on the way to gets its next turn: a ticket `fetch`, in the same transaction.
+        A host that no worker is asking gets its next turn: a ticket `fetch`, in the same transaction.
         """
         ...
 
@@ -68,7 +68,7 @@ class Shards(Protocol):
     async def seize_turn(self, lease: Lease, run: Run, host: str, *, begun: bool) -> int:
         """The host's next turn without a ticket, for the run itself.
 
-        With `begun` whatever has no answer is free again; without it, what other turns took stays theirs.
+        With `begun` every question without an answer is free again; without it, other turns keep theirs.
         """
         ...
 

@@ -24,7 +24,7 @@ DEFAULTS: dict[str, str | int | None] = {
     "keepalives_count": 3,
     "tcp_user_timeout": 30_000,
 }
-"""Whatever an address says itself stands."""
+"""What an address says itself stands."""
 
 _SCHEMA_NAME = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 
@@ -38,7 +38,7 @@ class Address:
 
 
 def read_address(url: str, schema: str | None = None) -> Address:
-    """`postgresql://user:password@host:port/database?schema=name`, with whatever else libpq understands."""
+    """`postgresql://user:password@host:port/database?schema=name`, with all other options of libpq."""
     try:
         parts = urlsplit(url)
     except ValueError:

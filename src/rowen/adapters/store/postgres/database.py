@@ -122,7 +122,7 @@ class PostgresDatabase(Database[PostgresTransaction]):
         return self._written
 
     def migrate_to(self, number: int) -> None:
-        """Up or down to a numbered schema. The caller has made sure that nobody else works."""
+        """Up or down to a numbered schema. The caller has made sure that no other process works on it."""
         with self._translated(), self._connect() as db, db.transaction():
             migrate(db, self._address, number)
 

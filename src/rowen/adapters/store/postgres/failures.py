@@ -1,4 +1,4 @@
-"""What the errors of psycopg mean to whoever called the store.
+"""What the errors of psycopg mean to the caller of the store.
 
 Every class of SQLSTATE has a verdict here, and a test holds the table against psycopg's list. A bug stays
 what it is, with its traceback.
@@ -16,7 +16,7 @@ from rowen.errors import RowenError, StoreBusy, StoreFull, StoreUnusable
 class Verdict(Enum):
     BUSY = "the same call may work later"
     FULL = "no room"
-    UNUSABLE = "somebody must mend the database or the address"
+    UNUSABLE = "the database or the address must be fixed"
     BUG = "ours"
 
 

@@ -274,9 +274,8 @@ UPDATE contents SET sectioned = true WHERE id IN list(:ids);
 COPY sections (content_id, position, level, parent, heading, anchor, start_at, end_at, passage_id) FROM STDIN;
 
 -- name: handoffs_find
--- The handoffs of these references that have one of these payloads.
-SELECT ref_id, payload_hash, id, status, attempts FROM handoffs
-WHERE ref_id IN list(:refs) AND payload_hash IN list(:payloads);
+-- The handoffs of these references, of which a few are kept.
+SELECT ref_id, payload_hash, id, status, attempts FROM handoffs WHERE ref_id IN list(:refs);
 
 -- name: handoff_insert
 -- A changed reference must be ingested.

@@ -135,7 +135,7 @@ class VectorMatrix:
             if self._current:
                 grown_passages[:held], grown_vectors[:held] = self._current
             self._passages, self._vectors = grown_passages, grown_vectors
-        # Readers see only the rows before `held`, so filling the spare ones disturbs nobody.
+        # Readers see only the rows before `held`, so filling the spare ones disturbs no search.
         self._passages[held:total] = fresh_passages
         self._vectors[held:total] = fresh
         self._last_id = loaded[-1][0][-1]

@@ -108,7 +108,7 @@ class PgQueuerDispatcher:
             try:
                 await asyncio.shield(running)
             except asyncio.CancelledError:
-                # Whoever cancels us wants an end now: what is under way is given back, not lost.
+                # The caller that cancels us wants an end now: what is under way is given back, not lost.
                 room.leave()
                 manager.shutdown.set()
                 await asyncio.gather(running, return_exceptions=True)

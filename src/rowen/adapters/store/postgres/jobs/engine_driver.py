@@ -1,6 +1,6 @@
 """The engine's way to the database, with a connection of its own for listening.
 
-On one connection, whoever waits for an announcement keeps everybody else from asking: each query of the
+On one connection, waiting for an announcement keeps all queries waiting: each query of the
 engine would wait for up to a second, and a worker take one or two tickets in it. A connection that stops
 listening is replaced here, while tickets are under way; without it they are found by looking, later.
 """

@@ -44,7 +44,7 @@ class Handoffs(Topic):
         ids = reference_ids(db, run.source_id, urls)
         contents = _contents(db, {draft.content_hash: draft.text for draft in drafts})
         keys = [(ids[draft.reference], draft.payload_hash) for draft in drafts]
-        rows = db.rows("handoffs_find", refs=[key[0] for key in keys], payloads=[key[1] for key in keys])
+        rows = db.rows("handoffs_find", refs=[ref for ref, _ in keys])
         earlier = {(row[0], row[1]): (row[2], HandoffStatus(row[3]), row[4]) for row in rows}
         fresh: dict[tuple[int, bytes], dict[str, Any]] = {}
         again: list[dict[str, Any]] = []
