@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from rowen.core import params
 from rowen.core.window import Window
-from rowen.errors import BadLocation, ConfigError, Unparseable
+from rowen.errors import ConfigError, Unparseable
 from rowen.kinds.api import items as rest_items
 from rowen.kinds.api import rules as rest
 from rowen.kinds.api import text as rest_text
 from rowen.kinds.api.expression import compiled
-from rowen.kinds.api.kind import KINDS, PRESETS
+from rowen.kinds.api.kind import PRESETS
 from rowen.kinds.api.presets import preset as presets
 from rowen.kinds.api.presets.preset import Catalogue, Preset
 from rowen.kinds.api.rules import Definition
@@ -436,38 +436,3 @@ def test_any_text_is_rendered_and_the_title_leads(value: Any) -> None:
 
 def test_what_is_too_long_is_cut() -> None:
     assert len(rest_text.rendered("T", ["x y\n" * 100_000] * 50).text) < 3_000_000
-
-
-# presets
-
-BOARDS = [preset for preset in PRESETS if preset.hosts]
-
-
-@pytest.mark.parametrize("preset", PRESETS, ids=lambda one: one.kind)
-def test_a_preset_is_settings_of_rest_that_fit_together(preset: Preset) -> None:
-    location = preset.home.replace("{site}", "acme") or "https://data.example.org"
-    given = presets.settings_for(preset, location)
-    api = Definition(params.complete(PARAMS, params.read(PARAMS, given)), preset)
-    assert api.provider == (preset.kind if preset in BOARDS else "")
-    assert not {"{site}", "{host}"} & set(" ".join(given.values()).split())
-    assert set(preset.offered) <= {spec.name for spec in PARAMS}
-    if preset.catalogue is not None:
-        for text in (preset.catalogue.name, preset.catalogue.resources):
-            assert not text or compiled("catalogue", text)
-        assert {f"meta.{name}" for name in preset.catalogue.lists} <= set(given)
-
-
-@given(st.text())
-def test_no_location_is_too_odd_for_a_board(location: str) -> None:
-    for preset in BOARDS:
-        presets.claims(preset, location)
-        try:
-            found = presets.api_behind(preset, location)
-        except BadLocation:
-            continue
-        presets.settings_for(preset, found)
-
-
-def test_a_site_with_a_quote_in_its_name_breaks_no_expression() -> None:
-    given = presets.settings_for(KINDS["lever"].preset, "https://api.lever.co/v0/postings/a'b")
-    assert given["offer.company_id"] == "''"

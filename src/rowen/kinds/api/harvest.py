@@ -19,12 +19,12 @@ from rowen.core.window import Window, Windows, backward, forward, reached_by
 from rowen.engine.intake import Intake
 from rowen.engine.kind import Harvested
 from rowen.engine.ports import Ports
-from rowen.errors import PermanentError, RowenError, TransientError, Unfetchable, Unparseable, Vanished
+from rowen.errors import PermanentError, RowenError, TransientError, Unparseable, Vanished
 from rowen.fetching.client import stop_reason
 from rowen.kinds.api import give_up, items, rules
 from rowen.kinds.api.asking import ApiClient, ahead
 from rowen.kinds.api.items import Listed, Reading
-from rowen.kinds.api.receiver import Receiver
+from rowen.kinds.api.receiver import Receiver, refuse_emptiness
 from rowen.kinds.api.rules import Definition
 from rowen.kinds.api.walk import Remembered, Rows, Walk, parsed
 
@@ -128,12 +128,8 @@ class WholeList(_Harvest):
     async def _settle(self, walk: Walk) -> str | None:
         """Delete what is gone, if the list proves it; returns why it does not."""
         catalogue = self._api.catalogue
-        if catalogue is not None and not walk.seen and self._source.active_generation:
-            # invariant: an empty answer wipes nothing.
-            raise Unfetchable(
-                f"portal `{walk.home}`: answers with no datasets, where there were some",
-                hint="nothing was deleted; look at the portal, and remove the source if it is gone for good",
-            )
+        if catalogue is not None and not walk.seen:
+            refuse_emptiness(self._source)
         if walk.cut is not None:
             return self._cut_short(walk)
         if not walk.is_complete():

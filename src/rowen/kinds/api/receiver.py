@@ -10,9 +10,10 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import datetime
 
 from rowen.core.document import Draft, Known, Validators
+from rowen.core.source import Source
 from rowen.engine.intake import Intake
 from rowen.engine.ports import Ports
-from rowen.errors import PermanentError, RowenError, TransientError, Unparseable, Vanished
+from rowen.errors import PermanentError, RowenError, TransientError, Unfetchable, Unparseable, Vanished
 from rowen.fetching.client import STOPS
 from rowen.kinds.api import text as texts
 from rowen.kinds.api.asking import each
@@ -31,6 +32,15 @@ REFUSED = (400, 405, 406, 409, 422, 451)
 Read = Callable[[Listed], Awaitable[Reading]]
 Check = Callable[[str], Awaitable[Listed | None]]
 """Asks for one item by its id: None when it is gone. Raises when that cannot be said."""
+
+
+def refuse_emptiness(source: Source) -> None:
+    # invariant: a portal's empty answer wipes nothing.
+    if source.active_generation:
+        raise Unfetchable(
+            f"portal `{source.location}`: answers with no datasets, where there were some",
+            hint="nothing was deleted; look at the portal, and remove the source if it is gone for good",
+        )
 
 
 class Receiver:

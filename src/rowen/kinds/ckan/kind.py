@@ -26,7 +26,7 @@ from rowen.fetching.client import stop_reason
 from rowen.kinds.api import asking
 from rowen.kinds.api.asking import TOO_MUCH, PageSize, ahead
 from rowen.kinds.api.items import Broken, Listed, Reading
-from rowen.kinds.api.receiver import Receiver
+from rowen.kinds.api.receiver import Receiver, refuse_emptiness
 from rowen.kinds.api.settings import CATALOGUE, duration_s, how
 from rowen.kinds.ckan import rules as ckan
 from rowen.kinds.ckan.api import ActionApi, DatasetPages
@@ -178,7 +178,7 @@ class _Harvester:
                 raise
             return await self._by_names(exc)
         await self._settle(listing)
-        return self._listed(listing)
+        return self._listed(listing.seen) if listing.complete else {}
 
     async def _ids(self) -> dict[str, Any]:
         """Ids only: finds what is gone, and what the portal did not name as changed."""
@@ -194,7 +194,7 @@ class _Harvester:
             return {}
         unknown = await self._settle(listing)
         await self._fetch(sorted((unknown | changed) - self._receiver.taken))
-        return self._listed(listing)
+        return self._listed(listing.seen) if listing.complete else {}
 
     async def _stamped_otherwise(self, rows: list[Any]) -> set[str]:
         """Datasets whose date is not the stored one: with a wrong clock, a portal does not name them."""
@@ -208,7 +208,7 @@ class _Harvester:
 
     async def _settle(self, listing: DatasetPages) -> set[str]:
         if not listing.seen:
-            self._refuse_emptiness()
+            refuse_emptiness(self._source)
             return set()
         if not listing.complete:
             announced = f" of {listing.announced}" if listing.announced is not None else ""
@@ -221,28 +221,18 @@ class _Harvester:
         await self._receiver.delete_absent(absent, self._check)
         return unknown
 
-    def _listed(self, listing: DatasetPages) -> dict[str, Any]:
-        if not listing.complete:
-            return {}
-        return {LISTED_AT: self._intake.run.started_at.isoformat(), DATASETS: len(listing.seen)}
-
-    def _refuse_emptiness(self) -> None:
-        # invariant: an empty answer wipes nothing.
-        if self._source.active_generation:
-            raise Unfetchable(
-                f"portal `{self._api.portal}`: answers with no datasets, where there were some",
-                hint="nothing was deleted; look at the portal, and remove the source if it is gone for good",
-            )
+    def _listed(self, ids: set[str]) -> dict[str, Any]:
+        return {LISTED_AT: self._intake.run.started_at.isoformat(), DATASETS: len(ids)}
 
     async def _by_names(self, refusal: Refused) -> dict[str, Any]:
         """The portal does not answer searches: list the names, then ask for each."""
+        hint = credentials.hint(self._params) if refusal.status in ckan.NOT_ALLOWED else None
         try:
             names = await self._api.names()
         except (Refused, Unparseable) as exc:
-            hint = credentials.hint(self._params) if refusal.status in ckan.NOT_ALLOWED else None
             raise Unfetchable(f"{refusal.message}; {exc.message}", hint=hint, status=refusal.status) from exc
         if not names:
-            self._refuse_emptiness()
+            refuse_emptiness(self._source)
             return {}
         self._intake.counters.ignored["search_refused"] += 1
         waiting = list(dict.fromkeys(names))
@@ -252,14 +242,14 @@ class _Harvester:
         if len(self._receiver.failures) >= len(self._receiver.taken):
             raise Unfetchable(
                 f"{refusal.message}; none of its {len(waiting)} datasets can be asked for",
-                hint=credentials.hint(self._params) if refusal.status in ckan.NOT_ALLOWED else None,
+                hint=hint,
                 status=refusal.status,
             )
         if self._receiver.failures:
             return {}
         absent, _ = await self._receiver.compare(self._receiver.taken)
         await self._receiver.delete_absent(absent, self._check)
-        return {LISTED_AT: self._intake.run.started_at.isoformat(), DATASETS: len(self._receiver.taken)}
+        return self._listed(self._receiver.taken)
 
     # single datasets
 
