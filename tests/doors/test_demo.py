@@ -33,7 +33,7 @@ def test_the_demo_harvests_twice_and_leaves_nothing_behind(
     (tmp_path / "rowen.db").unlink()
     ended = process("demo")
     assert ended.code == 0, ended.err
-    assert "1 updated · 1 new · 1 removed · 12 unchanged" in ended.out
+    assert "1 new · 1 updated · 1 removed · 12 unchanged" in ended.out
     assert "first harvest   second harvest" in ended.out
     assert "~ Retries and backoff" in ended.out
     assert "+ Drain a worker" in ended.out

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rowen.core.rules import duration
+from rowen.core.rules.duration import Duration
 from rowen.errors import ConfigError
 
 
@@ -27,6 +29,17 @@ class Param:
     def label(self) -> str:
         """The name as it is typed."""
         return f"{self.name}.NAME" if self.key else self.name
+
+    @property
+    def shown(self) -> str:
+        """The default as it would be typed."""
+        if isinstance(self.default, bool):
+            return str(self.default).lower()
+        if isinstance(self.parse, Duration) and isinstance(self.default, float):
+            return duration.text_of(self.default)
+        if isinstance(self.default, list | dict):
+            return ",".join(self.default)
+        return "none" if self.default is None else str(self.default)
 
 
 def whole(low: int, high: int) -> Callable[[str], int]:

@@ -1,4 +1,4 @@
-"""Rowen from Python: the flows, with a store kept open between calls.
+"""Rowen from Python, with a store kept open between calls.
 
     with Rowen(db="sqlite:///rowen.db") as rowen:
         rowen.add("https://docs.example.org/", name="docs")
@@ -7,17 +7,18 @@
     async with AsyncRowen() as rowen:
         answer = await rowen.search("install")
 
-`AsyncRowen` is the real thing; `Rowen` runs it on an event loop of its own, one call at a time, and is for
-programs that have no loop. Both answer with the values of `core` and `flows`; errors are those of
-`rowen.errors`. Ctrl-C during `sync` ends the run in good order before `KeyboardInterrupt` is raised.
+`AsyncRowen` does the work; `Rowen` runs it on an event loop of its own, one call at a time, and is for
+programs that have no loop. Both return the values of `core`; errors are those of `rowen.errors`. Ctrl-C
+during `sync` ends the run cleanly before `KeyboardInterrupt` is raised.
 """
 
 from __future__ import annotations
 
 import asyncio
+import functools
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack
-from typing import Any, Self, TypeVar
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from rowen import config as settings
 from rowen import wiring
@@ -33,13 +34,14 @@ from rowen.engine.run import Receipt
 from rowen.errors import UserError
 from rowen.managing import find as finding
 from rowen.managing import sources
-from rowen.managing.find import choose
+from rowen.managing.find import choose_all
 from rowen.managing.sources import Added
 from rowen.reading import history
 from rowen.reading import search as searching
 from rowen.service.attempts import sync_all_parts
 
 OnEvent = Callable[[Event], None]
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -51,7 +53,7 @@ class AsyncRowen:
     """For programs with an event loop. Use it in the loop that entered it."""
 
     def __init__(self, db: str | None = None) -> None:
-        """`db` is the store, `sqlite:///path`; left away, ROWEN_DB or the user's data folder."""
+        """`db` is the store, `sqlite:///path`; if omitted, ROWEN_DB or the user's data folder."""
         self._config, _ = settings.load(db=db)
         self._stack = AsyncExitStack()
         self._opened: Ports | None = None
@@ -86,7 +88,7 @@ class AsyncRowen:
         await sources.remove(self._ports, await finding.find(self._ports, name))
 
     async def sync(self, name: str, *, full: bool = False, on_event: OnEvent = _ignore) -> Receipt:
-        """Bring a source in step. A run that failed or was held says so in its receipt; it does not raise."""
+        """Bring the copy of a source up to date. A run that fails or is held does not raise."""
         source = await finding.find(self._ports, name)
         return await sync_all_parts(self._ports, source, full=full, on_event=on_event)
 
@@ -99,10 +101,10 @@ class AsyncRowen:
         mode: SearchMode | str = SearchMode.HYBRID,
         limit: int = 10,
     ) -> Answer:
-        wanted = [await choose(self._ports, name) for name in sources]
+        wanted = await choose_all(self._ports, sources)
         filters = Filters(source_ids=frozenset(source.id for source in wanted), kinds=frozenset(kinds))
         chosen = _mode(mode)
-        # A search by words alone never loads the model.
+        # A keyword search never loads the model.
         embedder = await for_search(self._ports) if chosen is not SearchMode.KEYWORD else None
         return await searching.search(
             self._ports.store, embedder, query, mode=chosen, filters=filters, limit=limit
@@ -119,11 +121,11 @@ class AsyncRowen:
         )
 
     async def rollback(self, name: str, *, to_generation: int | None = None) -> int:
-        """Answers the generation that is visible now."""
+        """Returns the generation that is visible now."""
         return await history.rollback(self._ports, await self._find(name), to_generation=to_generation)
 
     async def approve(self, name: str) -> int:
-        """Answers the generation that is visible now."""
+        """Returns the generation that is visible now."""
         return await history.approve(self._ports, await self._find(name))
 
     async def _find(self, name: str) -> Source:
@@ -136,11 +138,23 @@ class AsyncRowen:
         return self._opened
 
 
+def _waited(
+    method: Callable[Concatenate[AsyncRowen, P], Coroutine[Any, Any, T]],
+) -> Callable[Concatenate[Rowen, P], T]:
+    """The method of the same name, with its parameters and its docstring, for callers without a loop."""
+
+    def call(self: Rowen, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return self._run(method(self._inner, *args, **kwargs))
+
+    functools.update_wrapper(call, method)
+    return call
+
+
 class Rowen:
     """For programs without an event loop: the same calls, each waited for."""
 
     def __init__(self, db: str | None = None) -> None:
-        """`db` is the store, `sqlite:///path`; left away, ROWEN_DB or the user's data folder."""
+        """`db` is the store, `sqlite:///path`; if omitted, ROWEN_DB or the user's data folder."""
         self._inner = AsyncRowen(db)
         self._runner = asyncio.Runner()
 
@@ -157,54 +171,14 @@ class Rowen:
         finally:
             self._runner.close()
 
-    def add(
-        self,
-        location: str,
-        *,
-        name: str,
-        kind: str | None = None,
-        version: str = "",
-        settings: Mapping[str, str] | None = None,
-        check: bool = True,
-    ) -> Added:
-        """Add a source; `settings` are its parameters as text, as `--set` takes them."""
-        return self._run(
-            self._inner.add(location, name=name, kind=kind, version=version, settings=settings, check=check)
-        )
-
-    def remove(self, name: str) -> None:
-        self._run(self._inner.remove(name))
-
-    def sync(self, name: str, *, full: bool = False, on_event: OnEvent = _ignore) -> Receipt:
-        """Bring a source in step. A run that failed or was held says so in its receipt; it does not raise."""
-        return self._run(self._inner.sync(name, full=full, on_event=on_event))
-
-    def search(
-        self,
-        query: str,
-        *,
-        sources: Sequence[str] = (),
-        kinds: Sequence[str] = (),
-        mode: SearchMode | str = SearchMode.HYBRID,
-        limit: int = 10,
-    ) -> Answer:
-        return self._run(self._inner.search(query, sources=sources, kinds=kinds, mode=mode, limit=limit))
-
-    def status(self) -> list[SourceStatus]:
-        return self._run(self._inner.status())
-
-    def diff(
-        self, name: str, *, from_generation: int | None = None, to_generation: int | None = None
-    ) -> Diff:
-        return self._run(self._inner.diff(name, from_generation=from_generation, to_generation=to_generation))
-
-    def rollback(self, name: str, *, to_generation: int | None = None) -> int:
-        """Answers the generation that is visible now."""
-        return self._run(self._inner.rollback(name, to_generation=to_generation))
-
-    def approve(self, name: str) -> int:
-        """Answers the generation that is visible now."""
-        return self._run(self._inner.approve(name))
+    add = _waited(AsyncRowen.add)
+    remove = _waited(AsyncRowen.remove)
+    sync = _waited(AsyncRowen.sync)
+    search = _waited(AsyncRowen.search)
+    status = _waited(AsyncRowen.status)
+    diff = _waited(AsyncRowen.diff)
+    rollback = _waited(AsyncRowen.rollback)
+    approve = _waited(AsyncRowen.approve)
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
         try:

@@ -77,7 +77,7 @@ def test_companies_for_people(rowen: Rowen, boards: None) -> None:
 def test_a_store_without_companies_says_where_they_come_from(rowen: Rowen) -> None:
     ended = rowen("companies")
     assert (ended.code, ended.out) == (0, "no companies\n")
-    assert "job boards" in ended.err
+    assert "a job board" in ended.err
 
 
 def test_one_company_for_programs(rowen: Rowen, boards: None) -> None:
@@ -92,7 +92,7 @@ def test_one_company_for_programs(rowen: Rowen, boards: None) -> None:
 def test_one_company_for_people(rowen: Rowen, boards: None) -> None:
     out = rowen("company", "1").out
     assert "company 1  https://acme.com/" in out
-    assert "1 open offer, 2 ever, 1 repost" in out
+    assert "1 open job listing, 2 ever, 1 repost" in out
     assert "places: Málaga\nresolution: called\n" in out
     assert (
         "open    2  Cook  Málaga  2026-05-02  repost of 1  one  https://www.infojobs.example/offers/2\n"

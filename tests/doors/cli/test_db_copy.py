@@ -205,7 +205,7 @@ def test_stopped_politely_it_says_how_to_go_on(rowen: Rowen, orchard: Site, db: 
     _, err = running.communicate(timeout=120)
     assert running.returncode == 143
     last = json.loads(err.splitlines()[-1])
-    assert (last["reason"], "the same command goes on" in last["error"]) == ("interrupted", True)
+    assert (last["reason"], "the same command continues" in last["error"]) == ("interrupted", True)
     assert rowen("sync", "orchard", "--json").json["status"] == "completed", "its leases were given back"
     restarted = rowen("db", "copy", db, target, "--json")
     assert restarted.code == 0

@@ -77,4 +77,4 @@ def test_portals_are_asked_when_wanted(rowen: Rowen, portal: CkanServer, tmp_pat
 def test_the_file_says_everything(rowen: Rowen, tmp_path: Path) -> None:
     assert rowen("add", "--from", str(tmp_path / "none.toml")).code == 2
     ended = rowen("add", "https://x.org", "--from", write(tmp_path, ""))
-    assert (ended.code, "the file says everything" in ended.err) == (2, True)
+    assert (ended.code, "the file has the locations" in ended.err) == (2, True)

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from rowen.core.document import Outcome
 from rowen.core.run import Counters, Event
-from rowen.doors.cli import words
+from rowen.doors import words
 from rowen.doors.cli.progress import FAILURES_TOLD, BarProgress, LineProgress
 from tests.support.fakes import FakeClock
 

@@ -201,7 +201,7 @@ def test_diff_and_rollback(rowen: Rowen, orchard: Site) -> None:
     assert "~ Plum" in out
     assert "    ~ Plum › Storing" in out
     assert "- Pear" in out
-    assert "1 added, 1 changed, 1 removed" in out
+    assert "1 new, 1 updated, 1 removed" in out
     assert rowen("diff", "orchard", "--to", "7").code == 2
 
     assert "generation 1 is visible again, 2 is not" in rowen("rollback", "orchard").out

@@ -369,7 +369,7 @@ async def test_changes_are_told_with_a_cursor_for_next_time(world: World) -> Non
     (change,) = result.structured_content["changes"]
     assert change["headings"] == [join_path(("Plum", "Storing"))]
     head, inside = quotation(said(result))
-    assert head.startswith(f"1 changed; next time: since={result.structured_content['cursor']}.")
+    assert head.startswith(f"1 updated; next time: since={result.structured_content['cursor']}.")
     assert inside.startswith(f"~ Plum ({world.site.url}/plum.html; orchard, 2024-01-01T00:00Z, document ")
     nothing = await call(world, "what_changed", since=result.structured_content["cursor"])
     assert said(nothing).startswith("Nothing changed; next time: since=")
@@ -403,7 +403,7 @@ async def test_a_refresh_tells_how_far_it_is_and_what_it_did(world: World, era: 
     found = result.structured_content
     assert found.items() >= {"source": "orchard", "status": "completed", "updated": 1}.items()
     assert said(result) == (
-        "`orchard`: completed, generation 2: 0 created, 1 updated, 0 deleted, 3 unchanged, 0 failed."
+        "`orchard`: completed, generation 2: 0 new, 1 updated, 0 removed, 3 unchanged, 0 failed."
     )
     figures = [progress for progress, _, _ in told]
     assert figures == sorted(set(figures)), "each higher than the one before"
@@ -450,7 +450,7 @@ async def test_a_run_of_another_process_is_told_by_its_record(world: World) -> N
     source = await world.source("orchard")
     run = (await world.store.runs(source.id, limit=1))[0]
     answer = answers.refreshed(source, run)
-    assert answer.text.startswith("`orchard`: completed, generation 1: 4 created, ")
+    assert answer.text.startswith("`orchard`: completed, generation 1: 4 new, ")
     assert answer.values["source"] == "orchard"
     assert not answer.failed
 

@@ -1,4 +1,4 @@
-"""The `rowen` command: which commands there are, and what their endings become.
+"""The `rowen` command: its list of commands, and the exit code that each way to end becomes.
 
 Commands are imported when they are called; `--help` and `--version` import none of them.
 """
@@ -18,48 +18,49 @@ from rowen.doors.cli.output import close_quietly
 
 COMMANDS: dict[str, dict[str, str]] = {
     "Sources": {
-        "add": "Add a source: a documentation site, by its address.",
-        "apply": "Make the sources match a list, `rowen.toml`.",
+        "add": "Add a source by its address.",
+        "apply": "Make sources, sinks and alarms match `rowen.toml`.",
         "plan": "Estimate what a sync would cost in embeddings.",
-        "sync": "Bring the copy of a source in step with it.",
-        "serve": "Look after every source: sync what is due, for ever.",
+        "sync": "Bring the copy of a source up to date.",
+        "serve": "Sync every source when it is due, until stopped.",
         "worker": "Do the work that `rowen serve` hands out, on any machine.",
-        "status": "Show the sources and the state they are in.",
-        "pause": "Let `rowen serve` leave a source alone.",
-        "resume": "Let `rowen serve` look after a source again.",
-        "remove": "Forget a source and everything stored of it.",
+        "status": "Show the sources and their state.",
+        "pause": "Stop `rowen serve` from syncing a source.",
+        "resume": "Let `rowen serve` sync a source again.",
+        "remove": "Delete a source and everything stored of it.",
     },
     "Reading": {
-        "search": "Search what is visible.",
+        "search": "Search the visible documents.",
         "diff": "Show what changed between two generations.",
-        "mcp": "Serve assistants: the Model Context Protocol on standard input.",
-        "companies": "Show the companies behind the offers of job boards.",
-        "company": "Show one company with its offers.",
+        "mcp": "Serve assistants over MCP on standard input and output.",
+        "companies": "Show companies that have job listings.",
+        "company": "Show one company with its job listings.",
     },
-    "Telling others": {
-        "export": "Write what is visible into a file.",
-        "sinks": "Show where changes are sent, and how far each place has come.",
-        "announce": "Send what waits to the sinks, now.",
+    "Sending": {
+        "export": "Write the visible documents into a file.",
+        "sinks": "Show the sinks and what waits for each.",
+        "announce": "Send what waits to the sinks now.",
     },
     "History": {
-        "runs": "Show what runs did, and what they avoided.",
-        "rollback": "Show an older generation again.",
-        "approve": "Show a generation that the deletion guard held.",
+        "runs": "Show what runs did and what they avoided.",
+        "rollback": "Make an older generation visible again.",
+        "approve": "Make a held generation visible.",
         "handoffs": "Show the changed items that were handed to ingestion.",
-        "embed": "Compute vectors that are missing, or those of a new model.",
-        "vacuum": "Forget history that is not kept, and give space back.",
+        "embed": "Compute missing vectors, or those of a new model.",
+        "vacuum": "Delete history that is not kept, and free its space.",
     },
     "This installation": {
-        "doctor": "Check that everything Rowen needs is there and works.",
-        "config": "Show the settings and where each came from.",
-        "token": "Make, list and remove tokens for the API.",
-        "db": "The store itself: its schema, and copying it to another database.",
-        "demo": "Harvest a small bundled site twice, search it, show the diff.",
+        "doctor": "Check that everything Rowen needs is installed and works.",
+        "config": "Show the configuration and where each value came from.",
+        "token": "Create, list and remove tokens for the API.",
+        "db": "Upgrade, downgrade or copy the store.",
+        "demo": "Sync a small bundled site twice, search it, show the diff.",
     },
 }
-"""By heading, with the line that stands in `rowen --help`."""
+"""By heading, with the line of each command in `rowen --help`."""
 
-NAMES = [name for group in COMMANDS.values() for name in group]
+LINES = {name: line for group in COMMANDS.values() for name, line in group.items()}
+NAMES = list(LINES)
 
 
 class LazyGroup(click.Group):
@@ -71,6 +72,7 @@ class LazyGroup(click.Group):
             return None
         found = import_module(f"rowen.doors.cli.commands.{cmd_name}").command
         assert isinstance(found, click.Command)
+        found.short_help = LINES[cmd_name]
         return found
 
     def resolve_command(
@@ -99,14 +101,14 @@ class LazyGroup(click.Group):
 )
 @click.version_option(__version__, "--version", "-V", message="rowen %(version)s")
 def cli() -> None:
-    """Keep a searchable copy of outside sources in step with them, doing the least possible work."""
+    """Keep searchable copies of outside sources up to date, with the least possible work."""
 
 
 cli.params += common_options()
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run one command; answers the exit code, whatever happened."""
+    """Run one command; returns the exit code and never raises."""
     arguments = sys.argv[1:] if argv is None else list(argv)
     for stream in (sys.stdout, sys.stderr):
         # A character the terminal does not know is shown as an escape; no command fails for it.

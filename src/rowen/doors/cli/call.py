@@ -1,17 +1,21 @@
-"""What the user said about every command alike: which store, JSON or text, colour, tracebacks.
+"""What a user says about every command alike: which store, JSON or text, colour, tracebacks.
 
 Each of these options is understood before and after the command's name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
-from typing import Any
+from functools import update_wrapper
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from rowen.doors.cli.output import Output
+
+if TYPE_CHECKING:
+    from rowen.config import Config
 
 
 @dataclass
@@ -20,66 +24,61 @@ class Call:
     verbose: bool = False
     out: Output = field(default_factory=Output)
 
+    def config(self) -> Config:
+        """The configuration in force, with the store that this call names."""
+        from rowen import config
 
-def _store(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
-    if value is not None:
-        ctx.ensure_object(Call).db = value
-
-
-def _json(ctx: click.Context, param: click.Parameter, value: bool) -> None:
-    if value:
-        ctx.ensure_object(Call).out.json = True
+        return config.load(db=self.db)[0]
 
 
-def _verbose(ctx: click.Context, param: click.Parameter, value: bool) -> None:
-    if value:
-        ctx.ensure_object(Call).verbose = True
+def _db(call: Call, value: str) -> None:
+    call.db = value
 
 
-def _no_color(ctx: click.Context, param: click.Parameter, value: bool) -> None:
-    if value:
-        ctx.ensure_object(Call).out.no_color = True
+def _json(call: Call, value: bool) -> None:
+    call.out.json = value
+
+
+def _verbose(call: Call, value: bool) -> None:
+    call.verbose = value
+
+
+def _no_color(call: Call, value: bool) -> None:
+    call.out.no_color = value
+
+
+def _option(names: list[str], note: Callable[[Call, Any], None], **attributes: Any) -> click.Option:
+    def callback(ctx: click.Context, param: click.Parameter, value: Any) -> None:
+        if value not in (None, False):
+            note(ctx.ensure_object(Call), value)
+
+    return click.Option(names, expose_value=False, is_eager=True, callback=callback, **attributes)
 
 
 def common_options() -> list[click.Parameter]:
     return [
-        click.Option(
+        _option(
             ["--db"],
+            _db,
             metavar="URL",
-            expose_value=False,
-            is_eager=True,
-            callback=_store,
             help="The store, `sqlite:///path` or `postgresql://...`; also ROWEN_DB.",
         ),
-        click.Option(
-            ["--json"],
-            is_flag=True,
-            expose_value=False,
-            is_eager=True,
-            callback=_json,
-            help="JSON for programs.",
-        ),
-        click.Option(
-            ["-v", "--verbose"],
-            is_flag=True,
-            expose_value=False,
-            is_eager=True,
-            callback=_verbose,
-            help="Show the traceback of an error.",
-        ),
-        click.Option(
-            ["--no-color"],
-            is_flag=True,
-            expose_value=False,
-            is_eager=True,
-            callback=_no_color,
-            help="No colours; also NO_COLOR.",
-        ),
+        _option(["--json"], _json, is_flag=True, help="JSON for programs."),
+        _option(["-v", "--verbose"], _verbose, is_flag=True, help="Show the traceback of an error."),
+        _option(["--no-color"], _no_color, is_flag=True, help="No colours; also NO_COLOR."),
     ]
 
 
+def group(name: str, *commands: click.Command, help: str) -> click.Group:  # noqa: A002
+    """A command that consists of commands."""
+    made = click.Group(name, help=help, params=common_options())
+    for one in commands:
+        made.add_command(one)
+    return made
+
+
 def command(name: str, **attributes: Any) -> Callable[[Callable[..., int | None]], click.Command]:
-    """A Click command that also takes the common options and is handed its `Call` first."""
+    """A command that also takes the common options; its function is given the `Call` first."""
 
     def wrap(function: Callable[..., int | None]) -> click.Command:
         make: Callable[[Any], click.Command] = click.command(name, **attributes)
@@ -87,5 +86,26 @@ def command(name: str, **attributes: Any) -> Callable[[Callable[..., int | None]
         # Last in the help: they are the same everywhere.
         made.params += common_options()
         return made
+
+    return wrap
+
+
+def store_command(
+    name: str, *, interrupted: str = "interrupted", **attributes: Any
+) -> Callable[[Callable[..., Coroutine[Any, Any, int | None]]], click.Command]:
+    """A command that works on the store: its coroutine is given the `Call` and the open ports first.
+
+    It returns the exit code, or None for 0. `interrupted` is the message after Ctrl-C or SIGTERM.
+    """
+
+    def wrap(function: Callable[..., Coroutine[Any, Any, int | None]]) -> click.Command:
+        def run(call: Call, **given: Any) -> int:
+            from rowen.doors.cli import session
+
+            return (
+                session.run(call, lambda ports: function(call, ports, **given), interrupted=interrupted) or 0
+            )
+
+        return command(name, **attributes)(update_wrapper(run, function))
 
     return wrap

@@ -1,4 +1,4 @@
-"""Where a command speaks: results to standard output, messages to standard error, JSON in place of both.
+"""Where a command writes: results to standard output, messages to standard error, or JSON.
 
 rich is imported only when something is drawn. A reader that went away (`| head -1`) is no error: what is
 said after that goes nowhere, and the work goes on.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
@@ -55,11 +55,36 @@ class Output:
         if self.console.is_terminal:
             self.console.print(*parts)
             return
-        # Columns are filled up with blanks, which is no use to whoever reads a pipe.
+        # rich fills columns with blanks, which a program that reads the pipe does not need.
         with self.console.capture() as captured:
             self.console.print(*parts)
         for line in captured.get().splitlines():
             write_line(sys.stdout, line.rstrip())
+
+    def result(self, value: Mapping[str, Any], text: str) -> None:
+        """The result of a command: JSON for programs, a line for people."""
+        if self.json:
+            self.emit(value)
+        else:
+            self.line(text)
+
+    def table(self, columns: Sequence[str], rows: Iterable[Sequence[RenderableType]]) -> None:
+        """Columns by their headings: `>` before one aligns it right, `*` makes it bold, `~` lets it wrap."""
+        from rich.table import Table
+
+        table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+        for column in columns:
+            marks, name = column[: -len(column.lstrip(">*~"))], column.lstrip(">*~")
+            table.add_column(
+                name,
+                justify="right" if ">" in marks else "left",
+                style="bold" if "*" in marks else None,
+                no_wrap="~" not in marks,
+                overflow="fold" if "~" in marks else "ellipsis",
+            )
+        for row in rows:
+            table.add_row(*row)
+        self.print(table)
 
     def line(self, text: str | Text) -> None:
         """One line that is never broken, so that addresses in it stay whole."""
@@ -77,10 +102,12 @@ class Output:
                 sys.stderr, click.style(clean(text), dim=True) if self.paints(sys.stderr) else clean(text)
             )
 
-    def warn(self, text: str) -> None:
+    def warn(self, text: str, hint: str | None = None) -> None:
         if not self.json:
             word = click.style("warning:", fg="yellow", bold=True) if self.paints(sys.stderr) else "warning:"
             write_line(sys.stderr, f"{word} {clean(text)}")
+        if hint:
+            self.note(f"hint: {hint}")
 
     def paints(self, stream: TextIO) -> bool:
         """Does this stream get colours? For what is written without rich, by the same rules."""

@@ -10,8 +10,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable
-from types import TracebackType
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar
 
 from rowen.core.document import Outcome
 from rowen.core.run import Event
@@ -30,17 +29,18 @@ FRAMES_PER_S = 10
 RATE_OVER_S = 3.0
 
 
-class Progress(Protocol):
+Told = TypeVar("Told", contravariant=True)
+
+
+class Progress(Protocol[Told]):
     """Called with each event; entered before the first and left after the last."""
 
-    def __call__(self, event: Event) -> None: ...
+    def __call__(self, event: Told) -> None: ...
     def __enter__(self) -> Self: ...
-    def __exit__(
-        self, kind: type[BaseException] | None, exc: BaseException | None, tb: TracebackType | None
-    ) -> None: ...
+    def __exit__(self, *_: object) -> None: ...
 
 
-def choose(style: str, out: Output) -> Progress:
+def choose(style: str, out: Output) -> Progress[Event]:
     """`auto` never mixes words into what a program may read as JSON."""
     if style == "auto":
         style = "bar" if sys.stderr.isatty() else "none" if out.json else "lines"
@@ -54,25 +54,23 @@ def choose(style: str, out: Output) -> Progress:
     return Silence()
 
 
-class Silence:
-    def __call__(self, event: Event) -> None:
+class Silence(Generic[Told]):
+    def __call__(self, event: Told) -> None:
         return None
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, exc: BaseException | None, tb: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         return None
 
 
-class JsonProgress(Silence):
+class JsonProgress(Silence[Event]):
     def __call__(self, event: Event) -> None:
         write_line(sys.stderr, dumps(shapes.Event.show(event)))
 
 
-class LineProgress(Silence):
+class LineProgress(Silence[Event]):
     """Few lines: a start, a sign of life now and then, each failure, an end."""
 
     def __init__(
@@ -161,9 +159,7 @@ class BarProgress:
         self._live.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, exc: BaseException | None, tb: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._live is not None:
             self._live.stop()
 

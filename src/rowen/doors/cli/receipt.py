@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from rich.console import Group, RenderableType
@@ -13,7 +13,7 @@ from rich.text import Text
 from rowen.core.document import Outcome
 from rowen.core.run import Counters, Event, RunStatus
 from rowen.doors.cli.output import clean
-from rowen.doors.cli.words import count, seconds, size
+from rowen.doors.words import OUTCOMES, count, seconds, size
 from rowen.engine.run import Receipt
 
 FAILURES_SHOWN = 5
@@ -26,6 +26,14 @@ MENTIONED = {
 }
 """Counters that a receipt shows in a line of their own, and (the last five) those that JSON alone shows."""
 
+COLOURS = {
+    "created": "green",
+    "updated": "green",
+    "deleted": "magenta",
+    "unchanged": "default",
+    "failed": "red",
+    "skipped": "yellow",
+}
 STYLES = {
     RunStatus.COMPLETED: "green",
     RunStatus.PARTIAL: "yellow",
@@ -87,67 +95,51 @@ def headline(receipt: Receipt) -> Text:
 
 
 def outcomes(counters: Counters) -> Text:
-    """`1 updated · 1 new · 1 removed · 1,997 unchanged`."""
-    parts = [
-        (counters.updated, "updated", "green"),
-        (counters.created, "new", "green"),
-        (counters.deleted, "removed", "magenta"),
-        (counters.skipped, "stored, vectors to come", "yellow"),
-        (counters.unchanged, "unchanged", "default"),
-        (counters.failed, "failed", "red"),
-    ]
+    """`1 new · 1 updated · 1 removed · 1,997 unchanged`."""
+    values = counters.as_dict()
     line = Text(" · ", style="dim").join(
-        Text(f"{number:,} {word}", style=style) for number, word, style in parts if number
+        Text(f"{values[name]:,} {word}", style=COLOURS[name])
+        for name, word in OUTCOMES.items()
+        if values[name]
     )
     return line if line.plain else Text("nothing new", style="dim")
 
 
 def tiers(counters: Counters) -> list[tuple[str, str]]:
-    """What each tier of the pipeline had to do, in the order in which they stand."""
-    rows: list[tuple[str, str]] = []
-    if counters.ignored:
-        by_reason = ", ".join(
-            f"{number:,} {reason.replace('_', ' ')}" for reason, number in counters.ignored.most_common()
-        )
-        rows.append(
-            ("not asked for", f"{count(counters.ignored.total(), 'address', 'addresses')}: {by_reason}")
-        )
-    if counters.requests:
-        asked = f"{count(counters.requests, 'request')}, {size(counters.bytes_received)} received"
-        if counters.retries:
-            asked += f", {count(counters.retries, 'retry', 'retries')}"
-        rows.append(("network", asked))
-    if counters.not_modified:
-        rows.append(
-            (
-                "validators",
-                f"{count(counters.not_modified, 'item')} not modified: nothing downloaded or opened",
-            )
-        )
-    if counters.same_body:
-        rows.append(("body hash", f"{count(counters.same_body, 'page')} byte for byte the same: not parsed"))
-    if counters.same_content:
-        rows.append(
-            ("content hash", f"{count(counters.same_content, 'page')} with the same text: not indexed again")
-        )
-    passages = counters.passages_new + counters.passages_reused
-    if passages:
-        rows.append(
-            (
-                "passages",
-                f"{counters.passages_reused:,} of {passages:,} known, {counters.passages_new:,} stored",
-            )
-        )
-    if counters.embeddings_computed or counters.embeddings_reused:
-        rows.append(
-            (
-                "embeddings",
-                f"{counters.embeddings_reused:,} reused, {counters.embeddings_computed:,} computed",
-            )
-        )
-    if other := _not_mentioned(counters):
-        rows.append(("also", ", ".join(sorted(other))))
-    return rows
+    """What each tier of the pipeline had to do, in their order."""
+    c = counters
+    by_reason = ", ".join(
+        f"{number:,} {reason.replace('_', ' ')}" for reason, number in c.ignored.most_common()
+    )
+    retries = f", {count(c.retries, 'retry', 'retries')}" if c.retries else ""
+    passages = c.passages_new + c.passages_reused
+    rows = [
+        (c.ignored, "not requested", f"{count(c.ignored.total(), 'item')}: {by_reason}"),
+        (
+            c.requests,
+            "network",
+            f"{count(c.requests, 'request')}, {size(c.bytes_received)} received{retries}",
+        ),
+        (
+            c.not_modified,
+            "validators",
+            f"{count(c.not_modified, 'item')} not modified: nothing downloaded or opened",
+        ),
+        (c.same_body, "body hash", f"{count(c.same_body, 'page')} byte for byte the same: not parsed"),
+        (
+            c.same_content,
+            "content hash",
+            f"{count(c.same_content, 'page')} with the same text: not indexed again",
+        ),
+        (passages, "passages", f"{c.passages_reused:,} of {passages:,} known, {c.passages_new:,} stored"),
+        (
+            c.embeddings_computed or c.embeddings_reused,
+            "embeddings",
+            f"{c.embeddings_reused:,} reused, {c.embeddings_computed:,} computed",
+        ),
+        (other := _not_mentioned(c), "also", ", ".join(sorted(other))),
+    ]
+    return [(name, said) for shown, name, said in rows if shown]
 
 
 def _not_mentioned(counters: Counters) -> list[str]:
@@ -158,31 +150,31 @@ def _not_mentioned(counters: Counters) -> list[str]:
     ]
 
 
+SIDE_BY_SIDE: dict[str, Callable[[Counters], str]] = {
+    "pages new": lambda c: f"{c.created:,}",
+    "pages updated": lambda c: f"{c.updated:,}",
+    "pages removed": lambda c: f"{c.deleted:,}",
+    "pages unchanged": lambda c: f"{c.unchanged:,}",
+    "requests": lambda c: f"{c.requests:,}",
+    "not modified (304)": lambda c: f"{c.not_modified:,}",
+    "bytes received": lambda c: size(c.bytes_received),
+    "pages parsed": lambda c: f"{c.parses:,}",
+    "other bytes, same text": lambda c: f"{c.same_content + c.same_body:,}",
+    "passages stored": lambda c: f"{c.passages_new:,}",
+    "passages stored before": lambda c: f"{c.passages_reused:,}",
+    "texts embedded": lambda c: f"{c.embeddings_computed:,}",
+}
+
+
 def side_by_side(receipts: Sequence[tuple[str, Receipt]]) -> Table:
     """Several runs as columns, so that what the later ones avoided can be seen."""
     table = Table(box=None, padding=(0, 3, 0, 0), header_style="bold")
     table.add_column("", style="dim", no_wrap=True)
     for title, _ in receipts:
         table.add_column(title, justify="right", no_wrap=True)
-    all_counters = [receipt.counters for _, receipt in receipts]
-
-    def row(name: str, *values: str) -> None:
-        table.add_row(name, *values)
-
-    row("pages new", *(f"{c.created:,}" for c in all_counters))
-    row("pages updated", *(f"{c.updated:,}" for c in all_counters))
-    row("pages removed", *(f"{c.deleted:,}" for c in all_counters))
-    row("pages unchanged", *(f"{c.unchanged:,}" for c in all_counters))
-    table.add_section()
-    row("requests", *(f"{c.requests:,}" for c in all_counters))
-    row("not modified (304)", *(f"{c.not_modified:,}" for c in all_counters))
-    row("bytes received", *(size(c.bytes_received) for c in all_counters))
-    row("pages parsed", *(f"{c.parses:,}" for c in all_counters))
-    row("same text after all", *(f"{c.same_content + c.same_body:,}" for c in all_counters))
-    row("passages stored", *(f"{c.passages_new:,}" for c in all_counters))
-    row("passages known already", *(f"{c.passages_reused:,}" for c in all_counters))
-    row("texts embedded", *(f"{c.embeddings_computed:,}" for c in all_counters))
-    row("time", *(seconds(receipt.duration_s) for _, receipt in receipts))
+    for name, read in SIDE_BY_SIDE.items():
+        table.add_row(name, *(read(receipt.counters) for _, receipt in receipts))
+    table.add_row("time", *(seconds(receipt.duration_s) for _, receipt in receipts))
     return table
 
 
@@ -192,19 +184,10 @@ def _changes(counters: Counters) -> int:
 
 def totals(receipts: Sequence[Receipt], *, sources: int) -> str:
     """One line for many sources."""
-    counted = [receipt.counters for receipt in receipts]
-    parts = [
-        f"{sum(getattr(counters, name) for counters in counted):,} {word}"
-        for name, word in (
-            ("created", "new"),
-            ("updated", "updated"),
-            ("deleted", "removed"),
-            ("unchanged", "unchanged"),
-            ("failed", "failed"),
-            ("skipped", "without vectors"),
-        )
-        if any(getattr(counters, name) for counters in counted)
-    ]
+    total = Counters()
+    for receipt in receipts:
+        total.join(receipt.counters)
+    said = outcomes(total).plain if receipts else "nothing to do"
     failed = sources - sum(receipt.good for receipt in receipts)
     ending = f", {failed:,} of them failed or held" if failed else ""
-    return f"{count(sources, 'source')}{ending}: {' · '.join(parts) or 'nothing to do'}"
+    return f"{count(sources, 'source')}{ending}: {said}"

@@ -1,4 +1,4 @@
-"""One command's asynchronous life: settings, ports, signals, and a clean end to all of them."""
+"""The asynchronous part of a command: it opens the ports, watches for signals and closes everything."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import signal
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
-from rowen import config as settings
 from rowen import wiring
 from rowen.doors.cli import failure
 from rowen.doors.cli.call import Call
@@ -24,13 +23,13 @@ def run(
 
     Ctrl-C and SIGTERM cancel the work; what it holds is put in order before `Interrupted` is raised.
     """
-    config, _ = settings.load(db=call.db)
+    config = call.config()
 
-    async def with_tools() -> T:
+    async def with_ports() -> T:
         async with wiring.open_ports(config) as ports:
             return await work(ports)
 
-    return run_async(with_tools, interrupted=interrupted)
+    return run_async(with_ports, interrupted=interrupted)
 
 
 def run_async(work: Callable[[], Coroutine[Any, Any, T]], *, interrupted: str = "interrupted") -> T:
@@ -45,7 +44,7 @@ def run_async(work: Callable[[], Coroutine[Any, Any, T]], *, interrupted: str = 
             terminated = True
             task.cancel()
 
-        # Ctrl-C is asyncio's own affair: it cancels this task in the same way.
+        # asyncio handles Ctrl-C itself: it cancels this task in the same way.
         with contextlib.suppress(NotImplementedError):  # there are systems without signals
             asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, terminate)
         return await work()

@@ -19,12 +19,11 @@ from rowen.core.source import Source
 from rowen.core.web.urls import without_credentials
 from rowen.doors import shapes
 from rowen.doors.mcp.quoting import NOTICE, clean, one_line, quoted
+from rowen.doors.words import CHANGES, OUTCOMES, count
 from rowen.engine.run import Receipt
 from rowen.reading.read import Changes, Excerpt, Heading, Touched
 
 HEADINGS_LISTED = 6
-OUTCOMES = ("created", "updated", "deleted", "unchanged", "failed")
-MARKS = {"added": "+", "changed": "~", "removed": "-"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +55,7 @@ def search(found: Found, verified: Mapping[str, datetime | None], *, hint: str) 
     degraded = f" Degraded: {one_line(found.degraded)}." if found.degraded else ""
     if not hits:
         return Answer(f"Nothing found.{degraded} {hint}", values)
-    head = f"{_count(len(hits), 'hit')}, best first.{degraded}"
+    head = f"{count(len(hits), 'hit')}, best first.{degraded}"
     body = quoted("\n".join(lines), whence="quoted from the pages at the addresses in it")
     return Answer(f"{head}\n{body}", {"quoted": f"titles, headings and snippets are {NOTICE}", **values})
 
@@ -78,7 +77,7 @@ def sources(found: Sequence[Source], documents: Mapping[int, int]) -> Answer:
     if not rows:
         return Answer("There are no sources yet; a person adds them with `rowen add`.", {"sources": []})
     lines = [
-        f"{one.label}: {one.kind}, {_count(documents[one.id], 'document')}, {one.status.value}, "
+        f"{one.label}: {one.kind}, {count(documents[one.id], 'document')}, {one.status.value}, "
         f"verified {_when(one.last_success_at)}, {one_line(without_credentials(one.location), 200)}"
         for one in found
     ]
@@ -143,7 +142,10 @@ def document(
 
 def changes(found: Changes) -> Answer:
     counts = Counter(item.change for item in found.items)
-    said = ", ".join(f"{counts[kind]} {kind}" for kind in MARKS if counts[kind]) or "nothing changed"
+    said = (
+        ", ".join(f"{counts[kind]} {word}" for kind, (_, word) in CHANGES.items() if counts[kind])
+        or "nothing changed"
+    )
     go_on = (
         f"there is more: ask with since={found.cursor}" if found.more else f"next time: since={found.cursor}"
     )
@@ -167,7 +169,7 @@ def refreshed(source: Source, ended: Receipt | Run) -> Answer:
         values = shapes.Run.show(ended, source=source.label)
     said = (
         f"`{source.label}`: {ended.status.value}, generation {ended.generation}: "
-        + ", ".join(f"{values.get(name, 0)} {name}" for name in OUTCOMES)
+        + ", ".join(f"{values[name]} {word}" for name, word in OUTCOMES.items() if name != "skipped")
         + "."
     )
     for word in (ended.error, values.get("hint") and f"hint: {values['hint']}"):
@@ -192,9 +194,8 @@ def _change(item: Touched) -> dict[str, Any]:
 def _change_line(item: Touched) -> str:
     name = one_line(item.title or item.reference)
     number = f", document {item.document_id}" if item.document_id else ""
-    line = (
-        f"{MARKS[item.change]} {name} ({one_line(item.url, 2000)}; {item.source}, {_when(item.at)}{number})"
-    )
+    about = f"{one_line(item.url, 2000)}; {item.source}, {_when(item.at)}{number}"
+    line = f"{CHANGES[item.change][0]} {name} ({about})"
     if item.headings:
         line += "\n    " + " | ".join(one_line(heading, 80) for heading in item.headings)
     return line
@@ -215,10 +216,6 @@ def _outline(outline: Sequence[Heading], most: int) -> str:
     listed = [f"{one.number} {one_line(one.path, 80)}" for one in outline[:most]]
     rest = len(outline) - len(listed)
     return " | ".join(listed) + (f" | and {rest} more" if rest else "")
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def _when(moment: datetime | None) -> str:

@@ -1,4 +1,4 @@
-"""`rowen add`: name a source; the server is asked what is there."""
+"""`rowen add`: add a source; its server is asked first."""
 
 from __future__ import annotations
 
@@ -23,26 +23,22 @@ class AddCommand(click.Command):
 
         for kind in kinds().loadable().values():
             with formatter.section(f"Settings of kind `{kind.name}`, for --set"):
-                formatter.write_dl(
-                    [(f"{p.label}={_shown(p.default)}", f"{p.help}.") for p in kind.params], col_max=34
-                )
+                formatter.write_dl([(f"{p.label}={p.shown}", f"{p.help}.") for p in kind.params], col_max=34)
 
 
-@rowen_command("add", cls=AddCommand, short_help="Add a source: a documentation site, by its address.")
+@rowen_command("add", cls=AddCommand)
 @click.argument("location", required=False)
-@click.option("--name", help="What to call it.")
-@click.option("--kind", help="What it is; found out when left away.")
-@click.option("--version", "version", default="", help="Which version of the thing it documents.")
+@click.option("--name", help="The name of the source.")
+@click.option("--kind", help="The kind of source; detected if omitted.")
+@click.option("--version", "version", default="", help="The version that it documents.")
 @click.option(
     "--set", "settings", multiple=True, metavar="KEY=VALUE", help="A setting of the source; repeatable."
 )
-@click.option(
-    "--from", "listed", type=click.Path(), metavar="FILE", help="Add all portals of a list, a TOML file."
-)
+@click.option("--from", "listed", type=click.Path(), metavar="FILE", help="Add all portals of a TOML file.")
 @click.option(
     "--check/--no-check",
     default=None,
-    help="Ask the server now, or not; a list is added without asking unless you say so.",
+    help="Ask the server now; by default yes, and no with --from.",
 )
 def command(
     call: Call,
@@ -56,14 +52,14 @@ def command(
 ) -> int:
     """Add the source at LOCATION, for example `https://docs.example.org/`, or all portals of a list.
 
-    The address may be private: it is you who typed it. Links and redirects that lead to other private
-    addresses are not followed.
+    The address may be private, because you typed it. Links and redirects to other private addresses are
+    not followed.
     """
     from rowen.doors.cli import session
 
     if listed is not None:
         if location or name or kind or version or settings:
-            raise UserError("--from: the file says everything; leave the rest away")
+            raise UserError("--from: the file has the locations, names and settings; omit the others")
         return _add_listed(call, listed, check=bool(check))
     if location is None or name is None:
         raise _missing("location" if location is None else "name")
@@ -105,7 +101,7 @@ async def perform(ports: Ports, out: Output, location: str, **options: Any) -> A
 
 
 def _missing(name: str) -> click.MissingParameter:
-    """What click would say, had it not to wait for `--from`."""
+    """The message of click; click itself cannot require what `--from` replaces."""
     context = click.get_current_context()
     return click.MissingParameter(
         ctx=context, param=next(param for param in context.command.params if param.name == name)
@@ -169,11 +165,3 @@ def _pairs(settings: tuple[str, ...]) -> dict[str, str]:
             )
         pairs[key.strip()] = value
     return pairs
-
-
-def _shown(default: object) -> str:
-    if isinstance(default, bool):
-        return str(default).lower()
-    return (
-        "none" if default is None else ",".join(default) if isinstance(default, list | dict) else str(default)
-    )

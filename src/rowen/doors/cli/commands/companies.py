@@ -1,4 +1,4 @@
-"""`rowen companies`: who is hiring, as far as the offers of job boards tell."""
+"""`rowen companies`: companies that have job listings."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rowen.doors.cli.call import Call
-from rowen.doors.cli.call import command as rowen_command
-from rowen.doors.cli.output import Output, clean
+from rowen.doors.cli.call import Call, store_command
+from rowen.doors.cli.output import clean
 
 if TYPE_CHECKING:
     from rowen.core.offers.company import Company
@@ -18,79 +17,78 @@ PLACES = 3
 """As many as fit in a row."""
 
 
-@rowen_command("companies", short_help="Show the companies behind the offers of job boards.")
+@store_command("companies")
 @click.argument("query", required=False)
 @click.option(
     "--source",
     "sources",
     multiple=True,
     metavar="NAME",
-    help="Only companies with an offer in this source; repeatable.",
+    help="Only with a job listing in this source; repeatable.",
 )
 @click.option(
-    "--min-open", default=0, type=click.IntRange(0), metavar="N", help="Only with so many open offers."
+    "--min-open",
+    default=0,
+    type=click.IntRange(0),
+    metavar="N",
+    help="Only with at least N open job listings.",
 )
-@click.option("--limit", default=50, show_default=True, type=click.IntRange(1), help="At most so many.")
-def command(call: Call, query: str | None, sources: tuple[str, ...], min_open: int, limit: int) -> int:
-    """Show companies, those with the most open offers first.
+@click.option("--limit", default=50, show_default=True, type=click.IntRange(1), help="At most this many.")
+async def command(
+    call: Call, ports: Ports, query: str | None, sources: tuple[str, ...], min_open: int, limit: int
+) -> None:
+    """Show companies, those with the most open job listings first.
 
-    QUERY is a part of a name, however it is spelt, or of a website.
+    QUERY is a part of a name, in any spelling, or of a website.
     """
-    from rowen.doors.cli import session
+    from rowen.doors import shapes
+    from rowen.doors.words import ago
+    from rowen.managing.find import choose_all
+    from rowen.offers import companies
 
-    async def work(ports: Ports) -> None:
-        from rowen.doors import shapes
-        from rowen.managing.find import choose
-        from rowen.offers import companies
-
-        wanted = [await choose(ports, name) for name in sources]
-        found = await companies.listed(
-            ports,
-            query=query,
-            min_open=min_open,
-            source_ids=[source.id for source in wanted] or None,
-            limit=limit,
-        )
-        if call.out.json:
-            call.out.emit(shapes.Companies.show(companies=found))
-        elif found:
-            _table(ports, call.out, found)
-        else:
-            call.out.line("no companies")
-            if query is None and not sources and not min_open:
-                call.out.note("hint: they come with the offers of job boards: add one with `rowen add`")
-
-    session.run(call, work)
-    return 0
-
-
-def _table(ports: Ports, out: Output, companies: list[Company]) -> None:
-    from rich.table import Table
+    wanted = [source.id for source in await choose_all(ports, sources)]
+    found = await companies.listed(
+        ports, query=query, min_open=min_open, source_ids=wanted or None, limit=limit
+    )
+    if call.out.json:
+        call.out.emit(shapes.Companies.show(companies=found))
+        return
+    if not found:
+        call.out.line("no companies")
+        if query is None and not sources and not min_open:
+            call.out.note("hint: add a job board with `rowen add`; companies come with its job listings")
+        return
     from rich.text import Text
 
-    from rowen.doors.cli.words import ago
-
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column("id", justify="right", no_wrap=True)
-    table.add_column("company")
-    for name in ("open", "ever", "reposts", "a month"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("places")
-    table.add_column("last news", no_wrap=True)
-    table.add_column("resolution")
     now = ports.clock.now()
-    for company in companies:
-        rest = len(company.places) - PLACES
-        places = ", ".join(company.places[:PLACES]) + (f" and {rest} more" if rest > 0 else "")
-        table.add_row(
+    rows = [
+        (
             str(company.id),
             Text(clean(company.name), style="bold"),
             f"{company.open_offers:,}",
             f"{company.offers:,}",
             f"{company.reposts:,}",
             f"{company.posting_rate:g}",
-            clean(places),
+            clean(_places(company)),
             ago(company.last_seen_at, now),
             clean(company.resolution),
         )
-    out.print(table)
+        for company in found
+    ]
+    headings = [
+        ">id",
+        "~company",
+        ">open",
+        ">ever",
+        ">reposts",
+        ">a month",
+        "~places",
+        "last news",
+        "~resolution",
+    ]
+    call.out.table(headings, rows)
+
+
+def _places(company: Company) -> str:
+    rest = len(company.places) - PLACES
+    return ", ".join(company.places[:PLACES]) + (f" and {rest} more" if rest > 0 else "")

@@ -1,4 +1,4 @@
-"""`rowen company`: one company, what is known about it, and its offers."""
+"""`rowen company`: one company, what is known about it, and its job listings."""
 
 from __future__ import annotations
 
@@ -6,50 +6,44 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rowen.doors.cli.call import Call
-from rowen.doors.cli.call import command as rowen_command
+from rowen.doors.cli.call import Call, store_command
 from rowen.doors.cli.output import Output, clean
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from rowen.core.offers.company import Company
     from rowen.core.offers.offer import Offer
     from rowen.engine.ports import Ports
 
 
-@rowen_command("company", short_help="Show one company with its offers.")
+@store_command("company")
 @click.argument("name_or_id")
-def command(call: Call, name_or_id: str) -> int:
-    """Show the company NAME_OR_ID with its offers, open ones first.
+async def command(call: Call, ports: Ports, name_or_id: str) -> None:
+    """Show the company NAME_OR_ID with its job listings, open ones first.
 
-    The id of a company that turned out to be another one leads to that one.
+    The id of a company that was merged into another one leads to that one.
     """
-    from rowen.doors.cli import session
+    from rowen.doors import shapes
+    from rowen.offers import companies
 
-    async def work(ports: Ports) -> None:
-        from rowen.doors import shapes
-        from rowen.offers import companies
-
-        found = await companies.find(ports, name_or_id)
-        offers = await ports.store.offers_of(found.id)
-        if call.out.json:
-            call.out.emit(shapes.CompanyWithOffers.show(company=found, offers=offers))
-        else:
-            _show(ports, call.out, found, offers)
-
-    session.run(call, work)
-    return 0
+    found = await companies.find(ports, name_or_id)
+    offers = await ports.store.offers_of(found.id)
+    if call.out.json:
+        call.out.emit(shapes.CompanyWithOffers.show(company=found, offers=offers))
+    else:
+        _show(call.out, found, offers, now=ports.clock.now())
 
 
-def _show(ports: Ports, out: Output, company: Company, offers: list[Offer]) -> None:
+def _show(out: Output, company: Company, offers: list[Offer], *, now: datetime) -> None:
     from rich.text import Text
 
-    from rowen.doors.cli.words import ago, count
+    from rowen.doors.words import ago, count
 
-    now = ports.clock.now()
     head = Text(clean(company.name), style="bold").append(f"  company {company.id}", "default")
     out.line(head.append(f"  {clean(company.website)}" if company.website else "", "dim"))
     out.line(
-        f"{count(company.open_offers, 'open offer')}, {company.offers:,} ever, "
+        f"{count(company.open_offers, 'open job listing')}, {company.offers:,} ever, "
         f"{count(company.reposts, 'repost')}, {company.posting_rate:g} new ones a month"
     )
     out.line(f"first seen {ago(company.first_seen_at, now)}, last news {ago(company.last_seen_at, now)}")

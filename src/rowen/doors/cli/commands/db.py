@@ -1,4 +1,4 @@
-"""`rowen db`: which schema the store has, and moving it up or down."""
+"""`rowen db`: which schema the store has, upgrades and downgrades of it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from rowen.doors.cli.call import Call, common_options
+from rowen.doors.cli.call import Call, group
 from rowen.doors.cli.call import command as rowen_command
 from rowen.doors.cli.commands.db_copy import copy
+from rowen.doors.words import count
 from rowen.errors import UserError
 
 if TYPE_CHECKING:
@@ -21,11 +22,6 @@ T = TypeVar("T")
 AGAIN = "any other command of this Rowen upgrades it again: install the older Rowen before the next one"
 
 
-@click.group("db", short_help="The store itself: its schema, and copying it to another database.")
-def command() -> None:
-    """The schema of a store on SQLite. Other commands bring it up to date; an older Rowen needs it back."""
-
-
 @rowen_command("version", short_help="Show the schema of the store and the newest one.")
 def version(call: Call) -> int:
     """Show the number of the store's schema and the newest one that this Rowen knows."""
@@ -34,10 +30,8 @@ def version(call: Call) -> int:
         return await schema.version(), schema.latest
 
     has, latest = _run(call, work)
-    if call.out.json:
-        call.out.emit({"version": has, "latest": latest})
-    else:
-        call.out.line(f"schema {has}, " + ("up to date" if has == latest else f"the newest is {latest}"))
+    state = "up to date" if has == latest else f"the newest is {latest}"
+    call.out.result({"version": has, "latest": latest}, f"schema {has}, {state}")
     return 0
 
 
@@ -59,7 +53,7 @@ def upgrade(call: Call) -> int:
 @click.option("--to", type=click.IntRange(1), required=True, metavar="N", help="The schema to go back to.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 def downgrade(call: Call, to: int, yes: bool) -> int:
-    """Take the schema of the store back to number N. What only newer schemas hold is forgotten."""
+    """Take the schema of the store back to number N. What only newer schemas hold is deleted."""
 
     async def look(schema: Schema) -> tuple[int, list[Loss]]:
         return await schema.version(), await schema.losses(to)
@@ -87,16 +81,15 @@ def downgrade(call: Call, to: int, yes: bool) -> int:
 
 
 def is_terminal() -> bool:
-    """Is there somebody to ask?"""
+    """Can a question be asked?"""
     return sys.stdin.isatty()
 
 
 def _run(call: Call, work: Callable[[Schema], Coroutine[Any, Any, T]]) -> T:
-    from rowen import config as settings
     from rowen import wiring
     from rowen.doors.cli import session
 
-    config, _ = settings.load(db=call.db)
+    config = call.config()
 
     async def with_schema() -> T:
         async with wiring.open_schema(config) as schema:
@@ -106,17 +99,11 @@ def _run(call: Call, work: Callable[[Schema], Coroutine[Any, Any, T]]) -> T:
 
 
 def _tell(call: Call, before: int, after: int) -> None:
-    if call.out.json:
-        call.out.emit({"before": before, "version": after})
-    elif before == after:
-        call.out.line(f"schema {after} already")
-    else:
-        call.out.line(f"schema {before} is now {after}")
+    said = f"schema {after} already" if before == after else f"schema {before} is now {after}"
+    call.out.result({"before": before, "version": after}, said)
 
 
 def _in_words(losses: list[Loss]) -> str:
-    from rowen.doors.cli.words import count
-
     parts = [
         f"{count(loss.rows, 'row')} of `{loss.table}`"
         if loss.column is None
@@ -127,6 +114,11 @@ def _in_words(losses: list[Loss]) -> str:
     return ", ".join(parts) or "nothing that is stored now"
 
 
-command.params += common_options()
-for one in (version, upgrade, downgrade, copy):
-    command.add_command(one)
+command = group(
+    "db",
+    version,
+    upgrade,
+    downgrade,
+    copy,
+    help="The store: its schema, which other commands upgrade by themselves, and a copy in another database.",
+)

@@ -1,25 +1,26 @@
-"""`rowen db copy`: a whole store into another database, to be gone on with after an interruption."""
+"""`rowen db copy`: a complete store into another database; after an interruption it can be continued."""
 
 from __future__ import annotations
 
 import sys
 import time
 from collections.abc import Callable
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import click
 
 from rowen.doors.cli.call import Call
 from rowen.doors.cli.call import command as rowen_command
 from rowen.doors.cli.output import Output, dumps, write_line
+from rowen.doors.cli.progress import Progress, Silence
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
 
     from rowen.managing.copy_store import Copied, CopyEvent
 
-INTERRUPTED = "interrupted: what was copied is there; the same command goes on from there"
+
+INTERRUPTED = "interrupted: what was copied stays; the same command continues from there"
 LINE_EVERY_S = 5.0
 STAGES = {
     "verifying": "verifying what was copied before",
@@ -30,20 +31,20 @@ STAGES = {
 }
 
 
-@rowen_command("copy", short_help="Copy a whole store into another database.")
+@rowen_command("copy", short_help="Copy a store into another database.")
 @click.argument("source", metavar="FROM")
 @click.argument("target", metavar="TO")
 @click.option(
     "--progress",
     type=click.Choice(["auto", "bar", "lines", "json", "none"]),
     default="auto",
-    help="How to show it on standard error.",
+    help="How to show progress on standard error.",
 )
 def copy(call: Call, source: str, target: str, progress: str) -> int:
     """Copy the store FROM into the empty store TO: `sqlite:///path` or `postgresql://user@host/database`.
 
-    Interrupted, the same command goes on where it stopped. At the end both are counted and compared; until
-    then other commands refuse TO. FROM stays as it is, and cannot be synced meanwhile.
+    If interrupted, the same command continues where it stopped. At the end both are counted and compared;
+    until then other commands refuse TO. FROM stays as it is, and cannot be synced meanwhile.
     """
     from rowen import config as settings
     from rowen import wiring
@@ -63,7 +64,7 @@ def copy(call: Call, source: str, target: str, progress: str) -> int:
 
 
 def _tell(out: Output, done: Copied, source: str, target: str) -> None:
-    from rowen.doors.cli.words import count, seconds
+    from rowen.doors.words import count, seconds
 
     if out.json:
         out.emit(as_json(done, source, target))
@@ -92,15 +93,7 @@ def as_json(done: Copied, source: str, target: str) -> dict[str, Any]:
     }
 
 
-class Show(Protocol):
-    def __call__(self, event: CopyEvent) -> None: ...
-    def __enter__(self) -> Self: ...
-    def __exit__(
-        self, kind: type[BaseException] | None, exc: BaseException | None, tb: TracebackType | None
-    ) -> None: ...
-
-
-def choose(style: str, out: Output) -> Show:
+def choose(style: str, out: Output) -> Progress[CopyEvent]:
     if style == "auto":
         style = "json" if out.json else "bar" if sys.stderr.isatty() else "lines"
     match style:
@@ -113,26 +106,13 @@ def choose(style: str, out: Output) -> Show:
     return Silence()
 
 
-class Silence:
-    def __call__(self, event: CopyEvent) -> None:
-        return None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, exc: BaseException | None, tb: TracebackType | None
-    ) -> None:
-        return None
-
-
-class JsonLines(Silence):
+class JsonLines(Silence["CopyEvent"]):
     def __call__(self, event: CopyEvent) -> None:
         said = {"event": event.kind, "table": event.part, "rows": event.rows, "total": event.total}
         write_line(sys.stderr, dumps(said))
 
 
-class Lines(Silence):
+class Lines(Silence["CopyEvent"]):
     """Each stage when it begins, and a sign of life now and then."""
 
     def __init__(
@@ -156,7 +136,7 @@ class Lines(Silence):
         self._stage, self._told = event.kind, now
 
 
-class Bar(Silence):
+class Bar(Silence["CopyEvent"]):
     """One line that is redrawn in place, and is gone at the end."""
 
     def __init__(self, out: Output) -> None:
@@ -179,9 +159,7 @@ class Bar(Silence):
         self._bar.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, exc: BaseException | None, tb: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._bar is not None:
             self._bar.stop()
 

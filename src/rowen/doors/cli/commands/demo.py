@@ -1,6 +1,6 @@
-"""`rowen demo`: two harvests of a bundled site, so that the second one can be compared with the first.
+"""`rowen demo`: two syncs of a bundled site, so that the second one can be compared with the first.
 
-Works without internet, in a temporary folder that is gone afterwards, whatever happens.
+Works without internet, in a temporary folder that is deleted at the end, also after a failure.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from rowen.doors.cli.call import command as rowen_command
 from rowen.doors.cli.output import Output
 
 if TYPE_CHECKING:
+    from rowen.core.run import Event
     from rowen.core.source import Source
+    from rowen.doors.cli.progress import Progress
     from rowen.doors.demo import DemoServer, DemoSite
     from rowen.engine.ports import Ports
     from rowen.engine.run import Receipt
@@ -30,9 +32,9 @@ NEXT = (
 )
 
 
-@rowen_command("demo", short_help="Harvest a small bundled site twice, search it, show the diff.")
+@rowen_command("demo")
 def command(call: Call) -> int:
-    """Harvest a small bundled documentation site, change it, harvest it again, and compare.
+    """Sync a small bundled documentation site, change it, sync it again, and compare.
 
     Needs no internet and leaves nothing behind.
     """
@@ -100,7 +102,7 @@ class _Tour:
 
         self._shell("rowen sync quern")
         on_terminal = self._out.messages.is_terminal and not self._out.json
-        progress = BarProgress(self._out.messages) if on_terminal else Silence()
+        progress: Progress[Event] = BarProgress(self._out.messages) if on_terminal else Silence()
         return await sync.perform(self._ports, self._out, await self._source(), progress=progress)
 
     async def _source(self) -> Source:

@@ -1,4 +1,4 @@
-"""`rowen diff`: what a reader of one generation would find different in another."""
+"""`rowen diff`: what differs between two generations of a source."""
 
 from __future__ import annotations
 
@@ -6,50 +6,41 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rowen.doors.cli.call import Call
-from rowen.doors.cli.call import command as rowen_command
+from rowen.doors.cli.call import Call, store_command
 from rowen.doors.cli.output import Output, clean
+from rowen.doors.words import CHANGES
 
 if TYPE_CHECKING:
+    from rowen.core.generation import Change
     from rowen.core.source import Source
     from rowen.engine.ports import Ports
 
-SIGNS = {"added": ("+", "green"), "changed": ("~", "yellow"), "removed": ("-", "red")}
+COLOURS = {"+": "green", "~": "yellow", "-": "red"}
 
 
-@rowen_command("diff", short_help="Show what changed between two generations.")
+@store_command("diff")
 @click.argument("name")
-@click.option("--from", "from_generation", type=click.IntRange(0), metavar="G", help="The older one.")
-@click.option("--to", "to_generation", type=click.IntRange(0), metavar="G", help="The newer one.")
-def command(call: Call, name: str, from_generation: int | None, to_generation: int | None) -> int:
-    """Show what changed in the source NAME between two generations.
+@click.option("--from", "from_generation", type=click.IntRange(0), metavar="G", help="The older generation.")
+@click.option("--to", "to_generation", type=click.IntRange(0), metavar="G", help="The newer generation.")
+async def command(
+    call: Call, ports: Ports, name: str, from_generation: int | None, to_generation: int | None
+) -> None:
+    """Show what changed in source NAME between two generations.
 
     By default between the visible generation and the one before it.
     """
-    from rowen.doors.cli import session
+    from rowen.managing.find import find
 
-    async def work(ports: Ports) -> None:
-        from rowen.managing.find import find
-
-        source = await find(ports, name)
-        await perform(ports, call.out, source, from_generation=from_generation, to_generation=to_generation)
-
-    session.run(call, work)
-    return 0
+    source = await find(ports, name)
+    await perform(ports, call.out, source, from_generation=from_generation, to_generation=to_generation)
 
 
-async def perform(
-    ports: Ports,
-    out: Output,
-    source: Source,
-    *,
-    from_generation: int | None = None,
-    to_generation: int | None = None,
-) -> None:
+async def perform(ports: Ports, out: Output, source: Source, **generations: int | None) -> None:
+    """`generations` are `from_generation` and `to_generation`."""
     from rowen.doors import shapes
     from rowen.reading import history
 
-    diff = await history.diff(ports, source, from_generation=from_generation, to_generation=to_generation)
+    diff = await history.diff(ports, source, **generations)
     if out.json:
         out.emit(shapes.Diff.show(diff, source=source.label))
         return
@@ -58,22 +49,24 @@ async def perform(
     head = Text(source.label, style="bold")
     out.line(head.append(f"  generation {diff.from_generation} → {diff.to_generation}", "default"))
     for change in diff.changes:
-        sign, colour = SIGNS[change.kind]
-        line = Text(f"{sign} ", style=colour).append(clean(change.title) or change.reference, colour)
+        sign = CHANGES[change.kind][0]
+        line = Text(f"{sign} {clean(change.title) or change.reference}", style=COLOURS[sign])
         out.line(line.append(f"  {clean(change.url)}", "dim"))
-        # A section whose text changed is gone under its heading and new under the same: said once.
-        changed = [path for path in change.headings_added if path in change.headings_removed]
-        for sign, colour, paths in (
-            ("~", "yellow", changed),
-            ("+", "green", [path for path in change.headings_added if path not in changed]),
-            ("-", "red", [path for path in change.headings_removed if path not in changed]),
-        ):
-            for path in paths:
-                out.line(
-                    Text(f"    {sign} ", style=colour).append(
-                        clean(path) or "(before the first heading)", "default"
-                    )
-                )
+        for sign, path in _headings(change):
+            heading = clean(path) or "(before the first heading)"
+            out.line(Text(f"    {sign} ", style=COLOURS[sign]).append(heading, "default"))
     kinds = [change.kind for change in diff.changes]
-    counts = ", ".join(f"{kinds.count(kind):,} {kind}" for kind in SIGNS if kind in kinds)
+    counts = ", ".join(
+        f"{kinds.count(kind):,} {word}" for kind, (_, word) in CHANGES.items() if kind in kinds
+    )
     out.line(Text(counts or "no difference", style="dim"))
+
+
+def _headings(change: Change) -> list[tuple[str, str]]:
+    """A section whose text changed is removed and added under one heading: it is shown once, as changed."""
+    added, removed = change.headings_added, change.headings_removed
+    return [
+        *(("~", path) for path in added if path in removed),
+        *(("+", path) for path in added if path not in removed),
+        *(("-", path) for path in removed if path not in added),
+    ]

@@ -1,4 +1,4 @@
-"""`rowen doctor`: is everything here that Rowen needs, and does it work?
+"""`rowen doctor`: is everything installed that Rowen needs, and does it work?
 
 Each check uses the real part once: the store is opened, the model embeds a word, the parser reads a page.
 """
@@ -34,14 +34,13 @@ class Check:
     hint: str | None = None
 
 
-@rowen_command("doctor", short_help="Check that everything Rowen needs is there and works.")
+@rowen_command("doctor")
 def command(call: Call) -> int:
     """Check this installation. Ends with 1 if there is a problem."""
-    from rowen import config as settings
     from rowen.doors.cli import session
 
     async def work() -> list[Check]:
-        return [check async for check in _checks(settings.load(db=call.db)[0])]
+        return [check async for check in _checks(call.config())]
 
     from rowen import registers
 
@@ -72,7 +71,7 @@ def command(call: Call) -> int:
 
 async def _checks(config: Config) -> AsyncIterator[Check]:
     from rowen import wiring
-    from rowen.doors.cli.words import count
+    from rowen.doors.words import count
 
     yield Check("python", True, ".".join(map(str, sys.version_info[:3])))
     for check in _sqlite():
@@ -153,6 +152,6 @@ def _folder(path: Path) -> Iterator[Check]:
     free = shutil.disk_usage(folder).free
     enough = free >= LEAST_FREE_BYTES
     hint = None if enough else "free some space, or run `rowen vacuum`"
-    from rowen.doors.cli.words import size
+    from rowen.doors.words import size
 
     yield Check("disk", enough, f"{size(free)} free", hint)

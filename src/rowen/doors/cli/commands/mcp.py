@@ -8,20 +8,17 @@ from rowen.doors.cli.call import Call
 from rowen.doors.cli.call import command as rowen_command
 from rowen.errors import ConfigError
 
-INTERRUPTED = "stopped"
 
-
-@rowen_command("mcp", short_help="Serve assistants: the Model Context Protocol on standard input.")
+@rowen_command("mcp")
 @click.option("--read-only", is_flag=True, help="Refuse to sync: only search and read.")
 def command(call: Call, read_only: bool) -> int:
     """Let an assistant search, read and refresh sources (Model Context Protocol).
 
-    An assistant starts this itself and speaks to it on standard input and output. It ends with its input.
+    An assistant starts this command and talks to it on standard input and output. It ends with its input.
     """
-    from rowen import config as settings
     from rowen.doors.cli import session
 
-    config, _ = settings.load(db=call.db)
+    config = call.config()
     try:
         from rowen.doors.mcp.stdio import serve
     except ModuleNotFoundError as exc:
@@ -31,8 +28,5 @@ def command(call: Call, read_only: bool) -> int:
             "the package `mcp` is not installed", hint="install it with `pip install 'rowen[mcp]'`"
         ) from exc
 
-    async def work() -> None:
-        await serve(config, read_only=read_only)
-
-    session.run_async(work, interrupted=INTERRUPTED)
+    session.run_async(lambda: serve(config, read_only=read_only), interrupted="stopped")
     return 0

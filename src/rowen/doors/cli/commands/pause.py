@@ -1,4 +1,4 @@
-"""`rowen pause`: leave a source alone until it is resumed."""
+"""`rowen pause` and `rowen resume`: whether `rowen serve` syncs a source."""
 
 from __future__ import annotations
 
@@ -6,37 +6,27 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rowen.doors.cli.call import Call
-from rowen.doors.cli.call import command as rowen_command
+from rowen.doors.cli.call import Call, store_command
 
 if TYPE_CHECKING:
+    from rowen.core.source import Source
+    from rowen.doors.cli.output import Output
     from rowen.engine.ports import Ports
 
 
-@rowen_command("pause", short_help="Let `rowen serve` leave a source alone.")
+@store_command("pause")
 @click.argument("name")
-def command(call: Call, name: str) -> int:
-    """Let `rowen serve` leave source NAME alone until `rowen resume`; `rowen sync NAME` still works."""
-    return set_paused(call, name, paused=True)
+async def command(call: Call, ports: Ports, name: str) -> None:
+    """Stop `rowen serve` from syncing source NAME until `rowen resume`; `rowen sync NAME` still works."""
+    from rowen.managing.find import find
+
+    source = await find(ports, name)
+    await ports.store.set_paused(source.id, True)
+    tell(call.out, source, paused=True)
 
 
-def set_paused(call: Call, name: str, *, paused: bool) -> int:
-    from rowen.doors.cli import session
+def tell(out: Output, source: Source, *, paused: bool) -> None:
+    from rowen.doors import shapes
 
-    async def work(ports: Ports) -> None:
-        from rowen.doors import shapes
-        from rowen.managing.find import find
-        from rowen.service.attempts import resume
-
-        source = await find(ports, name)
-        if paused:
-            await ports.store.set_paused(source.id, True)
-        else:
-            await resume(ports.store, ports.clock, source)
-        if call.out.json:
-            call.out.emit(shapes.Paused.show(source=source.label, paused=paused))
-        else:
-            call.out.line(f"{source.label}: {'paused' if paused else 'resumed'}")
-
-    session.run(call, work)
-    return 0
+    value = shapes.Paused.show(source=source.label, paused=paused)
+    out.result(value, f"{source.label}: {'paused' if paused else 'resumed'}")

@@ -1,4 +1,4 @@
-"""`rowen remove`: a source and everything stored of it, after a question."""
+"""`rowen remove`: delete a source and everything stored of it, after a question."""
 
 from __future__ import annotations
 
@@ -12,45 +12,45 @@ from rowen.doors.cli.call import command as rowen_command
 from rowen.errors import UserError
 
 if TYPE_CHECKING:
+    from rowen.core.source import Source
     from rowen.engine.ports import Ports
 
 
-@rowen_command("remove", short_help="Forget a source and everything stored of it.")
+@rowen_command("remove")
 @click.argument("name")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 def command(call: Call, name: str, yes: bool) -> int:
-    """Forget the source NAME: its documents, generations, runs and handoffs."""
+    """Delete source NAME: its documents, generations, runs and handoffs."""
     from rowen.doors import shapes
     from rowen.doors.cli import session
-    from rowen.doors.cli.words import count
+    from rowen.doors.words import count
 
-    async def look(ports: Ports) -> tuple[str, int]:
+    async def look(ports: Ports) -> tuple[Source, int]:
         from rowen.managing.find import find
 
         source = await find(ports, name)
-        return source.label, (await ports.store.stats(source.id)).documents
+        return source, (await ports.store.stats(source.id)).documents
 
-    label, documents = session.run(call, look)
+    # The store is closed while the question waits for its answer.
+    source, documents = session.run(call, look)
+    what = f"{count(documents, 'document')} and their history"
     if not yes:
         if call.out.json or not sys.stdin.isatty():
             raise UserError(
-                f"source `{label}`: removing it forgets {count(documents, 'document')} and their history",
+                f"source `{source.label}`: removing it deletes {what}",
                 hint="say `--yes` to do it without a question",
             )
-        question = f"Forget `{label}`, {count(documents, 'document')} and their history?"
-        if not click.confirm(question, err=True):
+        if not click.confirm(f"Delete `{source.label}`, {what}?", err=True):
             call.out.note("nothing was removed")
             return 0
 
     async def work(ports: Ports) -> None:
-        from rowen.managing import find as finding
-        from rowen.managing import sources
+        from rowen.managing.find import find
+        from rowen.managing.sources import remove
 
-        await sources.remove(ports, await finding.find(ports, label))
+        await remove(ports, await find(ports, source.label))
 
     session.run(call, work)
-    if call.out.json:
-        call.out.emit(shapes.Removed.show(source=label, removed=True, documents=documents))
-    else:
-        call.out.line(f"removed {label}: {count(documents, 'document')}")
+    value = shapes.Removed.show(source=source.label, removed=True, documents=documents)
+    call.out.result(value, f"removed {source.label}: {count(documents, 'document')}")
     return 0

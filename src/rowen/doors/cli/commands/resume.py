@@ -1,16 +1,25 @@
-"""`rowen resume`: look after a source again."""
+"""`rowen resume`: let `rowen serve` sync a source again."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from rowen.doors.cli.call import Call
-from rowen.doors.cli.call import command as rowen_command
-from rowen.doors.cli.commands.pause import set_paused
+from rowen.doors.cli.call import Call, store_command
+
+if TYPE_CHECKING:
+    from rowen.engine.ports import Ports
 
 
-@rowen_command("resume", short_help="Let `rowen serve` look after a source again.")
+@store_command("resume")
 @click.argument("name")
-def command(call: Call, name: str) -> int:
-    """Let `rowen serve` look after source NAME again: one that was paused, or stopped by a fatal error."""
-    return set_paused(call, name, paused=False)
+async def command(call: Call, ports: Ports, name: str) -> None:
+    """Let `rowen serve` sync source NAME again after a pause, or after a fatal error that you fixed."""
+    from rowen.doors.cli.commands.pause import tell
+    from rowen.managing.find import find
+    from rowen.service.attempts import resume
+
+    source = await find(ports, name)
+    await resume(ports.store, ports.clock, source)
+    tell(call.out, source, paused=False)

@@ -1,4 +1,4 @@
-"""`rowen search`: ask, and see where the answer stands."""
+"""`rowen search`: search the visible documents, with a link to each section that was found."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rowen.doors.cli.call import Call
-from rowen.doors.cli.call import command as rowen_command
+from rowen.doors.cli.call import Call, store_command
 from rowen.doors.cli.output import Output, clean
 from rowen.errors import UserError
 
@@ -16,11 +15,12 @@ if TYPE_CHECKING:
 
     from rowen.core.search.hit import Answer, Hit
     from rowen.engine.ports import Ports
+    from rowen.ports.store.store import Store
 
 MAX_TITLE_CHARS = 160
 
 
-@rowen_command("search", short_help="Search what is visible.")
+@store_command("search")
 @click.argument("query")
 @click.option(
     "--source",
@@ -36,7 +36,7 @@ MAX_TITLE_CHARS = 160
     metavar="KEY=VALUE",
     help="Only documents with this metadata, for example `tags=water`; repeatable.",
 )
-@click.option("--limit", default=10, show_default=True, help="At most so many hits.")
+@click.option("--limit", default=10, show_default=True, help="At most this many hits.")
 @click.option(
     "--mode",
     type=click.Choice(["hybrid", "keyword", "vector"]),
@@ -44,25 +44,9 @@ MAX_TITLE_CHARS = 160
     show_default=True,
     help="By words, by meaning, or by both.",
 )
-def command(
-    call: Call,
-    query: str,
-    sources: tuple[str, ...],
-    kinds: tuple[str, ...],
-    where: tuple[str, ...],
-    limit: int,
-    mode: str,
-) -> int:
+async def command(call: Call, ports: Ports, query: str, **options: Any) -> None:
     """Search for QUERY in the visible generation of every source."""
-    from rowen.doors.cli import session
-
-    async def work(ports: Ports) -> None:
-        await perform(
-            ports, call.out, query, sources=sources, kinds=kinds, where=where, limit=limit, mode=mode
-        )
-
-    session.run(call, work)
-    return 0
+    await perform(ports, call.out, query, **options)
 
 
 async def perform(
@@ -79,10 +63,10 @@ async def perform(
     from rowen.core.search.hit import Filters, SearchMode
     from rowen.doors import shapes
     from rowen.engine.embedding import for_search
-    from rowen.managing.find import choose
-    from rowen.reading import search as flow
+    from rowen.managing.find import choose_all
+    from rowen.reading import search as searching
 
-    wanted = [await choose(ports, name) for name in sources]
+    wanted = await choose_all(ports, sources)
     filters = Filters(
         source_ids=frozenset(source.id for source in wanted),
         kinds=_known(kinds),
@@ -90,7 +74,7 @@ async def perform(
     )
     # A search by words alone never loads the model.
     embedder = await for_search(ports) if mode != "keyword" else None
-    answer = await flow.search(
+    answer = await searching.search(
         ports.store, embedder, query, mode=SearchMode(mode), filters=filters, limit=limit
     )
     if out.json:
@@ -103,7 +87,7 @@ async def perform(
             out.line("")
         _show(out, number, hit)
     if not answer.hits:
-        await _nothing(ports, out, query, narrowed=bool(sources or kinds))
+        await _nothing(ports.store, out, query, narrowed=bool(sources or kinds))
     return answer
 
 
@@ -142,15 +126,15 @@ def highlighted(snippet: str, *, marks: bool) -> Text:
     return text
 
 
-async def _nothing(ports: Ports, out: Output, query: str, *, narrowed: bool) -> None:
-    every: list[Any] = await ports.store.sources()
+async def _nothing(store: Store, out: Output, query: str, *, narrowed: bool) -> None:
+    every: list[Any] = await store.sources()
     out.line(f"nothing found for `{clean(query)}`")
     if not every:
         out.note(
             "hint: nothing is indexed yet: `rowen add https://docs.example.org/ --name docs`, `rowen sync`"
         )
     elif not any(source.active_generation for source in every):
-        out.note("hint: no source was harvested yet: run `rowen sync`")
+        out.note("hint: no source was synced yet: run `rowen sync`")
     elif narrowed:
         out.note("hint: try without `--source` and `--kind`, or with other words")
     else:

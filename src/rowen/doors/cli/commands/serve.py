@@ -1,4 +1,4 @@
-"""`rowen serve`: look after every source, day and night, and answer those who call."""
+"""`rowen serve`: sync every source when it is due, and answer the API."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from rowen.service.attempts import RunResult
     from rowen.service.sync_queue import SyncQueue
 
-INTERRUPTED = "stopped; what was visible stays, and what is due runs with the next `rowen serve`"
+INTERRUPTED = "stopped; what was visible stays, and what is due is synced by the next `rowen serve`"
 
 
-@rowen_command("serve", short_help="Look after every source: sync what is due, for ever.")
+@rowen_command("serve")
 @click.option("--once", is_flag=True, help="Sync what is due now, then end.")
-@click.option("--standby", is_flag=True, help="Wait while another process looks after the store.")
+@click.option("--standby", is_flag=True, help="Wait while another process serves the store.")
 @click.option(
     "--listen",
     is_flag=False,
     flag_value="",
     metavar="[HOST:]PORT",
-    help="Also answer the REST API; without a value, where the settings say.",
+    help="Also answer the REST API; without a value, at the configured address.",
 )
 @click.option(
     "--log",
@@ -43,21 +43,20 @@ INTERRUPTED = "stopped; what was visible stays, and what is due runs with the ne
 def command(call: Call, once: bool, standby: bool, listen: str | None, log: str) -> int:
     """Sync every source when it is due, one after the other, until stopped.
 
-    A client that limits us is left alone for as long as it says, or six hours; others go on. One process
-    looks after a store: a second one says who does.
+    An upstream that limits requests is not asked for as long as it says, or six hours; other sources go on.
+    One process serves a store: a second one ends with the name of the first.
 
     With --listen it answers the REST API (see /docs there) in the same process. Without tokens it listens on
-    this machine only; `rowen token create` makes one.
+    this machine only; `rowen token create` creates one.
     """
-    from rowen import config as settings
     from rowen.core.rules.duration import interval_s
     from rowen.doors.cli import session
 
-    config, _ = settings.load(db=call.db)
+    config = call.config()
     every_s = interval_s(config.runs.every)
     if listen is not None:
         if once:
-            raise UserError("--once and --listen: one ends, the other does not", hint="leave one away")
+            raise UserError("--once and --listen: one ends, the other does not", hint="omit one")
         return _listen(call, config, listen, every_s=every_s, standby=standby, log=log)
 
     async def work(ports: Ports) -> int:
@@ -90,7 +89,11 @@ def _listen(call: Call, config: Config, listen: str, *, every_s: float, standby:
         if log == "json" or call.out.json:
             logs.event(logging.getLogger("rowen.rest"), "listening", url=url, tokens=not is_open)
             return
-        who = "anybody on this machine may call: there are no tokens" if is_open else "callers need a token"
+        who = (
+            "every program on this machine may call: there are no tokens"
+            if is_open
+            else "callers need a token"
+        )
         call.out.note(f"listening on {url}, {who}; try {url}/docs")
 
     async def work(ports: Ports) -> int:
@@ -127,20 +130,18 @@ def _show(call: Call, result: RunResult) -> bool:
     """Print a result; was it good?"""
     from rowen.doors import shapes
     from rowen.doors.cli import receipt as receipts
+    from rowen.doors.words import until
     from rowen.service.attempts import NotRun
 
     if isinstance(result, NotRun):
         if call.out.json:
             call.out.emit(shapes.Passed.show(result))
-        until = f" until {result.until:%Y-%m-%d %H:%M} UTC" if result.until else ""
-        call.out.warn(f"{result.source.label}: not run, {result.reason}{until}")
+        call.out.warn(f"{result.source.label}: not run, {result.reason}{until(result.until)}")
         return False
     if call.out.json:
         call.out.emit(shapes.Receipt.show(result))
     else:
         call.out.print(receipts.render(result))
     if result.error:
-        call.out.warn(result.error)
-        if result.hint:
-            call.out.note(f"hint: {result.hint}")
+        call.out.warn(result.error, result.hint)
     return result.good

@@ -1,100 +1,63 @@
-"""`rowen status`: the sources, how much of each readers see, and what is the matter with them."""
+"""`rowen status`: the sources, how many documents of each are visible, and what is wrong with them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rowen.doors.cli.call import Call
-from rowen.doors.cli.call import command as rowen_command
-from rowen.doors.cli.output import Output, clean
+from rowen.doors.cli.call import Call, store_command
+from rowen.doors.cli.output import clean
+from rowen.doors.words import ago, count, until
 
 if TYPE_CHECKING:
     from rowen.doors.states import SourceStatus
     from rowen.engine.ports import Ports
 
 
-@rowen_command("status", short_help="Show the sources and the state they are in.")
-def command(call: Call) -> int:
-    """Show every source: what readers see of it, when it last went well, and what is the matter."""
-    from rowen import config as settings
+@store_command("status")
+async def command(call: Call, ports: Ports) -> None:
+    """Show every source: what is visible of it, its last success, and what is wrong."""
     from rowen import wiring
-    from rowen.doors.cli import session
-
-    config, _ = settings.load(db=call.db)
-    path = wiring.store_name(config)
-
-    async def work(ports: Ports) -> None:
-        await perform(ports, call.out, store=path)
-
-    session.run(call, work)
-    return 0
-
-
-async def perform(ports: Ports, out: Output, *, store: str) -> None:
     from rowen.doors import shapes, states
 
+    out, store = call.out, wiring.store_name(call.config())
     found = await states.statuses(ports)
+    embedding, workforce = await states.embedding_status(ports), await states.workforce(ports)
     if out.json:
-        out.emit(
-            {
-                "db": store,
-                "sources": [shapes.source(one) for one in found],
-                "embedding": await states.embedding_status(ports),
-                "workforce": await states.workforce(ports),
-            }
-        )
+        sources = [shapes.source(one) for one in found]
+        out.emit({"db": store, "sources": sources, "embedding": embedding, "workforce": workforce})
         return
     if not found:
         out.line(f"no sources yet in `{store}`")
         out.note("hint: add one with `rowen add https://docs.example.org/ --name docs`, or see `rowen demo`")
         return
-    from rich.table import Table
     from rich.text import Text
 
-    from rowen.doors.cli.words import ago
-
-    table = Table(box=None, padding=(0, 3, 0, 0), header_style="dim")
-    table.add_column("source", no_wrap=True, style="bold")
-    table.add_column("kind", no_wrap=True)
-    for name in ("generation", "documents", "sections"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("last run", no_wrap=True)
-    table.add_column("last success", no_wrap=True)
     seeded = any(one.source.last_processed_date for one in found)
-    if seeded:
-        table.add_column("back to", no_wrap=True)
-    table.add_column("state", no_wrap=True)
     now = ports.clock.now()
-    for one in found:
-        source = one.source
-        word, style = state(one)
-        table.add_row(
-            source.label,
-            source.kind,
-            f"{source.active_generation:,}",
+    rows: list[tuple[Any, ...]] = [
+        (
+            one.source.label,
+            one.source.kind,
+            f"{one.source.active_generation:,}",
             f"{one.documents:,}",
             f"{one.sections:,}",
-            ago(source.last_run_at, now),
-            ago(source.last_success_at, now),
-            *([str(source.last_processed_date or "")] if seeded else []),
-            Text(word, style=style),
+            ago(one.source.last_run_at, now),
+            ago(one.source.last_success_at, now),
+            *([str(one.source.last_processed_date or "")] if seeded else []),
+            Text(*state(one)),
         )
-    out.print(table)
-    for one in found:
-        for line in _matters(one):
-            out.line(line)
-    for line in (
-        *_about_workers(await states.workforce(ports)),
-        *_about_vectors(await states.embedding_status(ports)),
-    ):
+        for one in found
+    ]
+    headings = ["*source", "kind", ">generation", ">documents", ">sections", "last run", "last success"]
+    out.table([*headings, *(["back to"] if seeded else []), "state"], rows)
+    problems = [line for one in found for line in _problems(one)]
+    for line in (*problems, *_about_workers(workforce), *_about_vectors(embedding)):
         out.line(line)
 
 
 def _about_workers(workforce: dict[str, Any]) -> list[str]:
     if not workforce["workers"] and not workforce["waiting"] and not workforce["running"]:
         return []
-    from rowen.doors.cli.words import count
-
     oldest = f", the oldest since {workforce['oldest_at']}" if workforce["oldest_at"] else ""
     under_way = f"{count(workforce['running'], 'ticket')} under way"
     workers = count(len(workforce["workers"]), "worker")
@@ -131,7 +94,7 @@ def state(one: SourceStatus) -> tuple[str, str]:
         return "waits", "yellow"
     match source.status.value:
         case "RUNNING":
-            # Nobody holds its lease: the process is gone. The next sync puts it in order.
+            # No live process holds its lease: the process ended. The next sync cleans up.
             return "interrupted", "yellow"
         case "ERROR":
             return "error", "red"
@@ -140,12 +103,12 @@ def state(one: SourceStatus) -> tuple[str, str]:
     return "never synced", "dim"
 
 
-def _matters(one: SourceStatus) -> list[str]:
+def _problems(one: SourceStatus) -> list[str]:
     source, label = one.source, one.source.label
     lines = []
     if one.upstream_pause is not None:
-        until = f"{one.upstream_pause.until:%Y-%m-%d %H:%M} UTC"
-        lines += ["", f"{label}: left alone until {until}; `rowen resume {label}` asks before that"]
+        pause = until(one.upstream_pause.until)
+        lines += ["", f"{label}: not synced{pause}; `rowen resume {label}` allows it before that"]
     if source.held_generation is not None:
         lines += [
             "",
@@ -157,7 +120,7 @@ def _matters(one: SourceStatus) -> list[str]:
         times = f" ({source.consecutive_failures} times in a row)" if source.consecutive_failures > 1 else ""
         lines += ["", clean(f"{label}: {source.last_error}{times}")]
         if source.is_broken:
-            lines.append(f"hint: mend it, then `rowen resume {label}`; until then it is not run")
+            lines.append(f"hint: fix it, then `rowen resume {label}`; until then it is not synced")
     elif state(one)[0] == "interrupted":
-        lines += ["", f"{label}: its last run was interrupted; `rowen sync {label}` takes it up"]
+        lines += ["", f"{label}: its last run was interrupted; `rowen sync {label}` continues it"]
     return lines

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rowen.doors.cli import failure
-from rowen.doors.cli.call import Call
-from rowen.doors.cli.call import command as rowen_command
+from rowen.doors.cli.call import Call, store_command
 from rowen.doors.cli.output import Output
 from rowen.errors import RowenError, UserError
 
@@ -20,44 +19,41 @@ if TYPE_CHECKING:
     from rowen.engine.ports import Ports
     from rowen.engine.run import Receipt
 
-INTERRUPTED = "interrupted: what was visible before is unchanged; the next sync takes up what was stored"
+INTERRUPTED = (
+    "interrupted: what was visible before is unchanged; the next sync continues with what was stored"
+)
 
 
-@rowen_command("sync", short_help="Bring the copy of a source in step with it.")
+@store_command("sync", interrupted=INTERRUPTED)
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--full-sync", is_flag=True, help="Ask for every page anew, whatever is known of it.")
+@click.option("--full-sync", is_flag=True, help="Fetch every page again, also unchanged ones.")
 @click.option(
     "--progress",
     type=click.Choice(["auto", "bar", "lines", "json", "none"]),
     default="auto",
-    help="How to show the run on standard error.",
+    help="How to show progress on standard error.",
 )
-def command(call: Call, names: tuple[str, ...], full_sync: bool, progress: str) -> int:
-    """Bring the copies of the named sources, or of all, in step with them.
+async def command(call: Call, ports: Ports, names: tuple[str, ...], full_sync: bool, progress: str) -> int:
+    """Bring the copies of the named sources, or of all, up to date.
 
-    With --json, one JSON object a source and line, as each ends.
+    With --json, one JSON object per source and line, as each ends.
     """
-    from rowen.doors.cli import session
     from rowen.doors.cli.progress import choose
+    from rowen.managing.find import find_all
 
-    async def work(ports: Ports) -> int:
-        from rowen.managing import find as finding
-
-        found = await finding.find_all(ports, names)
-        if not found:
-            raise UserError(
-                "no source to sync", hint="add one with `rowen add https://docs.example.org/ --name docs`"
-            )
-        return await perform_all(
-            ports,
-            call.out,
-            found,
-            full=full_sync,
-            progress=lambda: choose(progress, call.out),
-            verbose=call.verbose,
+    found = await find_all(ports, names)
+    if not found:
+        raise UserError(
+            "no source to sync", hint="add one with `rowen add https://docs.example.org/ --name docs`"
         )
-
-    return session.run(call, work, interrupted=INTERRUPTED)
+    return await perform_all(
+        ports,
+        call.out,
+        found,
+        full=full_sync,
+        progress=lambda: choose(progress, call.out),
+        verbose=call.verbose,
+    )
 
 
 async def perform_all(
@@ -66,7 +62,7 @@ async def perform_all(
     found: list[Source],
     *,
     full: bool,
-    progress: Callable[[], Progress],
+    progress: Callable[[], Progress[Event]],
     verbose: bool,
 ) -> int:
     from rowen.doors.cli.commands.announce import after_a_change
@@ -93,7 +89,7 @@ async def perform_all(
 
 
 async def perform(
-    ports: Ports, out: Output, source: Source, *, full: bool = False, progress: Progress
+    ports: Ports, out: Output, source: Source, *, full: bool = False, progress: Progress[Event]
 ) -> Receipt:
     from rowen.doors import shapes
     from rowen.doors.cli import receipt as receipts

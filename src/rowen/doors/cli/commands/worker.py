@@ -1,4 +1,4 @@
-"""`rowen worker`: do the work that a store hands out, beside any number of others."""
+"""`rowen worker`: do the work that `rowen serve` hands out, beside any number of other workers."""
 
 from __future__ import annotations
 
@@ -9,47 +9,38 @@ from typing import TYPE_CHECKING
 import click
 
 from rowen.doors.cli import failure
-from rowen.doors.cli.call import Call
-from rowen.doors.cli.call import command as rowen_command
+from rowen.doors.cli.call import Call, store_command
 
 if TYPE_CHECKING:
     from rowen.engine.ports import Ports
 
-INTERRUPTED = "stopped; another worker takes up what was under way"
+INTERRUPTED = "stopped; another worker continues what was under way"
 
 
-@rowen_command("worker", short_help="Do the work that `rowen serve` hands out, on any machine.")
+@store_command("worker", interrupted=INTERRUPTED)
 @click.option("--concurrency", type=click.IntRange(1, 64), help="Tickets to work on at a time.")
-def command(call: Call, concurrency: int | None) -> int:
+async def command(call: Call, ports: Ports, concurrency: int | None) -> None:
     """Run sources and ingest what runs hand off, until stopped.
 
-    Start as many as you like, on as many machines as reach the store. SIGTERM and Ctrl-C let what is under
-    way end first; a second one stops at once, and another worker takes it up.
+    Start any number of workers, on every machine that reaches the store. SIGTERM and Ctrl-C let the tickets
+    under way end first; a second one stops at once, and another worker continues them.
     """
-    from rowen import config as settings
     from rowen import wiring
-    from rowen.doors.cli import session
+    from rowen.service.worker import work
 
-    config, _ = settings.load(db=call.db)
+    config = call.config()
     at_a_time = concurrency or config.workers.concurrency
-
-    async def work(ports: Ports) -> int:
-        from rowen.service.worker import work as take_up_tickets
-
-        stop = _stop_on_signals()
-        call.out.note(f"working for `{wiring.store_name(config)}` as `{ports.owner}`, {at_a_time} at a time")
-        try:
-            await take_up_tickets(ports, concurrency=at_a_time, stop=stop)
-        except asyncio.CancelledError:
-            raise failure.Interrupted(failure.TERMINATED, INTERRUPTED) from None
-        call.out.note("stopped; nothing of it is under way any more")
-        return 0
-
-    return session.run(call, work, interrupted=INTERRUPTED)
+    stop = _stop_on_signals()
+    call.out.note(f"working for `{wiring.store_name(config)}` as `{ports.owner}`, {at_a_time} at a time")
+    try:
+        await work(ports, concurrency=at_a_time, stop=stop)
+    except asyncio.CancelledError:
+        raise failure.Interrupted(failure.TERMINATED, INTERRUPTED) from None
+    call.out.note("stopped; none of its tickets is under way")
 
 
 def _stop_on_signals() -> asyncio.Event:
-    """The first signal asks to end; after it they mean what they always mean."""
+    """The first signal asks the work to end; a second one cancels it."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     task = asyncio.current_task()

@@ -1,8 +1,19 @@
-"""Numbers and times as people read them."""
+"""Words for people, the same in every door: outcomes, changes, numbers, times. JSON keeps its own names."""
 
 from __future__ import annotations
 
 from datetime import datetime
+
+OUTCOMES = {
+    "created": "new",
+    "updated": "updated",
+    "deleted": "removed",
+    "unchanged": "unchanged",
+    "failed": "failed",
+    "skipped": "without vectors",
+}
+CHANGES = {"added": ("+", "new"), "changed": ("~", "updated"), "removed": ("-", "removed")}
+"""What became of a document between two generations: its sign and its word."""
 
 
 def count(number: int, noun: str, plural: str | None = None) -> str:
@@ -26,6 +37,11 @@ def seconds(value: float) -> str:
     if value < 7200:
         return f"{value / 60:.0f} min"
     return f"{value / 3600:.1f} h"
+
+
+def until(moment: datetime | None) -> str:
+    """To be put behind something that waits."""
+    return f" until {moment:%Y-%m-%d %H:%M} UTC" if moment else ""
 
 
 def ago(moment: datetime | None, now: datetime) -> str:
