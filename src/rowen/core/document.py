@@ -36,6 +36,9 @@ class Validators:
         return bool(self.etag or self.last_modified)
 
 
+NO_VALIDATORS = Validators()
+
+
 @dataclass(slots=True)
 class Known:
     """The visible version of one reference, as a run needs it."""

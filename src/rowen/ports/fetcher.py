@@ -11,7 +11,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from rowen.core.document import Validators
+from rowen.core.document import NO_VALIDATORS, Validators
 from rowen.core.safety.secrets import Credentials
 
 
@@ -36,7 +36,7 @@ class Response:
 @dataclass(frozen=True, slots=True)
 class Request:
     url: str
-    validators: Validators = field(default_factory=Validators)
+    validators: Validators = NO_VALIDATORS
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     """May hold a credential, so they are not shown."""
     wanted: Callable[[int, Mapping[str, str]], bool] | None = None

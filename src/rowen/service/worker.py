@@ -19,7 +19,7 @@ from rowen.engine.ingest import Ingestion
 from rowen.engine.leases import WORKER, acquire, kept, upstream_lease, worker_lease_name
 from rowen.engine.ports import Ports
 from rowen.errors import Conflict, LeaseLost, NotFound, TransientError, UserError
-from rowen.kinds.crawl.host_batch import Turn
+from rowen.kinds.crawl.host_batch import HostBatch
 from rowen.ports.dispatcher import INGEST, Answer, Done, Later, Ticket
 from rowen.ports.store.shards import FETCH
 from rowen.service.attempts import NotRun, run_source, settles
@@ -86,9 +86,9 @@ class _Worker:
         if source is None:
             return Done()
         settings = parameters.complete(self._ports.kinds.named(source.kind).params, source.params)
-        turn = Turn(self._ports, source, settings, lease, run, ticket.payload["host"], ticket.payload["turn"])
+        host, number = ticket.payload["host"], ticket.payload["turn"]
         try:
-            await turn.take()
+            await HostBatch(self._ports, source, settings, lease, run, host, number).take()
         except LeaseLost:
             return Done()
         except Conflict as exc:

@@ -16,7 +16,7 @@ import pytest
 
 from rowen.adapters.http import open_fetcher
 from rowen.core import params as parameters
-from rowen.core.document import Converted, Validators
+from rowen.core.document import NO_VALIDATORS, Converted, Validators
 from rowen.core.lease import LEASE_TTL_S, Lease
 from rowen.core.rules.retry import RetryPolicy
 from rowen.core.run import Counters, Event, Mode, Run, RunStatus, StopReason
@@ -34,9 +34,10 @@ from rowen.errors import (
     Unfetchable,
 )
 from rowen.fetching.client import BROKEN_AFTER
-from rowen.kinds.crawl import crawl, host_batch, spread
-from rowen.kinds.crawl import question as page
-from rowen.kinds.crawl.host_batch import Turn
+from rowen.kinds.crawl import crawl, host_batch, question, spread
+from rowen.kinds.crawl.host_batch import HostBatch
+from rowen.kinds.crawl.pages import ReadPage
+from rowen.kinds.crawl.question import PageQuestion
 from rowen.kinds.web import kind as web
 from rowen.managing import sources
 from rowen.ports.fetcher import Fetcher, FetcherOptions, Request, Response
@@ -55,7 +56,7 @@ PAGES = 300
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A crawl that is large with fewer pages, and turns to match."""
+    """A crawl that is large with fewer pages, and batches to match."""
     monkeypatch.setattr(crawl, "LARGE", 40)
     monkeypatch.setattr(host_batch, "PAGES", 16)
 
@@ -142,9 +143,9 @@ async def test_a_host_has_one_visitor_at_a_time(tmp_path: Path, site: Site) -> N
         source = await world.add()
         async with two_workers(world):
             await sync(under_its_name(world, "runner"), source)
-    turns = [len(list(group)) for _, group in itertools.groupby(visitors(site))]
-    # Whoever has the turn asks for its pages without another one in between; two in a row may be theirs.
-    assert len(turns) <= PAGES / host_batch.PAGES + 1
+    batches = [len(list(group)) for _, group in itertools.groupby(visitors(site))]
+    # A worker asks for the pages of its batch without another one in between; the next batch may be its own.
+    assert len(batches) <= PAGES / host_batch.PAGES + 1
 
 
 async def test_a_spread_crawl_shows_what_a_crawl_alone_shows(tmp_path: Path) -> None:
@@ -219,7 +220,7 @@ def a_mixed_site() -> Site:
     return site
 
 
-async def test_a_host_that_goes_away_is_noticed_over_several_turns(tmp_path: Path, site: Site) -> None:
+async def test_a_host_that_goes_away_is_noticed_over_several_batches(tmp_path: Path, site: Site) -> None:
     for number in range(60, PAGES):
         site.set(f"/p{number}.html", status=503)
     async with a_world(tmp_path, site) as world:
@@ -228,7 +229,7 @@ async def test_a_host_that_goes_away_is_noticed_over_several_turns(tmp_path: Pat
             receipt = await sync(under_its_name(world, "runner"), source)
         assert receipt.stop_reason == StopReason.HOST_UNAVAILABLE
         failed = {asked.path for asked in site.requests if asked.status == 503}
-        # The limit, and what turns had under way by then.
+        # The limit, and what batches had under way by then.
         assert BROKEN_AFTER <= len(failed) <= BROKEN_AFTER + 3 * host_batch.PAGES
         assert receipt.counters.created >= 50
 
@@ -291,7 +292,7 @@ async def test_a_crawl_whose_workers_vanish_asks_by_itself(tmp_path: Path, site:
         receipt = await sync(under_its_name(world, "runner", clock=clock), source)
         assert (receipt.status, receipt.counters.created) == (RunStatus.COMPLETED, PAGES)
         assert max(Counter(asked.path for asked in site.requests).values()) == 1
-        assert clock.monotonic() < 3 * spread.PATIENCE_S, "they are not waited for at each turn"
+        assert clock.monotonic() < 3 * spread.PATIENCE_S, "they are not waited for at each batch"
         assert await ghost.dispatcher().outstanding(FETCH) == [], "nobody needs its tickets any more"
 
 
@@ -303,7 +304,7 @@ async def test_what_a_worker_took_before_it_died_is_asked_by_others(tmp_path: Pa
         store = world.store
 
         class TakesAndDies:
-            """A worker takes the questions of each turn at once, and is not heard of again."""
+            """A worker takes the questions of each batch at once, and is not heard of again."""
 
             def __getattr__(self, name: str) -> Any:
                 return getattr(store, name)
@@ -337,21 +338,21 @@ async def test_a_host_that_sends_us_away_is_asked_no_further(tmp_path: Path, sit
 
 
 async def test_a_page_that_takes_its_workers_down_is_left_alone(tmp_path: Path, site: Site) -> None:
-    async with a_turn(tmp_path, site, ["/p1.html", "/p2.html"]) as (world, one):
+    async with a_batch(tmp_path, site, ["/p1.html", "/p2.html"]) as (world, one):
         for _ in range(host_batch.MAX_ATTEMPTS):
             await world.store.take_pages(one.lease, one.run, one.host, 1, limit=1)
         await one.take(1)
         answers = await world.store.take_answers(one.lease, one.run)
-        with pytest.raises(Unfetchable, match="whoever asked for it died, 3 times"):
-            page.read(answers[one.numbers[0]])
+        with pytest.raises(Unfetchable, match="workers that asked for it died, 3 times"):
+            question.read_answer("", answers[one.numbers[0]])
         assert [asked.path for asked in site.requests] == []
         await one.take(2)
         answers = await world.store.take_answers(one.lease, one.run)
-        assert page.read(answers[one.numbers[1]]).status == 200
+        assert question.read_answer("", answers[one.numbers[1]])[0].status == 200
 
 
 async def test_whoever_lacks_a_credential_takes_no_question(tmp_path: Path, site: Site) -> None:
-    async with a_turn(tmp_path, site, ["/p1.html"]) as (world, one):
+    async with a_batch(tmp_path, site, ["/p1.html"]) as (world, one):
         keyed = replace(one.source, params={**one.source.params, "bearer": "${NOT_SET}"})
         with pytest.raises(ConfigError):
             await replace(one, source=keyed).take(1)
@@ -361,7 +362,7 @@ async def test_whoever_lacks_a_credential_takes_no_question(tmp_path: Path, site
 
 async def test_a_store_that_is_away_for_a_moment_costs_no_page(tmp_path: Path, site: Site) -> None:
     paths = [f"/p{number}.html" for number in range(1, host_batch.PAGES + 1)]
-    async with a_turn(tmp_path, site, paths) as (world, one):
+    async with a_batch(tmp_path, site, paths) as (world, one):
         store, away = world.store, iter([True, True, True])
 
         class ComesAndGoes:
@@ -377,7 +378,9 @@ async def test_a_store_that_is_away_for_a_moment_costs_no_page(tmp_path: Path, s
         world.ports = replace(world.ports, store=shaky)
         await one.take(1)
         answers = await store.take_answers(one.lease, one.run)
-        assert [page.read(answers[number]).status for number in one.numbers] == [200] * len(paths)
+        assert [question.read_answer("", answers[number])[0].status for number in one.numbers] == [200] * len(
+            paths
+        )
         assert len(site.requests) == len(paths)
         shares = [Counters.from_dict(share) for share in await store.shares(one.run.id)]
         assert sum(share.requests for share in shares) == len(paths)
@@ -386,7 +389,7 @@ async def test_a_store_that_is_away_for_a_moment_costs_no_page(tmp_path: Path, s
 async def test_a_run_that_is_over_asks_no_further(tmp_path: Path, site: Site) -> None:
     paths = [f"/p{number}.html" for number in range(1, host_batch.PAGES + 1)]
     asked_at: list[float] = []
-    async with a_turn(tmp_path, site, paths, delay_s=1.0) as (world, one):
+    async with a_batch(tmp_path, site, paths, delay_s=1.0) as (world, one):
         world.ports = replace(world.ports, open_fetcher=noting(asked_at, world.clock))
         await world.store.finish_run(one.lease, one.run, an_end(one.run), now=world.clock.now())
         with suppress(LeaseLost):
@@ -394,12 +397,12 @@ async def test_a_run_that_is_over_asks_no_further(tmp_path: Path, site: Site) ->
     assert len(asked_at) <= host_batch.LOOK_S + 3, "two were booked when it was noticed"
 
 
-async def test_the_time_between_two_requests_holds_from_one_turn_to_the_next(
+async def test_the_time_between_two_requests_holds_from_one_batch_to_the_next(
     tmp_path: Path, site: Site
 ) -> None:
     paths = [f"/p{number}.html" for number in range(1, 2 * host_batch.PAGES + 1)]
     asked_at: list[float] = []
-    async with a_turn(tmp_path, site, paths, delay_s=1.0) as (world, one):
+    async with a_batch(tmp_path, site, paths, delay_s=1.0) as (world, one):
         world.ports = replace(world.ports, open_fetcher=noting(asked_at, world.clock))
         await one.take(1)
         await one.take(2)
@@ -407,18 +410,18 @@ async def test_the_time_between_two_requests_holds_from_one_turn_to_the_next(
     assert min(later - earlier for earlier, later in itertools.pairwise(sorted(asked_at))) >= 1.0
 
 
-async def test_a_slow_host_gets_fewer_pages_a_turn(tmp_path: Path, site: Site) -> None:
+async def test_a_slow_host_gets_fewer_pages_a_batch(tmp_path: Path, site: Site) -> None:
     paths = [f"/p{number}.html" for number in range(1, host_batch.PAGES + 1)]
-    async with a_turn(tmp_path, site, paths, delay_s=10.0) as (world, one):
+    async with a_batch(tmp_path, site, paths, delay_s=10.0) as (world, one):
         await one.take(1)
         answers = await world.store.take_answers(one.lease, one.run)
-        later = [number for number, written in answers.items() if written == host_batch.LATER]
+        later = [number for number, written in answers.items() if written == question.LATER]
         assert len(answers) == host_batch.PAGES
         assert 0 < host_batch.PAGES - len(later) <= host_batch.SECONDS / 10.0 + 3
 
 
-async def test_a_host_somebody_is_at_is_not_asked_by_another(tmp_path: Path, site: Site) -> None:
-    async with a_turn(tmp_path, site, ["/p1.html"]) as (world, one):
+async def test_a_host_that_one_process_asks_is_not_asked_by_another(tmp_path: Path, site: Site) -> None:
+    async with a_batch(tmp_path, site, ["/p1.html"]) as (world, one):
         async with host_lease(replace(world.ports, owner="another"), one.host):
             with pytest.raises(Conflict, match="being asked by another process"):
                 await one.take(1)
@@ -432,7 +435,7 @@ async def test_a_run_that_asks_by_itself_waits_for_whoever_is_at_the_host(tmp_pa
         clock, asked_at = FakeClock(), list[float]()
         ghost = as_process(world, "ghost", clock=clock)
         assert await acquire(ghost, worker_lease_name("ghost")) is not None
-        assert await acquire(ghost, "host:127.0.0.1") is not None, "a turn of a run that was killed"
+        assert await acquire(ghost, "host:127.0.0.1") is not None, "a batch of a run that was killed"
         runner = under_its_name(world, "runner", clock=clock, open_fetcher=noting(asked_at, clock))
         receipt = await sync(runner, source)
     assert receipt.status is RunStatus.COMPLETED
@@ -501,29 +504,32 @@ async def test_a_host_that_does_not_say_what_it_allows_is_not_asked(tmp_path: Pa
 
 
 def test_questions_answers_and_errors_survive_being_written_down() -> None:
-    question = page.Question("https://a.test/", Validators('"1"', "yesterday"), b"\x01", has_document=True)
-    assert page.Question.from_dict(question.as_dict()) == question
-    answer = page.Answer(
-        status=200,
-        content_type="text/html",
-        validators=Validators('"1"'),
-        body_hash=b"\x02",
-        converted=Converted("A", "text\x00", ("https://a.test/b",), None, {"n": 1}),
-        scripted=True,
-    )
-    assert page.read(page.written(answer)) == answer
+    asked = PageQuestion("https://a.test/", Validators('"1"', "yesterday"), b"\x01", has_document=True)
+    assert PageQuestion.from_dict(asked.as_dict(delay_s=1.0)) == asked
+    headers = {"content-type": "text/html", "etag": '"1"'}
+    response = Response(200, asked.url, {**headers, "server": "x"}, b"<p>text", 7)
+    converted = Converted("A", "text\x00", ("https://a.test/b",), None, {"n": 1})
+    page = ReadPage(converted, b"\x02", "text/html", scripted=True)
+    found = question.read_answer(asked.url, question.written_answer(response, page))
+    assert found == (Response(200, asked.url, headers, b"", 0), page)
+    moved = Response(301, asked.url, {"location": "/b"}, b"", 0)
+    assert question.read_answer(asked.url, question.written_answer(moved, None)) == (moved, None)
     with pytest.raises(RateLimited, match="too often") as limited:
-        page.read(page.written(RateLimited("too often", retry_after_s=7.0, hint="wait")))
+        question.read_answer(
+            "", question.written_error(RateLimited("too often", retry_after_s=7.0, hint="wait"))
+        )
     assert (limited.value.retry_after_s, limited.value.hint) == (7.0, "wait")
     with pytest.raises(PermanentError):
-        page.read({"error": "OfANewerVersion", "message": "x", "hint": None, "retry_after_s": None})
+        question.read_answer(
+            "", {"error": "OfANewerVersion", "message": "x", "hint": None, "retry_after_s": None}
+        )
 
 
 # what these tests are made with
 
 
 @dataclass(frozen=True)
-class OneTurn:
+class OneBatch:
     world: World
     run: Run
     lease: Lease
@@ -533,23 +539,26 @@ class OneTurn:
 
     async def take(self, number: int) -> None:
         settings = parameters.complete(web.PARAMS, self.source.params)
-        await Turn(self.world.ports, self.source, settings, self.lease, self.run, self.host, number).take()
+        await HostBatch(
+            self.world.ports, self.source, settings, self.lease, self.run, self.host, number
+        ).take()
 
 
 @asynccontextmanager
-async def a_turn(
+async def a_batch(
     folder: Path, site: Site, paths: list[str], *, delay_s: float = 0.0
-) -> AsyncIterator[tuple[World, OneTurn]]:
+) -> AsyncIterator[tuple[World, OneBatch]]:
     """A run that has asked for these pages of a host, and waits."""
     async with a_world(folder, site) as world:
         source = await world.add(delay_s=delay_s)
         lease = await acquire(world.ports, f"source:{source.id}")
         assert lease is not None
         run = await world.store.begin_run(lease, source.id, mode=Mode.FULL, now=world.clock.now())
-        questions = [host_batch.asked_for(page.Question(site.url + path), delay_s=delay_s) for path in paths]
+        pages = [PageQuestion(site.url + path, NO_VALIDATORS, None, has_document=False) for path in paths]
+        questions = [page.as_dict(delay_s=delay_s) for page in pages]
         host = "127.0.0.1"
         numbers = await world.store.ask_pages(lease, run, host, questions, now=world.clock.now())
-        yield world, OneTurn(world, run, lease, source, host, numbers)
+        yield world, OneBatch(world, run, lease, source, host, numbers)
 
 
 def noting(asked_at: list[float], clock: FakeClock) -> Any:

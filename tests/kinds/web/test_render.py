@@ -12,8 +12,8 @@ import pytest
 from rowen.core.run import RunStatus
 from rowen.errors import ConfigError, FetchTimeout, TransientError
 from rowen.kinds.web import render
+from rowen.kinds.web.pages import needs_scripts
 from rowen.kinds.web.render import MAX_LOADS
-from rowen.kinds.web.scripted import needs_scripts
 from rowen.managing import sources
 from rowen.ports.renderer import Load, RendererOptions
 from tests.support.browsers import in_a_browser

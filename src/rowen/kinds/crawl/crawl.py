@@ -1,8 +1,8 @@
 """Crawling a site by its links: the engine of the `web` and `llms` kinds.
 
-Says how to list (root, sitemaps, links), how to ask "changed?" (validators) and how to fetch. What differs
-between kinds is in their `Rules`. Comparing, ingesting and the life of the run are elsewhere; which page
-comes next is the frontier's decision. A run that names pages asks for those, and for new pages they link to.
+Lists (root, sitemaps, links), asks whether a page changed (validators), and fetches. What differs between
+kinds is in their `Pages`. Comparing, ingesting and the life of the run are elsewhere; the frontier decides
+which page is next. A run that names pages asks for those, and for new pages they link to.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from typing import Any
 
-from rowen.core.document import Converted, Draft
+from rowen.core.document import NO_VALIDATORS, Converted, Draft
 from rowen.core.run import Mode, StopReason
 from rowen.core.source import Source
 from rowen.core.web import urls
@@ -23,19 +23,15 @@ from rowen.engine.leases import host_lease_or_patience, other_workers
 from rowen.engine.ports import Ports
 from rowen.errors import PermanentError, RowenError, TransientError, Unfetchable
 from rowen.fetching import credentials
-from rowen.fetching.client import STOPS, Client, stop_reason
-from rowen.fetching.redirects import REDIRECTS
+from rowen.fetching.client import STOPS, Client, open_client, stop_reason
+from rowen.fetching.redirects import REDIRECTS, target_of
 from rowen.fetching.site_files import SiteFiles
-from rowen.kinds.crawl.ask import DELIVERED, Pages
-from rowen.kinds.crawl.end import tell
 from rowen.kinds.crawl.frontier import Frontier
-from rowen.kinds.crawl.named import pages_in_scope
-from rowen.kinds.crawl.named_frontier import NamedPages
-from rowen.kinds.crawl.question import Answer, Question
-from rowen.kinds.crawl.settings import Rules
+from rowen.kinds.crawl.named_frontier import NamedFrontier, pages_in_scope
+from rowen.kinds.crawl.pages import DELIVERED, Pages, ReadPage
+from rowen.kinds.crawl.question import PageQuestion
 from rowen.kinds.crawl.spread import PAGES_OUT, NotAsked, Spread
-from rowen.kinds.crawl.tasks import visit_all
-from rowen.kinds.crawl.visits import Visit
+from rowen.kinds.crawl.visits import Visit, visit_all
 from rowen.ports.fetcher import Response
 from rowen.ports.store.documents import References
 
@@ -45,26 +41,35 @@ LARGE = 256
 """So many bodies are to be fetched, and the workers join in."""
 
 
-class Crawl:
+async def crawl(
+    ports: Ports, source: Source, settings: Mapping[str, Any], intake: Intake, pages: Pages
+) -> Harvested:
     """One run over one site."""
+    async with open_client(ports, source.location, settings, intake.counters) as client:
+        try:
+            return await Crawl(ports, source, settings, intake, client, pages).run()
+        finally:
+            await pages.close()
 
+
+class Crawl:
     def __init__(
         self,
         ports: Ports,
         source: Source,
-        params: Mapping[str, Any],
+        settings: Mapping[str, Any],
         intake: Intake,
         client: Client,
-        rules: Rules,
+        pages: Pages,
     ) -> None:
         self._ports = ports
         self._source = source
-        self._params = params
+        self._settings = settings
         self._intake = intake
         self._client = client
-        self._rules = rules
+        self._pages = pages
         self._scope = Scope(
-            source.location, params["scope"], tuple(params["include"]), tuple(params["exclude"])
+            source.location, settings["scope"], tuple(settings["include"]), tuple(settings["exclude"])
         )
         self._stop: StopReason | None = None
         self._stop_error: RowenError | None = None
@@ -76,61 +81,61 @@ class Crawl:
         self._site = urls.origin_of(source.location) + "/"
         self._root_answered = False
         self._spread: Spread | None = None
-        self._frontier: Frontier | NamedPages
-        # Before the first harvest there is nothing that a few pages could be news of.
+        self._frontier: Frontier | NamedFrontier
+        # Before the first harvest there is no visible page that could have changed.
         self._named = intake.only if source.active_generation else None
         self._files = SiteFiles(
             ports.store,
             client,
             intake,
             agent=ports.fetch.user_agent,
-            obeys=params["robots"],
+            obeys=settings["robots"],
             from_memory=self._named is not None,
         )
-        self._pages = Pages(ports, rules, intake.counters, robots=self._files.heard)
         self._urls: dict[int, str] = {}
 
     async def run(self) -> Harvested:
         store, source_id = self._ports.store, self._source.id
+        await self._pages.open(self._source, self._settings, self._client, self._files.heard)
         references = await store.references(source_id)
         self._urls = {number: url for url, number in references.ids.items()}
         await self._files.load()
         async with AsyncExitStack() as here:
             if self._intake.dispatch:
-                # A worker may still be there, for a run whose process was killed.
+                # A worker may still ask this host, for a run whose process was killed.
                 host = urls.host_of(self._source.location)
                 await here.enter_async_context(host_lease_or_patience(self._ports, host))
             try:
-                listed = await self._hear_listings()
+                listed = await self._listed_pages()
             except TransientError as exc:
                 return Harvested.stopped(stop_reason(exc), exc, root_answered=False)
             self._frontier = await self._begin(references, listed)
             await self._visit_root()
-            may_spread = self._rules.may_be_spread and self._intake.dispatch
+            may_spread = self._intake.dispatch and self._pages.may_be_spread
             may_spread = may_spread and bool(await other_workers(self._ports))
-            await self._visit_rest(at_a_time=self._params["concurrency"], while_small=may_spread)
+            await self._visit_rest(at_a_time=self._settings["concurrency"], while_small=may_spread)
             if self._intake.dispatch and self._stop is None:
-                # Whoever comes next keeps the time between two requests, too.
+                # The next process to ask this host keeps the time between two requests, too.
                 await self._client.rest()
         if may_spread and self._is_large() and self._stop is None:
             await self._visit_by_workers()
         self._aliases |= dict.fromkeys(self._frontier.released)
         if self._aliases:
             await store.save_aliases(self._intake.lease, source_id, self._aliases)
-        return self._settle(complete=self._files.complete)
+        return self._settle()
 
-    async def _hear_listings(self) -> list[str]:
-        """What the site says about itself: what it allows, and the pages its sitemaps name."""
+    async def _listed_pages(self) -> list[str]:
+        """The pages that sitemaps name; before that, what robots.txt allows."""
         robots = await self._files.hear(self._source.location)
-        if not self._params.get("sitemap") or self._named is not None:
+        if not self._settings.get("sitemap") or self._named is not None:
             return []
         return await self._files.sitemaps(self._source.location, robots)
 
-    async def _begin(self, references: References, listed: Sequence[str]) -> Frontier | NamedPages:
+    async def _begin(self, references: References, listed: Sequence[str]) -> Frontier | NamedFrontier:
         leftovers = await self._ports.store.leftovers(self._source.id)
         if self._named is not None:
             self._root_answered = True
-            return NamedPages(
+            return NamedFrontier(
                 root=self._source.location,
                 named=pages_in_scope(
                     self._named,
@@ -144,8 +149,8 @@ class Crawl:
                 urls=self._urls,
                 aliases=references.aliases,
                 why_not=self._why_not,
-                max_depth=self._params["max_depth"],
-                max_pages=self._params["max_pages"],
+                max_depth=self._settings["max_depth"],
+                max_pages=self._settings["max_pages"],
             )
         return Frontier(
             root=self._source.location,
@@ -156,31 +161,31 @@ class Crawl:
             aliases={} if self._intake.unconditional else references.aliases,
             why_not=self._why_not,
             closed=self._files.forbid,
-            max_depth=self._params["max_depth"],
-            max_pages=self._params["max_pages"],
+            max_depth=self._settings["max_depth"],
+            max_pages=self._settings["max_pages"],
             strict_depth=self._intake.unconditional,
         )
 
-    def _settle(self, *, complete: bool) -> Harvested:
+    def _settle(self) -> Harvested:
         intake = self._intake
         settled = self._frontier.settle(
-            complete=complete and self._stop is None,
-            keep_orphans=self._params["orphans"] == "keep",
+            complete=self._files.complete and self._stop is None,
+            keep_orphans=self._settings["orphans"] == "keep",
         )
-        finished = tell(intake, settled, self._frontier.ignored)
+        finished = settled.report(intake, self._frontier.ignored)
         return Harvested(
             stop_reason=self._stop or finished,
             error=self._stop_error,
             root_answered=self._root_answered,
-            hint=self._rules.hint,
-            # That nothing is new is an answer; that nothing answered is not.
+            hint=self._pages.hint,
+            # That nothing is new is an answer; that no page answered is not.
             mode=Mode.INCREMENTAL if self._named is not None and not intake.counters.failed else None,
             complete=self._named is None,
         )
 
     async def _visit_root(self) -> None:
-        """The root comes first, alone, with what it redirects to: it may say what the others mean, or that
-        nobody is let in.
+        """The root comes first, alone, with what it redirects to: it may say what the others mean, or refuse
+        every request.
         """
         visit = self._frontier.next()
         while visit is not None:
@@ -191,7 +196,7 @@ class Crawl:
         spread = Spread(
             self._ports,
             self._source,
-            self._params,
+            self._settings,
             self._intake.lease,
             self._intake.run,
             delay_s=self._client.delay_s,
@@ -214,7 +219,7 @@ class Crawl:
     def _is_large(self) -> bool:
         """Are there enough bodies to fetch for many? Asking whether known pages changed is quickly done."""
         frontier = self._frontier
-        if isinstance(frontier, NamedPages):
+        if isinstance(frontier, NamedFrontier):
             return False
         if self._intake.unconditional:
             return frontier.queued_new + frontier.queued_known >= LARGE
@@ -224,18 +229,9 @@ class Crawl:
         ended = self._ends[visit.url] = asyncio.Event()
         self._intake.queued = self._frontier.queued + len(self._ends)
         try:
-            await self._ask(visit)
-        finally:
-            ended.set()
-            del self._ends[visit.url]
-            self._intake.queued = self._frontier.queued + len(self._ends)
-
-    async def _ask(self, visit: Visit) -> None:
-        try:
-            if not visit.url.startswith(self._site) and await self._forbidden(visit):
-                return
-            answer = await self._answer(visit, self._question(visit))
-            await self._answered(visit, answer)
+            if visit.url.startswith(self._site) or not await self._forbidden(visit):
+                response, page = await self._ask(visit)
+                await self._answered(visit, response, page)
         except STOPS as exc:
             self._stop, self._stop_error = stop_reason(exc), exc
             self._failed(visit, exc)
@@ -245,28 +241,32 @@ class Crawl:
             self._frontier.failed(visit)
         except (TransientError, PermanentError) as exc:
             self._failed(visit, exc)
+        finally:
+            ended.set()
+            del self._ends[visit.url]
+            self._intake.queued = self._frontier.queued + len(self._ends)
 
-    def _question(self, visit: Visit) -> Question:
-        known = visit.known
-        if known is None:
-            return Question(visit.url)
-        has_document = bool(known.document_id)
-        if not self._may_be_current(visit):
-            return Question(visit.url, has_document=has_document)
-        # Of what an interrupted run left, only its validators can be asked for.
-        body_hash = known.body_hash if has_document else None
-        return Question(visit.url, known.validators, body_hash, has_document)
-
-    async def _answer(self, visit: Visit, question: Question) -> Answer:
+    async def _ask(self, visit: Visit) -> tuple[Response, ReadPage | None]:
+        """The answer, and what was made of its body if that is not the stored version."""
+        validators, known_hash, has_document = NO_VALIDATORS, None, False
+        if visit.known is not None:
+            has_document = bool(visit.known.document_id)
+            if not self._intake.unconditional and not self._pages.outdated(visit):
+                validators = visit.known.validators
+                # Of what an interrupted run left, only its validators can be asked for.
+                known_hash = visit.known.body_hash if has_document else None
         if self._spread is not None:
-            return await self._spread.ask(question)
-        response = await self._client.ask(self._pages.request(question))
+            return await self._spread.ask(PageQuestion(visit.url, validators, known_hash, has_document))
+        response = await self._client.ask(self._pages.request(visit.url, validators))
         if visit.depth == 0:
             await self._root_said(visit, response)
-        return await self._pages.read(question, response)
+        if response.refused or response.status not in DELIVERED:
+            return response, None
+        page = await self._pages.read(visit.url, response, known_hash=known_hash, has_document=has_document)
+        return response, page
 
     async def _forbidden(self, visit: Visit) -> bool:
-        """Does its host forbid it? Pages of other hosts than the root's are met before it is heard."""
+        """Does its host forbid it? Pages of other hosts than the root's are met before their robots.txt."""
         await self._files.hear(visit.url)
         if not self._files.forbid(visit.url):
             return False
@@ -275,13 +275,10 @@ class Crawl:
         self._intake.counters.ignored["robots"] += 1
         return True
 
-    def _may_be_current(self, visit: Visit) -> bool:
-        return not self._intake.unconditional and not self._rules.outdated(visit)
-
     async def _root_said(self, visit: Visit, response: Response) -> None:
         good = response.status < 400 and not response.refused
         if good and response.status not in REDIRECTS:
-            good = await self._rules.root(visit, response)
+            good = await self._pages.root(visit, response)
         if visit.url == self._root:
             self._root_answered = good
 
@@ -289,22 +286,26 @@ class Crawl:
         self._frontier.failed(visit)
         self._intake.failed(visit.url, exc)
 
-    async def _answered(self, visit: Visit, answer: Answer) -> None:
-        status, intake, frontier = answer.status, self._intake, self._frontier
+    async def _answered(self, visit: Visit, response: Response, page: ReadPage | None) -> None:
+        status, intake, frontier = response.status, self._intake, self._frontier
         if status == 304 and visit.known is not None:
             if visit.known.document_id:
                 intake.not_modified(visit.known)
             else:
                 await intake.revived(visit.known)
             frontier.unchanged(visit)
-        elif answer.refused:
+        elif response.refused:
             frontier.gone(visit)
-            intake.counters.ignored[self._rules.refusal] += 1
-            intake.gone(visit.url, self._rules.refusal, answer.content_type)
+            intake.counters.ignored[self._pages.refusal] += 1
+            intake.gone(visit.url, self._pages.refusal, response.headers.get("content-type", ""))
+        elif page is not None:
+            await self._received(visit, response, page)
         elif status in DELIVERED:
-            await self._received(visit, answer)
+            assert visit.known is not None, visit.url
+            intake.same_body(visit.known, response.validators)
+            frontier.unchanged(visit)
         elif status in REDIRECTS:
-            self._redirected(visit, answer)
+            self._redirected(visit, response)
         elif status in GONE:
             frontier.gone(visit)
             intake.gone(visit.url, f"http_{status}")
@@ -312,33 +313,20 @@ class Crawl:
                 intake.counters.ignored["not_found"] += 1
             if visit.known is None and visit.url == self._source.location:
                 intake.failed_because(visit.url, f"http_{status}", f"`{visit.url}`: {status}, nothing there")
-        elif status in FORBIDDEN and visit.url == self._root:
-            self._refused(visit, status)
         else:
             frontier.failed(visit)
-            intake.failed_because(visit.url, f"http_{status}", f"`{visit.url}`: {status} from the server")
+            problem = f"`{visit.url}`: {status} from the server"
+            intake.failed_because(visit.url, f"http_{status}", problem)
+            if status in FORBIDDEN and visit.url == self._root:
+                # A server that refuses the root is not asked for every other page.
+                hint = credentials.hint(self._settings)
+                self._stop = StopReason.ERROR
+                self._stop_error = Unfetchable(problem, hint=hint, url=visit.url, status=status)
 
-    def _refused(self, visit: Visit, status: int) -> None:
-        """Nobody is let in at the root: asking at every other door would not be polite."""
-        exc = Unfetchable(
-            f"`{visit.url}`: {status} from the server",
-            hint=credentials.hint(self._params),
-            url=visit.url,
-            status=status,
-        )
-        self._stop, self._stop_error = StopReason.ERROR, exc
-        self._frontier.failed(visit)
-        self._intake.failed_because(visit.url, f"http_{status}", exc.message)
-
-    async def _received(self, visit: Visit, answer: Answer) -> None:
-        intake, converted = self._intake, answer.converted
-        if converted is None:
-            assert visit.known is not None, visit.url
-            intake.same_body(visit.known, answer.validators)
-            self._frontier.unchanged(visit)
-            return
-        if answer.scripted:
-            self._rules.notice_scripted(intake.counters)
+    async def _received(self, visit: Visit, response: Response, page: ReadPage) -> None:
+        intake, converted = self._intake, page.converted
+        if page.scripted:
+            self._pages.notice_scripted()
         canonical = self._other_spelling(visit, converted)
         if canonical is not None and await self._answers(canonical, visit):
             self._aliases[visit.url] = canonical
@@ -352,12 +340,12 @@ class Crawl:
             url=visit.url,
             title=converted.title,
             text=converted.text,
-            body_hash=answer.body_hash,
-            validators=answer.validators,
-            content_type=answer.content_type,
+            body_hash=page.body_hash,
+            validators=response.validators,
+            content_type=page.content_type,
             depth=visit.depth,
             links=tuple(links),
-            metadata=self._rules.metadata(visit, converted),
+            metadata=self._pages.metadata(visit, converted),
         )
         await intake.fetched(draft, links_changed=links != before)
         self._frontier.document(visit, links)
@@ -396,39 +384,32 @@ class Crawl:
             self._waiting.discard(visit.url)
         return self._frontier.is_document(canonical)
 
-    def _redirected(self, visit: Visit, answer: Answer) -> None:
-        target = urls.normalise(answer.target, visit.url)
+    def _redirected(self, visit: Visit, response: Response) -> None:
+        url, target = visit.url, target_of(response, visit.url)
         self._intake.counters.redirects += 1
-        if target is None:
-            self._frontier.failed(visit)
-            self._intake.failed_because(
-                visit.url, "bad_redirect", f"`{visit.url}`: redirect without an address"
-            )
-            return
-        if target == visit.url:
-            self._frontier.failed(visit)
-            self._intake.failed_because(visit.url, "redirect_loop", f"`{visit.url}`: redirects to itself")
-            return
-        if self._scope.why_not(target) is None:
-            if visit.url == self._root:
+        if target is not None and target != url and self._scope.why_not(target) is None:
+            if url == self._root:
                 self._root = target
             self._frontier.moved(visit, target)
-            return
-        if visit.url == self._root:
-            self._root_answered = False
+        elif target is not None and target != url and url != self._root:
+            self._frontier.gone(visit)
+            self._intake.gone(url, "redirected_off_site", f"redirects to `{target}`")
+        else:
+            reason, problem = "redirected_off_site", f"redirects to `{target}`, out of scope"
+            if target is None:
+                reason, problem = "bad_redirect", "redirect without an address"
+            elif target == url:
+                reason, problem = "redirect_loop", "redirects to itself"
+            else:
+                self._root_answered = False
             self._frontier.failed(visit)
-            self._intake.failed_because(
-                visit.url, "redirected_off_site", f"`{visit.url}`: redirects to `{target}`, out of scope"
-            )
-            return
-        self._frontier.gone(visit)
-        self._intake.gone(visit.url, "redirected_off_site", f"redirects to `{target}`")
+            self._intake.failed_because(url, reason, f"`{url}`: {problem}")
 
     def _why_not(self, url: str) -> str | None:
         reason = self._scope.why_not(url)
         if reason is None and self._files.forbid(url):
             return "robots"
-        return reason or self._rules.why_not(url)
+        return reason or self._pages.why_not(url)
 
     def _links_in_scope(self, visit: Visit, converted: Converted) -> list[str]:
         links: list[str] = []

@@ -121,11 +121,6 @@ class Frontier:
         return self._claim(number)
 
     @property
-    def idle(self) -> bool:
-        """Nothing is under way; with `next()` None, the crawl is over."""
-        return not self._in_flight
-
-    @property
     def queued(self) -> int:
         return len(self._queue)
 
@@ -150,7 +145,7 @@ class Frontier:
         return self.number(url) in self._in_flight
 
     def is_document(self, url: str) -> bool:
-        """It answered in this run, with a document or with the word that the known one stands."""
+        """It answered in this run, with a document or with 304 for the known one."""
         return self.number(url) in self._documents
 
     def discover(self, number: int, depth: int, *, by_name: bool = False) -> None:
@@ -216,7 +211,7 @@ class Frontier:
         self._release(visit.id)
 
     def failed(self, visit: Visit) -> None:
-        """No word on it: a known page counts with what is stored, a new one leaves a gap in the graph."""
+        """A known page counts with what is stored, a new one leaves a gap in the graph."""
         self._failed.add(visit.id)
         if visit.id in self._known:
             self._follow(visit, self._known[visit.id].links)
@@ -236,7 +231,7 @@ class Frontier:
             for page in alive
             if not self._is_reached(page.reference_id, order) and page.reference_id not in self._failed
         ]
-        # Pages we have no word of may lead anywhere: then a missing link proves nothing.
+        # Pages that did not answer may lead anywhere: then a missing link proves nothing.
         gaps = not complete or bool(self._deferred) or any(n not in self._known for n in self._failed)
         orphaned = () if keep_orphans or gaps else tuple(unlinked)
         kept = len(unlinked) if gaps and not keep_orphans else 0

@@ -1,7 +1,8 @@
-"""A turn at a host: one process asks for some pages of a crawl that another process leads.
+"""A host batch: one process asks a host for some pages of a crawl that another process leads.
 
-The host is held while it is asked, and until it may be asked again; what came is read after the turn was
-passed on. So the workers of a large crawl read pages side by side, while its host sees one visitor.
+The lease of the host is held while it is asked, and until it may be asked again; what came is read after the
+next batch was let go. So the workers of a large crawl read pages side by side, while one at a time asks its
+host.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ from rowen.engine.ports import Ports
 from rowen.engine.tasks import first
 from rowen.errors import Conflict, PermanentError, TransientError, Unfetchable
 from rowen.fetching.client import STOPS, Client, open_client
-from rowen.kinds.crawl import question as page
-from rowen.kinds.crawl.ask import Pages
-from rowen.kinds.web.rules import PageRules
+from rowen.kinds.crawl.pages import DELIVERED
+from rowen.kinds.crawl.question import LATER, PageQuestion, delay_of, written_answer, written_error
+from rowen.kinds.web.pages import WebPages
 from rowen.ports.store.shards import Question
 
 PAGES = 64
 SECONDS = 30.0
-"""So long a turn takes at most: at a slow host a worker leaves some pages to a later one."""
+"""So long a batch takes at most: at a slow host a worker leaves some pages to a later batch."""
 WRITE_EVERY = 16
 WRITING = RetryPolicy(retries=5, base_s=1.0)
 LOOK_S = 2.0
@@ -37,20 +38,7 @@ MAX_ATTEMPTS = 3
 """A page that took so many workers down with it is left alone."""
 
 
-LATER: dict[str, Any] = {"later": True}
-"""In place of an answer: the turn was over before this page came."""
-
-
-def asked_for(question: page.Question, *, delay_s: float) -> dict[str, Any]:
-    """What the store carries from a crawl to a turn: the question, and the time between two requests."""
-    return {**question.as_dict(), "delay_s": delay_s}
-
-
-def delay_of(asked: Mapping[str, Any]) -> float:
-    return float(asked["delay_s"])
-
-
-class Turn:
+class HostBatch:
     def __init__(
         self,
         ports: Ports,
@@ -63,9 +51,9 @@ class Turn:
         *,
         begun: bool = False,
     ) -> None:
-        """`number` is None for the run itself: it seizes the turn when nobody is at the host.
+        """`number` is the batch that a ticket names; the run itself has none and seizes the next one.
 
-        With `begun` it also asks what others took and have not answered: they are taken for dead.
+        With `begun` it also asks what workers took and have not answered: they are taken for dead.
         """
         self._ports = confine.of_source(ports, source)
         self._store = ports.store
@@ -77,22 +65,22 @@ class Turn:
         self._number = number
         self._begun = begun
         self._counters = Counters()
-        self._pages = Pages(self._ports, PageRules(self._ports), self._counters)
-        self._answers = _Answers(ports, lease, run, self._counters)
+        self._pages = WebPages(self._ports, self._counters)
+        self._outbox = _Outbox(ports, lease, run, self._counters)
         self._ends_at = ports.clock.monotonic() + SECONDS
         self._looked_at = ports.clock.monotonic()
-        self._unwelcome = False
-        """The host sent us away, or has another visitor, or the run is over: it is not asked on."""
+        self._stopped = False
+        """The host limits us, its lease is lost, or the run is over: no further page is asked for."""
 
     async def take(self) -> bool:
         """False when there was nothing to ask.
 
-        Raises `Conflict` while the host has another visitor, `LeaseLost` when the run is over.
+        Raises `Conflict` while another process asks the host, `LeaseLost` when the run is over.
         """
-        async with AsyncExitStack() as visit:
-            held = await visit.enter_async_context(host_lease(self._ports, self._host))
-            # Whoever lacks a credential takes no question.
-            client = await visit.enter_async_context(
+        async with AsyncExitStack() as asking:
+            held = await asking.enter_async_context(host_lease(self._ports, self._host))
+            # Before questions are taken: a process that lacks a credential takes none.
+            client = await asking.enter_async_context(
                 open_client(self._ports, self._source.location, self._settings, self._counters)
             )
             if self._number is None:
@@ -105,19 +93,19 @@ class Turn:
             if not questions:
                 await self._pass_on()
                 return False
-            await self._ask_and_read(questions, visit, client, held)
-        await self._answers.finish()
+            await self._ask_and_read(questions, asking, client, held)
+        await self._outbox.finish()
         if held.is_lost():
-            # This process slept. What it took and did not ask stays with its ticket.
+            # This process was suspended. What it took and did not ask stays with its ticket.
             raise Conflict(f"host `{self._host}`: being asked by another process")
         return True
 
     async def _ask_and_read(
-        self, questions: Sequence[Question], visit: AsyncExitStack, client: Client, held: Held
+        self, questions: Sequence[Question], asking: AsyncExitStack, client: Client, held: Held
     ) -> None:
         delay_s = max(delay_of(question.asked) for question in questions)
         client.slow_down(self._host, delay_s)
-        # With time between requests, those that are booked and wait would still go when it is over.
+        # With a delay, requests that have reserved their time would still be sent when the batch is over.
         at_a_time = self._settings["concurrency"]
         slots = asyncio.Semaphore(min(at_a_time, 2) if delay_s else at_a_time)
         try:
@@ -127,10 +115,10 @@ class Turn:
                     group.create_task(self._one(client, question, slots, held, done))
                 for done in asked:
                     await done.wait()
-                if not self._unwelcome:
+                if not self._stopped:
                     await client.rest()
-                    # What is left is reading: the next one may ask.
-                    await visit.aclose()
+                    # What is left is reading: the next batch may be asked.
+                    await asking.aclose()
                     await self._pass_on()
         except BaseExceptionGroup as group_error:
             raise first(group_error) from None
@@ -141,39 +129,47 @@ class Turn:
         try:
             answer = await self._answer(client, taken, slots, held, asked)
         except (TransientError, PermanentError) as exc:
-            self._unwelcome = self._unwelcome or isinstance(exc, STOPS)
-            answer = page.written(exc)
+            self._stopped = self._stopped or isinstance(exc, STOPS)
+            answer = written_error(exc)
         finally:
             asked.set()
         if answer is not None:
-            await self._answers.note(taken.id, answer)
+            await self._outbox.note(taken.id, answer)
 
     async def _answer(
         self, client: Client, taken: Question, slots: asyncio.Semaphore, held: Held, asked: asyncio.Event
     ) -> dict[str, Any] | None:
         """None for a page that was not asked for."""
-        question = page.Question.from_dict(taken.asked)
+        question = PageQuestion.from_dict(taken.asked)
         if taken.attempts > MAX_ATTEMPTS:
-            raise Unfetchable(f"`{question.url}`: whoever asked for it died, {MAX_ATTEMPTS} times")
+            raise Unfetchable(f"`{question.url}`: the workers that asked for it died, {MAX_ATTEMPTS} times")
         async with slots:
             if not await self._may_ask(held):
                 return None
             if self._ports.clock.monotonic() >= self._ends_at:
                 return LATER
-            response = await client.ask(self._pages.request(question))
+            response = await client.ask(self._pages.request(question.url, question.validators))
         asked.set()
-        return page.written(await self._pages.read(question, response))
+        page = None
+        if response.status in DELIVERED and not response.refused:
+            page = await self._pages.read(
+                question.url,
+                response,
+                known_hash=question.known_hash,
+                has_document=question.has_document,
+            )
+        return written_answer(response, page)
 
     async def _may_ask(self, held: Held) -> bool:
-        """Is it still our host, and the run not over? The second is looked up every few seconds."""
+        """Is the lease of the host still held, and the run not over? The second is looked up now and then."""
         now = self._ports.clock.monotonic()
         if now - self._looked_at >= LOOK_S:
             self._looked_at = now
             with suppress(TransientError):
                 run = await self._store.run(self._run.id)
-                self._unwelcome = self._unwelcome or run is None or run.status is not RunStatus.RUNNING
-        self._unwelcome = self._unwelcome or held.is_lost()
-        return not self._unwelcome
+                self._stopped = self._stopped or run is None or run.status is not RunStatus.RUNNING
+        self._stopped = self._stopped or held.is_lost()
+        return not self._stopped
 
     async def _pass_on(self) -> None:
         assert self._number is not None
@@ -182,8 +178,8 @@ class Turn:
         )
 
 
-class _Answers:
-    """What became of a turn's questions, written down some at a time; a store that is away is waited for."""
+class _Outbox:
+    """The answers of a batch, written down some at a time; a store that is away is waited for."""
 
     def __init__(self, ports: Ports, lease: Lease, run: Run, counters: Counters) -> None:
         self._store = ports.store

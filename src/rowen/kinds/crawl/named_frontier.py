@@ -1,7 +1,7 @@
-"""The pages of a site that somebody says have changed, and the new pages they link to: nothing else is asked.
+"""The frontier of a run that names pages: those, and the new pages they link to; nothing else is asked for.
 
-Stands in for the frontier in such a crawl. What a named page answers counts as in any crawl; what other pages
-would say of it does not, for they are not asked. So nothing is an orphan here, and nothing is pushed out.
+What a named page answers counts as in any crawl; other pages are not asked, so no page is an orphan here, and
+none is displaced.
 """
 
 from __future__ import annotations
@@ -10,10 +10,37 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from rowen.core.document import Known
+from rowen.core.web.urls import normalise
 from rowen.kinds.crawl.visits import Move, Settlement, Visit
 
+NOT_AN_ADDRESS = "not_an_address"
 
-class NamedPages:
+
+def pages_in_scope(
+    named: Sequence[str],
+    *,
+    base: str,
+    aliases: Mapping[str, str],
+    why_not: Callable[[str], str | None],
+    ignored: Counter[str],
+) -> list[str]:
+    """The pages to ask for; another name of a page stands for it. Addresses out of scope are counted."""
+    pages: dict[str, None] = {}
+    for text in named:
+        url = normalise(text, base)
+        if url is None:
+            ignored[NOT_AN_ADDRESS] += 1
+            continue
+        url = aliases.get(url, url)
+        reason = why_not(url)
+        if reason is None:
+            pages[url] = None
+        else:
+            ignored[reason] += 1
+    return list(pages)
+
+
+class NamedFrontier:
     def __init__(
         self,
         *,
@@ -44,7 +71,7 @@ class NamedPages:
         self._left_out = 0
         self.ignored: Counter[str] = Counter()
         self.released: list[str] = []
-        """Other names that stand for nothing any more: a whole crawl finds those."""
+        """Other names that stand for nothing any more: a complete crawl finds those."""
         self._named = frozenset(named)
         for url in named:
             page = known.get(url)
@@ -70,10 +97,6 @@ class NamedPages:
         return self._claim(url, depth)
 
     @property
-    def idle(self) -> bool:
-        return not self._in_flight
-
-    @property
     def queued(self) -> int:
         return len(self._queue)
 
@@ -81,7 +104,7 @@ class NamedPages:
         return url in self._in_flight
 
     def is_document(self, url: str) -> bool:
-        """It answered with a document, or it is one and nobody said that it should be asked."""
+        """It answered with a document, or it is one and was not to be asked for."""
         return url in self._documents or (url in self._known and url not in self._met)
 
     # answers: each visit ends in exactly one of these
@@ -93,7 +116,7 @@ class NamedPages:
         self._answered(visit)
         if visit.url not in self._named:
             return
-        # What the page linked to before and is no document was asked in its time; a whole crawl asks again.
+        # What the page linked to before and is no document was asked for then; a complete crawl asks again.
         before = {self._urls[number] for number in visit.known.links} if visit.known else set()
         for url in links:
             url = self._aliases.get(url, url)

@@ -1,109 +1,111 @@
-"""One page of a crawl as a question and an answer: what passes between a crawl and whoever asks for it.
+"""One page of a crawl on its way between two processes: the question to a worker, and what it answers.
 
-The answer holds what the crawl decides by, not the body: whether the body was read is settled where it
-arrived. Both can be written down, for an answer may come from another process.
+The answer holds what the crawl decides by, not the body: the worker has read that. Questions and answers are
+stored as JSON, and workers of another version may read them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from rowen.core.document import Converted, Validators
 from rowen.errors import PermanentError, TransientError, named
+from rowen.kinds.crawl.pages import ReadPage
+from rowen.ports.fetcher import Response
+
+LATER: dict[str, Any] = {"later": True}
+"""In place of an answer: the host batch was over before this page was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class PageQuestion:
     url: str
-    validators: Validators = field(default_factory=Validators)
-    body_hash: bytes | None = None
+    validators: Validators
+    known_hash: bytes | None
     """A body with this hash is the stored version, and need not be read."""
-    has_document: bool = False
-    """Readers see a version of it: an empty body is no news of it."""
+    has_document: bool
+    """Readers see a version of it: an empty body does not replace that."""
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self, *, delay_s: float) -> dict[str, Any]:
+        """`delay_s` is the time between two requests to its host."""
         return {
             "url": self.url,
             "validators": asdict(self.validators),
-            "body_hash": self.body_hash.hex() if self.body_hash else None,
+            "body_hash": self.known_hash.hex() if self.known_hash else None,
             "has_document": self.has_document,
+            "delay_s": delay_s,
         }
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Question:
-        body_hash = values["body_hash"]
+    def from_dict(cls, values: Mapping[str, Any]) -> PageQuestion:
+        known_hash = values["body_hash"]
         return cls(
             values["url"],
             Validators(**values["validators"]),
-            bytes.fromhex(body_hash) if body_hash else None,
+            bytes.fromhex(known_hash) if known_hash else None,
             values["has_document"],
         )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Answer:
-    status: int
-    content_type: str = ""
-    """Of the body as it was read."""
-    target: str = ""
-    """Where a redirect leads, as the server wrote it."""
-    validators: Validators = field(default_factory=Validators)
-    refused: bool = False
-    """A body of this type was not wanted."""
-    body_hash: bytes | None = None
-    """None when no body came."""
-    converted: Converted | None = None
-    """None when nothing had to be read: no page, or the stored version."""
-    scripted: bool = False
-    """It looks empty until its scripts have run."""
-
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "status": self.status,
-            "content_type": self.content_type,
-            "target": self.target,
-            "validators": asdict(self.validators),
-            "refused": self.refused,
-            "body_hash": self.body_hash.hex() if self.body_hash else None,
-            "converted": asdict(self.converted) if self.converted else None,
-            "scripted": self.scripted,
-        }
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Answer:
-        body_hash, converted = values["body_hash"], values["converted"]
-        if converted is not None:
-            converted = Converted(**{**converted, "links": tuple(converted["links"])})
-        return cls(
-            **{
-                **values,
-                "validators": Validators(**values["validators"]),
-                "body_hash": bytes.fromhex(body_hash) if body_hash else None,
-                "converted": converted,
-            }
-        )
+def delay_of(asked: Mapping[str, Any]) -> float:
+    return float(asked["delay_s"])
 
 
-def written(outcome: Answer | TransientError | PermanentError) -> dict[str, Any]:
-    """An answer, or why there is none, to be read elsewhere."""
-    if isinstance(outcome, Answer):
-        return {"answer": outcome.as_dict()}
-    retry_after_s = outcome.retry_after_s if isinstance(outcome, TransientError) else None
+def written_answer(response: Response, page: ReadPage | None) -> dict[str, Any]:
+    content_type = response.headers.get("content-type", "")
     return {
-        "error": type(outcome).__name__,
-        "message": outcome.message,
-        "hint": outcome.hint,
-        "retry_after_s": retry_after_s,
+        "answer": {
+            "status": response.status,
+            "content_type": page.content_type if page else content_type,
+            "target": response.headers.get("location", ""),
+            "validators": asdict(response.validators),
+            "refused": response.refused,
+            "body_hash": page.body_hash.hex() if page else None,
+            "converted": asdict(page.converted) if page else None,
+            "scripted": page.scripted if page else False,
+        }
     }
 
 
-def read(values: Mapping[str, Any]) -> Answer:
-    """The answer that was written down; raises the error if it was one."""
-    if "answer" in values:
-        return Answer.from_dict(values["answer"])
-    kind = named(values["error"])
-    if issubclass(kind, TransientError):
-        raise kind(values["message"], hint=values["hint"], retry_after_s=values["retry_after_s"])
-    raise kind(values["message"], hint=values["hint"])
+def written_error(exc: TransientError | PermanentError) -> dict[str, Any]:
+    return {
+        "error": type(exc).__name__,
+        "message": exc.message,
+        "hint": exc.hint,
+        "retry_after_s": exc.retry_after_s if isinstance(exc, TransientError) else None,
+    }
+
+
+def read_answer(url: str, values: Mapping[str, Any]) -> tuple[Response, ReadPage | None]:
+    """The answer without its body, and what was made of the body. Raises the error if it was one."""
+    if "answer" not in values:
+        kind = named(values["error"])
+        if issubclass(kind, TransientError):
+            raise kind(values["message"], hint=values["hint"], retry_after_s=values["retry_after_s"])
+        raise kind(values["message"], hint=values["hint"])
+    answer = values["answer"]
+    headers = {
+        "content-type": answer["content_type"],
+        "location": answer["target"],
+        "etag": answer["validators"]["etag"],
+        "last-modified": answer["validators"]["last_modified"],
+    }
+    response = Response(
+        answer["status"],
+        url,
+        {name: value for name, value in headers.items() if value},
+        b"",
+        bytes_received=0,
+        refused=answer["refused"],
+    )
+    converted, page = answer["converted"], None
+    if converted is not None:
+        page = ReadPage(
+            Converted(**{**converted, "links": tuple(converted["links"])}),
+            bytes.fromhex(answer["body_hash"]),
+            answer["content_type"],
+            answer["scripted"],
+        )
+    return response, page

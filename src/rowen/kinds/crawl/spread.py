@@ -1,7 +1,8 @@
-"""A large crawl, spread over workers: questions go out by host, answers come back from whoever had a turn.
+"""A large crawl, spread over workers: questions go out by host, workers answer them in host batches.
 
-The run stays the owner: it decides which page is next and what an answer means. When nobody takes a host's
-turn for a while the run takes it itself, so that a cluster that shrinks to one process still ends its runs.
+The run stays the owner: it decides which page is next and what an answer means. When no worker takes the
+batch of a host for a while the run takes it itself, so that a cluster that shrinks to one process still ends
+its runs.
 """
 
 from __future__ import annotations
@@ -21,29 +22,30 @@ from rowen.engine.leases import other_workers
 from rowen.engine.ports import Ports
 from rowen.errors import Conflict, PermanentError, TransientError
 from rowen.fetching.client import STOPS, Streak
-from rowen.kinds.crawl import question as page
-from rowen.kinds.crawl.host_batch import LATER, Turn, asked_for
-from rowen.kinds.crawl.question import Answer, Question
+from rowen.kinds.crawl.host_batch import HostBatch
+from rowen.kinds.crawl.pages import ReadPage
+from rowen.kinds.crawl.question import LATER, PageQuestion, read_answer
+from rowen.ports.fetcher import Response
 
 PAGES_OUT = 512
-"""Pages a crawl has under way at a time: some turns at a host, so that none waits for the next."""
+"""Pages a crawl has under way at a time: several batches of a host, so that none waits for the next."""
 LOOK_AGAIN_S = 0.1
 PATIENCE_S = 5.0
-"""So long without an answer, and the run asks hosts that nobody is at."""
+"""So long without an answer, and the run asks hosts that no worker asks."""
 LOST_S = 60.0
-"""So long without an answer, and those who took a turn are taken for dead."""
+"""So long without an answer, and the workers that took a batch are taken for dead."""
 STORE_AWAY_S = 60.0
 """So long without the store, and the run ends."""
 
 
 class NotAsked(Exception):
-    """The crawl was stopped before this page's turn came."""
+    """The crawl was stopped before this page was asked for."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Waiting:
-    question: Question
-    answer: asyncio.Future[Answer]
+    question: PageQuestion
+    answer: asyncio.Future[tuple[Response, ReadPage | None]]
 
     @property
     def host(self) -> str:
@@ -51,7 +53,7 @@ class _Waiting:
 
     def refuse(self, exc: Exception) -> None:
         self.answer.set_exception(exc)
-        # Whoever waited may be cancelled at this moment, and then nobody would have looked at it.
+        # The task that waits may be cancelled at this moment; an exception that is not read is a warning.
         self.answer.exception()
 
 
@@ -95,8 +97,8 @@ class Spread:
         if self._broken is not None and kind is None:
             raise self._broken
 
-    async def ask(self, question: Question) -> Answer:
-        """The answer of a worker; raises what it met."""
+    async def ask(self, question: PageQuestion) -> tuple[Response, ReadPage | None]:
+        """The answer of a worker; raises what it raised."""
         if self._abandoned:
             raise NotAsked
         one = _Waiting(question, asyncio.get_running_loop().create_future())
@@ -125,7 +127,7 @@ class Spread:
                         heard, patience_s = reached, PATIENCE_S
                     elif self._out and reached - heard >= patience_s:
                         went = await self._go_myself(reached - heard)
-                        # Whoever did not come for this turn is not waited for at the next one.
+                        # Workers that did not take this batch are not waited for at the next one.
                         patience_s = 0.0 if went else patience_s + PATIENCE_S
                         heard = clock.monotonic() if went else heard
                         reached = clock.monotonic()
@@ -134,7 +136,7 @@ class Spread:
                         raise
                 await clock.sleep(LOOK_AGAIN_S)
             for host in self._hosts:
-                # Turns that are out find nothing to ask.
+                # Batches that are still out find nothing to ask.
                 await self._ports.store.seize_turn(self._lease, self._run, host, begun=True)
         except Exception as exc:
             self._broken = exc
@@ -150,7 +152,7 @@ class Spread:
                 self._lease,
                 self._run,
                 host,
-                [asked_for(one.question, delay_s=delay_s) for one in asked],
+                [one.question.as_dict(delay_s=delay_s) for one in asked],
                 now=self._ports.clock.now(),
             )
             sent = set(asked)
@@ -167,10 +169,10 @@ class Spread:
             if written == LATER:
                 self._fresh.append(one)
                 continue
-            # Turns come and go; that a host is away shows in what all of them met.
+            # Batches come and go; that a host is away shows in the failures of all of them.
             failures = self._failures[one.host]
             try:
-                answer = page.read(written)
+                answer = read_answer(one.question.url, written)
             except TransientError as exc:
                 away = None if isinstance(exc, STOPS) else failures.add(exc)
                 one.refuse(away or exc)
@@ -182,11 +184,11 @@ class Spread:
         return bool(answers)
 
     async def _go_myself(self, quiet_s: float) -> bool:
-        """Take the turn at each host that nobody is at; what workers took is left to them while they live."""
+        """Take the batch of each host that no worker asks; what living workers took is left to them."""
         alone = quiet_s >= LOST_S or not await other_workers(self._ports)
         went = False
         for host in sorted({one.host for one in self._out.values()}):
-            turn = Turn(
+            batch = HostBatch(
                 self._ports,
                 self._source,
                 self._settings,
@@ -197,6 +199,6 @@ class Spread:
                 begun=alone,
             )
             with suppress(Conflict):
-                went |= await turn.take()
+                went |= await batch.take()
         await self._receive()
         return went

@@ -47,7 +47,7 @@ class Content:
     """It is no file with text of its own."""
 
 
-class Api:
+class GitHubApi:
     def __init__(self, client: Client, base: str, address: Address, *, has_token: bool) -> None:
         self._client = client
         self._base = base
@@ -93,7 +93,7 @@ class Api:
         request = Request(
             self._root + suffix,
             validators or Validators(),
-            headers={"Accept": accept, "X-GitHub-Api-Version": API_VERSION},
+            headers={"Accept": accept, "X-GitHub-GitHubApi-Version": API_VERSION},
         )
         url, response = await follow(
             self._client.ask, request, may_follow=self._is_ours, at_most=MAX_REDIRECTS

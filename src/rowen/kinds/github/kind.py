@@ -28,7 +28,7 @@ from rowen.errors import BadLocation, PermanentError, TransientError
 from rowen.fetching.client import Client, open_client, stop_reason
 from rowen.kinds.github import push as github_push
 from rowen.kinds.github import rules as github
-from rowen.kinds.github.api import Api, NotThere
+from rowen.kinds.github.api import GitHubApi, NotThere
 from rowen.kinds.github.push import NamedFiles
 from rowen.kinds.github.rules import Address
 from rowen.kinds.github.tree import TreeListing
@@ -113,7 +113,7 @@ def _address(location: str) -> Address:
     return address
 
 
-async def _reading(api: Api, address: Address) -> Address:
+async def _reading(api: GitHubApi, address: Address) -> Address:
     """Where the name of the branch ends and the path begins: the first reading that the API knows."""
     for reading in address.readings():
         assert reading.branch is not None
@@ -162,7 +162,7 @@ def _raw_url(address: Address, params: Mapping[str, Any]) -> str:
 @asynccontextmanager
 async def _open_api(
     ports: Ports, address: Address, params: Mapping[str, Any], counters: Counters
-) -> AsyncIterator[Api]:
+) -> AsyncIterator[GitHubApi]:
     base = params["api_url"] or (github.API if address.is_public_site else f"{address.site}/api/v3")
     text = params["token"] or (OWN_TOKEN if ports.secrets(VARIABLE) else "")
     token = fill("token", text, ports.secrets) if text else ""
@@ -176,7 +176,7 @@ async def _open_api(
         max_body_bytes=MAX_ANSWER_BYTES,
         limits=_limits,
     ) as client:
-        yield Api(client, base, address, has_token=bool(token))
+        yield GitHubApi(client, base, address, has_token=bool(token))
 
 
 def _limits(response: Response, now: datetime) -> float | None:
@@ -192,7 +192,7 @@ class _Reading:
         address: Address,
         params: Mapping[str, Any],
         intake: Intake,
-        api: Api,
+        api: GitHubApi,
         raw: Client | None,
         raw_url: str,
     ) -> None:

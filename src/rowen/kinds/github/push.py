@@ -18,7 +18,7 @@ from rowen.engine.intake import Intake
 from rowen.engine.kind import Harvested
 from rowen.engine.ports import Ports
 from rowen.fetching.client import stop_reason
-from rowen.kinds.github.api import Api, NotThere
+from rowen.kinds.github.api import GitHubApi, NotThere
 from rowen.kinds.github.push_event import route as route_of
 from rowen.kinds.github.rules import Address
 from rowen.kinds.listing.listing import Fetched, Item, take_in_named
@@ -41,7 +41,7 @@ class Start:
     """What to remember when the run went well."""
 
 
-async def begin(source: Source, intake: Intake, api: Api, branch: str) -> Start:
+async def begin(source: Source, intake: Intake, api: GitHubApi, branch: str) -> Start:
     """One question at most: where the commit or the branch stands. Raises like the API."""
     if intake.only is None or not source.active_generation:
         return Start()
@@ -68,7 +68,7 @@ class NamedFiles:
         intake: Intake,
         params: Mapping[str, Any],
         address: Address,
-        api: Api,
+        api: GitHubApi,
         listings: Mapping[str, Listing],
         raw: Callable[[str, str], Awaitable[bytes | None]],
     ) -> None:

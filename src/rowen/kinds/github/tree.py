@@ -15,7 +15,7 @@ from rowen.engine.intake import Intake
 from rowen.engine.ports import Ports
 from rowen.errors import BodyTooLarge, PermanentError, TransientError, Unfetchable
 from rowen.fetching.client import STOPS
-from rowen.kinds.github.api import Api, NotThere
+from rowen.kinds.github.api import GitHubApi, NotThere
 from rowen.kinds.github.rules import DEFAULT_BRANCH, Address, parse_tree
 from rowen.ports.store.documents import Listing
 
@@ -24,7 +24,7 @@ ROOT = "rowen:tree"
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
+class _Tree:
     folder: Folder
     validators: Validators
     split: bool
@@ -33,7 +33,7 @@ class _Answer:
 
 class TreeListing:
     def __init__(
-        self, ports: Ports, intake: Intake, api: Api, address: Address, listings: dict[str, Listing]
+        self, ports: Ports, intake: Intake, api: GitHubApi, address: Address, listings: dict[str, Listing]
     ) -> None:
         self._ports = ports
         self._intake = intake
@@ -115,7 +115,7 @@ class TreeListing:
 
     async def _ask(
         self, name: str, *, below: str, split: bool, validators: Validators | None = None
-    ) -> _Answer | None:
+    ) -> _Tree | None:
         """A tree with everything below it or, where that is too much, alone. None: it is the known one."""
         if not split:
             try:
@@ -135,7 +135,7 @@ class TreeListing:
             if tree.truncated:
                 raise Unfetchable(f"folder `{below or '/'}`: has more entries than the API tells")
         folder = gather(tree.entries, below=below, within=self._address.path, whole=not split)
-        return _Answer(folder, response.validators, split)
+        return _Tree(folder, response.validators, split)
 
     async def _remember(self, url: str, validators: Validators, payload: dict[str, object]) -> None:
         listing = Listing(url=url, validators=validators, payload=payload)

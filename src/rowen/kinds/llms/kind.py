@@ -6,7 +6,7 @@ what the list says of a page is the page's metadata. The whole file is one listi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from rowen.core import hashing
@@ -21,9 +21,11 @@ from rowen.engine.ports import Ports
 from rowen.errors import PermanentError, TransientError, Unfetchable
 from rowen.fetching import credentials
 from rowen.fetching.client import Client, open_client, stop_reason
+from rowen.fetching.robots import Robots
 from rowen.fetching.site_files import SiteFiles
-from rowen.kinds.crawl.crawl import FORBIDDEN, Crawl
-from rowen.kinds.crawl.settings import Rules, crawl_params
+from rowen.kinds.crawl.crawl import FORBIDDEN, crawl
+from rowen.kinds.crawl.pages import Pages
+from rowen.kinds.crawl.settings import crawl_params
 from rowen.kinds.crawl.visits import Visit
 from rowen.kinds.listing.listing import Fetched, Item, take_in
 from rowen.kinds.llms import rules as files
@@ -54,40 +56,38 @@ def claims(ports: Ports, location: str) -> bool:
     return location.strip().lower().endswith((f"/{files.FILE}", f"/{files.FULL_FILE}"))
 
 
-async def harvest(ports: Ports, source: Source, params: Mapping[str, Any], intake: Intake) -> Harvested:
-    async with open_client(ports, source.location, params, intake.counters) as client:
-        if params["full"] or source.location.endswith(f"/{files.FULL_FILE}"):
-            return await _Whole(ports, source, params, intake, client).run()
-        rules = _Listed(
-            ports,
-            intake,
-            stored=await ports.store.metadata(source.id),
-            remembered=(await ports.store.listings(source.id)).get(ENTRIES),
-        )
-        return await Crawl(ports, source, params, intake, client, rules).run()
+async def harvest(ports: Ports, source: Source, settings: Mapping[str, Any], intake: Intake) -> Harvested:
+    if settings["full"] or source.location.endswith(f"/{files.FULL_FILE}"):
+        async with open_client(ports, source.location, settings, intake.counters) as client:
+            return await _FullFile(ports, source, settings, intake, client).run()
+    return await crawl(ports, source, settings, intake, _ListedPages(ports, intake))
 
 
-class _Listed(Rules):
-    """The rules of a crawl that starts at llms.txt."""
+class _ListedPages(Pages):
+    """The pages of a crawl that starts at llms.txt."""
 
     refusal = "not_markdown"
     headers = ACCEPT
 
-    def __init__(
-        self,
-        ports: Ports,
-        intake: Intake,
-        *,
-        stored: Mapping[str, Mapping[str, Any]],
-        remembered: Listing | None,
-    ) -> None:
-        super().__init__(ports)
+    def __init__(self, ports: Ports, intake: Intake) -> None:
+        super().__init__(ports, intake.counters)
         self._intake = intake
-        self._stored = stored
-        self._payload: dict[str, Any] | None = remembered.payload if remembered else None
+        self._stored: Mapping[str, Mapping[str, Any]] = {}
+        self._payload: dict[str, Any] | None = None
         self._entries: dict[str, Entry] | None = None
-        if self._payload is not None:
-            self._entries = {url: Entry(url, *said) for url, *said in self._payload["entries"]}
+
+    async def open(
+        self,
+        source: Source,
+        settings: Mapping[str, Any],
+        client: Client,
+        robots: Callable[[str], Robots | None],
+    ) -> None:
+        self._stored = await self._ports.store.metadata(source.id)
+        remembered = (await self._ports.store.listings(source.id)).get(ENTRIES)
+        if remembered is not None:
+            self._payload = remembered.payload
+            self._entries = {url: Entry(url, *said) for url, *said in remembered.payload["entries"]}
 
     def accepts(self, content_type: str, url: str) -> bool:
         return files.is_markdown(content_type, url) and super().accepts(content_type, url)
@@ -142,15 +142,15 @@ class _Listed(Rules):
         return {name: stored[name] for name in files.METADATA if name in stored}
 
 
-class _Whole:
-    """One run over an llms-full.txt: one question, and as many documents as the file has."""
+class _FullFile:
+    """One run over an llms-full.txt: one request, and as many documents as the file has."""
 
     def __init__(
-        self, ports: Ports, source: Source, params: Mapping[str, Any], intake: Intake, client: Client
+        self, ports: Ports, source: Source, settings: Mapping[str, Any], intake: Intake, client: Client
     ) -> None:
         self._ports = ports
         self._url = source.location
-        self._params = params
+        self._settings = settings
         self._intake = intake
         self._client = client
         self._parts: dict[str, Part] = {}
@@ -165,7 +165,7 @@ class _Whole:
 
     async def _run(self) -> Harvested:
         intake, store = self._intake, self._ports.store
-        await self._mind_robots()
+        await self._obey_robots()
         remembered = (await store.listings(intake.run.source_id)).get(self._url)
         if remembered is not None and not intake.unconditional and self._is_shown(remembered.payload):
             response = await self._ask(remembered.validators)
@@ -189,8 +189,8 @@ class _Whole:
         over = "over_max_pages" in intake.counters.ignored
         return Harvested(stop_reason=StopReason.MAX_PAGES if over else StopReason.EXHAUSTED, error=stopped)
 
-    async def _mind_robots(self) -> None:
-        if self._params["robots"]:
+    async def _obey_robots(self) -> None:
+        if self._settings["robots"]:
             agent = self._ports.fetch.user_agent
             site = SiteFiles(self._ports.store, self._client, self._intake, agent=agent)
             await site.load()
@@ -199,7 +199,7 @@ class _Whole:
                 raise Unfetchable(f"`{self._url}`: robots.txt forbids it", url=self._url)
 
     def _is_shown(self, payload: Mapping[str, str]) -> bool:
-        """Do readers see what the file held when it was last read? If not, its words are needed again."""
+        """Do readers see what the file held when it was last read? If not, its text is needed again."""
         known = self._intake.known
         return len(known) == len(payload) and all(
             reference in known and known[reference].validators.etag == tag
@@ -215,7 +215,7 @@ class _Whole:
             forbidden = response.status in FORBIDDEN
             raise Unfetchable(
                 f"`{self._url}`: {response.status} from the server",
-                hint=credentials.hint(self._params) if forbidden else None,
+                hint=credentials.hint(self._settings) if forbidden else None,
                 url=self._url,
                 status=response.status,
             )
@@ -227,16 +227,16 @@ class _Whole:
     def _items(self, response: Response) -> list[Item]:
         scope = Scope(
             self._url,
-            self._params["scope"],
-            tuple(self._params["include"]),
-            tuple(self._params["exclude"]),
+            self._settings["scope"],
+            tuple(self._settings["include"]),
+            tuple(self._settings["exclude"]),
         )
         ignored = self._intake.counters.ignored
         for part in files.parts(response.body.decode("utf-8", "replace"), self._url):
             reason = scope.why_not(part.reference)
             if reason in (EXCLUDED, NOT_INCLUDED):
                 ignored[reason] += 1
-            elif len(self._parts) >= self._params["max_pages"]:
+            elif len(self._parts) >= self._settings["max_pages"]:
                 ignored["over_max_pages"] += 1
             else:
                 self._parts[part.reference] = part

@@ -6,8 +6,7 @@ their scripts have run are counted, and the run says so.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import AsyncExitStack
+from collections.abc import Coroutine, Mapping
 from typing import Any
 
 from rowen.core.params import Param, switch
@@ -16,11 +15,9 @@ from rowen.engine.intake import Intake
 from rowen.engine.kind import Harvested
 from rowen.engine.ports import Ports
 from rowen.fetching import credentials
-from rowen.fetching.client import open_client
-from rowen.kinds.crawl.crawl import Crawl
+from rowen.kinds.crawl.crawl import crawl
 from rowen.kinds.crawl.settings import crawl_params
-from rowen.kinds.web.render import Rendering
-from rowen.kinds.web.rules import PageRules
+from rowen.kinds.web.pages import WebPages
 
 PARAMS = (
     *crawl_params(scope="subpages", max_depth=None),
@@ -36,12 +33,7 @@ PARAMS = (
 )
 
 
-async def harvest(ports: Ports, source: Source, params: Mapping[str, Any], intake: Intake) -> Harvested:
-    async with (
-        open_client(ports, source.location, params, intake.counters) as client,
-        AsyncExitStack() as stack,
-    ):
-        rendering = None
-        if params["render"]:
-            rendering = await stack.enter_async_context(Rendering(ports, source.location, client.ask))
-        return await Crawl(ports, source, params, intake, client, PageRules(ports, rendering)).run()
+def harvest(
+    ports: Ports, source: Source, settings: Mapping[str, Any], intake: Intake
+) -> Coroutine[Any, Any, Harvested]:
+    return crawl(ports, source, settings, intake, WebPages(ports, intake.counters))

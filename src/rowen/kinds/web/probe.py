@@ -17,8 +17,8 @@ from rowen.fetching.redirects import follow
 from rowen.kinds.crawl.crawl import FORBIDDEN
 from rowen.kinds.llms import rules as files
 from rowen.kinds.llms.kind import ACCEPT
+from rowen.kinds.web.pages import has_marks, needs_scripts
 from rowen.kinds.web.render import Rendering
-from rowen.kinds.web.scripted import has_marks, needs_scripts
 from rowen.ports.fetcher import Fetcher, Request, Response
 
 NO_CHECK = "check the address in a browser, or use `--no-check` to add it all the same"
@@ -182,7 +182,7 @@ class _Probe:
             plain = (await converter.convert(response.body, content_type=content_type, url=url)).text
             if self._settings["render"]:
                 async with Rendering(self._ports, url, self._fetcher.fetch) as rendering:
-                    body = await rendering.page(url, response, None)
+                    body = await rendering.page(url, response)
                 drawn = (await converter.convert(body, content_type="text/html; charset=utf-8", url=url)).text
                 words, before = len(drawn.split()), len(plain.split())
                 return [f"rendered by a browser: {words} words on its first page, {before} without"]

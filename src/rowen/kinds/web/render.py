@@ -28,8 +28,16 @@ _NOT_PASSED_BACK = frozenset(("content-encoding", "content-length", "transfer-en
 
 
 class Rendering:
-    def __init__(self, ports: Ports, location: str, ask: Callable[[Request], Awaitable[Response]]) -> None:
+    def __init__(
+        self,
+        ports: Ports,
+        location: str,
+        ask: Callable[[Request], Awaitable[Response]],
+        robots: Callable[[str], Robots | None] = lambda url: None,
+    ) -> None:
+        """`robots` has the robots.txt of an address's host; loads from the source's own host obey it."""
         self._ports = ports
+        self._robots = robots
         self._origin = urls.origin_of(location)
         self._ask = ask
         self._stack = AsyncExitStack()
@@ -42,9 +50,12 @@ class Rendering:
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
         await self._stack.aclose()
 
-    async def page(self, url: str, response: Response, robots: Robots | None) -> bytes:
+    async def page(self, url: str, response: Response) -> bytes:
         """The HTML of an answered page after its scripts have run."""
         renderer = await self._open()
         left = MAX_LOADS
@@ -52,7 +63,7 @@ class Rendering:
         async def load(address: str, headers: Mapping[str, str]) -> Loaded | None:
             nonlocal left
             left -= 1
-            return await self._load(address, headers, robots) if left >= 0 else None
+            return await self._load(address, headers) if left >= 0 else None
 
         content_type = response.headers.get("content-type", "")
         return await renderer.render(url, response.body, content_type, load)
@@ -70,7 +81,7 @@ class Rendering:
                 self._renderer = await self._stack.enter_async_context(opened)
             return self._renderer
 
-    async def _load(self, address: str, headers: Mapping[str, str], robots: Robots | None) -> Loaded | None:
+    async def _load(self, address: str, headers: Mapping[str, str]) -> Loaded | None:
         shared = self._shared.get(address)
         if shared is not None:
             return await asyncio.shield(shared)
@@ -78,25 +89,25 @@ class Rendering:
         self._shared[address] = place
         loaded, keep = None, False
         try:
-            loaded = await self._fetch(address, headers, robots)
+            loaded = await self._fetch(address, headers)
             self._shared_bytes += len(loaded.body) if loaded else 0
             keep = self._shared_bytes <= SHARED_BYTES
         finally:
-            # Also when this page's time is over: whoever waits goes without, the next page asks again.
+            # Also when this page's time is over: pages that wait for it go without, the next page asks again.
             place.set_result(loaded)
             if not keep:
                 del self._shared[address]
         return loaded
 
-    async def _fetch(self, address: str, headers: Mapping[str, str], robots: Robots | None) -> Loaded | None:
+    async def _fetch(self, address: str, headers: Mapping[str, str]) -> Loaded | None:
         passed = {name: headers[name] for name in _PASSED_ON if name in headers}
-        if not self._allowed(address, robots):
+        if not self._allowed(address):
             return None
         try:
             _, response = await follow(
                 self._ask,
                 Request(address, headers=passed),
-                may_follow=lambda at, target: self._allowed(target, robots),
+                may_follow=lambda at, target: self._allowed(target),
             )
         except (TransientError, PermanentError):
             # The page is rendered without it, as in any browser.
@@ -106,8 +117,7 @@ class Rendering:
         kept = {n: v for n, v in response.headers.items() if n not in _NOT_PASSED_BACK}
         return Loaded(response.status, kept, response.body)
 
-    def _allowed(self, address: str, robots: Robots | None) -> bool:
+    def _allowed(self, address: str) -> bool:
         # Which hosts may be reached at all is checked when the socket is opened.
-        if urls.origin_of(address) != self._origin or robots is None:
-            return True
-        return robots.allows(address, self._ports.fetch.user_agent)
+        robots = self._robots(address) if urls.origin_of(address) == self._origin else None
+        return robots is None or robots.allows(address, self._ports.fetch.user_agent)
