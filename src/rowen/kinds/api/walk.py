@@ -72,9 +72,7 @@ class Walk:
         self.not_modified = False
         self.answered: Remembered | None = None
         """Of a list that came as one answer."""
-        self.ended = False
-        self.past = False
-        """It came to the border of its window."""
+        self._ended = False
         self.passes = 0
         self.pages_read = 0
         """In this pass."""
@@ -93,7 +91,7 @@ class Walk:
 
     def is_complete(self) -> bool:
         """Everything there is was seen: what was not is gone."""
-        return self.ended and not (self._moved or self._doubtful or self._walled) and self.cut is None
+        return self._ended and not (self._moved or self._doubtful or self._walled) and self.cut is None
 
     @property
     def may_slip(self) -> bool:
@@ -143,12 +141,12 @@ class Walk:
         self.passes += 1
         self.pages_read = self.nameless = self._rows = 0
         self.announced = None
-        self.ended = self.past = self._moved = self._doubtful = self._overlaps = False
+        self._ended = self._moved = self._doubtful = self._overlaps = False
         self._last = []
         self._visited = set()
 
     def _end(self) -> None:
-        self.ended = True
+        self._ended = True
         self._note_moved(self.announced is not None and len(self.seen) + self.nameless < self.announced)
         match self.api.paging:
             case Paging.PAGE | Paging.OFFSET:
@@ -274,10 +272,10 @@ class Walk:
             return False
         match self.api.order:
             case Order.DESC:
-                self.past = last < self._window.since
+                return last < self._window.since
             case Order.ASC:
-                self.past = self._window.seeding and last >= self._window.until
-        return self.past
+                return self._window.seeding and last >= self._window.until
+        return False
 
     # the next page
 

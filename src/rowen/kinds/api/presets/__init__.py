@@ -1,0 +1,1 @@
+"""APIs described as data: open-data portals and job boards, each a preset of the engine beside it."""
