@@ -7,7 +7,7 @@ RULES := $(shell find tests -name 'test_*rules.py' -not -path 'tests/core/*')
 # Tests are spread over all cores; who has nothing left to do takes over from the others.
 PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
 
-.PHONY: run cluster quick test torture check lint coverage fix golden bench clean
+.PHONY: run cluster quick test torture check lint coverage fix golden reference bench clean
 
 run: $(STAMP)           ## the main job, embedded: harvest a bundled site twice, search it, show the diff
 	@$(BIN)/rowen demo
@@ -31,6 +31,7 @@ lint: $(STAMP)          ## format, lint, types, imports
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python scripts/reference.py --check
 
 fix: $(STAMP)           ## format and safe fixes
 	$(BIN)/ruff format .
@@ -38,6 +39,9 @@ fix: $(STAMP)           ## format and safe fixes
 
 golden: $(STAMP)        ## rewrite golden files; read the diff before you commit
 	$(BIN)/python -m pytest tests/golden --rewrite-golden
+
+reference: $(STAMP)     ## write docs/reference.md from the code
+	$(BIN)/python scripts/reference.py
 
 bench: $(STAMP)         ## the figures in docs/benchmarks.md
 	$(BIN)/python benchmarks/refresh.py

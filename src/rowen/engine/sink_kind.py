@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from rowen.core.exchange.sink import Sink, SinkEntry
 from rowen.core.feed import Cursor
 from rowen.core.lease import Lease
+from rowen.core.params import Param
 from rowen.core.source import Source
 from rowen.engine.ports import Ports
 from rowen.errors import RowenError
@@ -47,6 +48,8 @@ class SinkKind:
     send: Send
     check: Callable[[Ports, SinkEntry], dict[str, Any]]
     """The settings as they are stored. Raises `ConfigError`."""
+    params: Sequence[Param] = ()
+    """The settings that a sink of this kind has, for the reference."""
     from_beginning: bool = False
     """Where a sink of this kind begins that does not say."""
     stale: Callable[[Sink, Sequence[Source]], bool] = lambda sink, sources: False
