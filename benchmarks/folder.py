@@ -61,7 +61,7 @@ async def measure(folder: Path, db: str, files: int) -> None:
             before = cpu_s()
             assert walk(str(folder)) == files
             floor = cpu_s() - before
-            source = await finding.find(ports, "notes")
+            source = await finding.find(ports.store, "notes")
             before, began, rows = cpu_s(), time.monotonic(), ports.store.rows_written()
             receipt = await sync(ports, source)
             spent, took = cpu_s() - before, time.monotonic() - began

@@ -95,14 +95,14 @@ async def measure(url: str, number: int, server_in: Any, server_out: Any) -> dic
             print("change", file=server_in, flush=True)
             server_out.readline()
             before = cpu_s()
-            receipt = await sync(ports, await finding.find(ports, "portal"))
+            receipt = await sync(ports, await finding.find(ports.store, "portal"))
             found["second_s"] = cpu_s() - before
             counters = receipt.counters
             assert (counters.updated, counters.embeddings_computed) == (CHANGED, REWORDED), receipt
             assert counters.requests <= 3, receipt
             found["second_requests"] = counters.requests
             before = cpu_s()
-            receipt = await sync(ports, await finding.find(ports, "portal"), full=True)
+            receipt = await sync(ports, await finding.find(ports.store, "portal"), full=True)
             found["full_s"] = cpu_s() - before
             assert receipt.counters.unchanged == number, receipt
     found["peak_mb"] = peak_mb()

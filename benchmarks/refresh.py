@@ -76,7 +76,7 @@ async def first_harvest(location: str, db: str) -> None:
 async def refreshes(db: str) -> None:
     config, _ = load(db=db)
     async with open_ports(config) as ports:
-        source = await finding.find(ports, "site")
+        source = await finding.find(ports.store, "site")
         pages = await ports.store.known(source.id)
         known = [(url, page.validators.etag or "") for url, page in pages.items()]
         await one_refresh(ports, len(known))
@@ -92,7 +92,7 @@ async def refreshes(db: str) -> None:
 
 
 async def one_refresh(ports: Ports, pages: int) -> float:
-    source = await finding.find(ports, "site")
+    source = await finding.find(ports.store, "site")
     rows, before = ports.store.rows_written(), cpu_s()
     receipt = await sync(ports, source)
     spent = cpu_s() - before

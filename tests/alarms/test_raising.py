@@ -71,7 +71,7 @@ async def attempt(world: World, name: str = "docs") -> Receipt:
 
 
 async def channels(world: World, *tables: dict[str, Any]) -> None:
-    await raising.save_channels(world.ports, alarm_channels.read(tables, where="test"))
+    await raising.save_channels(world.ports.store, alarm_channels.read(tables, where="test"))
 
 
 async def test_a_source_that_works_raises_nothing_and_writes_nothing(world: World, told: Told) -> None:
@@ -200,8 +200,8 @@ async def test_no_channels_means_silence(world: World, told: Told) -> None:
     world.site.everything_answers(500)
     await attempt(world)
     assert told.routes == []
-    await raising.save_channels(world.ports, None)
-    assert await raising.channels(world.ports) == [alarm_channels.DEFAULT]
+    await raising.save_channels(world.ports.store, None)
+    assert await raising.channels(world.ports.store) == [alarm_channels.DEFAULT]
 
 
 async def test_secrets_are_filled_in_when_they_are_needed(world: World, told: Told) -> None:

@@ -194,7 +194,7 @@ async def test_history_is_bounded_by_itself(world: World) -> None:
         await world.sync()
     source = await world.source()
     assert [g.number for g in await world.store.generations(source.id)] == [4, 5, 6]
-    diff = await history.diff(world.ports, source)
+    diff = await history.diff(world.ports.store, source)
     assert (diff.from_generation, diff.to_generation) == (5, 6)
     assert [change.reference.endswith("/p1.html") for change in diff.changes] == [True]
 

@@ -117,23 +117,24 @@ async def test_an_unknown_kind_or_setting_is_refused_before_the_server_is_asked(
 async def test_versions_share_a_name(world: World) -> None:
     for version in ("1", "2"):
         await sources.add(world.ports, world.site.url, name="docs", version=version)
-    assert (await finding.find(world.ports, "docs@2")).version == "2"
+    assert (await finding.find(world.ports.store, "docs@2")).version == "2"
     with pytest.raises(NotFound, match="has 2 versions"):
-        await finding.find(world.ports, "docs")
-    assert len(await finding.find_all(world.ports, ["docs"])) == 2
+        await finding.find(world.ports.store, "docs")
+    assert len(await finding.find_all(world.ports.store, ["docs"])) == 2
 
 
 async def test_a_reader_gets_the_version_that_was_meant(world: World) -> None:
     for version in ("2.7", "3.9", "3.12"):
         await sources.add(world.ports, world.site.url, name="py", version=version)
     meant = {
-        wish: (await finding.choose(world.ports, wish)).label for wish in ("py", "py@3", "py@3.9", "py@2")
+        wish: (await finding.choose(world.ports.store, wish)).label
+        for wish in ("py", "py@3", "py@3.9", "py@2")
     }
     assert meant == {"py": "py@3.12", "py@3": "py@3.12", "py@3.9": "py@3.9", "py@2": "py@2.7"}
     with pytest.raises(NotFound, match="no version of `py` fits"):
-        await finding.choose(world.ports, "py@1")
+        await finding.choose(world.ports.store, "py@1")
     with pytest.raises(NotFound, match="no such source"):
-        await finding.choose(world.ports, "ruby@3")
+        await finding.choose(world.ports.store, "ruby@3")
 
 
 async def test_the_same_text_under_two_versions_is_stored_and_embedded_once(world: World) -> None:
@@ -149,11 +150,11 @@ async def test_the_same_text_under_two_versions_is_stored_and_embedded_once(worl
 
 async def test_an_unknown_source_gets_a_suggestion(world: World) -> None:
     with pytest.raises(NotFound) as caught:
-        await finding.find(world.ports, "docs")
+        await finding.find(world.ports.store, "docs")
     assert "rowen add" in (caught.value.hint or "")
     await sources.add(world.ports, world.site.url, name="handbook")
     with pytest.raises(NotFound) as caught:
-        await finding.find(world.ports, "handbok")
+        await finding.find(world.ports.store, "handbok")
     assert caught.value.hint == "did you mean `handbook`?"
 
 

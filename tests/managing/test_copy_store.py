@@ -302,11 +302,11 @@ async def test_a_sync_after_the_copy_asks_conditionally_and_changes_nothing(
         ports = replace(world.ports, store=target.store)
         full.site.clear_log()
         # The held generation is dropped, as it would be anywhere; the rollback is what counts.
-        first = await sync(ports, await finding.find(ports, "docs"))
+        first = await sync(ports, await finding.find(ports.store, "docs"))
         assert first.good
         full.site.clear_log()
         embedded = len(world.embedder.embedded)
-        receipt = await sync(ports, await finding.find(ports, "docs"))
+        receipt = await sync(ports, await finding.find(ports.store, "docs"))
         assert (receipt.counters.created, receipt.counters.updated, receipt.counters.deleted) == (0, 0, 0)
         assert receipt.counters.not_modified == PAGES
         assert {one.status for one in full.site.requests if one.path.endswith(".html")} == {304}
@@ -339,11 +339,11 @@ async def test_a_rollback_and_a_diff_work_in_the_copy(full: Full, stores: Stores
     await stores.copy(side, target)
     async with a_world(tmp_path / "w", full.site) as world:
         ports = replace(world.ports, store=target.store)
-        docs = await finding.find(ports, "docs")
+        docs = await finding.find(ports.store, "docs")
         assert docs.held_generation is not None
         assert await history.approve(ports, docs) == docs.held_generation
-        docs = await finding.find(ports, "docs")
-        found = await history.diff(ports, docs, from_generation=1)
+        docs = await finding.find(ports.store, "docs")
+        found = await history.diff(ports.store, docs, from_generation=1)
         assert {change.kind for change in found.changes} >= {"changed", "removed"}
         assert await history.rollback(ports, docs) == 2
 

@@ -122,7 +122,7 @@ async def test_a_rollback_closes_what_readers_do_not_see_any_more(world: World) 
     await show(world.store, board, [an_offer(1)])
     await show(world.store, board, [an_offer(2)], at=days(1))
     await project(world.ports)
-    await rollback(world.ports, await finding.find(world.ports, "jobs"))
+    await rollback(world.ports, await finding.find(world.ports.store, "jobs"))
     await project(world.ports)
     assert await only(world.store) == (1, 2, 0)
 
@@ -240,11 +240,11 @@ async def test_a_company_is_found_by_id_name_or_a_part_of_it(world: World) -> No
     await show(world.store, board, offers)
     await project(world.ports)
     for asked, number in (("2", 2), ("rocket iberica, SL", 3), ("iberica", 3), ("24", 4), ("acme.es", 2)):
-        assert (await companies.find(world.ports, asked)).id == number
+        assert (await companies.find(world.ports.store, asked)).id == number
     with pytest.raises(NotFound, match="fits 2 companies"):
-        await companies.find(world.ports, "ACME")
+        await companies.find(world.ports.store, "ACME")
     with pytest.raises(NotFound, match="no such company"):
-        await companies.find(world.ports, "99")
+        await companies.find(world.ports.store, "99")
 
 
 async def test_companies_with_the_most_open_offers_are_listed_first(
@@ -255,13 +255,13 @@ async def test_companies_with_the_most_open_offers_are_listed_first(
     names = ["Acme", "Bolt", "Cog", "Cog", "Bolt", "Cog", "Dynamo"]
     await show(world.store, board, [an_offer(number, name) for number, name in enumerate(names)])
     await project(world.ports)
-    found = await companies.listed(world.ports, limit=3)
+    found = await companies.listed(world.ports.store, limit=3)
     assert [(company.name, company.open_offers) for company in found] == [
         ("Cog", 3),
         ("Bolt", 2),
         ("Acme", 1),
     ]
-    assert len(await companies.listed(world.ports, min_open=2, limit=3)) == 2
+    assert len(await companies.listed(world.ports.store, min_open=2, limit=3)) == 2
 
 
 class Counting:

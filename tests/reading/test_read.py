@@ -122,8 +122,8 @@ async def world(tmp_path: Path) -> AsyncIterator[World]:
 
 async def test_a_page_is_found_by_its_address_however_it_is_spelt(world: World) -> None:
     for spelling in ("/a.html", "/a.html#more", "/a.html?utm_source=x", "/%61.html"):
-        assert (await reading.by_url(world.ports, world.site.url + spelling)).title == "A"
-    assert (await reading.by_url(world.ports, world.site.url)).title == "Home"
+        assert (await reading.by_url(world.ports.store, world.site.url + spelling)).title == "A"
+    assert (await reading.by_url(world.ports.store, world.site.url)).title == "Home"
 
 
 async def test_a_page_is_found_by_another_name_it_answers_to(world: World) -> None:
@@ -132,7 +132,7 @@ async def test_a_page_is_found_by_another_name_it_answers_to(world: World) -> No
     world.site.set("/long.html?print=1", html("Long", canonical, "Text"))
     world.site.set("/long.html", html("Long", canonical, "Text"))
     await world.sync()
-    found = await reading.by_url(world.ports, world.site.url + "/long.html?print=1")
+    found = await reading.by_url(world.ports.store, world.site.url + "/long.html?print=1")
     assert found.title == "Long"
 
 
@@ -142,9 +142,9 @@ async def test_a_file_is_found_by_its_address(world: World, tmp_path: Path) -> N
     (folder / "deep" / "über uns.md").write_text("# About\n\nUs.\n")
     await add(world.ports, str(folder), name="notes")
     await world.sync("notes")
-    document = (await world.store.documents((await find(world.ports, "notes")).id))[0]
+    document = (await world.store.documents((await find(world.ports.store, "notes")).id))[0]
     assert document.reference != document.url
-    assert (await reading.by_url(world.ports, document.url)).id == document.id
+    assert (await reading.by_url(world.ports.store, document.url)).id == document.id
 
 
 async def test_an_item_is_found_whose_reference_has_nothing_to_do_with_its_address(
@@ -158,25 +158,25 @@ async def test_an_item_is_found_whose_reference_has_nothing_to_do_with_its_addre
     await ingest(world.store, lease, run, await world.store.stage(lease, run, items, now=NOW))
     await world.store.finish_run(lease, run, an_end(run), now=LATER)
     for number in range(5):
-        assert (await reading.by_url(world.ports, f"{url}-{number}")).reference == f"id-{number}"
+        assert (await reading.by_url(world.ports.store, f"{url}-{number}")).reference == f"id-{number}"
     with pytest.raises(NotFound):
-        await reading.by_url(world.ports, f"{url}-9")
+        await reading.by_url(world.ports.store, f"{url}-9")
 
 
 async def test_what_is_gone_is_told_as_gone(world: World) -> None:
     url = world.site.url + "/b.html"
-    number = (await reading.by_url(world.ports, url)).id
+    number = (await reading.by_url(world.ports.store, url)).id
     world.site.set("/", html("Home", "Hello", links=["/a.html"]))
     world.site.remove("/b.html")
     await world.sync()
     with pytest.raises(NotFound, match=r"b\.html`: no document with this address is visible"):
-        await reading.by_url(world.ports, url)
+        await reading.by_url(world.ports.store, url)
     with pytest.raises(NotFound, match=f"document {number}: not visible"):
-        await reading.by_id(world.ports, number)
+        await reading.by_id(world.ports.store, number)
 
 
 async def told(world: World, since: str = "") -> list[tuple[str, str, tuple[str, ...]]]:
-    changes = await reading.what_changed(world.ports, [], since=since)
+    changes = await reading.what_changed(world.ports.store, [], since=since)
     return [(one.change, one.title or one.url, one.headings) for one in changes.items]
 
 
@@ -201,12 +201,12 @@ async def test_the_last_change_is_told_with_the_headings_it_touched(world: World
 
 
 async def test_a_cursor_goes_on_where_the_answer_before_ended(world: World) -> None:
-    first = await reading.what_changed(world.ports, [])
-    again = await reading.what_changed(world.ports, [], since=str(first.cursor))
+    first = await reading.what_changed(world.ports.store, [])
+    again = await reading.what_changed(world.ports.store, [], since=str(first.cursor))
     assert (again.items, again.more, again.cursor) == ((), False, first.cursor)
     world.site.set("/b.html", html("B", "Another."))
     await world.sync()
-    later = await reading.what_changed(world.ports, [], since=str(again.cursor))
+    later = await reading.what_changed(world.ports.store, [], since=str(again.cursor))
     assert [one.title for one in later.items] == ["B"]
 
 
@@ -216,9 +216,9 @@ async def test_many_changes_are_told_in_pieces(world: World) -> None:
     for path in paths:
         world.site.set(path, html(path, "Text"))
     await world.sync()
-    first = await reading.what_changed(world.ports, [])
+    first = await reading.what_changed(world.ports.store, [])
     assert (len(first.items), first.more) == (reading.CHANGES_TOLD, True)
-    rest = await reading.what_changed(world.ports, [], since=str(first.cursor))
+    rest = await reading.what_changed(world.ports.store, [], since=str(first.cursor))
     assert (len(rest.items), rest.more) == (5, False)
 
 
@@ -226,27 +226,27 @@ async def test_the_last_change_of_one_source_is_its_own(world: World) -> None:
     await world.add("other", "/b.html")
     world.clock.advance(3600)
     await world.sync("other")
-    docs, other = await find(world.ports, "docs"), await find(world.ports, "other")
-    assert len((await reading.what_changed(world.ports, [docs])).items) == 3
-    assert {one.source for one in (await reading.what_changed(world.ports, [other])).items} == {"other"}
-    assert {one.source for one in (await reading.what_changed(world.ports, [])).items} == {"other"}
+    docs, other = await find(world.ports.store, "docs"), await find(world.ports.store, "other")
+    assert len((await reading.what_changed(world.ports.store, [docs])).items) == 3
+    assert {one.source for one in (await reading.what_changed(world.ports.store, [other])).items} == {"other"}
+    assert {one.source for one in (await reading.what_changed(world.ports.store, [])).items} == {"other"}
 
 
 async def test_an_empty_store_has_no_changes(tmp_path: Path) -> None:
     with Site({}) as site:
         async with a_world(tmp_path, site) as world:
-            changes = await reading.what_changed(world.ports, [])
+            changes = await reading.what_changed(world.ports.store, [])
             assert (changes.items, str(changes.cursor)) == ((), "0.0")
 
 
 @pytest.mark.parametrize("since", ["yesterday", "1.2.3", "99.0", ".", "2024-13-01"])
 async def test_a_wrong_since_is_refused(world: World, since: str) -> None:
     with pytest.raises(UserError, match=r"^(cursor|since) `"):
-        await reading.what_changed(world.ports, [], since=since)
+        await reading.what_changed(world.ports.store, [], since=since)
 
 
 async def test_of_two_copies_the_one_fetched_last_is_read(world: World) -> None:
     world.clock.advance(timedelta(days=1).total_seconds())
     await world.add("other", "/b.html")
     await world.sync("other")
-    assert (await reading.by_url(world.ports, world.site.url + "/b.html")).source == "other"
+    assert (await reading.by_url(world.ports.store, world.site.url + "/b.html")).source == "other"

@@ -167,7 +167,7 @@ async def test_alarms_hear_of_a_sink_that_fails_and_works_again(
         told.append(alarm)
 
     object.__setattr__(world.ports, "deliver_alarm", deliver)
-    await raising.save_channels(world.ports, alarm_channels.read([{"kind": "log"}], where="here"))
+    await raising.save_channels(world.ports.store, alarm_channels.read([{"kind": "log"}], where="here"))
     await world.sink("index", "webhook", url=receiver.url)
     await world.show(await world.source(), a="one")
     receiver.answers += [Answer(500)] * 3

@@ -68,7 +68,7 @@ class World:
     async def sync(self, name: str = "docs", *, full: bool = False) -> Receipt:
         self.site.clear_log()
         self.events.clear()
-        source = await finding.find(self.ports, name)
+        source = await finding.find(self.ports.store, name)
         return await sync(self.ports, source, full=full, on_event=self.events.append)
 
     async def search(self, query: str, *, mode: SearchMode = SearchMode.KEYWORD, **options: Any) -> Answer:
@@ -80,11 +80,11 @@ class World:
         return sorted(hit.url.removeprefix(self.site.url).partition("#")[0] for hit in answer.hits)
 
     async def pages(self, name: str = "docs") -> set[str]:
-        source = await finding.find(self.ports, name)
+        source = await finding.find(self.ports.store, name)
         return {url.removeprefix(self.site.url) for url in await self.store.known(source.id)}
 
     async def source(self, name: str = "docs") -> Source:
-        return await finding.find(self.ports, name)
+        return await finding.find(self.ports.store, name)
 
 
 @asynccontextmanager

@@ -28,6 +28,7 @@ from rowen.engine.ports import Ports
 from rowen.engine.run import Receipt
 from rowen.errors import RowenError, TransientError
 from rowen.ports.alarms import Route
+from rowen.ports.store.notes import Notes
 
 NOTE = "alarms"
 """The definitions of the channels."""
@@ -38,15 +39,15 @@ RETRY_BASE_S = 2.0
 _log = logging.getLogger("rowen.alarms")
 
 
-async def channels(ports: Ports) -> list[Channel]:
+async def channels(store: Notes) -> list[Channel]:
     """Where alarms go; to the log when no channels are stored."""
-    tables = await ports.store.note(NOTE)
+    tables = await store.note(NOTE)
     return [alarm_channels.DEFAULT] if tables is None else alarm_channels.read(tables, where="stored alarms")
 
 
-async def save_channels(ports: Ports, found: Sequence[Channel] | None) -> None:
+async def save_channels(store: Notes, found: Sequence[Channel] | None) -> None:
     """Store these definitions; None for the default, an empty list for no alarms."""
-    await ports.store.save_note(NOTE, found and [alarm_channels.as_table(channel) for channel in found])
+    await store.save_note(NOTE, found and [alarm_channels.as_table(channel) for channel in found])
 
 
 async def after_source(ports: Ports, before: Source, receipt: Receipt) -> None:
@@ -107,7 +108,7 @@ async def _consider(ports: Ports, alarm: Alarm, *, note: str, fresh: bool, patie
         if fresh and not recovered:
             # It worked in between, in a sync that raises no alarms, or it is another source of the same name.
             raised = {}
-        wanted = channels_for(await channels(ports), alarm, raised, patience=patience)
+        wanted = channels_for(await channels(ports.store), alarm, raised, patience=patience)
         delivered = [channel for channel in wanted if await _delivered(ports, channel, alarm)]
         remembered = after_delivery(raised, alarm, delivered)
         if delivered or recovered:

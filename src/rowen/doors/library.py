@@ -85,11 +85,11 @@ class AsyncRowen:
         )
 
     async def remove(self, name: str) -> None:
-        await sources.remove(self._ports, await finding.find(self._ports, name))
+        await sources.remove(self._ports, await finding.find(self._ports.store, name))
 
     async def sync(self, name: str, *, full: bool = False, on_event: OnEvent = _ignore) -> Receipt:
         """Bring the copy of a source up to date. A run that fails or is held does not raise."""
-        source = await finding.find(self._ports, name)
+        source = await finding.find(self._ports.store, name)
         return await sync_all_parts(self._ports, source, full=full, on_event=on_event)
 
     async def search(
@@ -101,7 +101,7 @@ class AsyncRowen:
         mode: SearchMode | str = SearchMode.HYBRID,
         limit: int = 10,
     ) -> Answer:
-        wanted = await choose_all(self._ports, sources)
+        wanted = await choose_all(self._ports.store, sources)
         filters = Filters(source_ids=frozenset(source.id for source in wanted), kinds=frozenset(kinds))
         chosen = _mode(mode)
         # A keyword search never loads the model.
@@ -117,7 +117,10 @@ class AsyncRowen:
         self, name: str, *, from_generation: int | None = None, to_generation: int | None = None
     ) -> Diff:
         return await history.diff(
-            self._ports, await self._find(name), from_generation=from_generation, to_generation=to_generation
+            self._ports.store,
+            await self._find(name),
+            from_generation=from_generation,
+            to_generation=to_generation,
         )
 
     async def rollback(self, name: str, *, to_generation: int | None = None) -> int:
@@ -129,7 +132,7 @@ class AsyncRowen:
         return await history.approve(self._ports, await self._find(name))
 
     async def _find(self, name: str) -> Source:
-        return await finding.find(self._ports, name)
+        return await finding.find(self._ports.store, name)
 
     @property
     def _ports(self) -> Ports:

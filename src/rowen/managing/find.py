@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 from rowen.core.rules.version import best as newest_fitting
 from rowen.core.source import Source
-from rowen.engine.ports import Ports
 from rowen.errors import NotFound
+from rowen.ports.store.sources import Sources
 
 
-async def find(ports: Ports, name: str) -> Source:
+async def find(store: Sources, name: str) -> Source:
     """A source by its name, `name` or `name@version`."""
-    sources = await ports.store.sources()
+    sources = await store.sources()
     for source in sources:
         if source.label == name:
             return source
@@ -32,31 +32,31 @@ async def find(ports: Ports, name: str) -> Source:
     raise NotFound(f"source `{name}`: no such source", hint=hint, name=name)
 
 
-async def find_all(ports: Ports, names: Sequence[str]) -> list[Source]:
+async def find_all(store: Sources, names: Sequence[str]) -> list[Source]:
     """The named sources, every version of a name that stands alone, or all sources."""
-    sources = await ports.store.sources()
+    sources = await store.sources()
     if not names:
         return sources
     found: dict[int, Source] = {}
     for name in names:
         of_that_name = [source for source in sources if name in (source.name, source.label)]
-        for source in of_that_name or [await find(ports, name)]:
+        for source in of_that_name or [await find(store, name)]:
             found[source.id] = source
     return list(found.values())
 
 
-async def choose(ports: Ports, wanted: str) -> Source:
+async def choose(store: Sources, wanted: str) -> Source:
     """The source a reader means: `python@3.12` that one, `python@3` the best such, `python` the newest."""
-    return (await choose_all(ports, [wanted]))[0]
+    return (await choose_all(store, [wanted]))[0]
 
 
-async def choose_all(ports: Ports, wanted: Sequence[str]) -> list[Source]:
+async def choose_all(store: Sources, wanted: Sequence[str]) -> list[Source]:
     """`choose` for several, from one look at the store."""
-    every = await ports.store.sources() if wanted else []
-    return [await _chosen(ports, every, one) for one in wanted]
+    every = await store.sources() if wanted else []
+    return [await _chosen(store, every, one) for one in wanted]
 
 
-async def _chosen(ports: Ports, every: Sequence[Source], wanted: str) -> Source:
+async def _chosen(store: Sources, every: Sequence[Source], wanted: str) -> Source:
     name, _, version = wanted.partition("@")
     versions = {source.version: source for source in every if source.name == name}
     best = newest_fitting(version, versions)
@@ -68,4 +68,4 @@ async def _chosen(ports: Ports, every: Sequence[Source], wanted: str) -> Source:
             hint=f"there are {', '.join(f'`{source.label}`' for source in versions.values())}",
             name=wanted,
         )
-    return await find(ports, wanted)
+    return await find(store, wanted)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from typing import Protocol
 
 from rowen.core.feed import Cursor, Document, FeedItem
 from rowen.core.lease import Lease
@@ -26,10 +27,17 @@ from rowen.core.web.urls import host_of
 from rowen.engine.leases import acquire, kept
 from rowen.engine.ports import Ports
 from rowen.errors import LeaseLost, NotFound
+from rowen.ports.store.feed import Feed
+from rowen.ports.store.offers import Offers
+from rowen.ports.store.sources import Sources
 
 LEASE = "projection:companies"
 PAGE = 500
 SHOWN = 5
+
+
+class OfferFeed(Offers, Feed, Sources, Protocol):
+    """Offers, and the change feed they are projected from."""
 
 
 async def project(ports: Ports, *, limit: int = 500) -> int:
@@ -39,25 +47,25 @@ async def project(ports: Ports, *, limit: int = 500) -> int:
     """
     done = 0
     # Looked at again after the release: a process that found the lease taken relies on this one.
-    while await _is_behind(ports):
+    while await _is_behind(ports.store):
         lease = await acquire(ports, LEASE)
         if lease is None:
             break
         try:
             async with kept(ports, lease):
-                done += await _catch_up(ports, lease, limit)
+                done += await _catch_up(ports.store, lease, limit)
         except LeaseLost:
             break
     return done
 
 
-async def find(ports: Ports, name_or_id: str) -> Company:
+async def find(store: Offers, name_or_id: str) -> Company:
     """A company by its id or by its name, however it is spelt, or by a part that fits one company only."""
     if name_or_id.isascii() and name_or_id.isdigit() and len(name_or_id) <= 18:
-        company = await ports.store.company(int(name_or_id))
+        company = await store.company(int(name_or_id))
         if company is not None:
             return company
-    found = await ports.store.companies(query=name_or_id, limit=PAGE)
+    found = await store.companies(query=name_or_id, limit=PAGE)
     plain = company_name(name_or_id)
     exact = [company for company in found if plain and company_name(company.name) == plain]
     if len(exact or found) == 1:
@@ -75,7 +83,7 @@ async def find(ports: Ports, name_or_id: str) -> Company:
 
 
 async def listed(
-    ports: Ports,
+    store: Offers,
     *,
     query: str | None = None,
     min_open: int = 0,
@@ -85,7 +93,7 @@ async def listed(
     """Companies for a reader: those with the most open offers first."""
     every: list[Company] = []
     while True:
-        page = await ports.store.companies(
+        page = await store.companies(
             query=query,
             min_open=min_open,
             source_ids=source_ids,
@@ -99,58 +107,58 @@ async def listed(
     return every[:limit]
 
 
-async def _is_behind(ports: Ports) -> bool:
-    stand = await ports.store.projection(OFFER_KINDS)
+async def _is_behind(store: OfferFeed) -> bool:
+    stand = await store.projection(OFFER_KINDS)
     if stand.orphaned:
         return True
     if not stand.source_ids:
         return False
-    return bool(await ports.store.feed(stand.cursor, source_ids=stand.source_ids, limit=1))
+    return bool(await store.feed(stand.cursor, source_ids=stand.source_ids, limit=1))
 
 
-async def _catch_up(ports: Ports, lease: Lease, limit: int) -> int:
+async def _catch_up(store: OfferFeed, lease: Lease, limit: int) -> int:
     done = 0
     while True:
-        stand = await ports.store.projection(OFFER_KINDS)
+        stand = await store.projection(OFFER_KINDS)
         if stand.orphaned:
             # First of all: the id of a source that is gone may be another's by now.
-            await _save(ports, lease, await ports.store.orphaned_offers(limit=limit), (), cursor=None)
+            await _save(store, lease, await store.orphaned_offers(limit=limit), (), cursor=None)
             continue
         if not stand.source_ids:
             return done
-        items = await ports.store.feed(stand.cursor, source_ids=stand.source_ids, limit=limit)
+        items = await store.feed(stand.cursor, source_ids=stand.source_ids, limit=limit)
         if not items:
             return done
-        seen = await _seen(ports, items)
-        known = await ports.store.known_offers(
+        seen = await _seen(store, items)
+        known = await store.known_offers(
             places=_places(seen),
             offers={one.posting.key for one in seen if one.posting},
             company_keys={key for one in seen for key in _keys(one.posting)},
         )
-        await _save(ports, lease, known, seen, cursor=items[-1].cursor)
+        await _save(store, lease, known, seen, cursor=items[-1].cursor)
         done += len(items)
 
 
 async def _save(
-    ports: Ports, lease: Lease, known: KnownOffers, seen: Sequence[Seen], *, cursor: Cursor | None
+    store: Offers, lease: Lease, known: KnownOffers, seen: Sequence[Seen], *, cursor: Cursor | None
 ) -> None:
     decision = decide(known, seen)
     if decision.alike or decision.merged:
-        alike = await ports.store.offers_alike(fingerprints=decision.alike, company_ids=decision.merged)
+        alike = await store.offers_alike(fingerprints=decision.alike, company_ids=decision.merged)
         decision = link(decision, alike)
-    await ports.store.save_offers(lease, decision, cursor=cursor)
+    await store.save_offers(lease, decision, cursor=cursor)
 
 
-async def _seen(ports: Ports, items: Sequence[FeedItem]) -> list[Seen]:
+async def _seen(store: OfferFeed, items: Sequence[FeedItem]) -> list[Seen]:
     """What readers see of these references now, with the texts of the offers among them."""
     wanted: defaultdict[int, dict[str, None]] = defaultdict(dict)
     for item in items:
         if item.document is not None and is_offer(item.document.metadata):
             wanted[item.source_id][item.reference] = None
-    sources = {source.id: source for source in await ports.store.sources()} if wanted else {}
+    sources = {source.id: source for source in await store.sources()} if wanted else {}
     postings: dict[tuple[int, str], Posting | None] = {}
     for source_id, references in wanted.items():
-        documents = await ports.store.documents(
+        documents = await store.documents(
             source_id, references=list(references), limit=len(references), text=True
         )
         for document in documents:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rowen.core.generation import Diff, Generation, oldest_kept
 from rowen.core.source import Source
 from rowen.engine.leases import reloaded, run_lease
 from rowen.engine.ports import Ports
 from rowen.errors import NotFound, UserError
-from rowen.ports.store.generations import Vacuumed
+from rowen.ports.store.generations import Generations, Vacuumed
 
 
 async def diff(
-    ports: Ports, source: Source, *, from_generation: int | None = None, to_generation: int | None = None
+    store: Generations,
+    source: Source,
+    *,
+    from_generation: int | None = None,
+    to_generation: int | None = None,
 ) -> Diff:
     """What changed between two generations; by default between the active one and the one before it."""
-    generations = await ports.store.generations(source.id)
+    generations = await store.generations(source.id)
     to = source.active_generation if to_generation is None else to_generation
     if from_generation is None:
         from_generation = max((g.number for g in generations if g.number < to), default=0)
@@ -23,7 +29,7 @@ async def diff(
     for number in (from_generation, to):
         if number:
             _existing(source, generations, number)
-    changes = await ports.store.changes(source.id, from_generation, to)
+    changes = await store.changes(source.id, from_generation, to)
     return Diff(from_generation=from_generation, to_generation=to, changes=tuple(changes))
 
 
@@ -61,15 +67,13 @@ async def approve(ports: Ports, source: Source) -> int:
         return source.held_generation
 
 
-async def vacuum(ports: Ports, sources: list[Source], *, keep: int | None = None) -> Vacuumed:
+async def vacuum(store: Generations, sources: Sequence[Source], *, keep: int) -> Vacuumed:
     """Delete what died before the kept history, and what is not used any more."""
     floors = {}
     for source in sources:
-        numbers = [g.number for g in await ports.store.generations(source.id) if g.activated_at]
-        floors[source.id] = oldest_kept(
-            numbers, active=source.active_generation, keep=keep or ports.keep_generations
-        )
-    return await ports.store.vacuum(floors, everything=True)
+        numbers = [g.number for g in await store.generations(source.id) if g.activated_at]
+        floors[source.id] = oldest_kept(numbers, active=source.active_generation, keep=keep)
+    return await store.vacuum(floors, everything=True)
 
 
 def _existing(source: Source, generations: list[Generation], number: int) -> Generation:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Protocol
 from urllib.parse import unquote
 
 from rowen.core.feed import Cursor, Document, FeedItem
@@ -20,14 +21,22 @@ from rowen.core.section import Section, join_path
 from rowen.core.source import Source
 from rowen.core.split import split
 from rowen.core.web import urls
-from rowen.engine.ports import Ports
 from rowen.errors import NotFound, UserError
+from rowen.ports.store.documents import Documents
+from rowen.ports.store.feed import Feed
+from rowen.ports.store.generations import Generations
+from rowen.ports.store.search import Search
+from rowen.ports.store.sources import Sources
 
 CHANGES_TOLD = 50
 HEADINGS_TOLD = 8
 PAGE = 1000
 MAX_TAILS = 32
 _LIKE_A_CURSOR = re.compile(r"[0-9]*\.[0-9.]*")
+
+
+class ReadStore(Sources, Feed, Documents, Generations, Search, Protocol):
+    """Visible documents, and what changed in them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +89,8 @@ class Changes:
     more: bool
 
 
-async def by_id(ports: Ports, document_id: int) -> Document:
-    found = await ports.store.document(document_id)
+async def by_id(store: Feed, document_id: int) -> Document:
+    found = await store.document(document_id)
     if found is None:
         raise NotFound(
             f"document {document_id}: not visible; it was removed, or replaced by a newer version",
@@ -91,18 +100,18 @@ async def by_id(ports: Ports, document_id: int) -> Document:
     return found
 
 
-async def by_url(ports: Ports, url: str) -> Document:
+async def by_url(store: ReadStore, url: str) -> Document:
     """The visible document at an address, also under another reference; of several, the one fetched last."""
     address = url.partition("#")[0].strip()
     spellings = _spellings(address)
     wanted = [*spellings, *_tails(address)]
-    sources = await ports.store.sources()
+    sources = await store.sources()
     found: list[Document] = []
     for source in sources:
-        named = await ports.store.documents(source.id, references=wanted)
+        named = await store.documents(source.id, references=wanted)
         found += [one for one in named if spellings & {one.reference, one.url}]
     if not found:
-        looked = [await _by_another_name(ports, source, spellings) for source in sources]
+        looked = [await _by_another_name(store, source, spellings) for source in sources]
         found = [one for one in looked if one is not None]
     if not found:
         raise NotFound(
@@ -110,7 +119,7 @@ async def by_url(ports: Ports, url: str) -> Document:
             hint="search for it; a page that was removed or never harvested cannot be read",
             url=url,
         )
-    return await by_id(ports, max(found, key=lambda one: one.fetched_at).id)
+    return await by_id(store, max(found, key=lambda one: one.fetched_at).id)
 
 
 def excerpt(document: Document, *, section: str = "", chars: int) -> Excerpt:
@@ -144,19 +153,19 @@ def has_section(document: Document, anchor: str) -> bool:
     return any(section.anchor == anchor for section in split(document.text or ""))
 
 
-async def what_changed(ports: Ports, sources: Sequence[Source], *, since: str = "") -> Changes:
+async def what_changed(store: ReadStore, sources: Sequence[Source], *, since: str = "") -> Changes:
     """What readers saw change in these sources, or in all, since a cursor, a date, or the change before last.
 
     A reference that was touched more than once is told once, as it is now.
     """
     ids = [source.id for source in sources] or None
-    start = await _start(ports, ids, since)
-    page = await ports.store.feed(start, source_ids=ids, limit=CHANGES_TOLD + 1)
+    start = await _start(store, ids, since)
+    page = await store.feed(start, source_ids=ids, limit=CHANGES_TOLD + 1)
     more, page = len(page) > CHANGES_TOLD, page[:CHANGES_TOLD]
     latest = {(item.source_id, item.reference): item for item in page}
-    differences = await _differences(ports, latest.values())
+    differences = await _differences(store, latest.values())
     return Changes(
-        items=tuple([await _touched(ports, item, differences.get(key)) for key, item in latest.items()]),
+        items=tuple([await _touched(store, item, differences.get(key)) for key, item in latest.items()]),
         cursor=page[-1].cursor if page else start,
         more=more,
     )
@@ -177,15 +186,15 @@ def _tails(address: str) -> list[str]:
     return ["/".join(segments[start:]) for start in range(len(segments))]
 
 
-async def _by_another_name(ports: Ports, source: Source, spellings: set[str]) -> Document | None:
+async def _by_another_name(store: ReadStore, source: Source, spellings: set[str]) -> Document | None:
     """A page under another name it answers to, or an item whose reference has nothing to do with its URL."""
     if any(urls.host_of(one) == urls.host_of(source.location) != "" for one in spellings):
-        aliases = (await ports.store.references(source.id)).aliases
+        aliases = (await store.references(source.id)).aliases
         meant = [aliases[one] for one in spellings if one in aliases]
-        if meant and (named := await ports.store.documents(source.id, references=meant)):
+        if meant and (named := await store.documents(source.id, references=meant)):
             return named[0]
     after = ""
-    while page := await ports.store.documents(source.id, after=after, limit=PAGE):
+    while page := await store.documents(source.id, after=after, limit=PAGE):
         for one in page:
             if one.url in spellings:
                 return one
@@ -272,12 +281,12 @@ def _tokens(text: str) -> int:
 # what changed
 
 
-async def _start(ports: Ports, ids: Collection[int] | None, since: str) -> Cursor:
-    end = await ports.store.feed_end()
+async def _start(store: ReadStore, ids: Collection[int] | None, since: str) -> Cursor:
+    end = await store.feed_end()
     since = since.strip()
     if not since:
         # One before the first number from which nothing follows.
-        after_last = await _first_activation(ports, ids, end, lambda item: item is None)
+        after_last = await _first_activation(store, ids, end, lambda item: item is None)
         return Cursor(after_last - 1, 0) if after_last > 1 else end
     if _LIKE_A_CURSOR.fullmatch(since):
         cursor = Cursor.parse(since)
@@ -285,18 +294,18 @@ async def _start(ports: Ports, ids: Collection[int] | None, since: str) -> Curso
             raise UserError(f"cursor `{since}`: not one of this store", hint="leave it away to start over")
         return cursor
     moment = _moment(since)
-    first = await _first_activation(ports, ids, end, lambda item: item is None or item.at >= moment)
+    first = await _first_activation(store, ids, end, lambda item: item is None or item.at >= moment)
     return Cursor(first, 0) if first <= end.activation else end
 
 
 async def _first_activation(
-    ports: Ports, ids: Collection[int] | None, end: Cursor, late_enough: Callable[[FeedItem | None], bool]
+    store: ReadStore, ids: Collection[int] | None, end: Cursor, late_enough: Callable[[FeedItem | None], bool]
 ) -> int:
     """The first activation whose next item is late enough; found by halves, since times only grow."""
     low, high = 1, end.activation + 1
     while low < high:
         middle = (low + high) // 2
-        following = await ports.store.feed(Cursor(middle, 0), source_ids=ids, limit=1)
+        following = await store.feed(Cursor(middle, 0), source_ids=ids, limit=1)
         if late_enough(following[0] if following else None):
             high = middle
         else:
@@ -316,27 +325,27 @@ def _moment(since: str) -> datetime:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-async def _differences(ports: Ports, items: Collection[FeedItem]) -> dict[tuple[int, str], Change]:
+async def _differences(store: ReadStore, items: Collection[FeedItem]) -> dict[tuple[int, str], Change]:
     """What is new or gone inside changed documents, as far as history is kept."""
     found: dict[tuple[int, str], Change] = {}
     for source_id in {item.source_id for item in items if item.change != "added"}:
-        generations = await ports.store.generations(source_id)
+        generations = await store.generations(source_id)
         oldest = min(item.generation for item in items if item.source_id == source_id)
         before = max((g.number for g in generations if g.number < oldest and g.activated_at), default=0)
         active = next((g.number for g in generations if g.active), 0)
         if before and active > before:
-            for change in await ports.store.changes(source_id, before, active):
+            for change in await store.changes(source_id, before, active):
                 found[source_id, change.reference] = change
     return found
 
 
-async def _touched(ports: Ports, item: FeedItem, difference: Change | None) -> Touched:
+async def _touched(store: ReadStore, item: FeedItem, difference: Change | None) -> Touched:
     document = item.document
     headings: Sequence[str] = ()
     if item.change == "changed" and difference is not None:
         headings = list(dict.fromkeys((*difference.headings_added, *difference.headings_removed)))
     elif item.change == "added" and document is not None:
-        places = await ports.store.document_sections(document.id)
+        places = await store.document_sections(document.id)
         headings = list(dict.fromkeys(place.heading_path for place in places if place.heading_path))
     shown = document or difference
     return Touched(

@@ -14,8 +14,7 @@ from rowen.core.search.query import terms as terms_of
 from rowen.core.search.snippet import snippet
 from rowen.errors import EmbedderUnavailable, UserError
 from rowen.ports.embedder import Embedder
-from rowen.ports.store.search import SearchRequest, SearchResult
-from rowen.ports.store.store import Store
+from rowen.ports.store.search import Search, SearchRequest, SearchResult
 
 MAX_LIMIT = 100
 
@@ -23,7 +22,7 @@ _log = logging.getLogger("rowen.search")
 
 
 async def search(
-    store: Store,
+    store: Search,
     embedder: Embedder | None,
     query: str,
     *,

@@ -22,9 +22,11 @@ from rowen.core.source import Source
 from rowen.engine.leases import acquire, kept
 from rowen.engine.patience import patiently
 from rowen.engine.ports import Ports
-from rowen.engine.sink_kind import Sent
+from rowen.engine.register import Register
+from rowen.engine.sink_kind import Sent, SinkKind
 from rowen.errors import ConfigError, LeaseLost, NotFound, PermanentError, RowenError, TransientError
 from rowen.offers import companies
+from rowen.ports.store.feed import Feed
 from rowen.sinks import declared as rules
 from rowen.sinks.webhook import sink as webhook
 
@@ -83,7 +85,7 @@ async def announce(
     insists = force or only is not None
     announced = []
     for sink in found:
-        if force or _is_due(ports, sink, end, sources):
+        if force or _is_due(ports.sinks, sink, end, sources):
             announced.append(await _send_to(ports, sink, force=force, insists=insists))
         else:
             announced.append(_announced(sink, Outcome.NOTHING))
@@ -107,9 +109,11 @@ def is_disabled(sink: Sink) -> bool:
     return pause is not None and pause["until"] is None
 
 
-def waits_until(ports: Ports, sink: Sink, now: datetime, *, insists: bool = False) -> datetime | None:
+def waits_until(
+    kinds: Register[SinkKind], sink: Sink, now: datetime, *, insists: bool = False
+) -> datetime | None:
     """When a sink may be tried again; None for now. A caller that insists does not wait after failures."""
-    kind = ports.sinks.get(sink.kind)
+    kind = kinds.get(sink.kind)
     moments = [kind.not_before(sink, now) if kind else None, _asked_for(sink)]
     if not insists:
         moments.append(_rested(sink))
@@ -145,8 +149,8 @@ def _named(found: Sequence[Sink], names: Sequence[str]) -> list[Sink]:
     return [known[name] for name in dict.fromkeys(names)]
 
 
-def _is_due(ports: Ports, sink: Sink, end: Cursor, sources: Sequence[Source]) -> bool:
-    kind = ports.sinks.get(sink.kind)
+def _is_due(kinds: Register[SinkKind], sink: Sink, end: Cursor, sources: Sequence[Source]) -> bool:
+    kind = kinds.get(sink.kind)
     return end > sink.cursor or (kind is not None and kind.stale(sink, sources))
 
 
@@ -155,7 +159,7 @@ async def _send_to(ports: Ports, sink: Sink, *, force: bool, insists: bool) -> A
     try:
         if not force and is_disabled(sink):
             return _announced(sink, Outcome.DISABLED)
-        until = None if force else waits_until(ports, sink, now, insists=insists)
+        until = None if force else waits_until(ports.sinks, sink, now, insists=insists)
         if until is not None:
             return _announced(sink, Outcome.WAITS, until=until)
         lease = await acquire(ports, sink_lease_name(sink.name))
@@ -173,9 +177,9 @@ async def _send_to(ports: Ports, sink: Sink, *, force: bool, insists: bool) -> A
 
 async def _with_lease(ports: Ports, name: str, lease: Lease, *, force: bool) -> Announced:
     # As it is now: another process may have sent meanwhile.
-    sink = await _reloaded(ports, name)
+    sink = await _reloaded(ports.store, name)
     end = await ports.store.feed_end()
-    if not force and not _is_due(ports, sink, end, await ports.store.sources()):
+    if not force and not _is_due(ports.sinks, sink, end, await ports.store.sources()):
         return _announced(sink, Outcome.NOTHING)
     try:
         sent = await _attempts(ports, sink, lease, force=force)
@@ -208,7 +212,7 @@ async def _attempts(ports: Ports, sink: Sink, lease: Lease, *, force: bool) -> S
     async def took_something() -> bool:
         """A sink that moved on before it failed has met another failure than the one before."""
         nonlocal sink
-        before, sink = sink.cursor, await _reloaded(ports, sink.name)
+        before, sink = sink.cursor, await _reloaded(ports.store, sink.name)
         return sink.cursor > before
 
     return await patiently(send, ports.clock, RETRY, starts_over=took_something)
@@ -250,8 +254,8 @@ def _with_pause(sink: Sink, *, until: datetime | None) -> dict[str, Any]:
     return {**sink.state, PAUSE: pause}
 
 
-async def _reloaded(ports: Ports, name: str) -> Sink:
-    for sink in await ports.store.sinks():
+async def _reloaded(store: Feed, name: str) -> Sink:
+    for sink in await store.sinks():
         if sink.name == name:
             return sink
     raise NotFound(f"sink `{name}`: removed meanwhile", name=name)

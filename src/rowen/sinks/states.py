@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Protocol
 
 from rowen.core.exchange.sink import Sink
-from rowen.engine.ports import Ports
+from rowen.engine.register import Register
+from rowen.engine.sink_kind import SinkKind
+from rowen.ports.store.feed import Feed
+from rowen.ports.store.sources import Sources
 from rowen.sinks import declared as rules
 from rowen.sinks.announce import is_disabled, waits_until
 
@@ -26,19 +30,22 @@ class SinkState:
     disabled: bool
 
 
-async def states(ports: Ports) -> list[SinkState]:
-    sources = await ports.store.sources()
-    now = ports.clock.now()
+class SinkStore(Sources, Feed, Protocol):
+    """Sinks, and the changes of the sources they are about."""
+
+
+async def states(store: SinkStore, kinds: Register[SinkKind], now: datetime) -> list[SinkState]:
+    sources = await store.sources()
     found = []
-    for sink in await ports.store.sinks():
+    for sink in await store.sinks():
         ids = rules.matching_ids(sink.settings, sources)
-        items = await ports.store.feed(sink.cursor, source_ids=ids, limit=COUNTED + 1)
+        items = await store.feed(sink.cursor, source_ids=ids, limit=COUNTED + 1)
         found.append(
             SinkState(
                 sink=sink,
                 waiting=min(len(items), COUNTED),
                 more=len(items) > COUNTED,
-                until=waits_until(ports, sink, now),
+                until=waits_until(kinds, sink, now),
                 disabled=is_disabled(sink),
             )
         )

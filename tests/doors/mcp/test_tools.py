@@ -255,7 +255,7 @@ async def test_a_document_is_read_by_the_url_of_a_hit(world: World) -> None:
 
 
 async def test_a_document_without_text_says_so(world: World) -> None:
-    document = await reading.by_url(world.ports, world.site.url + "/plum.html")
+    document = await reading.by_url(world.ports.store, world.site.url + "/plum.html")
     empty = replace(document, text="")
     answer = answers.document(empty, reading.excerpt(empty, chars=1000), None)
     assert answer.text.startswith(f"There is no text in document {document.id} of `orchard`, ")

@@ -123,7 +123,7 @@ async def test_a_rollback_is_told_with_the_titles_it_takes_away(world: SinkWorld
     await world.show(source, b="two")
     await world.announce()
     await history.rollback(world.ports, await world.reload(source))
-    await history.vacuum(world.ports, await world.store.sources(), keep=1)
+    await history.vacuum(world.ports.store, await world.store.sources(), keep=1)
     await world.announce()
     assert titles(path)[0] == "Removed: b"
 

@@ -415,7 +415,7 @@ async def test_what_was_removed_is_told_although_its_history_is_forgotten(
     await world.show(source, "a")
     for number in range(4):
         await world.show(source, b=f"b{number}")
-    await history.vacuum(world.ports, await world.store.sources(), keep=1)
+    await history.vacuum(world.ports.store, await world.store.sources(), keep=1)
     await world.announce()
     assert dict(receiver.changes)["a"] == "removed"
     removed = next(

@@ -64,7 +64,7 @@ async def _search_docs(ports: Ports, arguments: Arguments, caller: Caller) -> An
         raise UserError("argument `version`: a version of which source?", hint="give `source` with it")
     if not query:
         raise UserError("argument `query`: the query is empty", hint="say what to look for")
-    chosen = [await choose(ports, _label(source, version))] if source else []
+    chosen = [await choose(ports.store, _label(source, version))] if source else []
     found = await searching.search(
         ports.store,
         await for_search(ports),
@@ -91,7 +91,7 @@ async def _list_sources(ports: Ports, arguments: Arguments, caller: Caller) -> A
 async def _find_version(ports: Ports, arguments: Arguments, caller: Caller) -> Answer:
     name, _, in_name = arguments.required("source").partition("@")
     wanted = arguments.text("version") or in_name
-    chosen = await choose(ports, _label(name, wanted))
+    chosen = await choose(ports.store, _label(name, wanted))
     every = [one for one in await ports.store.sources() if one.name == chosen.name]
     every.sort(key=lambda one: sort_key(one.version), reverse=True)
     return answers.version(chosen, wanted, every)
@@ -104,9 +104,9 @@ async def _read_document(ports: Ports, arguments: Arguments, caller: Caller) -> 
     if bool(url) == (document_id is not None):
         raise UserError("which document?", hint="give either `url` or `document_id`")
     if document_id is not None:
-        document = await reading.by_id(ports, document_id)
+        document = await reading.by_id(ports.store, document_id)
     else:
-        document = await reading.by_url(ports, url)
+        document = await reading.by_url(ports.store, url)
         anchor = url.partition("#")[2]
         # An address that leads to a section means that section; a stale anchor is no error.
         if not section and anchor and reading.has_section(document, anchor):
@@ -129,12 +129,12 @@ async def _read_document(ports: Ports, arguments: Arguments, caller: Caller) -> 
 
 async def _what_changed(ports: Ports, arguments: Arguments, caller: Caller) -> Answer:
     source = arguments.text("source")
-    found = await find_all(ports, [source]) if source else []
-    return answers.changes(await reading.what_changed(ports, found, since=arguments.text("since")))
+    found = await find_all(ports.store, [source]) if source else []
+    return answers.changes(await reading.what_changed(ports.store, found, since=arguments.text("since")))
 
 
 async def _refresh_source(ports: Ports, arguments: Arguments, caller: Caller) -> Answer:
-    source = await find(ports, arguments.required("source"))
+    source = await find(ports.store, arguments.required("source"))
     if caller.refused:
         raise UserError(f"source `{source.label}`: not refreshed: {caller.refused}")
     ended = await refresh(ports, source, caller.sync, caller.report)

@@ -42,7 +42,7 @@ async def apply(ports: Ports, listed: Registry, steps: Sequence[Step], *, prune:
         if step.what == "sink":
             await sinks.apply(ports, step)
         elif step.what == "alarms":
-            await raising.save_channels(ports, listed.alarms)
+            await raising.save_channels(ports.store, listed.alarms)
         if step.source is not None and step.action in NEEDS_PRUNE:
             await sources.remove(ports, step.source)
         if step.entry is not None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from rowen.core import params as parameters
-from rowen.core.safety.secrets import fill
+from rowen.core.safety.secrets import Lookup, fill
 from rowen.core.source import Source
 from rowen.core.sync_request import SyncRequest
 from rowen.engine import confine
@@ -21,6 +21,8 @@ from rowen.engine.ports import Ports
 from rowen.errors import ConfigError, UserError
 from rowen.kinds.github import rules as github
 from rowen.kinds.github.push_event import Push, read_push, repository_key
+from rowen.ports.clock import Clock
+from rowen.ports.store.access import Access
 from rowen.service.hooks import rules as hooks
 from rowen.service.hooks.rules import Delivery
 
@@ -78,10 +80,10 @@ class Heard:
 
 async def hear_github(ports: Ports, delivery: Delivery, *, wake: Wake) -> Heard:
     """A delivery of GitHub about any repository. Raises `BadSignature`, or `UserError` for a bad body."""
-    if not delivery.is_signed(_variable(ports), now=ports.clock.now()):
+    if not delivery.is_signed(_service_secret(ports.secrets), now=ports.clock.now()):
         raise BadSignature.now()
     sources = [one for one in await ports.store.sources() if one.kind in REPOSITORIES]
-    return await _github(ports, delivery, sources, hook=GITHUB, wake=wake)
+    return await _github(ports.store, ports.clock, delivery, sources, hook=GITHUB, wake=wake)
 
 
 async def hear(ports: Ports, name: str, delivery: Delivery, *, wake: Wake) -> Heard:
@@ -92,11 +94,13 @@ async def hear(ports: Ports, name: str, delivery: Delivery, *, wake: Wake) -> He
     if not delivery.is_signed(secret, now=ports.clock.now()) or source is None:
         raise BadSignature.now()
     if delivery.event is not None:
-        return await _github(ports, delivery, [source], hook=SOURCE, wake=wake)
+        return await _github(ports.store, ports.clock, delivery, [source], hook=SOURCE, wake=wake)
     only = hooks.named_references(delivery.json() if delivery.body.strip() else None)
     if only == ():
         return Heard.ignored("nothing_named")
-    return await _queue(ports, delivery, [(source, only)], hook=SOURCE, reason="webhook", wake=wake)
+    return await _queue(
+        ports.store, ports.clock, delivery, [(source, only)], hook=SOURCE, reason="webhook", wake=wake
+    )
 
 
 def _named(sources: Sequence[Source], name: str) -> Source | None:
@@ -107,7 +111,7 @@ def _named(sources: Sequence[Source], name: str) -> Source | None:
 
 
 async def _github(
-    ports: Ports, delivery: Delivery, sources: Sequence[Source], *, hook: str, wake: Wake
+    store: Access, clock: Clock, delivery: Delivery, sources: Sequence[Source], *, hook: str, wake: Wake
 ) -> Heard:
     if delivery.event == "ping":
         return Heard(verdict=Verdict.PONG)
@@ -125,7 +129,7 @@ async def _github(
     requests = [(source, only) for source, only in requests if only != ()]
     if not requests:
         return Heard.ignored("nothing_of_the_source")
-    return await _queue(ports, delivery, requests, hook=hook, reason="push", wake=wake)
+    return await _queue(store, clock, delivery, requests, hook=hook, reason="push", wake=wake)
 
 
 def _mirrored(source: Source, push: Push) -> str | None:
@@ -142,7 +146,8 @@ def _mirrored(source: Source, push: Push) -> str | None:
 
 
 async def _queue(
-    ports: Ports,
+    store: Access,
+    clock: Clock,
     delivery: Delivery,
     requests: Sequence[tuple[Source, tuple[str, ...] | None]],
     *,
@@ -153,12 +158,12 @@ async def _queue(
     """Store a request for each source, once. A delivery is remembered by source, in the transaction of its
     request: one that broke off half-way goes on there when it is delivered again.
     """
-    now = ports.clock.now()
+    now = clock.now()
     name = delivery.name(now=now)
     queued: list[Queued] = []
     try:
         for source, only in requests:
-            request = await ports.store.request_by_delivery(
+            request = await store.request_by_delivery(
                 f"{hook}:{source.id}", name, source.id, only=only, reason=reason, now=now
             )
             if request is not None:
@@ -171,8 +176,8 @@ async def _queue(
     return Heard(verdict=Verdict.QUEUED, queued=tuple(queued))
 
 
-def _variable(ports: Ports) -> str | None:
-    return (ports.secrets(SERVICE_SECRET) or "").strip() or None
+def _service_secret(secrets: Lookup) -> str | None:
+    return (secrets(SERVICE_SECRET) or "").strip() or None
 
 
 def _secret(ports: Ports, source: Source) -> str | None:
@@ -180,7 +185,7 @@ def _secret(ports: Ports, source: Source) -> str | None:
     kind = ports.kinds.get(source.kind)
     own = parameters.complete(kind.params, source.params)["webhook_secret"] if kind else ""
     if not own:
-        return _variable(ports)
+        return _service_secret(ports.secrets)
     try:
         return fill("webhook_secret", own, confine.of_source(ports, source).secrets)
     except ConfigError as exc:

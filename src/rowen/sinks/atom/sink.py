@@ -20,6 +20,7 @@ from rowen.core.source import Source
 from rowen.engine.ports import Ports
 from rowen.engine.sink_kind import Sent
 from rowen.errors import ConfigError
+from rowen.ports.store.feed import Feed
 from rowen.sinks import declared as sinks
 from rowen.sinks.atom import rules as atom
 
@@ -57,8 +58,8 @@ async def send(ports: Ports, sink: Sink, lease: Lease, *, force: bool) -> Sent:
     ids = sinks.matching_ids(sink.settings, await ports.store.sources())
     end = await ports.store.feed_end()
     older = [atom.Entry.from_dict(one) for one in sink.state.get(ENTRIES, ())]
-    items, count, cursor = await _newest(ports, sink.cursor, ids, settings["limit"])
-    newer = await _entries(ports, items, {(one.source, one.reference): one for one in reversed(older)})
+    items, count, cursor = await _newest(ports.store, sink.cursor, ids, settings["limit"])
+    newer = await _entries(ports.store, items, {(one.source, one.reference): one for one in reversed(older)})
     entries = atom.merged(older, newer, limit=settings["limit"])
     since = sink.state.get(SINCE) or atom.moment(ports.clock.now())
     text = _rendered(entries, settings, name=sink.name, since=since)
@@ -77,8 +78,8 @@ async def send(ports: Ports, sink: Sink, lease: Lease, *, force: bool) -> Sent:
 async def export(ports: Ports, path: str, sources: Collection[Source] | None, *, limit: int = LIMIT) -> int:
     """Write the last changes of these sources, or of all, now; returns how many there are."""
     ids = None if sources is None else [source.id for source in sources]
-    items, _, _ = await _newest(ports, START, ids, limit)
-    entries = atom.merged([], await _entries(ports, items, {}), limit=limit)
+    items, _, _ = await _newest(ports.store, START, ids, limit)
+    entries = atom.merged([], await _entries(ports.store, items, {}), limit=limit)
     labels = "" if sources is None else ", ".join(sorted(source.label for source in sources))
     settings = {"title": f"Changes of {labels}" if labels else "", "url": ""}
     since = atom.moment(ports.clock.now())
@@ -87,14 +88,14 @@ async def export(ports: Ports, path: str, sources: Collection[Source] | None, *,
 
 
 async def _newest(
-    ports: Ports, after: Cursor, ids: Collection[int] | None, limit: int
+    store: Feed, after: Cursor, ids: Collection[int] | None, limit: int
 ) -> tuple[list[FeedItem], int, Cursor]:
     """The last changes after a cursor, how many there were in all, and where the last one stands."""
     # A page more than the limit: some may be about the same reference.
     kept: deque[FeedItem] = deque(maxlen=limit + PAGE)
     count, cursor = 0, after
     while True:
-        page = await ports.store.feed(cursor, source_ids=ids, limit=PAGE)
+        page = await store.feed(cursor, source_ids=ids, limit=PAGE)
         kept.extend(page)
         count += len(page)
         cursor = page[-1].cursor if page else cursor
@@ -103,7 +104,7 @@ async def _newest(
 
 
 async def _entries(
-    ports: Ports, items: Sequence[FeedItem], known: Mapping[tuple[str, str], atom.Entry]
+    store: Feed, items: Sequence[FeedItem], known: Mapping[tuple[str, str], atom.Entry]
 ) -> list[atom.Entry]:
     wanted: dict[int, list[str]] = defaultdict(list)
     for item in items:
@@ -111,7 +112,7 @@ async def _entries(
             wanted[item.source_id].append(item.reference)
     texts: dict[tuple[int, str], str | None] = {}
     for source_id, references in wanted.items():
-        for document in await ports.store.documents(source_id, references=references, text=True):
+        for document in await store.documents(source_id, references=references, text=True):
             texts[source_id, document.reference] = document.text
     return [
         atom.entry(

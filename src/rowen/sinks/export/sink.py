@@ -21,6 +21,8 @@ from rowen.engine.ports import Ports
 from rowen.engine.sink_kind import Sent
 from rowen.errors import ConfigError, TransientError
 from rowen.ports.exports import ExportFile
+from rowen.ports.store.feed import Feed
+from rowen.ports.store.sources import Sources
 from rowen.sinks import declared as sinks
 
 PAGE = 200
@@ -76,7 +78,11 @@ async def send(ports: Ports, sink: Sink, lease: Lease, *, force: bool) -> Sent:
     # Before the sources are looked at: what is shown after this is for the next time.
     end = await ports.store.feed_end()
     settings = parameters.complete(PARAMS, sink.settings)
-    if not force and not await _is_stale(ports, sink) and ports.exports().is_there(settings["file"]):
+    if (
+        not force
+        and not stale(sink, await ports.store.sources())
+        and ports.exports().is_there(settings["file"])
+    ):
         return Sent(sent=0, cursor=end)
     wanted = Wanted(
         path=settings["file"],
@@ -92,10 +98,6 @@ async def export(ports: Ports, wanted: Wanted, labels: Sequence[str] = ()) -> in
     """Write the file now, with these sources or all; returns how many documents are in it."""
     count, _ = await _write(ports, wanted, {sinks.SOURCES: list(labels)})
     return count
-
-
-async def _is_stale(ports: Ports, sink: Sink) -> bool:
-    return stale(sink, await ports.store.sources())
 
 
 async def _write(ports: Ports, wanted: Wanted, settings: Mapping[str, Any]) -> tuple[int, list[Source]]:
@@ -117,17 +119,17 @@ async def _write_once(ports: Ports, wanted: Wanted, shown: Sequence[Source]) -> 
     if wanted.format is not Format.JSONL:
         # The columns stand at the beginning of a file, and only all documents together say which there are.
         survey = table.Survey()
-        async for page in _pages(ports, shown, text=False):
+        async for page in _pages(ports.store, shown, text=False):
             for document in page:
                 survey.add(document)
         columns = survey.columns(text=wanted.text)
     file = ExportFile(path=wanted.path, format=wanted.format, columns=columns, safe=wanted.safe)
     count = 0
     async with ports.exports().open(file) as rows:
-        async for page in _pages(ports, shown, text=wanted.text):
+        async for page in _pages(ports.store, shown, text=wanted.text):
             count += len(page)
             await rows.write([_row(document, columns, text=wanted.text) for document in page])
-        await _unchanged_or_raise(ports, shown)
+        await _unchanged_or_raise(ports.store, shown)
     return count
 
 
@@ -135,11 +137,11 @@ def _row(document: Document, columns: Sequence[table.Column], *, text: bool) -> 
     return table.row(document, columns) if columns else table.record(document, text=text)
 
 
-async def _pages(ports: Ports, shown: Sequence[Source], *, text: bool) -> AsyncIterator[list[Document]]:
+async def _pages(store: Feed, shown: Sequence[Source], *, text: bool) -> AsyncIterator[list[Document]]:
     for source in shown:
         after, more = "", True
         while more:
-            page = await ports.store.documents(source.id, after=after, limit=PAGE, text=text)
+            page = await store.documents(source.id, after=after, limit=PAGE, text=text)
             if any(document.generation != source.active_generation for document in page):
                 raise _shown_anew(source)
             if page:
@@ -148,9 +150,9 @@ async def _pages(ports: Ports, shown: Sequence[Source], *, text: bool) -> AsyncI
             more = len(page) == PAGE
 
 
-async def _unchanged_or_raise(ports: Ports, shown: Sequence[Source]) -> None:
+async def _unchanged_or_raise(store: Sources, shown: Sequence[Source]) -> None:
     """A page that was empty does not say of which generation it is."""
-    now = {source.id: source.active_generation for source in await ports.store.sources()}
+    now = {source.id: source.active_generation for source in await store.sources()}
     for source in shown:
         if now.get(source.id) != source.active_generation:
             raise _shown_anew(source)

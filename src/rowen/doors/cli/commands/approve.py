@@ -20,7 +20,7 @@ async def command(call: Call, ports: Ports, name: str) -> None:
     from rowen.managing.find import find
     from rowen.reading import history
 
-    source = await find(ports, name)
+    source = await find(ports.store, name)
     shown, before = await history.approve(ports, source), source.active_generation
     await after_a_change(ports, call.out)
     call.out.result(

@@ -46,9 +46,9 @@ async def command(
     from rowen.managing.find import choose_all
     from rowen.offers import companies
 
-    wanted = [source.id for source in await choose_all(ports, sources)]
+    wanted = [source.id for source in await choose_all(ports.store, sources)]
     found = await companies.listed(
-        ports, query=query, min_open=min_open, source_ids=wanted or None, limit=limit
+        ports.store, query=query, min_open=min_open, source_ids=wanted or None, limit=limit
     )
     if call.out.json:
         call.out.emit(shapes.Companies.show(companies=found))

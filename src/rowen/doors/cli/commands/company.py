@@ -27,7 +27,7 @@ async def command(call: Call, ports: Ports, name_or_id: str) -> None:
     from rowen.doors import shapes
     from rowen.offers import companies
 
-    found = await companies.find(ports, name_or_id)
+    found = await companies.find(ports.store, name_or_id)
     offers = await ports.store.offers_of(found.id)
     if call.out.json:
         call.out.emit(shapes.CompanyWithOffers.show(company=found, offers=offers))

@@ -108,7 +108,7 @@ class _Tour:
     async def _source(self) -> Source:
         from rowen.managing.find import find
 
-        return await find(self._ports, "quern")
+        return await find(self._ports.store, "quern")
 
     def _compare(self, first: Receipt, second: Receipt) -> None:
         from rowen.doors.cli.receipt import side_by_side

@@ -31,7 +31,7 @@ async def command(
     """
     from rowen.managing.find import find
 
-    source = await find(ports, name)
+    source = await find(ports.store, name)
     await perform(ports, call.out, source, from_generation=from_generation, to_generation=to_generation)
 
 
@@ -40,7 +40,7 @@ async def perform(ports: Ports, out: Output, source: Source, **generations: int 
     from rowen.doors import shapes
     from rowen.reading import history
 
-    diff = await history.diff(ports, source, **generations)
+    diff = await history.diff(ports.store, source, **generations)
     if out.json:
         out.emit(shapes.Diff.show(diff, source=source.label))
         return

@@ -57,7 +57,7 @@ async def _write(ports: Ports, names: tuple[str, ...], wanted: str, path: str, *
     from rowen.sinks.atom import sink as atom
     from rowen.sinks.export import sink as export
 
-    found = await find_all(ports, names)
+    found = await find_all(ports.store, names)
     if wanted == "atom":
         return await atom.export(ports, path, found if names else None)
     file = export.Wanted(path=path, format=Format(wanted), text=text)

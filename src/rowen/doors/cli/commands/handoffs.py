@@ -38,7 +38,7 @@ async def command(
     from rowen.managing.find import find
 
     found = await ports.store.handoffs(
-        source_id=(await find(ports, name)).id if name else None,
+        source_id=(await find(ports.store, name)).id if name else None,
         status=HandoffStatus(status) if status else None,
         run_id=run_id,
         limit=limit,

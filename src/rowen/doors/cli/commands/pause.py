@@ -20,7 +20,7 @@ async def command(call: Call, ports: Ports, name: str) -> None:
     """Stop `rowen serve` from syncing source NAME until `rowen resume`; `rowen sync NAME` still works."""
     from rowen.managing.find import find
 
-    source = await find(ports, name)
+    source = await find(ports.store, name)
     await ports.store.set_paused(source.id, True)
     tell(call.out, source, paused=True)
 

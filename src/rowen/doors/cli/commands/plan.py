@@ -21,7 +21,7 @@ async def command(call: Call, ports: Ports, name: str) -> None:
     from rowen.managing.find import find
     from rowen.managing.plan import plan
 
-    source = await find(ports, name)
+    source = await find(ports.store, name)
     price = call.config().embedding.price_per_million_tokens
     made = await plan(ports, source, price_per_million_tokens=price)
     if made.items is None:

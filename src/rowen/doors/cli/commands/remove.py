@@ -28,7 +28,7 @@ def command(call: Call, name: str, yes: bool) -> int:
     async def look(ports: Ports) -> tuple[Source, int]:
         from rowen.managing.find import find
 
-        source = await find(ports, name)
+        source = await find(ports.store, name)
         return source, (await ports.store.stats(source.id)).documents
 
     # The store is closed while the question waits for its answer.
@@ -48,7 +48,7 @@ def command(call: Call, name: str, yes: bool) -> int:
         from rowen.managing.find import find
         from rowen.managing.sources import remove
 
-        await remove(ports, await find(ports, source.label))
+        await remove(ports, await find(ports.store, source.label))
 
     session.run(call, work)
     value = shapes.Removed.show(source=source.label, removed=True, documents=documents)

@@ -20,6 +20,6 @@ async def command(call: Call, ports: Ports, name: str) -> None:
     from rowen.managing.find import find
     from rowen.service.attempts import resume
 
-    source = await find(ports, name)
+    source = await find(ports.store, name)
     await resume(ports.store, ports.clock, source)
     tell(call.out, source, paused=False)

@@ -27,7 +27,7 @@ async def command(call: Call, ports: Ports, name: str, to_generation: int | None
     from rowen.managing.find import find
     from rowen.reading import history
 
-    source = await find(ports, name)
+    source = await find(ports.store, name)
     shown = await history.rollback(ports, source, to_generation=to_generation)
     before = source.active_generation
     await after_a_change(ports, call.out)

@@ -35,7 +35,7 @@ async def command(call: Call, ports: Ports, name: str, limit: int, items: bool, 
     from rowen.doors import shapes
     from rowen.managing.find import find
 
-    out, source = call.out, await find(ports, name)
+    out, source = call.out, await find(ports.store, name)
     found = await ports.store.runs(source.id, limit=EVERY if run_id is not None else limit)
     if run_id is not None:
         found = [run for run in found if run.id == run_id]

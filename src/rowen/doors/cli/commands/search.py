@@ -66,7 +66,7 @@ async def perform(
     from rowen.managing.find import choose_all
     from rowen.reading import search as searching
 
-    wanted = await choose_all(ports, sources)
+    wanted = await choose_all(ports.store, sources)
     filters = Filters(
         source_ids=frozenset(source.id for source in wanted),
         kinds=_known(kinds),

@@ -19,7 +19,7 @@ async def command(call: Call, ports: Ports) -> None:
     from rowen.doors import shapes
     from rowen.sinks.states import states
 
-    found = await states(ports)
+    found = await states(ports.store, ports.sinks, ports.clock.now())
     if call.out.json:
         call.out.emit({"sinks": [shapes.Sink.show(one, one.sink) for one in found]})
         return

@@ -41,7 +41,7 @@ async def command(call: Call, ports: Ports, names: tuple[str, ...], full_sync: b
     from rowen.doors.cli.progress import choose
     from rowen.managing.find import find_all
 
-    found = await find_all(ports, names)
+    found = await find_all(ports.store, names)
     if not found:
         raise UserError(
             "no source to sync", hint="add one with `rowen add https://docs.example.org/ --name docs`"

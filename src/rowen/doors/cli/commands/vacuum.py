@@ -22,7 +22,7 @@ async def command(call: Call, ports: Ports, keep: int | None) -> None:
     from rowen.doors.words import count, size
     from rowen.reading import history
 
-    done = await history.vacuum(ports, await ports.store.sources(), keep=keep)
+    done = await history.vacuum(ports.store, await ports.store.sources(), keep=keep or ports.keep_generations)
     parts = [
         count(done.documents, "document version"),
         count(done.contents, "text"),

@@ -50,7 +50,7 @@ def router(ports: Ports, queue: SyncQueue) -> APIRouter:
         or twice, does no harm.
         """
         after = START if since is None else Cursor.parse(since)
-        wanted = {source.id for source in await find_all(ports, names)} if names else None
+        wanted = {source.id for source in await find_all(ports.store, names)} if names else None
         items = await while_there(
             request, queue.feed_wait.read(after, source_ids=wanted, limit=limit, wait_s=wait_s)
         )

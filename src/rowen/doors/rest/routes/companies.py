@@ -28,9 +28,9 @@ def router(ports: Ports) -> APIRouter:
         min_open: MinOpen = 0,
         limit: Limit = 100,
     ) -> Any:
-        wanted = [await choose(ports, name) for name in names]
+        wanted = [await choose(ports.store, name) for name in names]
         found = await companies.listed(
-            ports,
+            ports.store,
             query=q,
             min_open=min_open,
             source_ids=[source.id for source in wanted] or None,
@@ -41,7 +41,7 @@ def router(ports: Ports) -> APIRouter:
     @api.get("/{company}", summary="One company with its offers", **answers(shapes.CompanyWithOffers, 404))
     async def get_company(company: NameOrId) -> Any:
         """The id of a company that turned out to be another one leads to that one."""
-        found = await companies.find(ports, company)
+        found = await companies.find(ports.store, company)
         return shapes.CompanyWithOffers.show(company=found, offers=await ports.store.offers_of(found.id))
 
     return api

@@ -29,7 +29,7 @@ def router(ports: Ports, queue: SyncQueue) -> APIRouter:
         limit: Limit = 100,
         offset: Offset = 0,
     ) -> Any:
-        named = await find(ports, source) if source is not None else None
+        named = await find(ports.store, source) if source is not None else None
         found = await ports.store.handoffs(
             source_id=named.id if named else None,
             status=status,
@@ -41,7 +41,7 @@ def router(ports: Ports, queue: SyncQueue) -> APIRouter:
 
     @api.get("/{handoff_id}", summary="One handoff", **answers(shapes.Handoff, 404))
     async def get_handoff(handoff_id: HandoffId) -> Any:
-        return shapes.Handoff.show(await handoffs.find(ports, handoff_id))
+        return shapes.Handoff.show(await handoffs.find(ports.store, handoff_id))
 
     @api.post(
         "/{handoff_id}/retry",
@@ -50,7 +50,7 @@ def router(ports: Ports, queue: SyncQueue) -> APIRouter:
     )
     async def retry_handoff(handoff_id: HandoffId) -> Any:
         """A sync of its reference is wished for as well; `rowen serve` takes it up at once."""
-        retried = await handoffs.retry(ports, handoff_id)
+        retried = await handoffs.retry(ports.store, ports.clock, handoff_id)
         queue.wake.set()
         return shapes.Handoff.show(retried)
 

@@ -27,7 +27,7 @@ def router(ports: Ports, queue: SyncQueue) -> APIRouter:
         **answers(shapes.Generations, 404),
     )
     async def list_generations(source: SourceName) -> Any:
-        named = await find(ports, source)
+        named = await find(ports.store, source)
         found = await ports.store.generations(named.id)
         return shapes.Generations.show(source=named.label, generations=found)
 
@@ -37,8 +37,10 @@ def router(ports: Ports, queue: SyncQueue) -> APIRouter:
         from_generation: Annotated[Number, Query(alias="from", description="The one before")] = None,
         to_generation: Annotated[Number, Query(alias="to", description="The active one")] = None,
     ) -> Any:
-        named = await find(ports, source)
-        found = await history.diff(ports, named, from_generation=from_generation, to_generation=to_generation)
+        named = await find(ports.store, source)
+        found = await history.diff(
+            ports.store, named, from_generation=from_generation, to_generation=to_generation
+        )
         return shapes.Diff.show(found, source=named.label)
 
     @api.post(
@@ -47,7 +49,7 @@ def router(ports: Ports, queue: SyncQueue) -> APIRouter:
         **answers(shapes.Shown, 400, 404, 409, 413, scope=Scope.ADMIN),
     )
     async def roll_back(source: SourceName, wanted: Annotated[models.Rollback | None, Body()] = None) -> Any:
-        named = await find(ports, source)
+        named = await find(ports.store, source)
         generation = await history.rollback(ports, named, to_generation=wanted.to if wanted else None)
         queue.activated()
         return shapes.Shown.show(source=named.label, generation=generation)
@@ -58,7 +60,7 @@ def router(ports: Ports, queue: SyncQueue) -> APIRouter:
         **answers(shapes.Shown, 404, 409, scope=Scope.ADMIN),
     )
     async def approve(source: SourceName) -> Any:
-        named = await find(ports, source)
+        named = await find(ports.store, source)
         generation = await history.approve(ports, named)
         queue.activated()
         return shapes.Shown.show(source=named.label, generation=generation)

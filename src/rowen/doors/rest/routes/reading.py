@@ -78,7 +78,7 @@ def router(ports: Ports) -> APIRouter:
         example `meta.tags=water`; give several to need all of them.
         """
         metadata, since = _metadata(request), _moment(since)
-        wanted = await choose_all(ports, names)
+        wanted = await choose_all(ports.store, names)
         filters = Filters(
             source_ids=frozenset(source.id for source in wanted),
             kinds=_checked(kinds),
@@ -98,7 +98,7 @@ def router(ports: Ports) -> APIRouter:
         **answers(shapes.Documents, 404),
     )
     async def list_documents(source: SourceName, after: After = "", limit: Limit = 100) -> Any:
-        named = await find(ports, source)
+        named = await find(ports.store, source)
         found = await ports.store.documents(named.id, after=after, limit=limit)
         return shapes.Documents.show(
             source=named.label,
@@ -133,7 +133,7 @@ def router(ports: Ports) -> APIRouter:
         text: Annotated[bool, Query(description="Also the texts")] = True,
     ) -> StreamingResponse:
         """One whole generation: a source that is shown anew meanwhile is written anew."""
-        named = await find(ports, source)
+        named = await find(ports.store, source)
         folder = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="rowen-export-")
         try:
             path = Path(folder.name) / f"{named.name}.{format}"

@@ -46,7 +46,7 @@ def router(ports: Ports, queue: SyncQueue) -> APIRouter:
         "/sources/{source}/runs", summary="The runs of a source, newest first", **answers(shapes.Runs, 404)
     )
     async def list_runs(source: SourceName, limit: Newest = 20, after_run: AfterRun = 0) -> Any:
-        named = await find(ports, source)
+        named = await find(ports.store, source)
         runs = await ports.store.runs(named.id, limit=limit)
         shown = [shapes.Run.show(run, source=named.label) for run in runs if run.id > after_run]
         return shapes.Runs.show(runs=shown)

@@ -68,7 +68,7 @@ def router(ports: Ports, queue: SyncQueue) -> APIRouter:
 
     @api.get("/{source}", summary="One source", **answers(shapes.Source, 404))
     async def get_source(source: SourceName) -> Any:
-        return shapes.source(await states.status_of(ports, await finding.find(ports, source)))
+        return shapes.source(await states.status_of(ports, await finding.find(ports.store, source)))
 
     @api.delete(
         "/{source}",
@@ -76,13 +76,13 @@ def router(ports: Ports, queue: SyncQueue) -> APIRouter:
         **answers(shapes.Removed, 404, 409, scope=Scope.ADMIN),
     )
     async def remove_source(source: SourceName) -> Any:
-        found = await finding.find(ports, source)
+        found = await finding.find(ports.store, source)
         documents = (await ports.store.stats(found.id)).documents
         await sources.remove(ports, found)
         return shapes.Removed.show(source=found.label, removed=True, documents=documents)
 
     async def set_paused(name: str, *, paused: bool) -> dict[str, Any]:
-        found = await finding.find(ports, name)
+        found = await finding.find(ports.store, name)
         if paused:
             await ports.store.set_paused(found.id, True)
         else:

@@ -65,7 +65,7 @@ def scraping_router(ports: Ports, queue: SyncQueue) -> APIRouter:
         offset: Offset = 0,
     ) -> Any:
         found = await ports.store.handoffs(
-            source_id=(await find(ports, source)).id,
+            source_id=(await find(ports.store, source)).id,
             status=status,
             run_id=scrape_run_id,
             limit=limit,
@@ -79,7 +79,7 @@ def scraping_router(ports: Ports, queue: SyncQueue) -> APIRouter:
 async def sync(
     ports: Ports, queue: SyncQueue, request: Request, name: str, *, full: bool, wait: bool
 ) -> dict[str, Any] | JSONResponse:
-    source = await find(ports, name)
+    source = await find(ports.store, name)
     if wait:
         return await _receipt(ports, await while_there(request, queue.sync(source, full=full)))
     started = await queue.begin(source, full=full)
