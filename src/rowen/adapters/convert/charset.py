@@ -1,6 +1,6 @@
 """Bytes to text, the way browsers decide: byte order mark, header, `<meta>`, then what the bytes look like.
 
-It never fails: bytes that do not fit become U+FFFD. Whether the text is worth anything is for others to say.
+It never fails: bytes that do not fit become U+FFFD.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def _from_header(content_type: str) -> str | None:
 def _from_meta(body: bytes) -> str | None:
     found = _META_CHARSET.search(_COMMENT.sub(b"", body[:_META_WINDOW_BYTES]))
     codec = codec_for(found[1].decode("ascii")) if found else None
-    # A page whose <meta> could be read as ASCII is not UTF-16, whatever it says.
+    # A page whose <meta> could be read as ASCII is not UTF-16, even when the <meta> says so.
     return "utf-8" if codec is not None and codec.startswith("utf-16") else codec
 
 

@@ -46,7 +46,7 @@ def fence(code: str, language: str = "") -> str:
 
 
 def heading(level: int, title: str, anchor: str | None = None) -> str:
-    """One line, whatever the title holds, with the marks of Markdown escaped."""
+    """Always one line, with the marks of Markdown in the title escaped."""
     words = _MARKS.sub(r"\\\1", one_line(title))
     # Marks at the end would be taken for closing ones, or for an anchor.
     if words.endswith("#") or _LIKE_AN_ANCHOR.search(words):

@@ -115,7 +115,7 @@ def serve(incoming: BinaryIO, outgoing: BinaryIO, *, timeout_s: float) -> None:
         except RecursionError:
             answer = frames.refusal(f"`{request.url}`: nested too deep")
         except Exception as exc:
-            # A page must not end the run, whatever the parser makes of it.
+            # A page on which a parser fails must not end the run.
             answer = frames.refusal(f"`{request.url}`: {type(exc).__name__}: {exc}")
         _limit_time(0.0)
         outgoing.write(answer)

@@ -1,4 +1,4 @@
-"""One POST to one provider, and whatever came back.
+"""One POST to one provider, and its answer of any status.
 
 It follows no redirect, keeps no cookie, reads no proxy setting and sends nothing twice: the breaker counts
 calls, and every call may cost money. The operator chose the address, so a private one is fine.

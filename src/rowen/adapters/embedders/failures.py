@@ -1,4 +1,4 @@
-"""What went wrong with a provider, in Rowen's words.
+"""What went wrong with a provider, as an error of Rowen's.
 
 One error for all, `EmbedderUnavailable`, with its `kind` and `status` among the facts: the breaker and the
 callers decide by those. Nothing is retried here. No message holds a key, and what a provider writes when it
@@ -23,7 +23,7 @@ from rowen.core.web.retry_after import retry_after_s
 from rowen.errors import EmbedderUnavailable
 
 MAX_WAIT_S = 7 * 86_400.0
-"""Nobody means more; a slip in a header must not become a date out of range."""
+"""No provider means more; a wrong number in a header must not become a date out of range."""
 
 _SAID_CHARS = 200
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)?")

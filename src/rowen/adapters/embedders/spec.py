@@ -1,6 +1,6 @@
 """What an operator chooses about an embedder, and what it comes to.
 
-Nothing is sent here and nothing slow is imported: a wrong setting is told before any of that. What a provider
+Nothing is sent here and nothing slow is imported: a wrong setting is an error before that. What a provider
 or a model usually wants stands in `providers`.
 """
 

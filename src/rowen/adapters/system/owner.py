@@ -1,7 +1,7 @@
-"""Who holds a lease: a name for this process that no other process ever has, and whether one is gone.
+"""The owner of a lease: a name for this process that no other process ever has, and whether one is gone.
 
-`host:pid:start`. Process ids are used again, start times of a process id are not. It does not speak for other
-machines: an owner elsewhere is never declared dead, its lease has to expire.
+`host:pid:start`. Process ids are used again, start times of a process id are not. An owner
+on another machine is never declared dead: its lease has to expire.
 """
 
 from __future__ import annotations

@@ -185,7 +185,7 @@ _INNER = {
     "lua": (),
     "protobuf": (*_PATTERNS["protobuf"], r"(?P<k>rpc)\s+(?P<n>\w+)"),
 }
-# Here an indented line is part of something, whatever it looks like.
+# In these languages an indented line is part of the definition above it, also when it looks like one.
 _ONLY_AT_THE_MARGIN = frozenset((
     "makefile", "haskell", "elm", "ocaml", "erlang", "c", "sql", "go", "dockerfile", "bash", "julia",
     "r",

@@ -74,7 +74,7 @@ def _languages(pre: Element) -> Iterator[str]:
         if steps > 3 or not isinstance(ancestor, Element) or ancestor.tag not in _WRAPPERS:
             return
         for language in _declared(ancestor):
-            # A wrapper of several blocks speaks for none of them.
+            # The class of a wrapper of several blocks says nothing about one of them.
             if len(ancestor.select("pre")) == 1:
                 yield language
             return

@@ -78,7 +78,7 @@ def _render(content: Element | None, base: str) -> tuple[str, str]:
     content.resolve_links(base)
     markdown = tidy(content.to_markdown(_OPTIONS))
     if "@" in markdown:
-        # Somebody's password in a link is not ours to keep.
+        # A password in a link must not be stored.
         markdown = _CREDENTIALS.sub(r"\1", markdown)
     return heading, markdown
 

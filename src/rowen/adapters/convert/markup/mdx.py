@@ -126,7 +126,7 @@ def _is_component(name: str, tag: str) -> bool:
 
 
 def _end_of_tag(text: str, at: int) -> int:
-    """Past the `>` that closes a tag, whatever its attributes hold; -1 when there is none."""
+    """Past the `>` that closes a tag; those inside its attributes do not count. -1 when there is none."""
     quote = ""
     depth = 0
     for number in range(at, min(len(text), at + _MAX_TAG_CHARS)):

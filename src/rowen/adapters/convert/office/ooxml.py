@@ -29,7 +29,7 @@ _CHUNK = 1 << 16
 
 
 class Package:
-    """Raises `Unparseable` for whatever is wrong with the archive."""
+    """Raises `Unparseable` for an archive that is damaged or too large."""
 
     def __init__(self, body: bytes, url: str) -> None:
         self._url = url
