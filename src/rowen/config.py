@@ -30,19 +30,21 @@ class StoreConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class FetchConfig:
-    user_agent: str = setting("rowen/0.1", help="How requests name us; robots.txt is read for its first word")
-    timeout_s: float = setting(30.0, help="Seconds for one exchange", low=0.1, high=3600)
+    user_agent: str = setting(
+        "rowen/0.1", help="The User-Agent of requests; robots.txt is read for its first word"
+    )
+    timeout_s: float = setting(30.0, help="Seconds for one request", low=0.1, high=3600)
     max_body_bytes: int = setting(10_000_000, help="Larger bodies are refused", low=1_000, high=1_000_000_000)
     allow_private: bool = setting(
         False,
-        help="Let links, redirects and what was added by API lead to private addresses; what was typed may",
+        help="Allow private addresses in links, redirects and what the API adds; typed ones are allowed",
     )
     retries: int = setting(
         3, help="Attempts after the first, on 5xx, 429, time-outs and resets", low=0, high=20
     )
     retry_base_s: float = setting(0.5, help="The first wait; it doubles each time", low=0, high=600)
     retry_max_wait_s: float = setting(
-        60.0, help="A server that asks for more is left alone", low=0, high=86_400
+        60.0, help="A server that asks for a longer wait is not retried in this run", low=0, high=86_400
     )
 
 
@@ -98,7 +100,10 @@ class RunsConfig:
 class WorkersConfig:
     concurrency: int = setting(2, help="Tickets that one `rowen worker` works on at a time", low=1, high=64)
     held_s: float = setting(
-        30.0, help="A ticket whose worker gave no sign of life for so long goes to another", low=1, high=3600
+        30.0,
+        help="A ticket whose worker did not report for this long goes to another worker",
+        low=1,
+        high=3600,
     )
 
 
@@ -129,7 +134,7 @@ class ServiceConfig:
         False, help="Spans around requests and runs, for an OpenTelemetry SDK if this process has one"
     )
     trusted_proxies: str = setting(
-        "", help="Addresses of proxies whose X-Forwarded-For is believed, separated by commas"
+        "", help="Addresses of proxies whose X-Forwarded-For is trusted, separated by commas"
     )
 
 
@@ -226,7 +231,7 @@ def environment() -> dict[str, str]:
 
 
 def default_store_path() -> Path:
-    import platformdirs  # only when nobody said where the store is
+    import platformdirs  # only when no store is configured
 
     return Path(platformdirs.user_data_dir("rowen")) / "rowen.db"
 

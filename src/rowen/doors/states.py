@@ -1,4 +1,4 @@
-"""The state a store is in: its sources, its models, its workers. Doors ask here; `views` makes JSON of it."""
+"""The state of a store: its sources, its models, its workers. `shapes` makes JSON of it."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 from rowen.core.lease import source_lease_name
 
-if TYPE_CHECKING:  # a command that only looks must not load the flows that fetch
+if TYPE_CHECKING:  # a command that only reads must not load the modules that fetch
     from rowen.core.source import Source
     from rowen.engine.ports import Ports
-    from rowen.ports.store.notes import Pause
+    from rowen.ports.store.notes import Notes, Pause
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SourceStatus:
-    """A source, how much of it readers see, and whether somebody works on it now."""
+    """A source, how much of it readers see, and whether a process runs it now."""
 
     source: Source
     documents: int
     sections: int
     running: bool
     upstream_pause: Pause | None = None
-    """Whoever answers it has asked to be left alone."""
+    """Its upstream asked not to be called before a time."""
 
 
 async def statuses(ports: Ports) -> list[SourceStatus]:
@@ -46,9 +46,8 @@ async def _is_running(ports: Ports, source: Source) -> bool:
     return lease is not None and lease.expires_at > ports.clock.now() and not ports.is_dead(lease.owner)
 
 
-async def embedding_status(ports: Ports) -> dict[str, Any]:
+async def embedding_status(notes: Notes) -> dict[str, Any]:
     """The model search uses, whether vectors are missing, and the circuits that are not closed."""
-    notes = ports.store
     model = await notes.note("search_model")
     circuits = await notes.notes_like("breaker:")
     return {
@@ -59,7 +58,7 @@ async def embedding_status(ports: Ports) -> dict[str, Any]:
 
 
 async def workforce(ports: Ports) -> dict[str, Any]:
-    """Who works for this store, and how much waits for them."""
+    """The workers of this store, and how much waits for them."""
     from rowen.engine.leases import workers
 
     backlog = await ports.dispatcher().backlog()

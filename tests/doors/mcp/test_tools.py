@@ -216,7 +216,7 @@ async def test_a_store_without_sources_says_so(tmp_path: Path) -> None:
     with Site({}) as site:
         async with a_world(tmp_path, site) as world:
             assert (await answered(world, "list_sources"))["sources"] == []
-            assert "Nothing was harvested yet" in said(await call(world, "search_docs", query="x"))
+            assert "Nothing was synced yet" in said(await call(world, "search_docs", query="x"))
 
 
 async def test_the_best_version_is_found_among_those_stored(world: World) -> None:

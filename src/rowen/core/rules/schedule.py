@@ -31,7 +31,7 @@ class Failure(StrEnum):
     TRANSIENT = "TRANSIENT"
     """Worth another attempt."""
     FATAL = "FATAL"
-    """Settings or credentials are wrong: this source stops until somebody mends them."""
+    """Settings or credentials are wrong: this source stops until they are fixed and it is resumed."""
 
 
 def due_at(source: Source, *, default_every_s: float) -> datetime:

@@ -1,6 +1,6 @@
 """Which version a reader means: `python@3.12`, `python@3`, or just `python`.
 
-Versions are text that somebody typed (`3.12`, `v2.0-rc1`, `2024-05`, `latest`). They are compared piece by
+Versions are text that a person typed (`3.12`, `v2.0-rc1`, `2024-05`, `latest`). They are compared piece by
 piece, numbers as numbers, and a pre-release comes before its release.
 """
 
@@ -50,7 +50,7 @@ def best(wanted: str, versions: Iterable[str]) -> str | None:
     key = sort_key(wanted)
     start = key[:-1]
     if not any(piece[0] == 1 and not piece[2] for piece in start):
-        # A name that nobody has is not older or newer than anything.
+        # An unknown name is neither older nor newer than anything.
         return None
     numbered = [version for version in ordered if sort_key(version)[0][0] != 9]
     inside = [version for version in numbered if sort_key(version)[: len(start)] == start]

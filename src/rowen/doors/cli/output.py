@@ -1,7 +1,7 @@
 """Where a command writes: results to standard output, messages to standard error, or JSON.
 
-rich is imported only when something is drawn. A reader that went away (`| head -1`) is no error: what is
-said after that goes nowhere, and the work goes on.
+rich is imported only when something is drawn. A reader that closed the pipe (`| head -1`) is no error:
+what is written after that is dropped, and the work goes on.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ def write_line(stream: TextIO, text: str) -> None:
 
 
 def close_quietly() -> None:
-    """The last flush: a pipe that is gone by now is nobody's problem."""
+    """The last flush: a pipe that was closed is no error."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

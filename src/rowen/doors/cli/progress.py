@@ -1,7 +1,7 @@
 """A run as it goes on, told on standard error: a live bar on a terminal, plain lines in a pipe, or JSON.
 
 All of them read the one stream of events. An event costs a counter and an assignment; drawing happens at its
-own pace, some ten times a second, whatever the speed of the run.
+own pace, some ten times a second, however fast the run is.
 """
 
 from __future__ import annotations
@@ -177,7 +177,7 @@ class BarProgress:
         cells: list[RenderableType] = [
             Text(event.source, style="bold"),
             ProgressBar(total=known or None, completed=done, width=self._bar_width(), pulse=not known),
-            Text(f"{done:,}/{known:,} pages" if known else "looking around"),
+            Text(f"{done:,}/{known:,} pages" if known else "starting"),
         ]
         if counters is not None:
             changed = counters.created + counters.updated + counters.deleted + counters.skipped

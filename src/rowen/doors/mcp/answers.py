@@ -1,7 +1,7 @@
 """What tools answer: a compact text for the model, the same as values for programs.
 
-Whatever a page says (titles, headings, addresses, text) stands inside the quoted part; what stands outside is
-Rowen's own word.
+What comes from a page (titles, headings, addresses, text) stands inside the quoted part; what stands outside
+was written by Rowen.
 """
 
 from __future__ import annotations
@@ -227,6 +227,6 @@ def _iso(moment: datetime | None) -> str | None:
 
 
 def problem(message: str, hint: str | None) -> str:
-    """An error in words, on few lines whatever it quotes."""
+    """An error in words, on two lines at most, also when it quotes a page."""
     said = clean(message)
     return f"{said}\nhint: {clean(hint)}" if hint else said

@@ -29,7 +29,7 @@ class Arguments:
                 )
 
     def text(self, name: str) -> str:
-        """Empty when it was left away."""
+        """Empty if omitted."""
         value = self._values.get(name, "")
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             raise UserError(f"argument `{name}`: expected text, got {type(value).__name__}")

@@ -54,7 +54,7 @@ class McpApp:
         """Programs send no origin. A browser does, and a page may have given its own name to our address.
 
         That trick needs a name; an address or `localhost` cannot be taken. A token cannot be taken either,
-        which is why whoever shows one is not asked.
+        so a caller with a token is not checked.
         """
         if origin is None or origin in self._origins:
             return True

@@ -19,7 +19,7 @@ _HIDDEN: dict[int, str | None] = {
         [
             *(code for code in range(32) if chr(code) not in "\t\n"),
             *range(127, 160),
-            # Without width: they split a word that somebody looks for, and join what is looked at.
+            # Without width: they hide in a word, so that a search for it fails.
             *(0xAD, 0x034F, 0x061C, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFEFF, 0xFFA0),
             *range(0x180B, 0x180F),
             *range(0x200B, 0x2010),

@@ -42,7 +42,7 @@ class Sync(Protocol):
 
 
 async def alone(ports: Ports, source: Source, *, on_event: OnEvent) -> Ended:
-    """A run in this process that nobody else looks after; what it showed to readers goes to the sinks."""
+    """A run of this process; what became visible is sent to the sinks."""
     from rowen.sinks.announce import announce
 
     result = await run_source(ports, source, on_event=on_event)
@@ -100,7 +100,7 @@ async def _in_good_order(work: Coroutine[Any, Any, T]) -> T:
     except asyncio.CancelledError:
         task.cancel()
         with anyio.CancelScope(shield=True):
-            # Its own ending is nobody's business any more, but it must not be lost without a look.
+            # The result is not needed any more; reading it keeps asyncio from reporting it as lost.
             await asyncio.gather(task, return_exceptions=True)
         raise
 

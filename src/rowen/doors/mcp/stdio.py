@@ -1,6 +1,6 @@
 """The server over standard input and output, for a client that starts it as its child.
 
-Standard output belongs to the protocol: the SDK sends whatever else is printed to standard error. The store
+Standard output belongs to the protocol: the SDK sends other prints to standard error. The store
 is opened by the first call that needs it, so a client that only asks what there is waits for nothing.
 """
 
@@ -76,7 +76,7 @@ def _private_input() -> int:
 
 
 class _Lines:
-    """Lines as they come, read by a thread that nobody has to wait for.
+    """Lines as they come, read by a thread that the process does not wait for.
 
     The SDK's own reader waits in a thread that cannot be interrupted: a signal to end would be answered when
     the client says something next. The bare number is read, since Python waits for the lock of a file object
@@ -88,7 +88,7 @@ class _Lines:
         self._pieces: asyncio.Queue[bytes] = asyncio.Queue()
 
     def end(self) -> None:
-        """Whatever the client may still say, this is the end."""
+        """End the input, also while the client still writes."""
         self._pieces.put_nowait(b"")
 
     async def __aiter__(self) -> AsyncIterator[str]:

@@ -75,7 +75,7 @@ async def _search_docs(ports: Ports, arguments: Arguments, caller: Caller) -> An
     every = await ports.store.sources()
     hint = "Try other words" + (", or without `source`." if source else ".")
     if not any(one.active_generation for one in every):
-        hint = "Nothing was harvested yet: a person runs `rowen sync`."
+        hint = "Nothing was synced yet: a person runs `rowen sync`."
     return answers.search(found, {one.label: one.last_success_at for one in every}, hint=hint)
 
 
@@ -211,7 +211,7 @@ TOOLS = (
     ),
     Tool(
         name="refresh_source",
-        description="Bring the copy of a source in step with it now. May take minutes.",
+        description="Sync the copy of a source now. May take minutes.",
         takes={"source": _TEXT},
         required=("source",),
         answers={"source": "string", "status": "string", "generation": "integer"},

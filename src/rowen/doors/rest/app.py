@@ -49,8 +49,8 @@ TAGS = [
     {"name": "reading", "description": "Search, documents, changes, exports"},
     {"name": "handoffs", "description": "Changed items on their way to ingestion"},
     {"name": "scraping", "description": "Sync and handoffs by the paths of the ingestion handoff"},
-    {"name": "webhooks", "description": "Others say that something has changed; signed, not by token"},
-    {"name": "service", "description": "For machines that look after this one"},
+    {"name": "webhooks", "description": "Other services report a change; signed, without a token"},
+    {"name": "service", "description": "For programs that watch this server"},
 ]
 
 _log = logging.getLogger("rowen.rest")
@@ -69,10 +69,10 @@ def create_app(
     `may_be_open` says whether callers without a token are let in while the store has none: only true of a
     server that this machine alone can reach.
     """
-    metrics = Metrics(ports)
+    metrics = Metrics(ports.store, ports.clock)
 
     def on_result(receipt: Receipt) -> None:
-        metrics.turn(receipt)
+        metrics.ended(receipt)
         logs.event(
             _log,
             "run",
@@ -90,7 +90,7 @@ def create_app(
     app = FastAPI(
         title="Rowen",
         version=__version__,
-        summary="Keeps a searchable copy of outside sources in step with them",
+        summary="Keeps searchable copies of outside sources up to date",
         openapi_tags=TAGS,
         telemetry=cast(TelemetryConfig, tracing.telemetry(enabled=config.service.otel)),
         redoc_url=None,
@@ -100,7 +100,8 @@ def create_app(
             Middleware(Frame, metrics=metrics, monotonic=clock.monotonic),
             Middleware(
                 Guard,
-                ports=ports,
+                store=ports.store,
+                clock=clock,
                 max_body_bytes=config.service.max_body_bytes,
                 buckets=Buckets(config.service.rate_limit_per_minute, now=clock.monotonic),
                 may_be_open=may_be_open,
@@ -146,7 +147,7 @@ def _handle_errors(app: FastAPI) -> None:
     async def ours(request: Request, exc: RowenError) -> Response:
         problem = problems.of_error(exc)
         if problem.status >= 500:
-            # The caller may be told less than this.
+            # The answer to the caller may leave out this message.
             logs.event(
                 _log,
                 "failed",

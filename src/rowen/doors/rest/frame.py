@@ -1,4 +1,4 @@
-"""Around every request: its id, its line in the log, its figures, and the last word about a bug."""
+"""Around every request: its id, its line in the log, its figures, and the answer after a bug."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rowen.doors.rest.problems import BUG
 _OURS = re.compile(r"[A-Za-z0-9._-]{1,64}")
 """An id that a caller may choose: one that is safe in a log."""
 OURS = ("/api/", "/scraping/", "/health/", "/metrics")
-"""Not what other doors have mounted: to them HEAD may mean something else."""
+"""Not what other doors have mounted: they answer HEAD themselves."""
 QUIET = frozenset(("/health/live", "/health/ready", "/metrics"))
 """Asked by machines every few seconds."""
 GONE = 499
@@ -59,7 +59,7 @@ class Frame:
         except Exception:
             _log.exception("bug", extra={logs.FIELDS: {"request_id": request_id, "path": scope["path"]}})
             if status:
-                # Half an answer is out: cutting the connection is all that tells the caller.
+                # A part of the answer was sent: closing the connection tells the caller.
                 raise
             await BUG.response(request_id)(scope, receive, sending)
         finally:
@@ -78,7 +78,7 @@ class Frame:
             _log,
             "request",
             method=scope["method"],
-            # Without its query, which is whatever the caller wants to keep to itself.
+            # Without its query, which may hold what the caller wants to keep private.
             path=scope["path"],
             status=status,
             ms=round(seconds * 1000, 1),
@@ -88,5 +88,5 @@ class Frame:
 
 
 def _known(method: str) -> str:
-    """Whoever invents methods does not invent labels."""
+    """A caller that invents methods must not add labels."""
     return method if method in ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE") else "other"

@@ -1,8 +1,8 @@
-"""Who may come in: the caller's token, where a request claims to come from, how often and how much.
+"""Which requests are let in: by the token, the origin, the rate and the size.
 
-Stands before every route and every mounted application. A store without tokens is open to whoever reaches the
-loopback address, which is why such a server listens nowhere else and looks at the `Host` header: a web page
-that points its own name at 127.0.0.1 does not get in. What a caller may do is put into the ASGI scope as
+Runs before every route and every mounted application. A store without tokens is open to every program that
+reaches the loopback address, so such a server listens nowhere else and checks the `Host` header: a web page
+that points its own name at 127.0.0.1 is refused. What a caller may do is put into the ASGI scope as
 `rowen.scope`; each operation says what it needs with `needs`.
 """
 
@@ -22,16 +22,17 @@ from starlette.types import Scope as AsgiScope
 from rowen.core.safety.access import Scope, digest
 from rowen.doors.rest.limits import BodyTooLong, Buckets, limited
 from rowen.doors.rest.problems import Problem, Refusal, of_error, refused
-from rowen.engine.ports import Ports
 from rowen.errors import RowenError
+from rowen.ports.clock import Clock
+from rowen.ports.store.store import Store
 
 OPEN = frozenset(("/health/live", "/health/ready", "/openapi.json", "/docs"))
 """Without a token, from anywhere."""
 HOOKS = "/webhooks/"
-"""Their senders sign what they send and have no token; they count their bodies by rules of their own."""
+"""Their senders have no token and sign instead; their routes limit the bodies themselves."""
 LOOPBACK = frozenset(("localhost", "127.0.0.1", "[::1]"))
 FORWARDED = frozenset(("forwarded", "x-real-ip"))
-"""Written by a proxy in front, like all of `X-Forwarded-...`: then loopback is not where a caller is."""
+"""Written by a proxy, like all of `X-Forwarded-...`: then the caller is not on the loopback address."""
 SAFE = frozenset(("GET", "HEAD", "OPTIONS"))
 
 SCOPE, CALLER, REQUEST_ID = "rowen.scope", "rowen.caller", "rowen.request_id"
@@ -68,19 +69,21 @@ class Guard:
         self,
         app: ASGIApp,
         *,
-        ports: Ports,
+        store: Store,
+        clock: Clock,
         max_body_bytes: int,
         buckets: Buckets,
         may_be_open: Callable[[], bool],
     ) -> None:
         self._app = app
-        self._ports = ports
+        self._store = store
+        self._clock = clock
         self._max_body_bytes = max_body_bytes
         self._buckets = buckets
         self._may_be_open = may_be_open
-        """Is this server reached from this machine only?"""
+        """Can only this machine reach this server?"""
         self._had_tokens = False
-        """Who once had tokens does not want to be open, also when the last one goes."""
+        """A server that had tokens stays closed, also after the last one is removed."""
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
@@ -104,7 +107,7 @@ class Guard:
             return None
         hook = path.startswith(HOOKS)
         try:
-            # A store that cannot be asked lets nobody in, and says why.
+            # While the store does not answer, every caller is refused, with the reason.
             problem = await self._admit(scope, headers, hook=hook)
         except RowenError as exc:
             return of_error(exc)
@@ -113,12 +116,12 @@ class Guard:
         return problem or _foreign_page(scope["method"], headers)
 
     async def _admit(self, scope: AsgiScope, headers: Headers, *, hook: bool) -> Problem | None:
-        store, now = self._ports.store, self._ports.clock.now()
+        store, now = self._store, self._clock.now()
         address = scope["client"][0] if scope.get("client") else "unknown"
         given = _bearer(headers)
         token = await store.token(digest(given), now=now) if given is not None else None
         scope[CALLER] = token.name if token else address
-        # By name when there is one: callers behind one address do not pay for each other.
+        # By token when there is one: callers behind one address have separate limits.
         wait_s = self._buckets.wait_s(f"token:{token.id}" if token else f"address:{address}")
         if wait_s:
             return refused(
@@ -162,7 +165,7 @@ class Guard:
 
 
 def _foreign_page(method: str, headers: Headers) -> Problem | None:
-    """A browser says which page made it ask: other people's pages change nothing here."""
+    """A browser names the page that made a request: pages of other origins may change nothing."""
     origin = headers.get("origin")
     if method in SAFE or origin is None or urlsplit(origin).netloc.lower() == headers.get("host", "").lower():
         return None

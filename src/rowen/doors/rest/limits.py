@@ -10,11 +10,11 @@ from starlette.exceptions import HTTPException
 from starlette.types import Message, Receive
 
 MAX_CALLERS = 10_000
-"""Addresses are cheap: the callers that were silent longest are forgotten first."""
+"""Beyond it, the callers that were silent longest are forgotten: an attacker has many addresses."""
 
 
 BODY_S = 30.0
-"""How long a body may take to come in: who sends a byte now and then holds nobody's place."""
+"""How long a body may take: a caller that sends a byte now and then must not hold a connection."""
 
 
 class Buckets:
@@ -40,14 +40,14 @@ class Buckets:
 
 
 class BodyTooLong(HTTPException):
-    """Of the kind the framework lets through: anything else it takes for a body it cannot read."""
+    """An exception that the framework passes on; it reports any other as an unreadable body."""
 
     def __init__(self, limit: int) -> None:
         super().__init__(413, f"the body is longer than {limit} bytes")
 
 
 class BodyTooSlow(HTTPException):
-    """The rest is not waited for, and the connection is of no more use."""
+    """The rest is not read, so the connection is closed."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -56,9 +56,9 @@ class BodyTooSlow(HTTPException):
 
 
 def limited(receive: Receive, limit: int | None) -> Receive:
-    """Counts a body while it comes in: what a caller says about its length is not believed.
+    """Counts a body while it is read: the length in the header may be wrong.
 
-    Without a `limit` only its time is looked at.
+    Without a `limit` only its time is limited.
     """
     received, whole = 0, False
     until = asyncio.get_running_loop().time() + BODY_S
@@ -66,7 +66,7 @@ def limited(receive: Receive, limit: int | None) -> Receive:
     async def counted() -> Message:
         nonlocal received, whole
         if whole:
-            # What comes now is that the caller goes away, and that may take as long as it likes.
+            # The next message is the disconnect of the caller, which may take any time.
             return await receive()
         try:
             async with asyncio.timeout_at(until):

@@ -1,6 +1,6 @@
-"""Figures for Prometheus: what this process did, and how the store stands.
+"""Figures for Prometheus: what this process did, and what the store holds.
 
-Labels are few and known beforehand: operations, states, outcomes. No addresses, no names of sources.
+Labels have few values: operations, states, outcomes. No addresses, no names of sources.
 """
 
 from __future__ import annotations
@@ -13,18 +13,20 @@ from prometheus_client.exposition import generate_latest
 from rowen.core.document import Outcome
 from rowen.core.handoff import HandoffStatus
 from rowen.core.source import Status
-from rowen.engine.ports import Ports
 from rowen.engine.run import Receipt
+from rowen.ports.clock import Clock
+from rowen.ports.store.store import Store
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 FRESH_S = 10.0
-"""Counting costs; whoever asks more often gets the last count."""
+"""Counting costs; a caller that asks more often gets the last count."""
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 60.0)
 
 
 class Metrics:
-    def __init__(self, ports: Ports) -> None:
-        self._ports = ports
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
         self._counted_at: float | None = None
         self._registry = registry = CollectorRegistry()
         self._requests = Counter(
@@ -37,13 +39,13 @@ class Metrics:
             registry=registry,
             buckets=_BUCKETS,
         )
-        self._turns = Counter("rowen_runs", "Runs ended in this process", ["status"], registry=registry)
+        self._runs = Counter("rowen_runs", "Runs ended in this process", ["status"], registry=registry)
         self._items = Counter("rowen_items", "Items of runs", ["outcome"], registry=registry)
         self._asked = Counter("rowen_source_requests", "Requests made to sources", registry=registry)
         self._bytes = Counter("rowen_source_bytes", "Bytes of bodies received", registry=registry)
         self._embedded = Counter("rowen_embeddings_computed", "Texts embedded", registry=registry)
         self._sources = Gauge("rowen_sources", "Sources", ["state"], registry=registry)
-        self._paused = Gauge("rowen_sources_paused", "Sources that are left alone", registry=registry)
+        self._paused = Gauge("rowen_sources_paused", "Sources that are paused", registry=registry)
         self._documents = Gauge("rowen_documents", "Documents that readers see", registry=registry)
         self._handoffs = Gauge("rowen_handoffs", "Handoffs by state", ["status"], registry=registry)
 
@@ -51,8 +53,8 @@ class Metrics:
         self._requests.labels(operation, method, str(status)).inc()
         self._seconds.labels(operation).observe(seconds)
 
-    def turn(self, receipt: Receipt) -> None:
-        self._turns.labels(receipt.status.value).inc()
+    def ended(self, receipt: Receipt) -> None:
+        self._runs.labels(receipt.status.value).inc()
         counters = receipt.counters
         for outcome in Outcome:
             self._items.labels(outcome.value).inc(getattr(counters, outcome.value))
@@ -61,14 +63,14 @@ class Metrics:
         self._embedded.inc(counters.embeddings_computed)
 
     async def text(self) -> bytes:
-        now = self._ports.clock.monotonic()
+        now = self._clock.monotonic()
         if self._counted_at is None or now - self._counted_at >= FRESH_S:
             await self._count()
             self._counted_at = now
         return generate_latest(self._registry)
 
     async def _count(self) -> None:
-        store = self._ports.store
+        store = self._store
         sources = await store.sources()
         states = Tally(source.status for source in sources)
         for state in Status:

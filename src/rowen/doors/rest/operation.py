@@ -15,7 +15,7 @@ from rowen.doors.shape import Shape
 Responses = dict[int | str, dict[str, Any]]
 
 LARGEST = 2**63 - 1
-"""Of a number in a database."""
+"""The largest id of a database."""
 MAX_OFFSET = 2**31 - 1
 
 SourceName = Annotated[
@@ -32,8 +32,8 @@ HandoffId = Annotated[int, Path(description="The number of a handoff", ge=1, le=
 DocumentId = Annotated[
     int, Path(description="The number of a document's version", ge=1, le=LARGEST, examples=[1])
 ]
-Limit = Annotated[int, Query(description="At most so many", ge=1, le=1000)]
-Offset = Annotated[int, Query(description="Leave out the first so many", ge=0, le=MAX_OFFSET)]
+Limit = Annotated[int, Query(description="At most this many", ge=1, le=1000)]
+Offset = Annotated[int, Query(description="Skip this many", ge=0, le=MAX_OFFSET)]
 
 
 def answers(

@@ -1,7 +1,7 @@
-"""The service as a process: the API and the loop that looks after sources, side by side on one event loop.
+"""The service as a process: the API and the loop that syncs sources, on one event loop.
 
-Ends in good order: no more callers are let in, those who wait are answered, runs are cancelled and write down
-how far they came. All of that takes a few seconds at most.
+It ends cleanly: no more callers are accepted, those that wait are answered, runs are cancelled and record how
+far they came. That takes a few seconds at most.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ async def serve(ports: Ports, config: Config, service: Service) -> None:
                 hint="make one first: `rowen token create NAME --scope read|sync|admin`",
             )
         if not service.standby:
-            # Whoever comes second hears so before anybody is told that this one listens.
+            # A second server fails here, before it says that it listens.
             async with orchestrator_lease(ports):
                 pass
         failure: Exception | None = None
@@ -116,7 +116,7 @@ async def serve(ports: Ports, config: Config, service: Service) -> None:
             try:
                 await _side_by_side(ports, config, service, queue, app, listening)
             except Exception as exc:
-                # Not through the lives of others: they would wrap it into something nobody recognises.
+                # Raised after the mounted applications ended: their task groups would wrap it.
                 failure = exc
         if failure is not None:
             raise failure

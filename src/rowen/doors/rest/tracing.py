@@ -1,6 +1,6 @@
 """Spans for OpenTelemetry, when `service.otel` is set: around requests by the framework, around runs here.
 
-Only the API of OpenTelemetry is used: where spans go is decided by whoever starts the process with an SDK.
+Only the API of OpenTelemetry is used: an SDK in the process decides where spans go.
 Without one, and by default, nothing is recorded and nothing is sent.
 """
 
@@ -32,7 +32,7 @@ def telemetry(*, enabled: bool, provider: trace.TracerProvider | None = None) ->
 
 
 def trace_runs(queue: SyncQueue, *, provider: trace.TracerProvider | None = None) -> None:
-    """A span for each turn, with its source while it lasts and its outcome at the end."""
+    """A span for each run, with its source while it lasts and its outcome at the end."""
     tracer = trace.get_tracer(NAME, tracer_provider=provider)
     told = queue.on_result
 

@@ -1,4 +1,4 @@
-"""Waiting for something on behalf of a caller, and not a moment longer than the caller does."""
+"""Waiting for something on behalf of a caller, only while the caller is connected."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class Gone(Exception):
-    """The caller went away; nobody will read the answer."""
+    """The caller closed the connection: no answer is sent."""
 
 
 async def while_there(request: Request, work: Coroutine[Any, Any, T]) -> T:

@@ -21,7 +21,7 @@ async def command(call: Call, ports: Ports) -> None:
 
     out, store = call.out, wiring.store_name(call.config())
     found = await states.statuses(ports)
-    embedding, workforce = await states.embedding_status(ports), await states.workforce(ports)
+    embedding, workforce = await states.embedding_status(ports.store), await states.workforce(ports)
     if out.json:
         sources = [shapes.source(one) for one in found]
         out.emit({"db": store, "sources": sources, "embedding": embedding, "workforce": workforce})

@@ -1,4 +1,4 @@
-"""What readers saw change, for those who follow: at once, or as soon as there is something."""
+"""The change feed: at once, or as soon as there is a change."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_WAIT_S = 60.0
 Since = Annotated[
     str | None,
     Query(
-        description="The `cursor` of the answer before; from the beginning when left away",
+        description="The `cursor` of the answer before; from the beginning if omitted",
         pattern=r"^[0-9]{1,18}\.[0-9]{1,18}$",
         examples=["12.34"],
     ),
@@ -27,7 +27,7 @@ Since = Annotated[
 Names = Annotated[list[str], Query(alias="source", description="Only of these sources")]
 WaitS = Annotated[
     float,
-    Query(description="When there is nothing, wait so many seconds for something", ge=0, le=MAX_WAIT_S),
+    Query(description="Without a change, wait this many seconds for one", ge=0, le=MAX_WAIT_S),
 ]
 
 

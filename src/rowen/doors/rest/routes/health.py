@@ -60,7 +60,7 @@ def status_router(ports: Ports) -> APIRouter:
     async def get_status() -> Any:
         return shapes.Status.show(
             sources=[shapes.source(one) for one in await states.statuses(ports)],
-            embedding=await states.embedding_status(ports),
+            embedding=await states.embedding_status(ports.store),
         )
 
     return api

@@ -49,8 +49,8 @@ Kinds = Annotated[
     ),
 ]
 Question = Annotated[str, Query(description="What to look for", pattern=r"\S", max_length=1000)]
-Few = Annotated[int, Query(description="At most so many hits", ge=1, le=50)]
-Skip = Annotated[int, Query(description="Leave out the best so many", ge=0, le=50)]
+Few = Annotated[int, Query(description="At most this many hits", ge=1, le=50)]
+Skip = Annotated[int, Query(description="Skip this many of the best", ge=0, le=50)]
 After = Annotated[str, Query(description="The `next` of the page before", max_length=4000)]
 
 
@@ -63,7 +63,7 @@ def _checked(kinds: list[str]) -> frozenset[str]:
 def router(ports: Ports) -> APIRouter:
     api = APIRouter(tags=["reading"])
 
-    @api.get("/search", summary="Search what is visible", **answers(shapes.AnswerPage, 400, 404))
+    @api.get("/search", summary="Search the visible documents", **answers(shapes.AnswerPage, 400, 404))
     async def search(
         request: Request,
         q: Question,
@@ -85,7 +85,7 @@ def router(ports: Ports) -> APIRouter:
             metadata=metadata,
             since=since,
         )
-        # A search by words alone never loads the model.
+        # A keyword search never loads the model.
         embedder = await for_search(ports) if mode is not SearchMode.KEYWORD else None
         answer = await searching.search(
             ports.store, embedder, q, mode=mode, filters=filters, limit=offset + limit
@@ -132,7 +132,7 @@ def router(ports: Ports) -> APIRouter:
         format: Annotated[Literal["jsonl", "csv"], Query()] = "jsonl",  # noqa: A002
         text: Annotated[bool, Query(description="Also the texts")] = True,
     ) -> StreamingResponse:
-        """One whole generation: a source that is shown anew meanwhile is written anew."""
+        """One complete generation: when it changes meanwhile, the file is written again."""
         named = await find(ports.store, source)
         folder = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="rowen-export-")
         try:

@@ -17,7 +17,7 @@ from rowen.errors import NotFound
 from rowen.managing.find import find
 from rowen.service.sync_queue import SyncQueue
 
-Newest = Annotated[int, Query(description="The newest so many", ge=1, le=1000)]
+Newest = Annotated[int, Query(description="At most this many", ge=1, le=1000)]
 AfterRun = Annotated[int, Query(description="Only runs that came after this one", ge=0, le=LARGEST)]
 
 STREAM: dict[int | str, dict[str, Any]] = {

@@ -108,7 +108,7 @@ def router(ports: Ports, queue: SyncQueue) -> APIRouter:
 
     @api.post(
         "/{source}/sync",
-        summary="Bring a source in step",
+        summary="Sync a source",
         **answers(shapes.HandoffReceipt, 404, 409, 502, 504, scope=Scope.SYNC, also=BEGUN),
     )
     async def sync_source(request: Request, source: SourceName, full: Full = False, wait: Wait = True) -> Any:

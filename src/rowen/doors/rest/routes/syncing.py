@@ -24,8 +24,8 @@ from rowen.service.sync_queue import Synced, SyncQueue
 
 PREFIX = "/api/v1"
 
-Full = Annotated[bool, Query(description="Fetch everything anew, whatever the validators say")]
-Wait = Annotated[bool, Query(description="False: answer at once, with where to look")]
+Full = Annotated[bool, Query(description="Fetch everything again, also what is unchanged")]
+Wait = Annotated[bool, Query(description="False: answer at once, with the address of the run")]
 ScrapeRun = Annotated[int | None, Query(description="Only of this run", ge=1, le=LARGEST)]
 OfStatus = Annotated[HandoffStatus | None, Query(description="Only in this state")]
 
@@ -44,7 +44,7 @@ def scraping_router(ports: Ports, queue: SyncQueue) -> APIRouter:
 
     @router.post(
         "/{source}/sync",
-        summary="Bring a source in step and hand changed items to ingestion",
+        summary="Sync a source and hand changed items to ingestion",
         **answers(shapes.HandoffReceipt, 404, 409, 502, 504, scope=Scope.SYNC, also=BEGUN),
     )
     async def sync_scraping_source(
