@@ -36,11 +36,12 @@ async def follow(
     `may_follow` is asked with each redirect's own address and its target; where it says no, the redirect is
     the answer.
     """
-    first = urls.without_credentials(request.url)
+    first = request.url
     for _ in range(at_most + 1):
         response = await ask(request)
         target = target_of(response, request.url)
         if target is None or not may_follow(request.url, target):
             return request.url, response
         request = replace(request, url=target)
-    raise Unfetchable(f"`{first}`: more than {at_most} redirects", url=first)
+    url = urls.without_credentials(first)
+    raise Unfetchable(f"`{url}`: more than {at_most} redirects", url=url)

@@ -65,15 +65,18 @@ class SiteFiles:
 
         Raises `TransientError` when it cannot be had now and never was: then the host is not asked at all.
         """
-        host = _host(url)
-        if not self._obeys or host in self._heard:
-            return self._heard.get(host)
+        if not self._obeys:
+            return None
+        origin = urls.origin_of(url)
+        host = _host(origin)
+        if host in self._heard:
+            return self._heard[host]
         async with self._gate:
             if host in self._unheard:
                 raise self._unheard[host]
             if host not in self._heard:
                 try:
-                    robots = await self._robots(urls.origin_of(url) + "/robots.txt")
+                    robots = await self._robots(origin + "/robots.txt")
                 except TransientError as exc:
                     self._unheard[host] = exc
                     raise
@@ -86,7 +89,7 @@ class SiteFiles:
 
     def heard(self, url: str) -> Robots | None:
         """The robots.txt of an address's host, if it was asked for in this run."""
-        return self._heard.get(_host(url))
+        return self._heard.get(_host(urls.origin_of(url)))
 
     def forbid(self, url: str) -> bool:
         """Does robots.txt forbid an address, as far as its host's file was asked for?"""
@@ -180,9 +183,9 @@ class SiteFiles:
             await self._store.save_listing(self._intake.lease, self._intake.run.source_id, listing)
 
 
-def _host(url: str) -> str:
+def _host(origin: str) -> str:
     """With its port; http and https are one here, as they are in a scope."""
-    return urls.origin_of(url).partition("://")[2]
+    return origin.partition("://")[2]
 
 
 def _on_one_host(at: str, target: str) -> bool:

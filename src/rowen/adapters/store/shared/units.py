@@ -38,8 +38,8 @@ def reads(unit: Unit[S, Tx, P, T]) -> Method[S, P, T]:
     """One snapshot for all statements of the unit."""
 
     @wraps(unit)
-    async def method(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return await self._db.read(lambda db: unit(self, db, *args, **kwargs))
+    def method(self: S, /, *args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, T]:
+        return self._db.read(lambda db: unit(self, db, *args, **kwargs))
 
     return method
 
@@ -48,7 +48,7 @@ def writes(unit: Unit[S, Tx, P, T]) -> Method[S, P, T]:
     """All of the unit, or nothing of it."""
 
     @wraps(unit)
-    async def method(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return await self._db.write(lambda db: unit(self, db, *args, **kwargs))
+    def method(self: S, /, *args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, T]:
+        return self._db.write(lambda db: unit(self, db, *args, **kwargs))
 
     return method
