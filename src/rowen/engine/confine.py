@@ -1,8 +1,8 @@
-"""How far a source may reach: what the operator of this machine names may be private, what others name not.
+"""What a source may reach: addresses that the operator of this machine named may be private, others may not.
 
 A source that came over the network gets ports that lead to public addresses, to the folders and to the
-variables that the operator allows, and nowhere else. Kinds of source need not know: they cannot do what their
-ports do not. `fetch.allow_private` lifts what is said about addresses.
+variables that the operator allows, and nowhere else. Kinds need no check of their own: they can do only what
+their ports do. `fetch.allow_private` allows private addresses for all sources.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def of_source(ports: Ports, source: Source) -> Ports:
 
 
 def limited(ports: Ports) -> Ports:
-    """The ports for what somebody else than the operator has named."""
+    """The ports for locations that came over the network."""
     settings = ports.fetch
 
     def open_fetcher(options: FetcherOptions) -> AbstractAsyncContextManager[Fetcher]:
@@ -46,7 +46,10 @@ def limited(ports: Ports) -> Ports:
 
 
 def check_variables(ports: Ports, settings: Mapping[str, str]) -> None:
-    """Whoever names a variable has its value sent to a server of their choice. Raises `ConfigError`."""
+    """May these settings refer to their variables? Their values are sent to the server that the source names.
+
+    Raises `ConfigError`.
+    """
     for setting, text in settings.items():
         if not set(secrets.names(text)) <= set(ports.fetch.allowed_variables):
             raise ConfigError(

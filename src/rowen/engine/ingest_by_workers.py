@@ -22,9 +22,9 @@ MAX_OUT = 2_000
 """Handoffs that may be out with workers before the harvest waits for them."""
 LOOK_AGAIN_S = 0.2
 PATIENCE_S = 5.0
-"""So long without news, and the run ingests a batch that no worker has begun."""
+"""So long without a settled handoff, and the run ingests a batch that no worker has begun."""
 LOST_S = 60.0
-"""So long without news, and the workers that began something are taken for dead."""
+"""So long without one, and the workers that began something are taken for dead."""
 
 
 class IngestionByWorkers:
@@ -72,27 +72,27 @@ class IngestionByWorkers:
     async def _wait_until(self, at_most: int) -> dict[str, Reason]:
         reasons: dict[str, Reason] = {}
         clock = self._ports.clock
-        heard = clock.monotonic()
+        last_at = clock.monotonic()
         while True:
-            news = await self._news()
-            quiet_s = clock.monotonic() - heard
-            if news:
+            settled = await self._settled()
+            quiet_s = clock.monotonic() - last_at
+            if settled:
                 self._patience_s = PATIENCE_S
             elif quiet_s >= self._patience_s:
                 # What a worker has begun is left to it while it may be alive.
                 alone = quiet_s >= LOST_S or not await workers(self._ports)
-                news = await self._do_it_here(begun=alone)
+                settled = await self._do_it_here(begun=alone)
                 # The workers that did not take this batch are not waited for at the next one.
-                self._patience_s = 0.0 if news else PATIENCE_S
-            if news:
-                reasons |= news
-                heard = clock.monotonic()
+                self._patience_s = 0.0 if settled else PATIENCE_S
+            if settled:
+                reasons |= settled
+                last_at = clock.monotonic()
             if len(self._out) <= at_most:
                 return reasons
-            if not news:
+            if not settled:
                 await clock.sleep(LOOK_AGAIN_S)
 
-    async def _news(self) -> dict[str, Reason]:
+    async def _settled(self) -> dict[str, Reason]:
         settled = await self._ports.store.settled(list(self._out))
         for one in settled:
             del self._out[one.handoff_id]

@@ -58,7 +58,7 @@ class Harvested:
 
 
 class Prepare(Protocol):
-    """Check and complete a location; with `check`, ask whoever answers there. Raises `BadLocation`.
+    """Check and complete a location; with `check`, ask the server there. Raises `BadLocation`.
 
     `settings` are the values of all of the kind's parameters, defaults included.
     """
@@ -76,7 +76,7 @@ class Kind:
     """Does a location look like one of these? The first of our own kinds that says so is asked."""
     prepare: Prepare
     guess: Prepare | None = None
-    """Asked instead when nobody named the kind; may answer that the location is better had by another one."""
+    """Called instead of `prepare` when the caller names no kind; may prepare the location for another one."""
     preload: bool = True
     """Load all that readers see before the harvest; kinds that list too much look it up page by page."""
     count: Callable[[Ports, Source, Mapping[str, Any]], Coroutine[Any, Any, int]] | None = None

@@ -55,7 +55,7 @@ PARAMS = (
 
 
 def hint(params: Mapping[str, Any]) -> str:
-    """What to do about a server that lets nobody in."""
+    """What to do about a server that answers 401 or 403."""
     given = [spec.name for spec in PARAMS if params.get(spec.name)]
     if given:
         names = " and ".join(f"`{name}`" for name in given)

@@ -11,9 +11,10 @@ from rowen.kinds.files import kind as files
 from rowen.kinds.git import kind as git
 from rowen.kinds.github import kind as github
 from rowen.kinds.llms import kind as llms
+from rowen.kinds.llms import prepare as llms_prepare
 from rowen.kinds.settings import MAX_DELETED_SHARE, WEBHOOK_SECRET
 from rowen.kinds.web import kind as web
-from rowen.kinds.web import probe
+from rowen.kinds.web import prepare as web_prepare
 
 
 def builtin() -> dict[str, Kind]:
@@ -47,7 +48,7 @@ def builtin() -> dict[str, Kind]:
                 name="llms",
                 params=llms.PARAMS,
                 claims=llms.claims,
-                prepare=probe.prepare_llms,
+                prepare=llms_prepare.prepare,
                 harvest=llms.harvest,
             ),
             Kind(
@@ -75,8 +76,8 @@ def builtin() -> dict[str, Kind]:
                 name="web",
                 params=web.PARAMS,
                 claims=lambda ports, location: True,
-                prepare=probe.prepare_web,
-                guess=probe.guess,
+                prepare=web_prepare.prepare,
+                guess=web_prepare.guess,
                 harvest=web.harvest,
             ),
         )

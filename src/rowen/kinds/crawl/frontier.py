@@ -73,7 +73,7 @@ class Frontier:
         self.released: list[str] = []
         """Other names that stand for nothing any more."""
 
-        # Addresses earlier runs met that are no documents: only these can be news on an unchanged page.
+        # Addresses earlier runs met that are no documents: only these can be new on an unchanged page.
         self._unmet = set(self._urls).difference(self._known)
         # The root and what a sitemap lists can be reached without a link.
         self._roots = tuple(dict.fromkeys(self.number(url) for url in (root, *listed)))

@@ -115,21 +115,21 @@ class Spread:
 
     async def _carry(self) -> None:
         clock = self._ports.clock
-        heard = reached = clock.monotonic()
+        answered = reached = clock.monotonic()
         patience_s = PATIENCE_S
         try:
             while not self._abandoned:
                 try:
                     await self._send()
-                    news = await self._receive()
+                    received = await self._receive()
                     reached = clock.monotonic()
-                    if news:
-                        heard, patience_s = reached, PATIENCE_S
-                    elif self._out and reached - heard >= patience_s:
-                        went = await self._go_myself(reached - heard)
+                    if received:
+                        answered, patience_s = reached, PATIENCE_S
+                    elif self._out and reached - answered >= patience_s:
+                        went = await self._go_myself(reached - answered)
                         # Workers that did not take this batch are not waited for at the next one.
                         patience_s = 0.0 if went else patience_s + PATIENCE_S
-                        heard = clock.monotonic() if went else heard
+                        answered = clock.monotonic() if went else answered
                         reached = clock.monotonic()
                 except TransientError:
                     if clock.monotonic() - reached >= STORE_AWAY_S:

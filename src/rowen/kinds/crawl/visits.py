@@ -80,17 +80,17 @@ async def visit_all(
     A task goes from page to page. `more` says cheaply whether another task would find something.
     """
     tasks = 0
-    news = asyncio.Event()
+    changed = asyncio.Event()
 
     async def visit_on(found: Visit | None) -> None:
         nonlocal tasks
         while found is not None:
             await visit(found)
             if tasks < at_a_time and more():
-                news.set()
+                changed.set()
             found = next_visit()
         tasks -= 1
-        news.set()
+        changed.set()
 
     async with asyncio.TaskGroup() as group:
         while True:
@@ -99,5 +99,5 @@ async def visit_all(
                 group.create_task(visit_on(found))
             if not tasks:
                 return
-            news.clear()
-            await news.wait()
+            changed.clear()
+            await changed.wait()

@@ -45,7 +45,7 @@ PARAMS = (
         default="",
         parse=_branch,
         identity=True,
-        help="A branch, a tag or a commit; empty for the default branch, whatever it is called",
+        help="A branch, a tag or a commit; empty for the default branch",
     ),
     Param(name="path", default="", parse=_path, identity=True, help="Only this folder or file"),
     Param(

@@ -1,7 +1,7 @@
 """Asking GitHub's API about one repository: facts, commits, trees, files and blobs.
 
-Redirects are followed within the API's host only; a token is for that host and nobody else, which is the
-fetcher's law. Which requests are worth making is decided elsewhere.
+Redirects are followed within the API's host only; a token is sent to that host only, which the
+fetcher sees to. Which requests are worth making is decided elsewhere.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def _content(response: Response) -> Content:
             return Content(id=id_, size=size)
         body = base64.b64decode(answer["content"])
     except (ValueError, KeyError, TypeError, AttributeError, binascii.Error) as exc:
-        raise Unparseable(f"`{response.url}`: the answer does not tell what is there") from exc
+        raise Unparseable(f"`{response.url}`: the answer does not say what is there") from exc
     if blob_id(body, like=id_) != id_:
         # The API looks through a link to a file of the same repository, and keeps the name of the link.
         return Content(id=id_, why_not=SYMLINK)

@@ -56,14 +56,14 @@ PARAMS = (
         default="",
         parse=_server,
         identity=True,
-        help="The API; found out for github.com, `https://HOST/api/v3` for others",
+        help="The API; detected for github.com if omitted, `https://HOST/api/v3` for others",
     ),
     Param(
         name="raw_url",
         default="",
         parse=_server,
         identity=False,
-        help="The host for raw files, asked when there is no token; found out for github.com",
+        help="The host for raw files, asked when there is no token; detected for github.com if omitted",
     ),
     Param(
         name="token",

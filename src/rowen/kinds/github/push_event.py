@@ -37,14 +37,14 @@ class Push:
     before: str
     after: str
     paths: tuple[str, ...] | None
-    """What was added, modified or removed; None when only a comparison can tell."""
+    """What was added, modified or removed; None when only a comparison shows it."""
 
     def is_of(self, branch: str | None) -> bool:
         """Is this the mirrored branch? None stands for the default branch."""
         return self.branch is not None and self.branch == (branch or self.default_branch)
 
     def references(self, within: str = "") -> tuple[str, ...] | None:
-        """What a wish names: the paths that belong to a source, and the way from commit to commit.
+        """What a sync request names: the paths that belong to a source, and the way from commit to commit.
 
         Empty when nothing of the source changed.
         """
@@ -90,12 +90,12 @@ def _paths(payload: Mapping[str, Any]) -> tuple[str, ...] | None:
             paths.update((str(path), None) for path in listed)
     if any(map(_HALF.search, paths)):
         return None
-    # Room for the word on where the push leads.
+    # Room for the mark that says where the push leads.
     return tuple(paths) if len(paths) < MAX_ONLY else None
 
 
 def repository_key(address: Any) -> str | None:
-    """`host/path` of a repository, whatever way its address is written."""
+    """`host/path` of a repository, for every way to write its address."""
     parsed = git.parse_address(address) if isinstance(address, str) else None
     if parsed is None:
         return None
@@ -105,11 +105,11 @@ def repository_key(address: Any) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """What a wish asks of a repository."""
+    """What a sync request asks of a repository."""
 
     paths: tuple[str, ...]
     pushed: bool
-    """Pushes brought it about, not somebody who just names paths."""
+    """Pushes named the paths, not a caller alone."""
     commit: str | None
     """Where the pushes lead from the commit we have; None when there is a gap, or there were none."""
 

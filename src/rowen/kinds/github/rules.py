@@ -22,7 +22,7 @@ SITE = "https://github.com"
 API = "https://api.github.com"
 RAW = "https://raw.githubusercontent.com"
 DEFAULT_BRANCH = "HEAD"
-"""The name under which git, the API and the site all know the default branch, whatever it is called."""
+"""The name under which git, the API and the site all know the default branch."""
 SECONDARY_WAIT_S = 60.0
 """What the documentation asks for when a limit was hit and the answer does not say for how long."""
 
@@ -151,7 +151,7 @@ def parse_facts(body: bytes) -> Facts:
 class Tree:
     entries: list[Entry]
     truncated: bool
-    """There is more than the API tells in one answer."""
+    """There is more than the API puts in one answer."""
 
 
 def parse_tree(body: bytes) -> Tree:

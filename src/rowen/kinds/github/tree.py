@@ -1,6 +1,6 @@
 """Listing the files of a repository at GitHub with as few requests as the API allows.
 
-One recursive tree tells everything, and with its ETag an unchanged repository costs one 304. A repository too
+One recursive tree lists everything, and with its ETag an unchanged repository costs one 304. A repository too
 large for one answer is listed folder by folder; a folder whose id is the known one is not asked about.
 """
 
@@ -28,7 +28,7 @@ class _Tree:
     folder: Folder
     validators: Validators
     split: bool
-    """Too large to be told with everything below it."""
+    """Too large to be listed with everything below it."""
 
 
 class TreeListing:
@@ -41,7 +41,7 @@ class TreeListing:
         self._address = address
         self._remembered = {} if intake.unconditional else listings
         self.complete = True
-        """Every folder told what it holds; without that, nothing is gone."""
+        """Every folder was listed; without that, nothing is gone."""
         self.branch = address.branch or DEFAULT_BRANCH
 
     async def files(self) -> list[File]:
@@ -133,7 +133,7 @@ class TreeListing:
                 return None
             tree = parse_tree(response.body)
             if tree.truncated:
-                raise Unfetchable(f"folder `{below or '/'}`: has more entries than the API tells")
+                raise Unfetchable(f"folder `{below or '/'}`: has more entries than the API lists")
         folder = gather(tree.entries, below=below, within=self._address.path, whole=not split)
         return _Tree(folder, response.validators, split)
 

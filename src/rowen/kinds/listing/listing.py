@@ -25,7 +25,7 @@ class Item:
     reference: str
     validators: Validators
     url: str = ""
-    """Where a reader finds it; empty when fetching will tell."""
+    """Where a reader finds it; empty when `Fetched` has it."""
     content_type: str = ""
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
@@ -34,12 +34,12 @@ class Item:
 class Fetched:
     body: bytes
     content_type: str = ""
-    """More exact than the listing's, when fetching told us."""
+    """More exact than the listing's, when the body came with one."""
     url: str = ""
 
 
 Fetch = Callable[[Item], Awaitable[Fetched | None]]
-"""Answers None for an item that turns out to be no document; it has counted why."""
+"""Returns None for an item that is no document, after counting why."""
 
 Look = Callable[[str], Awaitable[tuple[Item, Fetched | None] | None]]
 """What stands at a reference now; None for nothing, an item without a body for what is no document."""
@@ -58,10 +58,10 @@ async def take_in(
     gone_reason: str = "absent",
     announce: Callable[[Sequence[Item]], Awaitable[None]] | None = None,
 ) -> TransientError | None:
-    """Go through a listing; answers why the client made us stop early, if it did.
+    """Go through a listing; returns why the upstream made the run stop early, if it did.
 
     Errors of one item are its own. Without a complete listing, or after a stop, nothing is gone. `announce`
-    is told which items will be fetched, for a source that can bring them together.
+    gets the items that will be fetched, for a source that can fetch them together.
     """
     leftovers = await ports.store.leftovers(intake.run.source_id)
     listed: set[str] = set()
@@ -92,7 +92,7 @@ async def take_in(
 async def take_in_named(
     intake: Intake, references: Sequence[str], look: Look, *, concurrency: int = 3
 ) -> TransientError | None:
-    """Go through what somebody says has changed, without a listing; answers like `take_in`.
+    """Go through references that are said to have changed, without a listing; returns what `take_in` does.
 
     Only what `look` finds nothing of is gone.
     """
@@ -114,7 +114,7 @@ async def take_in_named(
 async def _each(
     intake: Intake, work: Sequence[tuple[str, Callable[[], Awaitable[None]]]], concurrency: int
 ) -> TransientError | None:
-    """Do the work of each reference; answers why the client made us stop, if it did."""
+    """Do the work of each reference; returns why the upstream made the run stop, if it did."""
     stopped: list[TransientError] = []
     waiting = iter(work)
     intake.queued = len(work)

@@ -1,7 +1,7 @@
 """Which files of a listing are worth reading: the chosen paths, and of those the ones that are text.
 
-An ending says it for most. The others are opened once; those that turn out to be no text, or too much of it,
-are remembered with their tag (whatever changes when the file does) and not opened again until it differs.
+For most the ending of the name decides. The others are opened once; those that are no text, or too much of
+it, are remembered with their tag (a validator or blob id) and not opened again until the tag differs.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Taking in the files of a git tree, whoever listed it.
+"""Taking in the files of a git tree, for the `git` and `github` kinds.
 
-The validator of a file is its blob id: the same id is the same bytes, so nothing is asked about it. What the
-kinds of repositories have in common is here; listing a tree and reading a blob are theirs.
+The validator of a file is its blob id: the same id is the same bytes, so nothing is asked about it. Listing a
+tree and reading a blob are left to the kinds.
 """
 
 from __future__ import annotations
@@ -40,9 +40,10 @@ async def take_in_files(
     concurrency: int,
     announce: Callable[[Sequence[File]], Awaitable[None]] | None = None,
 ) -> TransientError | None:
-    """Answers why the run had to stop early, if it had to. `page_of` is where a person reads a path.
+    """Returns why the run had to stop early, if it had to. `page_of` is where a person reads a path.
 
-    `read` answers None for a file that is larger than bodies may be; where sizes are listed, it is not asked.
+    `read` returns None for a file that is larger than bodies may be. A file whose listed size says so is not
+    read at all.
     """
     text = TextFiles(ports, intake, params)
     text.load(listings)
@@ -60,13 +61,13 @@ async def take_in_files(
         file = chosen[item.reference]
         return text.content(file.path, file.id, await read(file), url=page_of(file.path))
 
-    async def tell(items: Sequence[Item]) -> None:
+    async def announce_files(items: Sequence[Item]) -> None:
         if announce is not None:
             await announce([chosen[item.reference] for item in items])
 
     items = (Item(reference=file.path, validators=Validators(file.id)) for file in chosen.values())
     stopped = await take_in(
-        ports, intake, items, fetch, complete=complete, concurrency=concurrency, announce=tell
+        ports, intake, items, fetch, complete=complete, concurrency=concurrency, announce=announce_files
     )
     await text.save({file.path for file in files})
     return stopped

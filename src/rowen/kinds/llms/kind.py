@@ -105,7 +105,7 @@ class _ListedPages(Pages):
         if visit.depth == 0:
             # What is remembered of the list must be of the version the server is asked about.
             return self._payload is None or self._payload["of"] != (known.body_hash or b"").hex()
-        # A new note in the list is news of a page that did not change itself.
+        # A new note in the list changes the metadata of a page that did not change itself.
         return bool(known.document_id) and self._said_of(visit.url) != self._stored_of(visit.url)
 
     async def root(self, visit: Visit, response: Response) -> bool:
@@ -132,7 +132,7 @@ class _ListedPages(Pages):
 
     def _said_of(self, url: str) -> dict[str, Any]:
         if self._entries is None:
-            # The list cannot be had and never was: what was stored stands.
+            # The list could not be had in any run: what is stored stands.
             return self._stored_of(url)
         entry = self._entries.get(url)
         return entry.metadata if entry else {}

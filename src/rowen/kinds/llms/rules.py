@@ -61,13 +61,13 @@ class Part:
     """One document inside llms-full.txt."""
 
     reference: str
-    """Its own address where the file tells it, else its place in the file."""
+    """Its own address where the file names it, else its place in the file."""
     title: str
     text: str
 
 
 def looks_like(text: str) -> bool:
-    """Is this an llms.txt, and not whatever a server answers to every address?"""
+    """Is this an llms.txt, and not the page that a server answers to every address?"""
     start = text.removeprefix("\ufeff").lstrip()
     return start.startswith("# ") and _ANY_LINK.search(start) is not None
 
@@ -134,7 +134,7 @@ def named_markdown(url: str) -> bool:
 
 
 def named_otherwise(url: str) -> bool:
-    """Does the address alone say that this is no Markdown? Then nobody needs to be asked."""
+    """Does the address alone say that this is no Markdown? Then the server is not asked for it."""
     return _ending(url) in _OTHER_ENDINGS
 
 
