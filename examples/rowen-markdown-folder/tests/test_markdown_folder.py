@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
@@ -15,17 +14,15 @@ Rowen = Callable[..., str]
 
 
 @pytest.fixture
-def rowen(tmp_path: Path) -> Rowen:
+def rowen(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Rowen:
+    """The `rowen` command, without a process for each call."""
+    (command,) = entry_points(group="console_scripts", name="rowen")
+
     def call(*arguments: str, code: int = 0) -> str:
-        database = f"sqlite:///{tmp_path / 'rowen.db'}"
-        done = subprocess.run(
-            [sys.executable, "-m", "rowen", *arguments, "--db", database],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == code, done.stderr
-        return done.stdout + done.stderr
+        ended = command.load()([*arguments, "--db", f"sqlite:///{tmp_path / 'rowen.db'}"])
+        captured = capsys.readouterr()
+        assert ended == code, captured.err
+        return captured.out + captured.err
 
     return call
 
