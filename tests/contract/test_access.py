@@ -1,4 +1,4 @@
-"""What the store promises about tokens, wishes for a sync, and web hook deliveries."""
+"""What the store promises about tokens, requests for a sync, and the deliveries of incoming hooks."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ async def test_a_removed_token_opens_nothing(store: Store) -> None:
     assert await store.token(digest("secret"), now=NOW) is None
 
 
-async def test_wishes_for_one_source_become_one(store: Store) -> None:
+async def test_requests_for_one_source_become_one(store: Store) -> None:
     source = await a_source(store)
     await store.request_sync(source.id, only=["a", "b"], reason="push", now=NOW)
     await store.request_sync(source.id, only=["b", "c"], reason="push", now=LATER)
-    (wish,) = await store.sync_requests()
-    assert (wish.only, wish.requested_at) == (("a", "b", "c"), NOW)
+    (request,) = await store.sync_requests()
+    assert (request.only, request.requested_at) == (("a", "b", "c"), NOW)
     await store.request_sync(source.id, only=None, reason="api", now=LATER)
     assert (await store.sync_requests())[0].only is None
 
@@ -59,7 +59,7 @@ async def test_more_references_than_can_be_named_become_everything(store: Store)
     assert (await store.request_sync(source.id, only=many, reason="push", now=NOW)).only is None
 
 
-async def test_a_wish_that_joined_while_a_run_was_under_way_is_not_lost(store: Store) -> None:
+async def test_a_request_that_joined_while_a_run_was_under_way_is_not_lost(store: Store) -> None:
     source = await a_source(store)
     taken = await store.request_sync(source.id, only=["a"], reason="push", now=NOW)
     joined = await store.request_sync(source.id, only=["b"], reason="push", now=NOW)
@@ -69,16 +69,16 @@ async def test_a_wish_that_joined_while_a_run_was_under_way_is_not_lost(store: S
     assert await store.sync_requests() == []
 
 
-async def test_a_wish_for_everything_anew_stays_one_when_others_join_it(store: Store) -> None:
+async def test_a_request_for_everything_anew_stays_one_when_others_join_it(store: Store) -> None:
     source = await a_source(store)
     assert not (await store.request_sync(source.id, only=["a"], reason="push", now=NOW)).full
     assert (await store.request_sync(source.id, only=None, full=True, reason="api", now=NOW)).full
     assert (await store.request_sync(source.id, only=["b"], reason="push", now=NOW)).full
-    (wish,) = await store.sync_requests()
-    assert (wish.full, wish.only) == (True, None)
+    (request,) = await store.sync_requests()
+    assert (request.full, request.only) == (True, None)
 
 
-async def test_finishing_a_wish_twice_does_not_remove_the_next_one(store: Store) -> None:
+async def test_finishing_a_request_twice_does_not_remove_the_next_one(store: Store) -> None:
     source = await a_source(store)
     first = await store.request_sync(source.id, only=None, reason="api", now=NOW)
     await store.finish_request(first)
@@ -87,23 +87,23 @@ async def test_finishing_a_wish_twice_does_not_remove_the_next_one(store: Store)
     assert await store.sync_requests() == [later]
 
 
-async def test_a_delivery_leaves_a_wish_once(store: Store) -> None:
+async def test_a_delivery_leaves_a_request_once(store: Store) -> None:
     source = await a_source(store)
 
     async def deliver(hook: str, now: datetime) -> bool:
-        wish = await store.request_by_delivery(hook, "1", source.id, only=["a"], reason="push", now=now)
-        return wish is not None
+        request = await store.request_by_delivery(hook, "1", source.id, only=["a"], reason="push", now=now)
+        return request is not None
 
     assert await deliver("docs", NOW)
-    (wish,) = await store.sync_requests()
-    assert (wish.only, wish.reason, wish.number) == (("a",), "push", 1)
+    (request,) = await store.sync_requests()
+    assert (request.only, request.reason, request.number) == (("a",), "push", 1)
     assert not await deliver("docs", LATER)
-    assert await store.sync_requests() == [wish]
+    assert await store.sync_requests() == [request]
     assert await deliver("other", LATER)
     assert await deliver("docs", NOW + timedelta(days=8))
 
 
-async def test_a_delivery_whose_wish_could_not_be_stored_is_not_known(store: Store) -> None:
+async def test_a_delivery_whose_request_could_not_be_stored_is_not_known(store: Store) -> None:
     source = await a_source(store)
     with pytest.raises(Exception):  # noqa: B017 - each database has its own words for it
         await store.request_by_delivery("docs", "1", source.id + 1, only=None, reason="push", now=NOW)

@@ -135,7 +135,7 @@ async def test_a_ticket_for_later_waits_while_others_go(engine: str) -> None:
         assert [p["n"] for p in await dispatcher.outstanding("work")] == [1]
 
 
-async def test_a_handler_with_a_bug_loses_no_ticket_and_stops_nobody(
+async def test_a_handler_with_a_bug_loses_no_ticket_and_stops_no_other(
     engine: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with opened(engine) as ports:

@@ -45,7 +45,7 @@ async def test_the_end_of_the_feed_can_be_written_down(store: Store) -> None:
     assert Cursor.parse(str(end)) == end
 
 
-async def test_the_feed_says_nothing_of_a_generation_nobody_saw(store: Store) -> None:
+async def test_the_feed_says_nothing_of_a_generation_no_reader_saw(store: Store) -> None:
     source = await a_source(store)
     lease, run = await a_run(store, source)
     await ingest(store, lease, run, await store.stage(lease, run, [a_draft(A, "a")], now=NOW))

@@ -96,7 +96,7 @@ async def test_a_handoff_that_ended_stays_as_it_ended(store: Store) -> None:
     assert found.status is COMPLETED
 
 
-async def test_whoever_lost_the_lease_cancels_nothing(store: Store) -> None:
+async def test_a_process_that_lost_the_lease_cancels_nothing(store: Store) -> None:
     lease, _, (one,) = await staged(store, "a")
     await store.release_lease(lease)
     (source,) = await store.sources()

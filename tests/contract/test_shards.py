@@ -100,7 +100,7 @@ async def test_the_first_question_brings_the_hosts_first_turn(crawl: Crawl, disp
     }
 
 
-async def test_there_is_no_second_ticket_while_somebody_is_on_the_way(
+async def test_there_is_no_second_ticket_while_a_worker_has_the_turn(
     crawl: Crawl, dispatcher: Dispatcher
 ) -> None:
     await crawl.ask("a")
@@ -128,14 +128,14 @@ async def test_every_run_has_turns_and_questions_of_its_own(
     assert await sent(dispatcher) == [1, 1]
     assert await crawl.taken(1) == ["mine"]
     await crawl.answer(ids)
-    assert await other.answers() == {}, "nobody answers for another run"
+    assert await other.answers() == {}, "no run answers for another"
     assert await other.taken(1) == ["theirs"]
     await other.answer(ids)
-    assert await crawl.answers() == {}, "nobody takes another run's answers"
+    assert await crawl.answers() == {}, "no run takes another's answers"
     assert list(await other.answers()) == ids
 
 
-async def test_asking_nothing_sends_nobody(crawl: Crawl, dispatcher: Dispatcher) -> None:
+async def test_asking_nothing_sends_no_ticket(crawl: Crawl, dispatcher: Dispatcher) -> None:
     assert await crawl.ask() == []
     assert await sent(dispatcher) == []
 
@@ -205,7 +205,7 @@ async def test_a_turn_that_was_passed_on_takes_nothing_new(crawl: Crawl) -> None
     assert await crawl.taken(2) == ["b"]
 
 
-async def test_a_turn_after_which_nobody_was_sent_takes_nothing_new(crawl: Crawl) -> None:
+async def test_a_turn_after_which_no_ticket_was_sent_takes_nothing_new(crawl: Crawl) -> None:
     ids = await crawl.ask("a")
     await crawl.take(1)
     await crawl.answer(ids)
@@ -234,7 +234,7 @@ async def test_where_questions_wait_the_next_turn_begins(crawl: Crawl, dispatche
     assert (await dispatcher.outstanding(FETCH))[1] == fetch_payload(crawl.lease, crawl.run, HOST, 2)
 
 
-async def test_where_no_question_waits_nobody_is_sent_until_there_is_one(
+async def test_where_no_question_waits_no_ticket_is_sent_until_there_is_one(
     crawl: Crawl, dispatcher: Dispatcher
 ) -> None:
     ids = await crawl.ask("a")
@@ -299,7 +299,7 @@ async def test_seizing_frees_what_a_dead_worker_had_taken(crawl: Crawl) -> None:
     assert [(one.asked["page"], one.attempts) for one in found] == [("b", 2), ("c", 1)]
 
 
-async def test_seizing_what_nobody_began_leaves_the_rest_to_those_who_took_it(crawl: Crawl) -> None:
+async def test_seizing_what_no_worker_began_leaves_the_rest_to_those_who_took_it(crawl: Crawl) -> None:
     await crawl.ask("a", "b", "c")
     await crawl.take(1, limit=2)
     turn = await crawl.seize(begun=False)
@@ -307,7 +307,7 @@ async def test_seizing_what_nobody_began_leaves_the_rest_to_those_who_took_it(cr
     assert await crawl.taken(1) == ["a", "b"]
 
 
-async def test_seizing_sends_nobody_and_neither_do_questions_after_it(
+async def test_seizing_sends_no_ticket_and_neither_do_questions_after_it(
     crawl: Crawl, dispatcher: Dispatcher
 ) -> None:
     await crawl.ask("a")
@@ -326,12 +326,12 @@ async def test_a_turn_that_lost_its_host_is_powerless(crawl: Crawl, dispatcher: 
     assert await crawl.taken(turn) == ["a", "b"]
 
 
-async def test_whoever_lost_its_host_may_still_answer_what_it_asked(crawl: Crawl) -> None:
+async def test_a_worker_that_lost_its_host_may_still_answer_what_it_asked(crawl: Crawl) -> None:
     ids = await crawl.ask("a", "b")
     await crawl.take(1)
     turn = await crawl.seize()
     await crawl.answer(ids[:1], "late")
-    assert await crawl.taken(turn) == ["b"], "nobody asks again for what was answered"
+    assert await crawl.taken(turn) == ["b"], "what was answered is not asked again"
     assert await crawl.answers() == {ids[0]: {"text": "late"}}
 
 
@@ -351,7 +351,7 @@ async def test_seizing_again_frees_what_was_seized(crawl: Crawl) -> None:
     assert await crawl.taken(3) == ["a"]
 
 
-async def test_a_host_nobody_asked_about_can_be_seized(crawl: Crawl, dispatcher: Dispatcher) -> None:
+async def test_a_host_that_was_not_asked_about_can_be_seized(crawl: Crawl, dispatcher: Dispatcher) -> None:
     assert await crawl.seize() == 1
     await crawl.ask("a")
     assert await sent(dispatcher) == []
@@ -402,7 +402,7 @@ async def test_answering_nothing_is_nothing(crawl: Crawl) -> None:
     assert await crawl.answers() == {}
 
 
-async def test_whatever_is_in_a_page_comes_back_as_it_was(store: Store, crawl: Crawl) -> None:
+async def test_everything_in_a_page_comes_back_as_it_was(store: Store, crawl: Crawl) -> None:
     odd = {
         "text": "nul \0 here, \\u0000 there, é 漢字 🌾, a quote ' and a \\",
         "list": [1, 1.5, None, True, {"\0": ""}],
@@ -429,7 +429,7 @@ CALLS: dict[str, Callable[[Crawl], Awaitable[object]]] = {
 
 
 @pytest.mark.parametrize("call", CALLS)
-async def test_whoever_lost_the_lease_changes_nothing(
+async def test_a_process_that_lost_the_lease_changes_nothing(
     store: Store, crawl: Crawl, dispatcher: Dispatcher, call: str
 ) -> None:
     first, second, _ = await crawl.ask("a", "b", "c")

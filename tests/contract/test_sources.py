@@ -165,7 +165,7 @@ async def test_new_validators_change_no_version_and_no_generation(store: Store) 
     assert (await reload(store, source)).active_generation == run.generation
 
 
-async def test_the_same_text_is_stored_and_embedded_once_whoever_uses_it(store: Store) -> None:
+async def test_the_same_text_is_stored_and_embedded_once_for_all_who_use_it(store: Store) -> None:
     one, other = await a_source(store, "one"), await a_source(store, "other")
     await a_generation(store, one, {A: "# Shared\n\ntext"})
     lease, run = await a_run(store, other)

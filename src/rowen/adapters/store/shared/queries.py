@@ -1,4 +1,4 @@
-"""Named statements: those in `queries.sql` here, and those a database has in their place or besides.
+"""Named statements: those in `sql/` here, by topic, and those a database has in their place or besides.
 
 They are written in the SQL that both databases understand, with `:name` for a value. Three things are written
 as neither of them does, and each database's rules put its own in their place:
@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import resources
+from importlib.resources.abc import Traversable
 
 Rule = tuple[str, str | Callable[[re.Match[str]], str]]
 """A pattern, and what comes in its place."""
@@ -31,8 +32,8 @@ class Queries:
 
     def text(self, name: str) -> str:
         """A statement as it is written, to be put together with others."""
-        texts = written(self._package)
-        return _COMMENT.sub("", texts[name] if name in texts else written(__package__)[name])
+        texts = own(self._package)
+        return _COMMENT.sub("", texts[name] if name in texts else shared()[name])
 
     def translated(self, statement: str) -> str:
         for pattern, put in self._rules:
@@ -44,8 +45,18 @@ class Queries:
 
 
 @cache
-def written(package: str) -> dict[str, str]:
-    """The statements of a package by name, each with the sentence that says what it is for."""
-    text = (resources.files(package) / "queries.sql").read_text("utf-8")
-    parts = _NAME.split(text)
-    return {name: body.strip() for name, body in zip(parts[1::2], parts[2::2], strict=True)}
+def shared() -> dict[str, str]:
+    """The statements of both databases by name, each with the sentence that says what it is for."""
+    files = (resources.files(__package__) / "sql").iterdir()
+    return {name: text for file in files for name, text in _named(file).items()}
+
+
+@cache
+def own(package: str) -> dict[str, str]:
+    """The statements of one database."""
+    return _named(resources.files(package) / "queries.sql")
+
+
+def _named(file: Traversable) -> dict[str, str]:
+    parts = _NAME.split(file.read_text("utf-8"))
+    return {name: text.strip() for name, text in zip(parts[1::2], parts[2::2], strict=True)}

@@ -25,6 +25,9 @@ from rowen.ports.dispatcher import INGEST, ingest_payload
 from rowen.ports.embedder import Model
 from rowen.ports.store.handoffs import Ingested, Settled, Staged
 
+Key = tuple[int, bytes]
+"""A reference and the hash of its payload: there is one handoff of them."""
+
 
 class Handoffs(Topic):
     @writes
@@ -43,38 +46,21 @@ class Handoffs(Topic):
         urls = [url for draft in drafts for url in (draft.reference, *draft.links)]
         ids = reference_ids(db, run.source_id, urls)
         contents = _contents(db, {draft.content_hash: draft.text for draft in drafts})
-        keys = [(ids[draft.reference], draft.payload_hash) for draft in drafts]
-        rows = db.rows("handoffs_find", refs=[ref for ref, _ in keys])
-        earlier = {(row[0], row[1]): (row[2], HandoffStatus(row[3]), row[4]) for row in rows}
-        fresh: dict[tuple[int, bytes], dict[str, Any]] = {}
-        again: list[dict[str, Any]] = []
-        for key, draft in zip(keys, drafts, strict=True):
-            values = _values(run, draft, ids, contents[draft.content_hash][0], key, now)
-            if key not in earlier:
-                fresh[key] = values | {"reason": Reason.QUEUED_FROM_SCRAPE.value}
-                continue
-            handoff_id, status, attempts = earlier[key]
-            again.append(
-                values
-                | {
-                    "handoff": handoff_id,
-                    "attempts": attempts_kept(status, attempts),
-                    "reason": reopen_reason(status).value,
-                }
-            )
-        handoffs = {key: handoff_id for key, (handoff_id, _, _) in earlier.items()}
-        handoffs |= zip(fresh, db.insert_many("handoff_insert", list(fresh.values())), strict=True)
-        db.write_many("handoff_reopen", again)
+        by_key = [((ids[draft.reference], draft.payload_hash), draft) for draft in drafts]
+        wanted = {
+            key: _values(run, key, contents[draft.content_hash][0], draft, ids, now) for key, draft in by_key
+        }
+        handoffs = _queue(db, wanted)
         found = [
             Staged(
-                handoff_id=handoffs[key],
+                handoff_id=handoffs[key][0],
                 reference_id=key[0],
                 content_id=contents[draft.content_hash][0],
                 sectioned=contents[draft.content_hash][1],
-                attempts=attempts_kept(*earlier[key][1:]) if key in earlier else 0,
+                attempts=handoffs[key][1],
                 draft=draft,
             )
-            for key, draft in zip(keys, drafts, strict=True)
+            for key, draft in by_key
         ]
         if dispatch:
             _dispatch(db, lease, run, found, now)
@@ -250,8 +236,27 @@ def _contents(db: Transaction, texts: Mapping[bytes, str]) -> dict[bytes, tuple[
     return found
 
 
+def _queue(db: Transaction, wanted: Mapping[Key, dict[str, Any]]) -> dict[Key, tuple[int, int]]:
+    """Handoffs with these values, new ones or those that were there before: their ids and attempts."""
+    rows = db.rows("handoffs_find", refs=[ref for ref, _ in wanted])
+    earlier = {(row[0], row[1]): (row[2], HandoffStatus(row[3]), row[4]) for row in rows}
+    fresh = [key for key in wanted if key not in earlier]
+    found: dict[Key, tuple[int, int]] = {}
+    again: list[dict[str, Any]] = []
+    for key in (key for key in wanted if key in earlier):
+        handoff_id, status, attempts = earlier[key]
+        kept = attempts_kept(status, attempts)
+        found[key] = (handoff_id, kept)
+        reason = reopen_reason(status).value
+        again.append(wanted[key] | {"handoff": handoff_id, "attempts": kept, "reason": reason})
+    reason = Reason.QUEUED_FROM_SCRAPE.value
+    ids = db.insert_many("handoff_insert", [wanted[key] | {"reason": reason} for key in fresh])
+    db.write_many("handoff_reopen", again)
+    return found | {key: (handoff_id, 0) for key, handoff_id in zip(fresh, ids, strict=True)}
+
+
 def _values(
-    run: Run, draft: Draft, ids: Mapping[str, int], content_id: int, key: tuple[int, bytes], now: datetime
+    run: Run, key: Key, content_id: int, draft: Draft, ids: Mapping[str, int], now: datetime
 ) -> dict[str, Any]:
     return {
         "source": run.source_id,

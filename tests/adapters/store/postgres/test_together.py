@@ -56,7 +56,7 @@ async def until_it_waits(server: Server, store: PostgresStore) -> None:
     waiting = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = %s"
     async with asyncio.timeout(120):
         with server.connect() as db:
-            # The server tells nobody who begins to wait: it must be asked.
+            # The server does not announce who begins to wait: it must be asked.
             while not db.execute(waiting, (store.database.schema,)).fetchone():  # noqa: ASYNC110
                 await asyncio.sleep(0)
 
@@ -114,7 +114,7 @@ async def test_a_takeover_waits_for_the_write_that_is_under_way(
         await store.stage(lease, run, [a_draft(A, "late")], now=NOW)
 
 
-async def test_a_unit_of_work_that_has_begun_ends_though_nobody_waits(
+async def test_a_unit_of_work_that_has_begun_ends_though_its_caller_is_gone(
     stores: tuple[PostgresStore, PostgresStore],
 ) -> None:
     store, _ = stores
@@ -166,18 +166,18 @@ async def test_workers_of_one_run_may_bring_the_same_page_twice(
     assert len(await stores[0].documents(source.id)) == 30
 
 
-async def test_two_first_wishes_at_once_become_one_that_has_both(
+async def test_two_first_requests_at_once_become_one_that_has_both(
     stores: tuple[PostgresStore, PostgresStore],
 ) -> None:
     source = await a_source(stores[0])
-    wishes = [
+    requests = [
         store.request_sync(source.id, only=[f"{n}"], reason="push", now=NOW)
         for n, store in enumerate([*stores, *stores])
     ]
-    await asyncio.gather(*wishes)
-    (wish,) = await stores[0].sync_requests()
-    assert wish.only is not None
-    assert sorted(wish.only) == ["0", "1", "2", "3"]
+    await asyncio.gather(*requests)
+    (request,) = await stores[0].sync_requests()
+    assert request.only is not None
+    assert sorted(request.only) == ["0", "1", "2", "3"]
 
 
 async def test_news_becomes_visible_in_the_order_of_its_numbers(
@@ -198,7 +198,7 @@ async def test_news_becomes_visible_in_the_order_of_its_numbers(
     await asyncio.to_thread(reached.wait, 5)
     finishing = await begun(other.finish_run(lease, run, an_end(run), now=LATER))
     await until_it_waits(postgres, store)
-    assert (await store.feed_end()) == START, "nobody may see the later one before the earlier one"
+    assert (await store.feed_end()) == START, "no reader may see the later one before the earlier one"
     go_on.set()
     await asyncio.gather(slow, finishing)
     assert (await store.feed_end()).activation == 2
@@ -359,14 +359,14 @@ async def test_no_question_is_left_without_a_turn_however_they_fall(
             asked.update(await store.ask_pages(lease, run, HOST, [question], now=NOW))
 
     async def visit(asking: asyncio.Future[list[None]]) -> None:
-        """Every turn that was sent, once; it ends when nobody is sent any more."""
+        """Every turn that was sent, once; it ends when no ticket is sent any more."""
         done, over = 0, False
         while not over or answered < asked:
             # Before the tickets are looked at: from then on no question brings one.
             over = asking.done()
             sent = await turns_sent(postgres, store)
             assert sent == list(range(1, len(sent) + 1)), "each turn has one ticket"
-            assert len(sent) > done or not over, f"nobody goes for {asked - answered}"
+            assert len(sent) > done or not over, f"no ticket for {asked - answered}"
             for turn in range(done + 1, len(sent) + 1):
                 questions = await other.take_pages(lease, run, HOST, turn, limit=5)
                 assert not answered & {one.id for one in questions}

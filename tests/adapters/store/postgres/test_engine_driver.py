@@ -1,4 +1,4 @@
-"""The engine's way to the database: who waits for announcements keeps nobody from asking."""
+"""The engine's way to the database: waiting for announcements keeps no query waiting."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ async def driver(postgres: Server) -> AsyncIterator[EngineDriver]:
 
 
 async def test_a_question_is_answered_while_announcements_are_waited_for(driver: EngineDriver) -> None:
-    async with driver._connection.lock:  # as it is while somebody listens
+    async with driver._connection.lock:  # as it is while the driver listens
         assert await driver.fetch("SELECT 1 AS one") == [{"one": 1}]
         assert await driver.execute("SELECT 1") == "SELECT 1"
 

@@ -42,7 +42,7 @@ def test_every_error_of_the_driver_has_a_verdict() -> None:
     classes = every_class(psycopg.Error)
     codes = {found.sqlstate for found in classes if found.sqlstate}
     assert len(codes) > 200
-    assert {code[:2] for code in codes} == set(CLASSES), "a class of errors that nobody thought about"
+    assert {code[:2] for code in codes} == set(CLASSES), "a class of errors without a verdict"
     assert set(CODES) <= codes
     for found in classes:
         error = found("said")

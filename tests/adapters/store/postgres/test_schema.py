@@ -17,14 +17,14 @@ from rowen.adapters.store.postgres.database import PostgresDatabase
 from rowen.adapters.store.postgres.migrate import migrations
 from rowen.adapters.store.postgres.store import PostgresStore
 from rowen.adapters.store.postgres.transaction import QUERIES
-from rowen.adapters.store.shared.queries import written
+from rowen.adapters.store.shared.queries import own, shared
 from rowen.adapters.store.shared.transaction import Lock
 from rowen.errors import StoreUnusable
 from tests.support.postgres import Server
 
 pytestmark = pytest.mark.anyio
 
-STORES = Path(__file__).parents[3] / "src/rowen/adapters/store"
+STORES = Path(__file__).parents[4] / "src/rowen/adapters/store"
 FOLDER = STORES / "postgres"
 
 # What the engine of the workers makes itself is not ours to describe.
@@ -99,7 +99,7 @@ def test_every_query_is_valid_and_used(postgres: Server, schema: str) -> None:
     folders = (STORES / "shared", FOLDER)
     code = "".join(path.read_text("utf-8") for folder in folders for path in folder.rglob("*.py"))
     code += "".join(f'"lock_{one.value}"' for one in Lock)
-    here = written("rowen.adapters.store.shared") | written("rowen.adapters.store.postgres")
+    here = shared() | own("rowen.adapters.store.postgres")
     with postgres.connect() as db:
         db.execute(f"SET search_path TO {schema}, public")
         for name, text in here.items():
@@ -181,7 +181,7 @@ async def test_a_server_without_pgvector_is_said_plainly(postgres: Server, datab
     assert "install pgvector" in str(caught.value.hint)
 
 
-async def test_whoever_may_not_set_up_pgvector_is_told_who_can(postgres: Server, database: str) -> None:
+async def test_a_user_who_may_not_set_up_pgvector_is_told_who_can(postgres: Server, database: str) -> None:
     with postgres.connect() as db:
         db.execute("CREATE ROLE humble LOGIN")
         try:

@@ -1,0 +1,80 @@
+-- name: known
+-- The visible versions of a source, as a run needs them.
+SELECT d.id, d.ref_id, r.reference, c.hash, d.body_hash, d.payload_hash, d.etag, d.last_modified, d.depth, d.links
+FROM sources s
+JOIN documents d ON d.source_id = s.id AND d.born <= s.active_generation
+     AND (d.died IS NULL OR d.died > s.active_generation)
+JOIN refs r ON r.id = d.ref_id
+JOIN contents c ON c.id = d.content_id
+WHERE s.id = :source
+ORDER BY d.depth, d.ref_id;
+
+-- name: known_among
+-- The same for these references only.
+SELECT d.id, d.ref_id, r.reference, c.hash, d.body_hash, d.payload_hash, d.etag, d.last_modified, d.depth, d.links
+FROM refs r
+JOIN sources s ON s.id = r.source_id
+JOIN documents d ON d.ref_id = r.id AND d.born <= s.active_generation
+     AND (d.died IS NULL OR d.died > s.active_generation)
+JOIN contents c ON c.id = d.content_id
+WHERE r.source_id = :source AND r.reference IN keys(:keys);
+
+-- name: leftovers
+-- Versions beyond the active generation that were handed off, the newest of each reference last.
+SELECT h.ref_id, r.reference, c.hash, h.body_hash, h.payload_hash, h.etag, h.last_modified, h.depth, h.links
+FROM handoffs h
+JOIN refs r ON r.id = h.ref_id
+JOIN contents c ON c.id = h.content_id
+WHERE h.source_id = :source
+  AND h.generation > (SELECT active_generation FROM sources WHERE id = :source)
+ORDER BY h.updated_at, h.id;
+
+-- name: leftovers_among
+-- Versions beyond the active generation of these references.
+SELECT h.ref_id, r.reference, c.hash, h.body_hash, h.payload_hash, h.etag, h.last_modified, h.depth, h.links
+FROM refs r
+JOIN handoffs h ON h.ref_id = r.id
+JOIN contents c ON c.id = h.content_id
+WHERE r.source_id = :source AND r.reference IN keys(:keys)
+  AND h.generation > (SELECT active_generation FROM sources WHERE id = :source)
+ORDER BY h.updated_at, h.id;
+
+-- name: visible_references
+-- What readers see, a page at a time in the order of references.
+SELECT r.reference
+FROM refs r
+JOIN sources s ON s.id = r.source_id
+WHERE r.source_id = :source AND r.reference > :after
+  AND EXISTS (SELECT 1 FROM documents d WHERE d.ref_id = r.id AND d.born <= s.active_generation
+              AND (d.died IS NULL OR d.died > s.active_generation))
+ORDER BY r.reference LIMIT :limit;
+
+-- name: metadata_by_source
+-- The metadata of what readers see.
+SELECT r.reference, d.metadata FROM documents_active d JOIN refs r ON r.id = d.ref_id WHERE d.source_id = :source;
+
+-- name: refs_by_source
+-- Every address ever met in a source.
+SELECT id, reference, alias_of FROM refs WHERE source_id = :source;
+
+-- name: ref_alias
+-- Another name of a reference.
+UPDATE refs SET alias_of = :of WHERE id = :ref;
+
+-- name: listings_by_source
+-- Remembered listings.
+SELECT url, etag, last_modified, payload FROM listings WHERE source_id = :source;
+
+-- name: documents_unborn
+-- Versions of these references that were to be born at a generation.
+DELETE FROM documents WHERE source_id = :source AND born = :generation AND ref_id IN list(:refs);
+
+-- name: documents_retire
+-- What is visible of these references dies at a generation.
+UPDATE documents SET died = :generation WHERE source_id = :source AND died IS NULL AND ref_id IN list(:refs);
+
+-- name: document_refresh
+-- New validators for the same text.
+UPDATE documents SET etag = :etag, last_modified = :last_modified, body_hash = :body_hash,
+       links = coalesce(:links, links)
+WHERE id = :document;

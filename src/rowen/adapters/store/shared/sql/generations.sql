@@ -1,0 +1,93 @@
+-- name: generations_by_source
+-- The generations that can still be shown.
+SELECT g.number, g.run_id, g.activated_at, g.documents, g.number = s.active_generation
+FROM generations g JOIN sources s ON s.id = g.source_id
+WHERE g.source_id = :source ORDER BY g.number;
+
+-- name: generation_run
+-- The run that made a generation, and whether readers saw it before.
+SELECT run_id, activated_at IS NOT NULL FROM generations WHERE source_id = :source AND number = :generation;
+
+-- name: activate
+-- Move the pointer: one row. An approved generation is a success, and its error is forgotten.
+UPDATE sources SET active_generation = :generation,
+       status = CASE WHEN held_generation = :generation THEN 'SUCCESS' ELSE status END,
+       last_error = CASE WHEN held_generation = :generation THEN NULL ELSE last_error END,
+       last_success_at = CASE WHEN held_generation = :generation THEN :now ELSE last_success_at END,
+       consecutive_failures = CASE WHEN held_generation = :generation THEN 0 ELSE consecutive_failures END,
+       held_generation = NULL, held_reason = NULL,
+       last_generation = CASE WHEN last_generation < :generation THEN :generation ELSE last_generation END
+WHERE id = :source;
+
+-- name: generation_activated
+-- A held generation is shown for the first time.
+UPDATE generations SET activated_at = coalesce(activated_at, :now) WHERE source_id = :source AND number = :generation;
+
+-- name: activation_insert
+-- A generation was shown, in place of the one before; a rollback has no run.
+INSERT INTO activations (source_id, generation, previous, run_id, at)
+SELECT id, :generation, active_generation, :run, :now FROM sources WHERE id = :source;
+
+-- name: vacuum_documents
+-- Documents that died before the kept history.
+DELETE FROM documents WHERE source_id = :source AND died IS NOT NULL AND died <= :floor RETURNING content_id;
+
+-- name: vacuum_handoffs
+-- Finished handoffs of generations before the kept history.
+DELETE FROM handoffs WHERE source_id = :source AND generation < :floor AND status IN ('completed', 'failed')
+RETURNING content_id;
+
+-- name: vacuum_generations
+-- Generations before the kept history.
+DELETE FROM generations WHERE source_id = :source AND number < :floor;
+
+-- name: contents_unused
+-- The contents no document and no handoff uses: a scan.
+SELECT id FROM contents c
+WHERE NOT EXISTS (SELECT 1 FROM documents d WHERE d.content_id = c.id)
+  AND NOT EXISTS (SELECT 1 FROM handoffs h WHERE h.content_id = c.id);
+
+-- name: contents_unused_among
+-- Of these contents, the ones no document and no handoff uses.
+SELECT id FROM contents c
+WHERE id IN list(:ids)
+  AND NOT EXISTS (SELECT 1 FROM documents d WHERE d.content_id = c.id)
+  AND NOT EXISTS (SELECT 1 FROM handoffs h WHERE h.content_id = c.id);
+
+-- name: contents_passages
+-- The passages these contents point at.
+SELECT DISTINCT passage_id FROM sections WHERE content_id IN list(:ids);
+
+-- name: contents_delete
+-- Contents with their sections.
+DELETE FROM contents WHERE id IN list(:ids);
+
+-- name: passages_unused
+-- The passages no section points at: a scan.
+SELECT id FROM passages p WHERE NOT EXISTS (SELECT 1 FROM sections s WHERE s.passage_id = p.id);
+
+-- name: passages_unused_among
+-- Of these passages, the ones no section points at.
+SELECT id FROM passages p
+WHERE id IN list(:ids) AND NOT EXISTS (SELECT 1 FROM sections s WHERE s.passage_id = p.id);
+
+-- name: vectors_delete
+-- The vectors of these passages.
+DELETE FROM vectors WHERE passage_id IN list(:ids);
+
+-- name: passages_delete
+-- The passages themselves, with their words.
+DELETE FROM passages WHERE id IN list(:ids);
+
+-- name: versions_at
+-- Documents of a source that are visible at one generation and not at another.
+SELECT d.ref_id, r.reference, d.url, d.title, d.content_id
+FROM documents d JOIN refs r ON r.id = d.ref_id
+WHERE d.source_id = :source
+  AND d.born <= :at AND (d.died IS NULL OR d.died > :at)
+  AND NOT (d.born <= :other AND (d.died IS NULL OR d.died > :other));
+
+-- name: section_paths
+-- The passages of these contents with their heading paths.
+SELECT s.content_id, p.id, p.heading_path FROM sections s JOIN passages p ON p.id = s.passage_id
+WHERE s.content_id IN list(:contents) ORDER BY s.content_id, s.position;

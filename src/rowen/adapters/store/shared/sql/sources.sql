@@ -1,0 +1,38 @@
+-- name: source_clash
+-- A source that stands in the way of a new one.
+SELECT name, version FROM sources WHERE (name = :name AND version = :version) OR key = :key;
+
+-- name: source_insert
+-- A new source, idle, with nothing visible yet.
+INSERT INTO sources (key, kind, name, version, location, params, metadata, created_at)
+VALUES (:key, :kind, :name, :version, :location, :params, :metadata, :now)
+RETURNING id;
+
+-- name: source_by_id
+-- One source with its state.
+SELECT id, key, kind, name, version, location, params, status, active_generation, last_generation,
+       held_generation, held_reason, last_run_at, last_success_at, last_error_at, last_error, watermark,
+       last_processed_date, consecutive_failures, metadata, created_at, every_s, paused
+FROM sources WHERE id = :source;
+
+-- name: source_delete
+-- A source with everything that belongs to it alone.
+DELETE FROM sources WHERE id = :source;
+
+-- name: sources_all
+-- Every source with its state, in the order of names.
+SELECT id, key, kind, name, version, location, params, status, active_generation, last_generation,
+       held_generation, held_reason, last_run_at, last_success_at, last_error_at, last_error, watermark,
+       last_processed_date, consecutive_failures, metadata, created_at, every_s, paused
+FROM sources ORDER BY name, version;
+
+-- name: source_stats
+-- How much readers see of a source.
+SELECT count(*),
+       CAST(coalesce(sum((SELECT count(*) FROM sections s WHERE s.content_id = d.content_id)), 0) AS bigint),
+       CAST(coalesce(sum((SELECT length(c.text) FROM contents c WHERE c.id = d.content_id)), 0) AS bigint)
+FROM documents_active d WHERE d.source_id = :source;
+
+-- name: source_schedule
+-- Its own interval, or none.
+UPDATE sources SET every_s = :every_s WHERE id = :source;
