@@ -6,7 +6,6 @@ where it came from.
 
 from __future__ import annotations
 
-import difflib
 import os
 import tomllib
 from collections.abc import Mapping
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from rowen.core.rules.duration import Duration
-from rowen.errors import ConfigError
+from rowen.errors import ConfigError, did_you_mean
 
 
 def setting(default: Any, *, help: str, low: float | None = None, high: float | None = None) -> Any:  # noqa: A002
@@ -214,8 +213,7 @@ def load(
             )
         sections[section] = cls(**values)
     for name, (_, origin) in given.items():
-        close = difflib.get_close_matches(name, [s.name for s in shown], 1)
-        hint = f"did you mean `{close[0]}`?" if close else "see `rowen config show`"
+        hint = did_you_mean(name, [s.name for s in shown], otherwise="see `rowen config show`")
         raise ConfigError(f"setting `{name}` in {origin}: no such setting", hint=hint, name=name)
     return Config(**sections), shown
 

@@ -16,6 +16,7 @@ Anything else is a bug: its traceback is kept and shown. Every error carries its
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import ClassVar
 
 
@@ -149,3 +150,12 @@ def named(name: str) -> type[TransientError | PermanentError]:
         *PermanentError.__subclasses__(),
     ]
     return next((kind for kind in kinds if kind.__name__ == name), PermanentError)
+
+
+def did_you_mean(name: str, known: Iterable[str], *, otherwise: str = "", cutoff: float = 0.6) -> str:
+    """A hint about an unknown name: the nearest known one, else `otherwise`, else all known ones."""
+    import difflib
+
+    names = list(known)
+    close = difflib.get_close_matches(name, names, 1, cutoff)
+    return f"did you mean `{close[0]}`?" if close else otherwise or f"known: {', '.join(names)}"

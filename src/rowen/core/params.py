@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from rowen.core.rules import duration
 from rowen.core.rules.duration import Duration
-from rowen.errors import ConfigError
+from rowen.errors import ConfigError, did_you_mean
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -97,8 +96,7 @@ def read(specs: Sequence[Param], given: Mapping[str, str]) -> dict[str, Any]:
         table, _, key = name.partition(".")
         spec = by_name.get(name) or by_name.get(table)
         if spec is None or (spec.key is None and name != spec.name):
-            close = difflib.get_close_matches(name, by_name, 1)
-            hint = f"did you mean `{close[0]}`?" if close else f"known: {', '.join(sorted(by_name))}"
+            hint = did_you_mean(name, sorted(by_name))
             raise ConfigError(f"setting `{name}`: no such setting for this kind of source", hint=hint)
         try:
             if spec.key is None:
@@ -110,6 +108,21 @@ def read(specs: Sequence[Param], given: Mapping[str, str]) -> dict[str, Any]:
             shown = "" if spec.secret else f", got `{text}`"
             raise ConfigError(f"setting `{name}`: {said}{shown}") from (None if spec.secret else exc)
     return values
+
+
+def flat(settings: Mapping[str, Any], above: str = "") -> dict[str, str]:
+    """A table of a file of settings, `{ param = { q = "x" } }`, as `--set param.q=x` would be given."""
+    given: dict[str, str] = {}
+    for key, value in settings.items():
+        given |= flat(value, f"{above}{key}.") if isinstance(value, dict) else {above + key: as_text(value)}
+    return given
+
+
+def as_text(value: Any) -> str:
+    """A value of a file of settings as it would be typed."""
+    if isinstance(value, list):
+        return ",".join(as_text(one) for one in value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def complete(specs: Sequence[Param], values: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -26,12 +27,16 @@ class SourceStatus:
 
 
 async def statuses(ports: Ports) -> list[SourceStatus]:
-    return [await status_of(ports, source) for source in await ports.store.sources()]
+    pauses = await ports.store.pauses(now=ports.clock.now())
+    return [await _status(ports, source, pauses) for source in await ports.store.sources()]
 
 
 async def status_of(ports: Ports, source: Source) -> SourceStatus:
+    return await _status(ports, source, await ports.store.pauses(now=ports.clock.now()))
+
+
+async def _status(ports: Ports, source: Source, pauses: Mapping[str, Pause]) -> SourceStatus:
     stats = await ports.store.stats(source.id)
-    pauses = await ports.store.pauses(now=ports.clock.now())
     return SourceStatus(
         upstream_pause=pauses.get(source.upstream),
         source=source,

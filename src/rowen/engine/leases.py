@@ -8,11 +8,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from typing import Protocol
 
 from rowen.core.lease import HEARTBEAT_S, LEASE_TTL_S, Lease, source_lease_name
 from rowen.core.source import Source
 from rowen.engine.ports import Ports
 from rowen.errors import Conflict, NotFound, TransientError
+from rowen.ports.clock import Clock
+from rowen.ports.store.leases import Leases
 from rowen.ports.store.sources import Sources
 
 HOST_PATIENCE_S = 60.0
@@ -22,13 +25,29 @@ ORCHESTRATOR = "orchestrator"
 WORKER = "worker:"
 
 
+class LeasePorts(Protocol):
+    """What acquiring and keeping a lease takes; `Ports` has it."""
+
+    @property
+    def store(self) -> Leases: ...
+
+    @property
+    def clock(self) -> Clock: ...
+
+    @property
+    def owner(self) -> str: ...
+
+    @property
+    def is_dead(self) -> Callable[[str], bool]: ...
+
+
 @asynccontextmanager
-async def run_lease(ports: Ports, source: Source) -> AsyncIterator[Lease]:
+async def run_lease(ports: LeasePorts, source: Source) -> AsyncIterator[Lease]:
     """The right to write a source's next generation, or `Conflict`. A long user of it adds `beating`."""
     name = source_lease_name(source.id)
     lease = await acquire(ports, name)
     if lease is None:
-        owner = await _owner(ports, name)
+        owner = await lease_owner(ports.store, name)
         raise Conflict(
             f"source `{source.label}`: being synced by `{owner}`",
             hint="wait for it to end; if that machine is gone, its lease ends within a minute",
@@ -50,7 +69,7 @@ async def run_slot(ports: Ports) -> AsyncIterator[Lease]:
             async with kept(ports, lease):
                 yield lease
             return
-    owner = await _owner(ports, names[0])
+    owner = await lease_owner(ports.store, names[0])
     raise Conflict(
         f"another run is under way: `{owner}`",
         hint="wait for it to end, or set `runs.max_parallel`",
@@ -59,7 +78,7 @@ async def run_slot(ports: Ports) -> AsyncIterator[Lease]:
 
 
 @asynccontextmanager
-async def upstream_lease(ports: Ports, upstream: str) -> AsyncIterator[Lease]:
+async def upstream_lease(ports: LeasePorts, upstream: str) -> AsyncIterator[Lease]:
     """The right to ask an upstream: among many workers, one at a time."""
     lease = await acquire(ports, f"client:{upstream}")
     if lease is None:
@@ -69,7 +88,7 @@ async def upstream_lease(ports: Ports, upstream: str) -> AsyncIterator[Lease]:
 
 
 @asynccontextmanager
-async def host_lease(ports: Ports, host: str) -> AsyncIterator[Held]:
+async def host_lease(ports: LeasePorts, host: str) -> AsyncIterator[Held]:
     """The right to ask a host for a batch of pages, while another process leads the crawl they are for."""
     lease = await acquire(ports, f"host:{host}")
     if lease is None:
@@ -79,7 +98,7 @@ async def host_lease(ports: Ports, host: str) -> AsyncIterator[Held]:
 
 
 @asynccontextmanager
-async def host_lease_or_patience(ports: Ports, host: str) -> AsyncIterator[None]:
+async def host_lease_or_patience(ports: LeasePorts, host: str) -> AsyncIterator[None]:
     """The same for a run that asks by itself: it waits for another process as long as a host batch takes."""
     lease = await acquire(ports, f"host:{host}")
     waited_s = 0.0
@@ -94,14 +113,14 @@ async def host_lease_or_patience(ports: Ports, host: str) -> AsyncIterator[None]
 
 
 @asynccontextmanager
-async def orchestrator_lease(ports: Ports, *, wait_s: float | None = None) -> AsyncIterator[Held]:
+async def orchestrator_lease(ports: LeasePorts, *, wait_s: float | None = None) -> AsyncIterator[Held]:
     """The right to look after a store, or `Conflict` that names its owner; with `wait_s` it is waited for."""
     lease = await (_patient_acquire(ports, ORCHESTRATOR) if wait_s else acquire(ports, ORCHESTRATOR))
     while lease is None and wait_s is not None:
         await ports.clock.sleep(wait_s)
         lease = await _patient_acquire(ports, ORCHESTRATOR)
     if lease is None:
-        owner = await _owner(ports, ORCHESTRATOR)
+        owner = await lease_owner(ports.store, ORCHESTRATOR)
         raise Conflict(
             f"another `rowen serve` looks after this store: `{owner}`",
             hint="one is enough; it takes up what is due",
@@ -114,7 +133,8 @@ async def orchestrator_lease(ports: Ports, *, wait_s: float | None = None) -> As
 class Held:
     """A lease for as long as its heartbeat goes."""
 
-    def __init__(self, heartbeat: asyncio.Task[None]) -> None:
+    def __init__(self, lease: Lease, heartbeat: asyncio.Task[None]) -> None:
+        self.lease = lease
         self.heartbeat = heartbeat
         """Ends with `LeaseLost` when another process has the lease; cancelled when the lease is let go."""
 
@@ -124,12 +144,12 @@ class Held:
 
 @asynccontextmanager
 async def beating(
-    ports: Ports, lease: Lease, *, on_beat: Callable[[], Awaitable[None]] | None = None
+    ports: LeasePorts, lease: Lease, *, on_beat: Callable[[], Awaitable[None]] | None = None
 ) -> AsyncIterator[Held]:
     """Renew a lease by a heartbeat; `on_beat` is called after each renewal."""
     heartbeat = asyncio.create_task(_beat(ports, lease, on_beat))
     try:
-        yield Held(heartbeat)
+        yield Held(lease, heartbeat)
     finally:
         if not heartbeat.cancel() and not heartbeat.cancelled():
             # A lost lease that this process did not look at is not a warning.
@@ -137,7 +157,7 @@ async def beating(
 
 
 @asynccontextmanager
-async def kept(ports: Ports, lease: Lease) -> AsyncIterator[Held]:
+async def kept(ports: LeasePorts, lease: Lease) -> AsyncIterator[Held]:
     """Renewed by a heartbeat, and released at the end."""
     try:
         async with beating(ports, lease) as held:
@@ -156,7 +176,7 @@ async def reloaded(store: Sources, source: Source) -> Source:
     raise NotFound(f"source `{source.label}`: removed meanwhile", name=source.label)
 
 
-async def acquire(ports: Ports, name: str) -> Lease | None:
+async def acquire(ports: LeasePorts, name: str) -> Lease | None:
     """The lease, if it is free or its owner is certainly dead."""
     now = ports.clock.now()
     lease = await ports.store.acquire_lease(name, ports.owner, now=now, ttl_s=LEASE_TTL_S)
@@ -172,19 +192,21 @@ def worker_lease_name(owner: str) -> str:
     return WORKER + owner
 
 
-async def workers(ports: Ports) -> list[Lease]:
+async def workers(ports: LeasePorts) -> list[Lease]:
     """The leases of workers that renewed them lately and are not certainly dead."""
-    now = ports.clock.now()
-    found = await ports.store.leases_like(WORKER)
-    return [lease for lease in found if lease.expires_at > now and not ports.is_dead(lease.owner)]
+    return [lease for lease in await ports.store.leases_like(WORKER) if _is_held(ports, lease)]
 
 
-async def other_workers(ports: Ports) -> list[Lease]:
+def _is_held(ports: LeasePorts, lease: Lease) -> bool:
+    return lease.expires_at > ports.clock.now() and not ports.is_dead(lease.owner)
+
+
+async def other_workers(ports: LeasePorts) -> list[Lease]:
     """The workers that are not this process."""
     return [lease for lease in await workers(ports) if lease.owner != ports.owner]
 
 
-async def _patient_acquire(ports: Ports, name: str) -> Lease | None:
+async def _patient_acquire(ports: LeasePorts, name: str) -> Lease | None:
     """The same for a process that waits anyway: a store that does not answer now is asked again."""
     try:
         return await acquire(ports, name)
@@ -192,7 +214,7 @@ async def _patient_acquire(ports: Ports, name: str) -> Lease | None:
         return None
 
 
-async def _beat(ports: Ports, lease: Lease, on_beat: Callable[[], Awaitable[None]] | None) -> None:
+async def _beat(ports: LeasePorts, lease: Lease, on_beat: Callable[[], Awaitable[None]] | None) -> None:
     while True:
         await ports.clock.sleep(HEARTBEAT_S)
         # A store that is busy is asked again: a lease lasts for several beats.
@@ -202,6 +224,13 @@ async def _beat(ports: Ports, lease: Lease, on_beat: Callable[[], Awaitable[None
                 await on_beat()
 
 
-async def _owner(ports: Ports, name: str) -> str:
-    holder = await ports.store.lease(name)
+async def holder(ports: LeasePorts, name: str) -> Lease | None:
+    """The lease while it is held: not expired, and its owner not certainly dead."""
+    lease = await ports.store.lease(name)
+    return lease if lease is not None and _is_held(ports, lease) else None
+
+
+async def lease_owner(store: Leases, name: str) -> str:
+    """For messages: the owner of a lease that could not be acquired."""
+    holder = await store.lease(name)
     return holder.owner if holder else "a process that has just ended"

@@ -6,11 +6,10 @@ ours is looked up among plug-ins, and only then.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Generic, Protocol, TypeVar
 
-from rowen.errors import ConfigError
+from rowen.errors import ConfigError, did_you_mean
 
 Thing = TypeVar("Thing")
 Loaded = TypeVar("Loaded", covariant=True)
@@ -86,8 +85,7 @@ class Register(Generic[Thing]):
 
     def _no_such(self, name: str) -> ConfigError:
         known = self.names()
-        close = difflib.get_close_matches(name, known, 1, cutoff=0.5)
-        hint = f"did you mean `{close[0]}`?" if close else f"known: {', '.join(known)}"
+        hint = did_you_mean(name, known, cutoff=0.5)
         return ConfigError(self._unknown.format(f"`{name}`"), hint=hint, name=name, known=known)
 
     def _find(self, name: str) -> Thing | None:

@@ -7,9 +7,8 @@ before everything in it was compared (`core/exchange/complete.py`).
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -26,9 +25,9 @@ from rowen.core.exchange.store_copy import (
     differences,
     progress_from,
 )
-from rowen.core.lease import HEARTBEAT_S, LEASE_TTL_S, Lease, source_lease_name
-from rowen.engine.leases import ORCHESTRATOR
-from rowen.errors import Conflict, NotFound, PermanentError, TransientError, UserError
+from rowen.core.lease import source_lease_name
+from rowen.engine.leases import ORCHESTRATOR, Held, acquire, kept, lease_owner
+from rowen.errors import Conflict, NotFound, PermanentError, UserError
 from rowen.offers import companies
 from rowen.ports.clock import Clock
 from rowen.ports.store.copying import Copying, View
@@ -153,72 +152,33 @@ async def _lease_names(source: Side) -> list[str]:
     ]
 
 
-class _Held:
-    """Leases with a heartbeat. `check` says whether they still are ours."""
+@dataclass(frozen=True, slots=True)
+class _LeasePorts:
+    """The store of one side, with the clock and the owner of the copy."""
 
-    def __init__(self, ports: CopyPorts, side: Side) -> None:
-        self._ports = ports
-        self._side = side
-        self.leases: list[Lease] = []
-        self._beating: asyncio.Task[None] | None = None
-        self._renewing = asyncio.Lock()
-
-    async def acquire(self, name: str) -> None:
-        store, now = self._side.store, self._ports.clock.now()
-        holder = await store.lease(name)
-        if holder is not None and self._ports.is_dead(holder.owner):
-            await store.release_lease(holder)
-        lease = await store.acquire_lease(name, self._ports.owner, now=now, ttl_s=LEASE_TTL_S)
-        if lease is None:
-            holder = await store.lease(name)
-            owner = holder.owner if holder else "a process that has just ended"
-            raise Conflict(
-                f"store `{self._side.name}`: in use by `{owner}` (lease `{name}`)",
-                hint="stop `rowen serve` and wait for runs to end; the lease of a machine that is gone"
-                " ends within a minute",
-                owner=owner,
-            )
-        self.leases.append(lease)
-
-    def keep(self) -> None:
-        self._beating = asyncio.create_task(self._beat())
-
-    def check(self) -> None:
-        """Raises `LeaseLost`, or another error that ended the heartbeat."""
-        if self._beating is not None and self._beating.done():
-            self._beating.result()
-
-    async def release(self) -> None:
-        if self._beating is not None:
-            # Between two beats: what a beat has asked of the store is answered, and the answer is heard.
-            async with self._renewing:
-                self._beating.cancel()
-            await asyncio.gather(self._beating, return_exceptions=True)
-        for lease in reversed(self.leases):
-            await asyncio.shield(self._side.store.release_lease(lease))
-
-    async def _beat(self) -> None:
-        while True:
-            await self._ports.clock.sleep(HEARTBEAT_S)
-            async with self._renewing:
-                for lease in self.leases:
-                    # A store that is busy now has three more beats before the lease ends.
-                    with suppress(TransientError):
-                        await self._side.store.renew_lease(
-                            lease, now=self._ports.clock.now(), ttl_s=LEASE_TTL_S
-                        )
+    store: Store
+    clock: Clock
+    owner: str
+    is_dead: Callable[[str], bool]
 
 
 @asynccontextmanager
-async def _leases(ports: CopyPorts, side: Side, names: list[str]) -> AsyncIterator[_Held]:
-    held = _Held(ports, side)
-    try:
+async def _leases(ports: CopyPorts, side: Side, names: Sequence[str]) -> AsyncIterator[list[Held]]:
+    holding = _LeasePorts(side.store, ports.clock, ports.owner, ports.is_dead)
+    held: list[Held] = []
+    async with AsyncExitStack() as stack:
         for name in names:
-            await held.acquire(name)
-        held.keep()
+            lease = await acquire(holding, name)
+            if lease is None:
+                owner = await lease_owner(side.store, name)
+                raise Conflict(
+                    f"store `{side.name}`: in use by `{owner}` (lease `{name}`)",
+                    hint="stop `rowen serve` and wait for runs to end; the lease of a machine that is gone"
+                    " ends within a minute",
+                    owner=owner,
+                )
+            held.append(await stack.enter_async_context(kept(holding, lease)))
         yield held
-    finally:
-        await held.release()
 
 
 class _Copy:
@@ -228,8 +188,8 @@ class _Copy:
         self,
         ports: CopyPorts,
         view: View,
-        there: _Held,
-        here: _Held,
+        there: Sequence[Held],
+        here: Sequence[Held],
         on_event: OnCopyEvent,
         max_rows: int,
         max_bytes: int,
@@ -237,8 +197,8 @@ class _Copy:
         self._ports = ports
         self._target = ports.target.copying
         self._view = view
-        self._held = (there, here)
-        self._lease = there.leases[0]
+        self._held = (*there, *here)
+        self._lease = there[0].lease
         self._on_event = on_event
         self._max_rows = max_rows
         self._max_bytes = max_bytes
@@ -343,7 +303,8 @@ class _Copy:
 
     async def _page(self, view: View, part: Part, after: Key | None, until: Key | None = None) -> Page:
         for held in self._held:
-            held.check()
+            if held.is_lost():
+                held.heartbeat.result()
         return await view.page(
             part, after=after, until=until, max_rows=self._max_rows, max_bytes=self._max_bytes
         )

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 
 from rowen.core.rules.version import best as newest_fitting
 from rowen.core.source import Source
-from rowen.errors import NotFound
+from rowen.errors import NotFound, did_you_mean
 from rowen.ports.store.sources import Sources
 
 
@@ -25,8 +24,8 @@ async def find(store: Sources, name: str) -> Source:
         raise NotFound(
             f"source `{name}`: has {len(of_that_name)} versions", hint=f"name one: {labels}", name=name
         )
-    close = difflib.get_close_matches(name, [source.label for source in sources], 1)
-    hint = f"did you mean `{close[0]}`?" if close else "list them with `rowen status`"
+    known = [source.label for source in sources]
+    hint = did_you_mean(name, known, otherwise="list them with `rowen status`")
     if not sources:
         hint = "add one with `rowen add https://docs.example.org/ --name docs`"
     raise NotFound(f"source `{name}`: no such source", hint=hint, name=name)

@@ -19,7 +19,7 @@ from rowen.core.run import Event, Mode, Run, RunStatus
 from rowen.core.source import Source
 from rowen.core.sync_request import SyncRequest
 from rowen.engine.intake import OnEvent
-from rowen.engine.leases import reloaded
+from rowen.engine.leases import holder, reloaded
 from rowen.engine.ports import Ports
 from rowen.engine.run import Receipt
 from rowen.errors import Conflict, RowenError, TransientError
@@ -326,14 +326,8 @@ class SyncQueue:
         return run
 
     async def _held_elsewhere(self, source: Source) -> bool:
-        ports = self._ports
-        lease = await ports.store.lease(source_lease_name(source.id))
-        return (
-            lease is not None
-            and lease.owner != ports.owner
-            and lease.expires_at > ports.clock.now()
-            and not ports.is_dead(lease.owner)
-        )
+        lease = await holder(self._ports, source_lease_name(source.id))
+        return lease is not None and lease.owner != self._ports.owner
 
     async def _poll(self) -> None:
         await sleep_or(self.stopping, self._ports.clock, POLL_S)

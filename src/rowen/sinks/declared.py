@@ -12,7 +12,6 @@ Pure. What a kind of sink understands of its settings, that kind says itself.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, time
@@ -24,7 +23,7 @@ from rowen.core import params as parameters
 from rowen.core.exchange.sink import Sink, SinkEntry
 from rowen.core.params import Param
 from rowen.core.source import Source
-from rowen.errors import ConfigError
+from rowen.errors import ConfigError, did_you_mean
 
 SOURCES = "sources"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -63,10 +62,9 @@ def checked(specs: Sequence[Param], entry: SinkEntry) -> dict[str, Any]:
     known = [SOURCES, *(spec.name for spec in specs)]
     for name in given:
         if name.partition(".")[0] not in known:
-            close = difflib.get_close_matches(name, known, 1)
-            hint = f"did you mean `{close[0]}`?" if close else f"known: {', '.join(sorted(known))}"
             raise ConfigError(
-                f"setting `{name}`: no such setting for a sink of kind `{entry.kind}`", hint=hint
+                f"setting `{name}`: no such setting for a sink of kind `{entry.kind}`",
+                hint=did_you_mean(name, sorted(known)),
             )
     values = parameters.read(specs, given)
     if SOURCES in entry.settings:
@@ -142,12 +140,6 @@ def _flat(settings: Mapping[str, Any], specs: Sequence[Param]) -> Iterable[tuple
     tables = {spec.name for spec in specs if spec.key}
     for name, value in settings.items():
         if name in tables and isinstance(value, Mapping):
-            yield from ((f"{name}.{key}", _text(one)) for key, one in value.items())
+            yield from parameters.flat(value, f"{name}.").items()
         else:
-            yield name, _text(value)
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, list):
-        return ",".join(_text(one) for one in value)
-    return str(value).lower() if isinstance(value, bool) else str(value)
+            yield name, parameters.as_text(value)

@@ -69,7 +69,7 @@ def test_an_interrupted_sync_ends_cleanly_and_is_taken_up(
         running.kill()
         gate.set()
     assert running.returncode == code, err
-    assert "what was visible before is unchanged; the next sync takes up what was stored" in err
+    assert "what was visible before is unchanged; the next sync continues with what was stored" in err
     assert "Traceback" not in err
     assert out == ""
     assert rowen("runs", "orchard", "--json").json["runs"][0]["status"] == "cancelled"

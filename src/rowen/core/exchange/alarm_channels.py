@@ -15,7 +15,6 @@ Pure: tables in, channels out, and back into tables that a store can keep. Secre
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -23,7 +22,7 @@ from rowen.core.exchange.alarm import Channel, Severity, What
 from rowen.core.rules.duration import Duration
 from rowen.core.safety.secrets import reference
 from rowen.core.web import urls
-from rowen.errors import ConfigError
+from rowen.errors import ConfigError, did_you_mean
 
 DEFAULT = Channel(name="log", kind="log")
 """When no channel is defined."""
@@ -62,9 +61,7 @@ def _channel(table: Mapping[str, Any], where: str, taken: Sequence[str]) -> Chan
         raise ConfigError(f"{where}: `kind` is {_said(kind)}", hint=f"one of {', '.join(_FIELDS)}")
     for name in table:
         if name not in fields and name not in _COMMON:
-            known = [*_COMMON, *fields]
-            close = difflib.get_close_matches(name, known, 1)
-            hint = f"did you mean `{close[0]}`?" if close else f"known: {', '.join(known)}"
+            hint = did_you_mean(name, [*_COMMON, *fields])
             raise ConfigError(f"{where}: unknown field `{name}`", hint=hint)
     settings = {name: _checked(table, name, parse, where) for name, parse in fields.items() if name in table}
     for name in _REQUIRED[kind]:

@@ -5,12 +5,11 @@ What cannot be understood is a `UserError` that says what was expected.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Mapping
 from typing import Any
 
 from rowen.doors.mcp.quoting import clean
-from rowen.errors import UserError
+from rowen.errors import UserError, did_you_mean
 
 MAX_CHARS = 4_000
 
@@ -21,11 +20,10 @@ class Arguments:
         self._values = {name: value for name, value in values.items() if value not in (None, "")}
         for name in self._values:
             if name not in known:
-                close = difflib.get_close_matches(name, known, 1)
                 takes = ", ".join(f"`{one}`" for one in known) or "none"
                 raise UserError(
                     f"argument `{clean(name)}`: `{tool}` has none of that name",
-                    hint=f"did you mean `{close[0]}`?" if close else f"its arguments: {takes}",
+                    hint=did_you_mean(name, known, otherwise=f"its arguments: {takes}"),
                 )
 
     def text(self, name: str) -> str:

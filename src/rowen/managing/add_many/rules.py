@@ -5,12 +5,11 @@ Only the file's own rules are checked here: which types and settings there are i
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from rowen.errors import ConfigError
+from rowen.errors import ConfigError, did_you_mean
 
 DEFAULT_TYPE = "ckan"
 
@@ -35,8 +34,7 @@ def parse(text: str, *, file: str) -> list[Entry]:
         raise ConfigError(f"file `{file}`: not TOML: {exc}") from exc
     for key in document:
         if key != "portals":
-            close = difflib.get_close_matches(key, ["portals"], 1)
-            hint = f"did you mean `{close[0]}`?" if close else "each portal is a `[[portals]]` table"
+            hint = did_you_mean(key, ["portals"], otherwise="each portal is a `[[portals]]` table")
             raise ConfigError(f"file `{file}`: `{key}` is not known", hint=hint)
     tables = document.get("portals")
     if not isinstance(tables, list) or not tables or not all(isinstance(one, dict) for one in tables):

@@ -20,19 +20,19 @@ Pure: text in, a plan out. Nothing is added or removed here.
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from rowen.core import params as parameters
 from rowen.core.exchange import alarm_channels
 from rowen.core.exchange.alarm import Channel
 from rowen.core.exchange.sink import SinkEntry
 from rowen.core.params import Param
 from rowen.core.rules.duration import interval_s
 from rowen.core.source import NewSource, Source
-from rowen.errors import ConfigError
+from rowen.errors import ConfigError, did_you_mean
 from rowen.sinks import declared as sinks
 
 _FIELDS = ("name", "location", "kind", "version", "every", "set")
@@ -95,7 +95,7 @@ def read(text: str, *, file: str) -> Registry:
         raise ConfigError(f"{where}: not TOML: {exc}") from exc
     for name in content:
         if name not in _SECTIONS:
-            raise ConfigError(f"{where}: unknown section `{name}`", hint=_suggestion(name, _SECTIONS))
+            raise ConfigError(f"{where}: unknown section `{name}`", hint=did_you_mean(name, _SECTIONS))
     defaults = content.get("defaults", {})
     if not isinstance(defaults, dict):
         raise ConfigError(f"{where}: `defaults` is not a table", hint="write `[defaults]` above it")
@@ -187,7 +187,7 @@ def _entry(table: Mapping[str, Any], defaults: Mapping[str, Any], where: str, nu
         kind=values.get("kind"),
         version=values.get("version", ""),
         every_s=interval_s(values["every"]) if "every" in values else None,
-        settings=_flat(values.get("set", {})),
+        settings=parameters.flat(values.get("set", {})),
         where=f"{where}, with `set` of the defaults" if "set" in defaults and "set" not in table else where,
     )
 
@@ -196,7 +196,7 @@ def _check(values: Mapping[str, Any], where: str) -> None:
     """Are these fields of a source, and of the right shape?"""
     for name, value in values.items():
         if name not in _FIELDS:
-            raise ConfigError(f"{where}: unknown field `{name}`", hint=_suggestion(name, _FIELDS))
+            raise ConfigError(f"{where}: unknown field `{name}`", hint=did_you_mean(name, _FIELDS))
         if name == "set":
             if not isinstance(value, dict):
                 raise ConfigError(f"{where}: `set` is not a table", hint="write `set = { max_pages = 100 }`")
@@ -215,25 +215,3 @@ def _check(values: Mapping[str, Any], where: str) -> None:
 def _example(name: str) -> str:
     values = {"version": "3.10", "every": "6h", "kind": "web", "location": "https://docs.example.org/"}
     return f'`{name} = "{values.get(name, "docs")}"`'
-
-
-def _suggestion(name: str, known: Sequence[str]) -> str:
-    close = difflib.get_close_matches(name, known, 1)
-    return f"did you mean `{close[0]}`?" if close else f"known: {', '.join(known)}"
-
-
-def _flat(settings: Mapping[str, Any], above: str = "") -> dict[str, str]:
-    """`{ param = { q = "x" } }` as `--set param.q=x` would be given."""
-    flat: dict[str, str] = {}
-    for key, value in settings.items():
-        if isinstance(value, dict):
-            flat |= _flat(value, f"{above}{key}.")
-        else:
-            flat[above + key] = _text(value)
-    return flat
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, list):
-        return ",".join(_text(one) for one in value)
-    return str(value).lower() if isinstance(value, bool) else str(value)
