@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
 import threading
 from pathlib import Path
 
+import apsw
 import pytest
 
 from tests.doors.conftest import Rowen
@@ -94,8 +94,8 @@ def test_an_interruption_in_json_mode_is_json(rowen: Rowen, orchard: Site) -> No
     assert json.loads(err)["reason"] == "interrupted"
 
 
-def test_in_a_pipe_progress_is_plain_lines_on_standard_error(process: Rowen, orchard: Site) -> None:
-    ended = process("sync", "orchard")
+def test_without_a_terminal_progress_is_plain_lines_on_standard_error(rowen: Rowen, orchard: Site) -> None:
+    ended = rowen("sync", "orchard")
     assert ended.code == 0
     assert ended.err.splitlines() == [
         "orchard: started",
@@ -104,8 +104,10 @@ def test_in_a_pipe_progress_is_plain_lines_on_standard_error(process: Rowen, orc
     assert "\x1b" not in ended.out + ended.err
 
 
-def test_in_json_mode_standard_output_holds_nothing_but_json(process: Rowen, orchard: Site) -> None:
-    ended = process("sync", "--json")
+def test_in_json_mode_standard_output_holds_nothing_but_json(
+    rowen: Rowen, process: Rowen, orchard: Site
+) -> None:
+    ended = rowen("sync", "--json")
     assert (ended.code, ended.err) == (0, "")
     assert ended.json["source"] == "orchard"
     ended = process("sync", "--json", "--progress", "json")
@@ -117,7 +119,12 @@ def test_in_json_mode_standard_output_holds_nothing_but_json(process: Rowen, orc
 
 
 def test_a_reader_that_goes_away_is_no_error(rowen: Rowen, orchard: Site) -> None:
-    for arguments in (("search", "plum"), ("status", "--json"), ("sync", "--json"), ("--help",)):
+    for arguments in (
+        ("search", "plum", "--mode", "keyword"),
+        ("status", "--json"),
+        ("sync", "--json"),
+        ("--help",),
+    ):
         read_end, write_end = os.pipe()
         os.close(read_end)
         done = subprocess.run(
@@ -132,18 +139,17 @@ def test_a_reader_that_goes_away_is_no_error(rowen: Rowen, orchard: Site) -> Non
 
 def test_a_terminal_without_unicode_is_served_all_the_same(process: Rowen, orchard: Site) -> None:
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
-    ended = process("search", "plum cool", env=environment)
+    ended = process("search", "plum cool", "--mode", "keyword", env=environment)
     assert ended.code == 0
     assert "\\u203a" in ended.out
-    assert process("search", "plum cool", "--json", env=environment).json["hits"][0]["heading_path"] == (
-        "Plum › Storing"
-    )
+    ended = process("search", "plum cool", "--mode", "keyword", "--json", env=environment)
+    assert ended.json["hits"][0]["heading_path"] == "Plum › Storing"
 
 
-def test_a_file_that_is_no_database_is_left_alone(process: Rowen, tmp_path: Path) -> None:
+def test_a_file_that_is_no_database_is_left_alone(rowen: Rowen, tmp_path: Path) -> None:
     wrong = tmp_path / "letter.txt"
     wrong.write_text("Dear Sir, " * 500)
-    ended = process("status", "--db", f"sqlite:///{wrong}")
+    ended = rowen("status", "--db", f"sqlite:///{wrong}")
     assert ended.code == 2
     assert ended.err.startswith("error: ")
     assert "letter.txt" in ended.err
@@ -152,22 +158,22 @@ def test_a_file_that_is_no_database_is_left_alone(process: Rowen, tmp_path: Path
 
 
 def test_a_locked_database_is_told_as_such(
-    process: Rowen, orchard: Site, db: str, monkeypatch: pytest.MonkeyPatch
+    rowen: Rowen, orchard: Site, db: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ROWEN_STORE_BUSY_TIMEOUT_S", "0.1")
-    other = sqlite3.connect(db.removeprefix("sqlite:///"), isolation_level=None)
+    # The same library as the store's: another one in this process would not see its locks.
+    other = apsw.Connection(db.removeprefix("sqlite:///"))
     other.execute("BEGIN IMMEDIATE")
     try:
-        ended = process("sync", "orchard")
+        ended = rowen("sync", "orchard")
         assert ended.code == 1
         assert "error: " in ended.err
         assert "Traceback" not in ended.err
         # Readers never wait for writers.
-        assert process("search", "plum", "--json").json["hits"]
+        assert rowen("search", "plum", "--json").json["hits"]
     finally:
-        other.rollback()
         other.close()
-    assert process("sync", "orchard").code == 0
+    assert rowen("sync", "orchard").code == 0
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["sync", "--help"], ["nonsense"]])

@@ -108,7 +108,7 @@ def made_progress(message: dict[str, Any]) -> bool:
     return message.get("method") == "notifications/progress" and message["params"]["progress"] > 0
 
 
-@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("era", [pytest.param("legacy", marks=pytest.mark.torture), "auto"])
 async def test_a_client_starts_it_and_works_with_it(orchard: Site, db: str, era: str) -> None:
     server = StdioServerParameters(command=sys.executable, args=["-m", "rowen", "mcp", "--db", db])
     async with Client(server, mode=era) as asked:
@@ -131,13 +131,7 @@ async def test_a_client_starts_it_and_works_with_it(orchard: Site, db: str, era:
         assert resource.uri == "rowen://orchard"
 
 
-def test_the_end_of_its_input_is_its_end(orchard: Site) -> None:
-    with Child() as child:
-        child.ask("tools/call", {"name": "list_sources", "arguments": {}})
-        assert "orchard" in child.read(lambda m: "result" in m)["result"]["content"][0]["text"]
-        assert child.ended() == (0, [], "")
-
-
+@pytest.mark.torture
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_a_signal_ends_it_while_the_client_is_silent(
     orchard: Site, number: signal.Signals, code: int
@@ -149,7 +143,14 @@ def test_a_signal_ends_it_while_the_client_is_silent(
         assert child.ended() == (code, [], "stopped\n")
 
 
-@pytest.mark.parametrize("way", ["input ends", "signal", "client cancels"])
+@pytest.mark.parametrize(
+    "way",
+    [
+        "signal",
+        pytest.param("input ends", marks=pytest.mark.torture),
+        pytest.param("client cancels", marks=pytest.mark.torture),
+    ],
+)
 def test_a_sync_under_way_is_cancelled_in_good_order(rowen: Rowen, orchard: Site, way: str) -> None:
     gate = Gate()
     orchard.set("/plum.html", fruit_page("plum", "May"), delay=gate)
@@ -187,7 +188,9 @@ def test_a_client_that_reads_no_more_is_no_error(orchard: Site) -> None:
         assert child.process.stderr.read() == b""
 
 
-def test_the_store_is_opened_by_the_first_call_that_needs_it(rowen: Rowen, tmp_path: Path) -> None:
+def test_the_first_call_that_needs_the_store_opens_it_and_the_end_of_its_input_is_its_end(
+    rowen: Rowen, tmp_path: Path
+) -> None:
     path = tmp_path / "later" / "rowen.db"
     with Child("--db", f"sqlite:///{path}") as child:
         child.ask("tools/list", {})
@@ -196,6 +199,7 @@ def test_the_store_is_opened_by_the_first_call_that_needs_it(rowen: Rowen, tmp_p
         child.ask("tools/call", {"name": "list_sources", "arguments": {}})
         assert "no sources yet" in child.read(lambda m: "result" in m)["result"]["content"][0]["text"]
         assert path.exists()
+        assert child.ended() == (0, [], "")
 
 
 def test_neither_the_web_service_nor_the_model_is_loaded_before_it_is_needed(orchard: Site) -> None:
