@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
-import subprocess
-import sys
 from base64 import b64encode
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
@@ -17,6 +14,7 @@ from aiohttp import web
 
 from rowen.core.run import RunStatus
 from rowen.doors import shapes
+from rowen.doors.cli import main
 from rowen.engine.ports import FetchSettings
 from rowen.errors import BadLocation, ConfigError
 from rowen.fetching import credentials
@@ -237,20 +235,17 @@ async def test_a_server_that_breaks_off_takes_no_secret_into_the_error(world: Wo
     assert SECRET not in f"{receipt!r} {items!r}"
 
 
-async def test_the_command_line_says_no_secret(tmp_path: Path) -> None:
+def test_the_command_line_says_no_secret(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ROWEN_DB", f"sqlite:///{tmp_path}/cli.db")
+    monkeypatch.setenv("DOCS_KEY", SECRET)
     with PrivateSite(pages(), "X-Api-Key", SECRET) as site:
-        environment = {**os.environ, "ROWEN_DB": f"sqlite:///{tmp_path}/cli.db", "DOCS_KEY": SECRET}
 
         def rowen(*arguments: str) -> str:
-            done = subprocess.run(
-                [sys.executable, "-m", "rowen", *arguments],
-                capture_output=True,
-                text=True,
-                timeout=120,
-                env=environment,
-                check=False,
-            )
-            return f"{done.returncode} {done.stdout} {done.stderr}"
+            code = main(list(arguments))
+            said = capsys.readouterr()
+            return f"{code} {said.out} {said.err}"
 
         setting = "header.X-Api-Key=${DOCS_KEY}"
         said = rowen("add", site.url, "--name", "docs", "--set", setting, "--json")
@@ -258,7 +253,7 @@ async def test_the_command_line_says_no_secret(tmp_path: Path) -> None:
         said += rowen("add", site.url, "--name", "bad", "--set", f"bearer={SECRET}")
         synced = rowen("sync", "docs", "--json")
         assert '"created":2' in synced.replace(" ", ""), synced
-        environment.pop("DOCS_KEY")
+        monkeypatch.delenv("DOCS_KEY")
         failed = rowen("sync", "docs")
         assert failed.startswith("1 ")
         assert "DOCS_KEY" in failed

@@ -56,21 +56,22 @@ def test_every_error_of_ours_has_a_status() -> None:
     assert STATUSES[-1][0] is RowenError
 
 
-@pytest.mark.parametrize("cls", [*classes(), UpstreamPaused, Stopping], ids=lambda cls: cls.__name__)
 async def test_every_error_of_ours_is_answered_as_a_problem(
-    api: Api, cls: type[RowenError], monkeypatch: pytest.MonkeyPatch
+    api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def failing() -> None:
-        raise cls("`thing`: it went wrong", hint="mend it", thing="x", status=418, many=[1])
+    for cls in (*classes(), UpstreamPaused, Stopping):
 
-    monkeypatch.setattr(api.world.store, "sources", failing)
-    answer = await api.get("/api/v1/sources/docs")
-    assert answer.is_problem(of_error(cls("")).status, cls.reason)
-    if cls.__name__ not in ("StoreBusy", "StoreFull", "StoreUnusable"):
-        assert answer.json["detail"] == "`thing`: it went wrong"
-        assert (answer.json["hint"], answer.json["thing"]) == ("mend it", "x")
-        assert answer.json["fact_status"] == 418
-        assert "many" not in answer.json
+        async def failing(cls: type[RowenError] = cls) -> None:
+            raise cls("`thing`: it went wrong", hint="fix it", thing="x", status=418, many=[1])
+
+        monkeypatch.setattr(api.world.store, "sources", failing)
+        answer = await api.get("/api/v1/sources/docs")
+        assert answer.is_problem(of_error(cls("")).status, cls.reason), cls
+        if cls.__name__ not in ("StoreBusy", "StoreFull", "StoreUnusable"):
+            assert answer.json["detail"] == "`thing`: it went wrong"
+            assert (answer.json["hint"], answer.json["thing"]) == ("fix it", "x")
+            assert answer.json["fact_status"] == 418
+            assert "many" not in answer.json
 
 
 @pytest.mark.parametrize("cls", [errors.StoreBusy, errors.StoreFull, errors.StoreUnusable])
@@ -152,20 +153,17 @@ async def test_a_request_id_that_could_fool_a_log_is_replaced(api: Api) -> None:
         assert answer.headers["X-Request-ID"] != given
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
+async def test_a_search_that_cannot_be_meant_is_refused_and_no_bug(harvested: Api) -> None:
+    for query in (
         "since=0001-01-01T00:00:00%2B14:00",
         "since=9999-12-31T23:59:59-12:00",
         "meta.%00=x",
         "meta.tags=%00",
         "&".join(f"meta.k{number}=x" for number in range(21)),
         "&".join("source=docs" for _ in range(51)),
-    ],
-)
-async def test_a_search_that_cannot_be_meant_is_refused_and_no_bug(harvested: Api, query: str) -> None:
-    answer = await harvested.get(f"/api/v1/search?q=barley&mode=keyword&{query}")
-    assert answer.is_problem(422, "invalid"), answer
+    ):
+        answer = await harvested.get(f"/api/v1/search?q=barley&mode=keyword&{query}")
+        assert answer.is_problem(422, "invalid"), (query, answer)
 
 
 async def test_what_can_be_got_can_be_asked_for_its_head(harvested: Api) -> None:
