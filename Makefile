@@ -7,6 +7,9 @@ RULES := $(shell find tests -name 'test_*rules.py' -not -path 'tests/core/*')
 # Tests are spread over all cores; who has nothing left to do takes over from the others.
 PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
 
+# Each worker reads every test, and tests start many processes: without compiled modules both take seconds more.
+quick test torture coverage: export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: run cluster quick test torture check lint coverage fix golden reference bench clean
 
 run: $(STAMP)           ## the main job, embedded: harvest a bundled site twice, search it, show the diff
