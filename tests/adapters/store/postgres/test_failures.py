@@ -136,8 +136,10 @@ async def test_a_lost_connection_is_made_again(store: PostgresStore, postgres: S
 
 
 async def test_a_connection_lost_in_the_middle_is_said_and_nothing_is_half_written(
-    store: PostgresStore, postgres: Server
+    store: PostgresStore, postgres: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # Each try is cut off, so the patience with a server that restarts would only be waited out.
+    monkeypatch.setattr(store.database, "_patience_s", 0.5)
     source = await a_source(store)
     await a_generation(store, source, {A: "a"})
     schema = its_schema(store)
