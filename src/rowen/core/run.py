@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from rowen.core.document import Outcome
 
@@ -137,8 +137,7 @@ class Run:
         return (self.finished_at - self.started_at).total_seconds() if self.finished_at else None
 
 
-@dataclass(frozen=True, slots=True)
-class RunItem:
+class RunItem(NamedTuple):
     """What became of one reference in one run, and why."""
 
     reference: str

@@ -45,8 +45,8 @@ async def embed(
     error: EmbedderUnavailable | None = None
     if not passages:
         return found, error
-    caller = _Caller(ports, ports.embedder())
-    await caller.load()
+    embedder = ports.embedder()
+    caller = _Caller(ports, embedder, await breaker_of(ports.store, embedder.model))
     size = max(1, caller.embedder.batch_size)
     waiting = iter([passages[start : start + size] for start in range(0, len(passages), size)])
 
@@ -165,19 +165,16 @@ def _not_asked(model: Model, breaker: Breaker) -> EmbedderUnavailable:
 
 async def breaker_of(notes: Notes, model: Model) -> Breaker:
     remembered = await notes.note(breaker_note(model))
-    return breakers.from_json(remembered) if remembered else Breaker()
+    return breakers.from_json(remembered) if remembered else breakers.CLOSED
 
 
 class _Caller:
     """One provider behind its breaker; the state is written down when it changes, not at each call."""
 
-    def __init__(self, ports: Ports, embedder: Embedder) -> None:
+    def __init__(self, ports: Ports, embedder: Embedder, breaker: Breaker) -> None:
         self.embedder = embedder
         self._ports = ports
-        self._breaker = Breaker()
-
-    async def load(self) -> None:
-        self._breaker = await breaker_of(self._ports.store, self.embedder.model)
+        self._breaker = breaker
 
     @property
     def is_trusted(self) -> bool:

@@ -76,11 +76,10 @@ async def sync(
     everything. `part` is 0 for the newest, more for each stretch of history after it.
     """
     async with run_slot(ports), run_lease(ports, source) as lease:
-        source = await reloaded(ports.store, source)
+        # Before the run begins: from there to its execution nothing may be waited for.
+        source, working = await asyncio.gather(reloaded(ports.store, source), workers(ports))
         label = source.label
         mode = Mode.FULL if full or not source.active_generation else Mode.INCREMENTAL
-        # Before the run begins: from there to its execution nothing may be waited for.
-        dispatch = bool(await workers(ports))
         run = await ports.store.begin_run(lease, source.id, mode=mode, now=ports.clock.now())
         intake = Intake(
             ports,
@@ -90,7 +89,7 @@ async def sync(
             full=full,
             only=None if only is None else tuple(only),
             part=part,
-            dispatch=dispatch,
+            dispatch=bool(working),
             on_event=on_event,
         )
         on_event(Event(label, "started", run_id=run.id))

@@ -7,6 +7,7 @@ sitemap that cannot be had also makes the run's list of pages incomplete.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from typing import Any
 
 from rowen.core.document import Validators
@@ -31,22 +32,24 @@ class SiteFiles:
         store: Documents,
         client: Client,
         intake: Intake,
+        remembered: Mapping[str, Listing],
         *,
         agent: str,
         obeys: bool = True,
         from_memory: bool = False,
     ) -> None:
-        """Without `obeys` everything is allowed, and no robots.txt is asked for.
+        """`remembered` are the source's stored listings.
 
-        With `from_memory` a robots.txt of an earlier run will do: for a run that asks for a few pages.
+        Without `obeys` everything is allowed, and no robots.txt is asked for. With `from_memory` a robots.txt
+        of an earlier run will do: for a run that asks for a few pages.
         """
         self._store = store
         self._client = client
         self._intake = intake
+        self.remembered = remembered
         self._agent = agent
         self._obeys = obeys
         self._from_memory = from_memory
-        self._remembered: dict[str, Listing] = {}
         self._heard: dict[str, Robots] = {}
         self._unheard: dict[str, TransientError] = {}
         """Hosts whose robots.txt could not be had."""
@@ -54,9 +57,6 @@ class SiteFiles:
         self._some_forbid = False
         self.complete = True
         """Every sitemap that exists was read; without that, no page is an orphan."""
-
-    async def load(self) -> None:
-        self._remembered = await self._store.listings(self._intake.run.source_id)
 
     # robots.txt
 
@@ -99,7 +99,7 @@ class SiteFiles:
         return robots is not None and not robots.allows(url, self._agent)
 
     async def _robots(self, url: str) -> Robots:
-        remembered = self._remembered.get(url)
+        remembered = self.remembered.get(url)
         if self._from_memory and remembered is not None:
             return Robots.parse(remembered.payload)
         try:
@@ -140,7 +140,7 @@ class SiteFiles:
 
     async def _sitemap(self, url: str) -> dict[str, Any]:
         nothing: dict[str, Any] = {"urls": [], "children": []}
-        remembered = self._remembered.get(url)
+        remembered = self.remembered.get(url)
         as_before = dict(remembered.payload) if remembered else nothing
         try:
             response = await self._ask(url)
@@ -171,7 +171,7 @@ class SiteFiles:
 
     async def _ask(self, url: str) -> Response:
         """Ask for a file where it stands, or where it redirects to on the same host."""
-        remembered = self._remembered.get(url)
+        remembered = self.remembered.get(url)
         request = Request(url)
         if remembered is not None and not self._intake.unconditional:
             request = Request(url, remembered.validators)
@@ -179,7 +179,7 @@ class SiteFiles:
 
     async def _remember(self, url: str, validators: Validators, payload: Any) -> None:
         listing = Listing(url=url, validators=validators, payload=payload)
-        if self._remembered.get(url) != listing:
+        if self.remembered.get(url) != listing:
             await self._store.save_listing(self._intake.lease, self._intake.run.source_id, listing)
 
 

@@ -51,6 +51,9 @@ class Breaker:
         return self.opened_at + timedelta(seconds=self.timeout_s)
 
 
+CLOSED = Breaker()
+
+
 def before_call(breaker: Breaker, now: datetime) -> Breaker:
     """Open for long enough, it lets a call through to see; the answer's state says whether to call."""
     due = breaker.opens_again_at
@@ -65,13 +68,13 @@ def allows(breaker: Breaker) -> bool:
 
 def after_success(breaker: Breaker, settings: BreakerSettings) -> Breaker:
     if breaker.state is BreakerState.CLOSED:
-        return breaker if not breaker.failures else Breaker()
+        return breaker if not breaker.failures else CLOSED
     if breaker.state is BreakerState.OPEN:
         # It was under way when others failed, and proves nothing about what comes next.
         return breaker
     successes = breaker.successes + 1
     if successes >= settings.success_threshold:
-        return Breaker()
+        return CLOSED
     return replace(breaker, successes=successes)
 
 

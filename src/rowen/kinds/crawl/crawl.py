@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from typing import Any
 
-from rowen.core.document import NO_VALIDATORS, Converted, Draft
+from rowen.core.document import NO_VALIDATORS, Converted, Draft, Known
 from rowen.core.run import Mode, StopReason
 from rowen.core.source import Source
 from rowen.core.web import urls
@@ -84,22 +84,25 @@ class Crawl:
         self._frontier: Frontier | NamedFrontier
         # Before the first harvest there is no visible page that could have changed.
         self._named = intake.only if source.active_generation else None
-        self._files = SiteFiles(
-            ports.store,
-            client,
-            intake,
-            agent=ports.fetch.user_agent,
-            obeys=settings["robots"],
-            from_memory=self._named is not None,
-        )
+        self._files: SiteFiles
         self._urls: dict[int, str] = {}
 
     async def run(self) -> Harvested:
         store, source_id = self._ports.store, self._source.id
-        await self._pages.open(self._source, self._settings, self._client, self._files.heard)
-        references = await store.references(source_id)
+        references, listings, leftovers = await asyncio.gather(
+            store.references(source_id), store.listings(source_id), store.leftovers(source_id)
+        )
         self._urls = {number: url for url, number in references.ids.items()}
-        await self._files.load()
+        self._files = SiteFiles(
+            store,
+            self._client,
+            self._intake,
+            listings,
+            agent=self._ports.fetch.user_agent,
+            obeys=self._settings["robots"],
+            from_memory=self._named is not None,
+        )
+        await self._pages.open(self._source, self._settings, self._client, self._files)
         async with AsyncExitStack() as here:
             if self._intake.dispatch:
                 # A worker may still ask this host, for a run whose process was killed.
@@ -109,7 +112,7 @@ class Crawl:
                 listed = await self._listed_pages()
             except TransientError as exc:
                 return Harvested.stopped(stop_reason(exc), exc, root_answered=False)
-            self._frontier = await self._begin(references, listed)
+            self._frontier = self._begin(references, leftovers, listed)
             await self._visit_root()
             may_spread = self._intake.dispatch and self._pages.may_be_spread
             may_spread = may_spread and bool(await other_workers(self._ports))
@@ -131,8 +134,9 @@ class Crawl:
             return []
         return await self._files.sitemaps(self._source.location, robots)
 
-    async def _begin(self, references: References, listed: Sequence[str]) -> Frontier | NamedFrontier:
-        leftovers = await self._ports.store.leftovers(self._source.id)
+    def _begin(
+        self, references: References, leftovers: Mapping[str, Known], listed: Sequence[str]
+    ) -> Frontier | NamedFrontier:
         if self._named is not None:
             self._root_answered = True
             return NamedFrontier(

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from rowen.core import hashing
@@ -15,7 +15,7 @@ from rowen.core.source import Source
 from rowen.engine.ports import Ports
 from rowen.errors import Unfetchable
 from rowen.fetching.client import Client
-from rowen.fetching.robots import Robots
+from rowen.fetching.site_files import SiteFiles
 from rowen.kinds.crawl.visits import Visit
 from rowen.ports.fetcher import Request, Response
 
@@ -52,9 +52,9 @@ class Pages:
         source: Source,
         settings: Mapping[str, Any],
         client: Client,
-        robots: Callable[[str], Robots | None],
+        files: SiteFiles,
     ) -> None:
-        """Called before the first page is asked for. `robots` has the robots.txt of hosts asked so far."""
+        """Called before the first page is asked for."""
 
     async def close(self) -> None:
         """Called after the last page."""

@@ -6,7 +6,7 @@ what the list says of a page is the page's metadata. The whole file is one listi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from rowen.core import hashing
@@ -21,14 +21,13 @@ from rowen.engine.ports import Ports
 from rowen.errors import PermanentError, TransientError, Unfetchable
 from rowen.fetching import credentials
 from rowen.fetching.client import Client, open_client, stop_reason
-from rowen.fetching.robots import Robots
 from rowen.fetching.site_files import SiteFiles
 from rowen.kinds.crawl.crawl import FORBIDDEN, crawl
 from rowen.kinds.crawl.pages import Pages
 from rowen.kinds.crawl.settings import crawl_params
 from rowen.kinds.crawl.visits import Visit
 from rowen.kinds.listing.listing import Fetched, Item, take_in
-from rowen.kinds.llms import rules as files
+from rowen.kinds.llms import rules
 from rowen.kinds.llms.rules import Entry, Part
 from rowen.ports.fetcher import Request, Response
 from rowen.ports.store.documents import Listing
@@ -53,11 +52,11 @@ MARKDOWN = "text/markdown; charset=utf-8"
 
 
 def claims(ports: Ports, location: str) -> bool:
-    return location.strip().lower().endswith((f"/{files.FILE}", f"/{files.FULL_FILE}"))
+    return location.strip().lower().endswith((f"/{rules.FILE}", f"/{rules.FULL_FILE}"))
 
 
 async def harvest(ports: Ports, source: Source, settings: Mapping[str, Any], intake: Intake) -> Harvested:
-    if settings["full"] or source.location.endswith(f"/{files.FULL_FILE}"):
+    if settings["full"] or source.location.endswith(f"/{rules.FULL_FILE}"):
         async with open_client(ports, source.location, settings, intake.counters) as client:
             return await _FullFile(ports, source, settings, intake, client).run()
     return await crawl(ports, source, settings, intake, _ListedPages(ports, intake))
@@ -81,22 +80,22 @@ class _ListedPages(Pages):
         source: Source,
         settings: Mapping[str, Any],
         client: Client,
-        robots: Callable[[str], Robots | None],
+        files: SiteFiles,
     ) -> None:
         self._stored = await self._ports.store.metadata(source.id)
-        remembered = (await self._ports.store.listings(source.id)).get(ENTRIES)
+        remembered = files.remembered.get(ENTRIES)
         if remembered is not None:
             self._payload = remembered.payload
             self._entries = {url: Entry(url, *said) for url, *said in remembered.payload["entries"]}
 
     def accepts(self, content_type: str, url: str) -> bool:
-        return files.is_markdown(content_type, url) and super().accepts(content_type, url)
+        return rules.is_markdown(content_type, url) and super().accepts(content_type, url)
 
     def why_not(self, url: str) -> str | None:
-        if files.named_otherwise(url):
+        if rules.named_otherwise(url):
             return self.refusal
         entries = self._entries or {}
-        return "has_markdown_twin" if any(twin in entries for twin in files.twins(url)) else None
+        return "has_markdown_twin" if any(twin in entries for twin in rules.twins(url)) else None
 
     def outdated(self, visit: Visit) -> bool:
         known = visit.known
@@ -112,9 +111,9 @@ class _ListedPages(Pages):
         if response.status == 304:
             return True
         text = response.body.decode("utf-8", "replace")
-        if not files.looks_like(text):
+        if not rules.looks_like(text):
             return False
-        entries = files.parse(text, visit.url)
+        entries = rules.parse(text, visit.url)
         self._entries = {entry.url: entry for entry in entries}
         payload = {
             "of": hashing.of_bytes(response.body).hex(),
@@ -127,7 +126,7 @@ class _ListedPages(Pages):
         return True
 
     def metadata(self, visit: Visit, converted: Converted) -> Mapping[str, Any]:
-        own = {name: value for name, value in converted.metadata.items() if name not in files.METADATA}
+        own = {name: value for name, value in converted.metadata.items() if name not in rules.METADATA}
         return own | self._said_of(visit.url)
 
     def _said_of(self, url: str) -> dict[str, Any]:
@@ -139,7 +138,7 @@ class _ListedPages(Pages):
 
     def _stored_of(self, url: str) -> dict[str, Any]:
         stored = self._stored.get(url, {})
-        return {name: stored[name] for name in files.METADATA if name in stored}
+        return {name: stored[name] for name in rules.METADATA if name in stored}
 
 
 class _FullFile:
@@ -165,8 +164,9 @@ class _FullFile:
 
     async def _run(self) -> Harvested:
         intake, store = self._intake, self._ports.store
-        await self._obey_robots()
-        remembered = (await store.listings(intake.run.source_id)).get(self._url)
+        listings = await store.listings(intake.run.source_id)
+        await self._obey_robots(listings)
+        remembered = listings.get(self._url)
         if remembered is not None and not intake.unconditional and self._is_shown(remembered.payload):
             response = await self._ask(remembered.validators)
             if response.status == 304:
@@ -189,11 +189,10 @@ class _FullFile:
         over = "over_max_pages" in intake.counters.ignored
         return Harvested(stop_reason=StopReason.MAX_PAGES if over else StopReason.EXHAUSTED, error=stopped)
 
-    async def _obey_robots(self) -> None:
+    async def _obey_robots(self, listings: Mapping[str, Listing]) -> None:
         if self._settings["robots"]:
             agent = self._ports.fetch.user_agent
-            site = SiteFiles(self._ports.store, self._client, self._intake, agent=agent)
-            await site.load()
+            site = SiteFiles(self._ports.store, self._client, self._intake, listings, agent=agent)
             await site.hear(self._url)
             if site.forbid(self._url):
                 raise Unfetchable(f"`{self._url}`: robots.txt forbids it", url=self._url)
@@ -208,7 +207,7 @@ class _FullFile:
 
     async def _ask(self, validators: Validators) -> Response:
         def wanted(status: int, headers: Mapping[str, str]) -> bool:
-            return status != 200 or files.is_markdown(headers.get("content-type", ""), self._url)
+            return status != 200 or rules.is_markdown(headers.get("content-type", ""), self._url)
 
         response = await self._client.ask(Request(self._url, validators, headers=ACCEPT, wanted=wanted))
         if response.status not in (200, 304):
@@ -232,7 +231,7 @@ class _FullFile:
             tuple(self._settings["exclude"]),
         )
         ignored = self._intake.counters.ignored
-        for part in files.parts(response.body.decode("utf-8", "replace"), self._url):
+        for part in rules.parts(response.body.decode("utf-8", "replace"), self._url):
             reason = scope.why_not(part.reference)
             if reason in (EXCLUDED, NOT_INCLUDED):
                 ignored[reason] += 1

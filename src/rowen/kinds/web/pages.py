@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from rowen.core.document import Converted
 from rowen.core.source import Source
 from rowen.fetching.client import Client
-from rowen.fetching.robots import Robots
+from rowen.fetching.site_files import SiteFiles
 from rowen.kinds.crawl.pages import Pages
 from rowen.kinds.web.render import Rendering
 from rowen.ports.fetcher import Response
@@ -37,10 +37,10 @@ class WebPages(Pages):
         source: Source,
         settings: Mapping[str, Any],
         client: Client,
-        robots: Callable[[str], Robots | None],
+        files: SiteFiles,
     ) -> None:
         if settings["render"]:
-            self._rendering = Rendering(self._ports, source.location, client.ask, robots)
+            self._rendering = Rendering(self._ports, source.location, client.ask, files.heard)
             # What a page's scripts ask for belongs to the same visit, and one process asks a host at a time.
             self.may_be_spread = False
 

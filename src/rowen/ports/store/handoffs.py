@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from rowen.core.document import Draft
 from rowen.core.handoff import Handoff, HandoffStatus
@@ -38,12 +38,11 @@ class Settled:
     reason: str
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Ingested:
+class Ingested(NamedTuple):
     """A staged draft with all that readers will need of it."""
 
     staged: Staged
-    sections: Sequence[Section] = ()
+    sections: Sequence[Section]
     """Empty when the content was sectioned before."""
     reason: str
 
