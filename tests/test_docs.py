@@ -16,7 +16,7 @@ import pytest
 from rowen.doors.cli import main
 from rowen.managing.add_many import rules as add_many
 from tests.support.ckan_server import CkanServer, datasets
-from tests.support.doc_blocks import ROOT, Block, blocks, inline_commands, problem_of
+from tests.support.doc_blocks import ROOT, Block, blocks, documents, inline_commands, problem_of
 from tests.support.site import Site, html
 
 LANGUAGES = {"console", "python", "toml", "json", "sql", "http", "text", "yaml"}
@@ -133,3 +133,22 @@ def test_the_name_of_a_sheets_sink_stands_once_in_its_error(
     )
     assert main(["apply", "--dry-run"]) == 2
     assert capsys.readouterr().err.count("sink `people`") == 1
+
+
+def test_files_that_the_documents_name_exist() -> None:
+    """Paths in backticks: from the root, or from `src/rowen` as ARCHITECTURE.md writes them."""
+    named = {
+        (page.relative_to(ROOT).as_posix(), name)
+        for page in documents()
+        for name in re.findall(
+            r"`((?:[\w.-]+/)+(?:[\w.-]+\.(?:py|sql|md|toml|yaml))?)`", page.read_text("utf-8")
+        )
+    }
+    source = ROOT / "src" / "rowen"
+    rooms = {path.name for path in [*ROOT.iterdir(), *source.iterdir()]}
+    missing = [
+        f"{page}: {name}"
+        for page, name in sorted(named)
+        if name.partition("/")[0] in rooms and not ((ROOT / name).exists() or (source / name).exists())
+    ]
+    assert missing == []

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from rowen.ports.exports import Exports
     from rowen.ports.fetcher import Fetcher, FetcherOptions
     from rowen.ports.renderer import OpenRenderer, Renderer, RendererOptions
+    from rowen.ports.schema import Schema
     from rowen.ports.sheets import Spreadsheet, SpreadsheetOptions
-    from rowen.ports.store.schema import Schema
     from rowen.ports.store.store import Store
 
 

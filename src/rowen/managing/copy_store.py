@@ -30,7 +30,7 @@ from rowen.engine.leases import ORCHESTRATOR, Held, acquire, kept, lease_owner
 from rowen.errors import Conflict, NotFound, PermanentError, UserError
 from rowen.offers import companies
 from rowen.ports.clock import Clock
-from rowen.ports.store.copying import Copying, View
+from rowen.ports.copying import Copying, View
 from rowen.ports.store.store import Store
 
 MAX_ROWS = 1000

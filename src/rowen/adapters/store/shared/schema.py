@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 
 from rowen.adapters.store.shared.migrations import Migration, downwards
 from rowen.errors import Conflict, UserError
-from rowen.ports.store.schema import Loss
+from rowen.ports.schema import Loss
 
 _DROPPED_TABLE = re.compile(r"\bDROP TABLE (\w+)")
 _DROPPED_COLUMN = re.compile(r'\bALTER TABLE (\w+) DROP COLUMN "?(\w+)"?')

@@ -15,7 +15,7 @@ from rowen.doors.words import count
 from rowen.errors import UserError
 
 if TYPE_CHECKING:
-    from rowen.ports.store.schema import Loss, Schema
+    from rowen.ports.schema import Loss, Schema
 
 T = TypeVar("T")
 
