@@ -180,7 +180,7 @@ async def test_another_name_of_the_same_server_does_not_get_them(world: World) -
         FetcherOptions(
             typed_location=world.site.url,
             allow_private=True,
-            credentials=credentials.resolve(world.ports, {"bearer": "${DOCS_KEY}"}, world.site.url),
+            credentials=credentials.resolve(world.ports.secrets, {"bearer": "${DOCS_KEY}"}, world.site.url),
         )
     ) as fetcher:
         assert (await fetcher.fetch(Request(world.site.url + "/"))).status == 200

@@ -193,7 +193,7 @@ def open_fetcher(
         FetcherOptions(
             typed_location=location,
             allow_private=ports.fetch.allow_private,
-            credentials=own_credentials or credentials.resolve(ports, settings, location),
+            credentials=own_credentials or credentials.resolve(ports.secrets, settings, location),
             user_agent=ports.fetch.user_agent,
             connections=settings.get("concurrency", 3),
             timeout_s=settings.get("timeout_s") or ports.fetch.timeout_s,

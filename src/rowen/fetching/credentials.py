@@ -8,13 +8,12 @@ location only.
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from rowen.core.params import Param
 from rowen.core.safety.secrets import Credentials, Secret, fill, header_name, reference
 from rowen.core.web import urls
-from rowen.engine.ports import Ports
 from rowen.errors import BadLocation, ConfigError
 
 PARAMS = (
@@ -66,18 +65,23 @@ def hint(params: Mapping[str, Any]) -> str:
     )
 
 
-def resolve(ports: Ports, params: Mapping[str, Any], location: str) -> Credentials | None:
-    """What the settings stand for now; None when there are none. Raises `ConfigError`."""
+def resolve(
+    secrets: Callable[[str], str | None], params: Mapping[str, Any], location: str
+) -> Credentials | None:
+    """What the settings stand for now; None when there are none. Raises `ConfigError`.
+
+    `secrets` has the value of a variable.
+    """
     found: list[tuple[str, str, str]] = []
     for name, text in (params.get("header") or {}).items():
         setting = f"header.{name}"
-        found.append((setting, name, fill(setting, text, ports.secrets)))
+        found.append((setting, name, fill(setting, text, secrets)))
     if params.get("cookie"):
-        found.append(("cookie", "Cookie", fill("cookie", params["cookie"], ports.secrets)))
+        found.append(("cookie", "Cookie", fill("cookie", params["cookie"], secrets)))
     if params.get("basic"):
-        found.append(("basic", "Authorization", _basic(fill("basic", params["basic"], ports.secrets))))
+        found.append(("basic", "Authorization", _basic(fill("basic", params["basic"], secrets))))
     if params.get("bearer"):
-        token = fill("bearer", params["bearer"], ports.secrets)
+        token = fill("bearer", params["bearer"], secrets)
         found.append(("bearer", "Authorization", f"Bearer {token}"))
     headers: dict[str, Secret] = {}
     given_by: dict[str, str] = {}

@@ -26,7 +26,9 @@ from rowen.fetching.client import STOPS, Client, open_client
 from rowen.kinds.crawl.pages import DELIVERED
 from rowen.kinds.crawl.question import LATER, PageQuestion, delay_of, written_answer, written_error
 from rowen.kinds.web.pages import WebPages
+from rowen.ports.clock import Clock
 from rowen.ports.store.shards import Question
+from rowen.ports.store.store import Store
 
 PAGES = 64
 SECONDS = 30.0
@@ -66,7 +68,7 @@ class HostBatch:
         self._begun = begun
         self._counters = Counters()
         self._pages = WebPages(self._ports, self._counters)
-        self._outbox = _Outbox(ports, lease, run, self._counters)
+        self._outbox = _Outbox(ports.store, ports.clock, lease, run, self._counters)
         self._ends_at = ports.clock.monotonic() + SECONDS
         self._looked_at = ports.clock.monotonic()
         self._stopped = False
@@ -181,9 +183,9 @@ class HostBatch:
 class _Outbox:
     """The answers of a batch, written down some at a time; a store that is away is waited for."""
 
-    def __init__(self, ports: Ports, lease: Lease, run: Run, counters: Counters) -> None:
-        self._store = ports.store
-        self._clock = ports.clock
+    def __init__(self, store: Store, clock: Clock, lease: Lease, run: Run, counters: Counters) -> None:
+        self._store = store
+        self._clock = clock
         self._lease = lease
         self._run = run
         self._counters = counters

@@ -24,6 +24,7 @@ from rowen.engine.ports import Ports
 from rowen.errors import BadLocation, PermanentError, TransientError, Unfetchable
 from rowen.fetching.client import stop_reason
 from rowen.kinds.listing import trees
+from rowen.ports.folders import Folders
 from rowen.ports.repositories import Head, Repository
 from rowen.ports.store.documents import Listing
 
@@ -70,7 +71,7 @@ def claims(ports: Ports, location: str) -> bool:
 
 
 async def prepare(ports: Ports, location: str, *, settings: Mapping[str, Any], check: bool) -> Prepared:
-    address = _address(ports, location)
+    address = _address(ports.folders, location)
     if not check:
         return Prepared(kind="git", location=address)
     try:
@@ -83,8 +84,8 @@ async def prepare(ports: Ports, location: str, *, settings: Mapping[str, Any], c
     return Prepared(kind="git", location=address, findings=tuple(findings))
 
 
-def _address(ports: Ports, location: str) -> str:
-    local = ports.folders.locate(location)
+def _address(folders: Folders, location: str) -> str:
+    local = folders.locate(location)
     address = git.parse_address(f"file://{quote(local)}" if local is not None else location)
     if address is None:
         shown = urls.without_credentials(location)

@@ -207,7 +207,7 @@ class _Reading:
 
     async def run(self, source: Source) -> Harvested:
         listings = await self._ports.store.listings(self._intake.run.source_id)
-        listing = TreeListing(self._ports, self._intake, self._api, self._address, listings)
+        listing = TreeListing(self._ports.store, self._intake, self._api, self._address, listings)
         try:
             start = await github_push.begin(source, self._intake, self._api, listing.branch)
             if start.paths is not None:

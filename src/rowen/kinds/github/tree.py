@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from rowen.core.document import Validators
 from rowen.core.exchange.git import File, Folder, gather
 from rowen.engine.intake import Intake
-from rowen.engine.ports import Ports
 from rowen.errors import BodyTooLarge, PermanentError, TransientError, Unfetchable
 from rowen.fetching.client import STOPS
 from rowen.kinds.github.api import GitHubApi, NotThere
 from rowen.kinds.github.rules import DEFAULT_BRANCH, Address, parse_tree
-from rowen.ports.store.documents import Listing
+from rowen.ports.store.documents import Documents, Listing
 
 ROOT = "rowen:tree"
 """The remembered listing of the root; those of folders have their path behind it."""
@@ -33,9 +32,9 @@ class _Tree:
 
 class TreeListing:
     def __init__(
-        self, ports: Ports, intake: Intake, api: GitHubApi, address: Address, listings: dict[str, Listing]
+        self, store: Documents, intake: Intake, api: GitHubApi, address: Address, listings: dict[str, Listing]
     ) -> None:
-        self._ports = ports
+        self._store = store
         self._intake = intake
         self._api = api
         self._address = address
@@ -140,4 +139,4 @@ class TreeListing:
     async def _remember(self, url: str, validators: Validators, payload: dict[str, object]) -> None:
         listing = Listing(url=url, validators=validators, payload=payload)
         if self._remembered.get(url) != listing:
-            await self._ports.store.save_listing(self._intake.lease, self._intake.run.source_id, listing)
+            await self._store.save_listing(self._intake.lease, self._intake.run.source_id, listing)

@@ -104,7 +104,7 @@ class _Receiver:
         self.options = FetcherOptions(
             # The operator's own list names it, so it may be a private address.
             typed_location=self._url,
-            credentials=credentials.resolve(ports, settings, self._url),
+            credentials=credentials.resolve(ports.secrets, settings, self._url),
             user_agent=ports.fetch.user_agent,
             connections=1,
             timeout_s=settings["timeout_s"],
