@@ -43,8 +43,9 @@ fix: $(STAMP)           ## format and safe fixes
 golden: $(STAMP)        ## rewrite golden files; read the diff before you commit
 	$(BIN)/python -m pytest tests/golden --rewrite-golden
 
-reference: $(STAMP)     ## write docs/reference.md from the code
+reference: $(STAMP)     ## write docs/reference.md and the map of ARCHITECTURE.md from the code
 	$(BIN)/python scripts/reference.py
+	$(BIN)/python scripts/tree.py --write
 
 bench: $(STAMP)         ## the figures in docs/benchmarks.md
 	$(BIN)/python benchmarks/refresh.py

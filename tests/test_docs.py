@@ -20,6 +20,7 @@ from tests.support.doc_blocks import ROOT, Block, blocks, documents, inline_comm
 from tests.support.site import Site, html
 
 LANGUAGES = {"console", "python", "toml", "json", "sql", "http", "text", "yaml"}
+FILE = re.compile(r"`((?:[\w.-]+/)+(?:[\w.-]+\.(?:py|sql|md|toml|yaml))?)`")
 BLOCKS = blocks()
 RUN = [block for block in BLOCKS if block.outside is None]
 
