@@ -86,6 +86,11 @@ class Counters:
     ignored: Counter[str] = field(default_factory=Counter)
     """Items that were found and not requested, by reason."""
 
+    @property
+    def changed(self) -> int:
+        """Items of which readers see another version, or none any more."""
+        return self.created + self.updated + self.deleted + self.skipped
+
     def add(self, outcome: Outcome) -> None:
         setattr(self, outcome.value, getattr(self, outcome.value) + 1)
 

@@ -24,20 +24,17 @@ from rowen import config as settings
 from rowen import wiring
 from rowen.core.generation import Diff
 from rowen.core.run import Event
-from rowen.core.search.hit import Answer, Filters, SearchMode
+from rowen.core.search.hit import Answer, SearchMode
 from rowen.core.source import Source
-from rowen.doors import states
+from rowen.doors import asking, states
 from rowen.doors.states import SourceStatus
-from rowen.engine.embedding import for_search
 from rowen.engine.ports import Ports
 from rowen.engine.run import Receipt
 from rowen.errors import UserError
 from rowen.managing import find as finding
 from rowen.managing import sources
-from rowen.managing.find import choose_all
 from rowen.managing.sources import Added
 from rowen.reading import history
-from rowen.reading import search as searching
 from rowen.service.attempts import sync_all_parts
 
 OnEvent = Callable[[Event], None]
@@ -101,13 +98,8 @@ class AsyncRowen:
         mode: SearchMode | str = SearchMode.HYBRID,
         limit: int = 10,
     ) -> Answer:
-        wanted = await choose_all(self._ports.store, sources)
-        filters = Filters(source_ids=frozenset(source.id for source in wanted), kinds=frozenset(kinds))
-        chosen = _mode(mode)
-        # A keyword search never loads the model.
-        embedder = await for_search(self._ports) if chosen is not SearchMode.KEYWORD else None
-        return await searching.search(
-            self._ports.store, embedder, query, mode=chosen, filters=filters, limit=limit
+        return await asking.search(
+            self._ports, query, sources=sources, kinds=kinds, mode=_mode(mode), limit=limit
         )
 
     async def status(self) -> list[SourceStatus]:

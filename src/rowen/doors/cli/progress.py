@@ -180,7 +180,7 @@ class BarProgress:
             Text(f"{done:,}/{known:,} pages" if known else "starting"),
         ]
         if counters is not None:
-            changed = counters.created + counters.updated + counters.deleted + counters.skipped
+            changed = counters.changed
             cells += [
                 Text(f"{changed:,} changed", style="green" if changed else "dim"),
                 Text(f"{counters.not_modified:,} 304", style="cyan" if counters.not_modified else "dim"),
@@ -211,8 +211,7 @@ def _figures(event: Event, done: int) -> str:
     counters = event.counters
     if counters is None:
         return f"{done:,} done"
-    changed = counters.created + counters.updated + counters.deleted + counters.skipped
-    return f"{changed:,} changed, {counters.not_modified:,} not modified, {counters.failed:,} failed"
+    return f"{counters.changed:,} changed, {counters.not_modified:,} not modified, {counters.failed:,} failed"
 
 
 def _clock(passed_s: float) -> str:

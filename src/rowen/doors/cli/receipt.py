@@ -83,7 +83,7 @@ def headline(receipt: Receipt) -> Text:
         line.append(f"  generation {receipt.generation} stays, {receipt.held_generation} is held", "default")
     elif not receipt.generation:
         line.append("  nothing harvested yet", "default")
-    elif receipt.good and _changes(counters):
+    elif receipt.good and counters.changed:
         line.append(f"  generation {receipt.generation}", "default")
     else:
         line.append(f"  generation {receipt.generation}, as before", "default")
@@ -176,10 +176,6 @@ def side_by_side(receipts: Sequence[tuple[str, Receipt]]) -> Table:
         table.add_row(name, *(read(receipt.counters) for _, receipt in receipts))
     table.add_row("time", *(seconds(receipt.duration_s) for _, receipt in receipts))
     return table
-
-
-def _changes(counters: Counters) -> int:
-    return counters.created + counters.updated + counters.deleted + counters.skipped
 
 
 def totals(receipts: Sequence[Receipt], *, sources: int) -> str:

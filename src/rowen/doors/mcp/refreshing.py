@@ -141,5 +141,4 @@ def _words(event: Event, done: int) -> str:
     counters = event.counters
     if counters is None:
         return f"{event.source}: {event.detail or event.kind}"
-    changed = counters.created + counters.updated + counters.deleted + counters.skipped
-    return f"{event.source}: {done:,} items, {changed:,} changed, {counters.failed:,} failed"
+    return f"{event.source}: {done:,} items, {counters.changed:,} changed, {counters.failed:,} failed"

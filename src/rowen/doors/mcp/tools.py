@@ -12,17 +12,16 @@ from typing import Any
 
 from rowen.core.rules.tokens import CHARACTERS_PER_TOKEN
 from rowen.core.rules.version import sort_key
-from rowen.core.search.hit import Filters
+from rowen.doors import asking
 from rowen.doors.mcp import answers
 from rowen.doors.mcp.answers import Answer
 from rowen.doors.mcp.arguments import Arguments
 from rowen.doors.mcp.refreshing import Report, Sync, refresh
-from rowen.engine.embedding import for_search
 from rowen.engine.ports import Ports
 from rowen.errors import Conflict, UserError
 from rowen.managing.find import choose, find, find_all
 from rowen.reading import read as reading
-from rowen.reading import search as searching
+from rowen.reading.search import MAX_LIMIT
 from rowen.service.attempts import NotRun
 
 HITS = 5
@@ -59,19 +58,13 @@ class Tool:
 
 async def _search_docs(ports: Ports, arguments: Arguments, caller: Caller) -> Answer:
     query, source, version = (arguments.text(name) for name in ("query", "source", "version"))
-    limit = arguments.number("limit", low=1, high=searching.MAX_LIMIT, default=HITS) or HITS
+    limit = arguments.number("limit", low=1, high=MAX_LIMIT, default=HITS) or HITS
     if version and not source:
         raise UserError("argument `version`: a version of which source?", hint="give `source` with it")
     if not query:
         raise UserError("argument `query`: the query is empty", hint="say what to look for")
-    chosen = [await choose(ports.store, _label(source, version))] if source else []
-    found = await searching.search(
-        ports.store,
-        await for_search(ports),
-        query,
-        filters=Filters(source_ids=frozenset(one.id for one in chosen)),
-        limit=limit,
-    )
+    named = [_label(source, version)] if source else []
+    found = await asking.search(ports, query, sources=named, limit=limit)
     every = await ports.store.sources()
     hint = "Try other words" + (", or without `source`." if source else ".")
     if not any(one.active_generation for one in every):

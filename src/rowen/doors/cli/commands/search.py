@@ -60,22 +60,17 @@ async def perform(
     limit: int = 10,
     mode: str = "hybrid",
 ) -> Answer:
-    from rowen.core.search.hit import Filters, SearchMode
-    from rowen.doors import shapes
-    from rowen.engine.embedding import for_search
-    from rowen.managing.find import choose_all
-    from rowen.reading import search as searching
+    from rowen.core.search.hit import SearchMode
+    from rowen.doors import asking, shapes
 
-    wanted = await choose_all(ports.store, sources)
-    filters = Filters(
-        source_ids=frozenset(source.id for source in wanted),
+    answer = await asking.search(
+        ports,
+        query,
+        sources=sources,
         kinds=_known(kinds),
         metadata=dict(_pair(one) for one in where),
-    )
-    # A search by words alone never loads the model.
-    embedder = await for_search(ports) if mode != "keyword" else None
-    answer = await searching.search(
-        ports.store, embedder, query, mode=SearchMode(mode), filters=filters, limit=limit
+        mode=SearchMode(mode),
+        limit=limit,
     )
     if out.json:
         out.emit(shapes.Answer.show(answer))

@@ -9,10 +9,9 @@ from fastapi import APIRouter, Query
 from rowen.core.safety.access import Scope
 from rowen.doors import shapes
 from rowen.doors.rest.operation import HandoffId, Limit, Offset, answers
-from rowen.doors.rest.routes.syncing import OfStatus, ScrapeRun
+from rowen.doors.rest.routes.syncing import OfStatus, ScrapeRun, handoffs_of
 from rowen.engine.ports import Ports
 from rowen.managing import handoffs
-from rowen.managing.find import find
 from rowen.service.sync_queue import SyncQueue
 
 OfSource = Annotated[str | None, Query(description="Only of this source", max_length=129)]
@@ -29,15 +28,9 @@ def router(ports: Ports, queue: SyncQueue) -> APIRouter:
         limit: Limit = 100,
         offset: Offset = 0,
     ) -> Any:
-        named = await find(ports.store, source) if source is not None else None
-        found = await ports.store.handoffs(
-            source_id=named.id if named else None,
-            status=status,
-            run_id=scrape_run_id,
-            limit=limit,
-            offset=offset,
+        return await handoffs_of(
+            ports.store, source, status=status, run_id=scrape_run_id, limit=limit, offset=offset
         )
-        return shapes.Handoffs.show(handoffs=found, limit=limit, offset=offset)
 
     @api.get("/{handoff_id}", summary="One handoff", **answers(shapes.Handoff, 404))
     async def get_handoff(handoff_id: HandoffId) -> Any:

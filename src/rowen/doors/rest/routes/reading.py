@@ -14,15 +14,13 @@ from fastapi.responses import StreamingResponse
 
 from rowen import registers
 from rowen.core.exchange.columns import Format
-from rowen.core.search.hit import Filters, SearchMode
-from rowen.doors import shapes
+from rowen.core.search.hit import SearchMode
+from rowen.doors import asking, shapes
 from rowen.doors.rest.operation import DocumentId, Limit, Responses, SourceName, answers
 from rowen.doors.rest.problems import Refusal, refused
-from rowen.engine.embedding import for_search
 from rowen.engine.ports import Ports
 from rowen.errors import NotFound
-from rowen.managing.find import choose_all, find
-from rowen.reading import search as searching
+from rowen.managing.find import find
 from rowen.sinks.export import sink as export
 
 META = "meta."
@@ -54,12 +52,6 @@ Skip = Annotated[int, Query(description="Skip this many of the best", ge=0, le=5
 After = Annotated[str, Query(description="The `next` of the page before", max_length=4000)]
 
 
-def _checked(kinds: list[str]) -> frozenset[str]:
-    for kind in kinds:
-        KINDS.check(kind)
-    return frozenset(kinds)
-
-
 def router(ports: Ports) -> APIRouter:
     api = APIRouter(tags=["reading"])
 
@@ -77,18 +69,17 @@ def router(ports: Ports) -> APIRouter:
         """One hit for each document, with its best sections. Metadata is filtered with `meta.KEY=VALUE`, for
         example `meta.tags=water`; give several to need all of them.
         """
-        metadata, since = _metadata(request), _moment(since)
-        wanted = await choose_all(ports.store, names)
-        filters = Filters(
-            source_ids=frozenset(source.id for source in wanted),
-            kinds=_checked(kinds),
-            metadata=metadata,
-            since=since,
-        )
-        # A keyword search never loads the model.
-        embedder = await for_search(ports) if mode is not SearchMode.KEYWORD else None
-        answer = await searching.search(
-            ports.store, embedder, q, mode=mode, filters=filters, limit=offset + limit
+        for kind in kinds:
+            KINDS.check(kind)
+        answer = await asking.search(
+            ports,
+            q,
+            sources=names,
+            kinds=kinds,
+            metadata=_metadata(request),
+            since=_moment(since),
+            mode=mode,
+            limit=offset + limit,
         )
         return shapes.AnswerPage.show(answer, hits=answer.hits[offset:], limit=limit, offset=offset)
 

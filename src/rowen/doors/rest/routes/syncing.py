@@ -20,6 +20,7 @@ from rowen.doors.rest.operation import LARGEST, Limit, Offset, SourceName, answe
 from rowen.doors.rest.waiting import while_there
 from rowen.engine.ports import Ports
 from rowen.managing.find import find
+from rowen.ports.store.store import Store
 from rowen.service.sync_queue import Synced, SyncQueue
 
 PREFIX = "/api/v1"
@@ -64,16 +65,20 @@ def scraping_router(ports: Ports, queue: SyncQueue) -> APIRouter:
         limit: Limit = 100,
         offset: Offset = 0,
     ) -> Any:
-        found = await ports.store.handoffs(
-            source_id=(await find(ports.store, source)).id,
-            status=status,
-            run_id=scrape_run_id,
-            limit=limit,
-            offset=offset,
+        return await handoffs_of(
+            ports.store, source, status=status, run_id=scrape_run_id, limit=limit, offset=offset
         )
-        return shapes.Handoffs.show(handoffs=found, limit=limit, offset=offset)
 
     return router
+
+
+async def handoffs_of(
+    store: Store, name: str | None, *, limit: int, offset: int, **only: Any
+) -> dict[str, Any]:
+    """`only` are a status and the id of a run."""
+    source_id = (await find(store, name)).id if name is not None else None
+    found = await store.handoffs(source_id=source_id, limit=limit, offset=offset, **only)
+    return shapes.Handoffs.show(handoffs=found, limit=limit, offset=offset)
 
 
 async def sync(

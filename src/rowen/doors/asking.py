@@ -1,0 +1,38 @@
+"""A search as every door asks it: sources by their names, and a model only where vectors are used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from rowen.core.search.hit import Filters, SearchMode
+from rowen.engine.embedding import for_search
+from rowen.managing.find import choose_all
+from rowen.reading import search as searching
+
+if TYPE_CHECKING:
+    from rowen.core.search.hit import Answer
+    from rowen.engine.ports import Ports
+
+
+async def search(
+    ports: Ports,
+    query: str,
+    *,
+    sources: Sequence[str] = (),
+    kinds: Iterable[str] = (),
+    metadata: Mapping[str, str] | None = None,
+    since: datetime | None = None,
+    mode: SearchMode = SearchMode.HYBRID,
+    limit: int = 10,
+) -> Answer:
+    filters = Filters(
+        source_ids=frozenset(source.id for source in await choose_all(ports.store, sources)),
+        kinds=frozenset(kinds),
+        metadata=dict(metadata or {}),
+        since=since,
+    )
+    # A keyword search never loads the model.
+    embedder = await for_search(ports) if mode is not SearchMode.KEYWORD else None
+    return await searching.search(ports.store, embedder, query, mode=mode, filters=filters, limit=limit)
