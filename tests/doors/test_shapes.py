@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import pytest
 
 from rowen.core.run import Counters
-from rowen.doors.shape import Day, Rounded, Shape, Time, at
+from rowen.doors.shapes.shape import Day, Rounded, Shape, Time, at
 
 ONE_LINE_MORE = """
 import contextlib, io, json, sys
@@ -44,7 +44,7 @@ synced = json.loads(said("sync", "--json"))
 shown = said("sync")
 runs = json.loads(said("runs", "notes", "--json"))["runs"]
 
-from rowen.doors import shapes
+from rowen.doors.shapes import runs as shapes
 from rowen.doors.rest.models import model
 
 described = [model(one) for one in (shapes.Run, shapes.HandoffReceipt)]
@@ -155,10 +155,15 @@ def test_a_model_has_the_types_the_sentences_and_the_defaults_of_its_shape() -> 
 
 
 def test_every_shape_can_be_described() -> None:
-    from rowen.doors import shapes
     from rowen.doors.rest.models import model
+    from rowen.doors.shapes import documents, runs, sources
 
-    found = [one for one in vars(shapes).values() if isinstance(one, type) and issubclass(one, Shape)]
+    found = [
+        one
+        for module in (documents, runs, sources)
+        for one in vars(module).values()
+        if isinstance(one, type) and issubclass(one, Shape)
+    ]
     assert len(found) > 30
     for one in found:
         assert model(one).model_json_schema()["title"] == one.schema_name

@@ -13,8 +13,8 @@ import pytest
 from aiohttp import web
 
 from rowen.core.run import RunStatus
-from rowen.doors import shapes
 from rowen.doors.cli import main
+from rowen.doors.shapes import runs as shapes
 from rowen.engine.ports import FetchSettings
 from rowen.errors import BadLocation, ConfigError
 from rowen.fetching import credentials

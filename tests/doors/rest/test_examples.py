@@ -7,15 +7,18 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from rowen.doors import shapes
 from rowen.doors.rest import models, problems
-from rowen.doors.shape import Shape
+from rowen.doors.shapes import documents, runs, sources
+from rowen.doors.shapes.shape import Shape
 
 
 def shown() -> list[tuple[type[BaseModel], Any]]:
     found: list[type[BaseModel]] = [models.NewSource, models.Rollback, problems.ProblemModel]
     found += [
-        models.model(one) for one in vars(shapes).values() if isinstance(one, type) and issubclass(one, Shape)
+        models.model(one)
+        for module in (documents, runs, sources)
+        for one in vars(module).values()
+        if isinstance(one, type) and issubclass(one, Shape)
     ]
     return [
         (one, example)
@@ -30,5 +33,5 @@ def test_an_example_has_the_shape_it_is_an_example_of(model: type[BaseModel], ex
 
 
 def test_the_answers_people_ask_for_first_have_examples() -> None:
-    first = {models.model(shapes.Run), models.model(shapes.HandoffReceipt), models.NewSource}
+    first = {models.model(runs.Run), models.model(runs.HandoffReceipt), models.NewSource}
     assert first <= {model for model, _ in shown()}

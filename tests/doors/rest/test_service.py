@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from rowen.core.safety.access import Scope
-from rowen.doors import shapes
 from rowen.doors.rest import logs
 from rowen.doors.rest.models import model
-from rowen.doors.shape import Shape
+from rowen.doors.shapes import documents, runs, sources
+from rowen.doors.shapes.shape import Shape
 from tests.doors.rest.conftest import Api
 from tests.support.site import html
 
@@ -133,9 +133,22 @@ async def test_every_field_that_is_shown_is_described_and_nothing_else(
         ("GET", "/api/v1/changes"),
     ):
         assert (await harvested.ask(method, path)).status == 200, path
-    for shape in (shapes.Source, shapes.Receipt, shapes.Run, shapes.Item, shapes.Generation, shapes.Diff):
+    for shape in (
+        sources.Source,
+        runs.Receipt,
+        runs.Run,
+        runs.Item,
+        sources.Generation,
+        sources.Diff,
+    ):
         assert shape in shown
-    for shape in (shapes.Change, shapes.Handoff, shapes.Hit, shapes.WholeDocument, shapes.Section):
+    for shape in (
+        sources.Change,
+        runs.Handoff,
+        documents.Hit,
+        documents.WholeDocument,
+        documents.Section,
+    ):
         assert shape in shown
     for shape, names in shown.items():
         assert names == set(model(shape).model_fields), shape

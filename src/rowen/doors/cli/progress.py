@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar
 
 from rowen.core.document import Outcome
 from rowen.core.run import Event
-from rowen.doors import shapes
 from rowen.doors.cli.output import Output, clean, dumps, write_line
+from rowen.doors.shapes import runs as shapes
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

@@ -17,8 +17,9 @@ from rowen.core.run import Run
 from rowen.core.search.hit import Answer as Found
 from rowen.core.source import Source
 from rowen.core.web.urls import without_credentials
-from rowen.doors import shapes
 from rowen.doors.mcp.quoting import NOTICE, clean, one_line, quoted
+from rowen.doors.shapes import runs
+from rowen.doors.shapes.documents import Hit
 from rowen.doors.words import CHANGES, OUTCOMES, count
 from rowen.engine.run import Receipt
 from rowen.reading.read import Changes, Excerpt, Heading, Touched
@@ -40,7 +41,7 @@ def search(found: Found, verified: Mapping[str, datetime | None], *, hint: str) 
         label = f"{hit.source}@{hit.version}" if hit.version else hit.source
         checked = verified.get(label)
         sections = [{"heading_path": one.heading_path, "url": one.url} for one in hit.sections]
-        hits.append({**shapes.Hit.show(hit), "verified_at": _iso(checked), "sections": sections})
+        hits.append({**Hit.show(hit), "verified_at": _iso(checked), "sections": sections})
         lines += [
             f"{number}. {one_line(hit.heading_path or hit.title)}",
             f"   {one_line(hit.url, 2000)}",
@@ -164,9 +165,9 @@ def changes(found: Changes) -> Answer:
 
 def refreshed(source: Source, ended: Receipt | Run) -> Answer:
     if isinstance(ended, Receipt):
-        values = shapes.Receipt.show(ended)
+        values = runs.Receipt.show(ended)
     else:
-        values = shapes.Run.show(ended, source=source.label)
+        values = runs.Run.show(ended, source=source.label)
     said = (
         f"`{source.label}`: {ended.status.value}, generation {ended.generation}: "
         + ", ".join(f"{values[name]} {word}" for name, word in OUTCOMES.items() if name != "skipped")

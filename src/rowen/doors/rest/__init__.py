@@ -1,5 +1,5 @@
-"""The REST door: HTTP in, flows, JSON out. Loaded by `rowen serve --listen` and by nothing else.
+"""The REST door: HTTP in, JSON out. Loaded by `rowen serve --listen` and by nothing else.
 
 `app.py` puts it together, `server.py` runs it; the other modules hold one topic each. Every answer is made in
-`doors/views.py` and described in `models.py`; every refusal is a problem (`problems.py`).
+`doors/shapes` and described by `models.py`; every refusal is a problem (`problems.py`).
 """

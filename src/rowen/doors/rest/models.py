@@ -11,7 +11,7 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, create_model
 
 from rowen.core.run import Counters
-from rowen.doors.shape import MISSING, Format, Rounded, Shape, fields_of
+from rowen.doors.shapes.shape import MISSING, Format, Rounded, Shape, fields_of
 
 _MADE: dict[type[Shape], type[BaseModel]] = {}
 

@@ -10,7 +10,7 @@ from rowen.core.safety.access import Scope
 from rowen.doors.rest.guard import needs
 from rowen.doors.rest.models import model
 from rowen.doors.rest.problems import declared
-from rowen.doors.shape import Shape
+from rowen.doors.shapes.shape import Shape
 
 Responses = dict[int | str, dict[str, Any]]
 

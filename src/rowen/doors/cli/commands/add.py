@@ -83,7 +83,7 @@ def command(
 
 
 async def perform(ports: Ports, out: Output, location: str, **options: Any) -> Added:
-    from rowen.doors import shapes
+    from rowen.doors.shapes import sources as shapes
     from rowen.managing import sources
 
     added = await sources.add(ports, location, **options)

@@ -24,7 +24,7 @@ async def command(call: Call, ports: Ports, names: tuple[str, ...], now: bool) -
 
     With --json, one JSON object per sink and line. `rowen serve` does the same after each run.
     """
-    from rowen.doors import shapes
+    from rowen.doors.shapes import sources as shapes
     from rowen.sinks.announce import announce
 
     # A person who calls this wants a sink tried that waits after failures, too.

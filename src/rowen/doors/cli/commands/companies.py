@@ -41,7 +41,7 @@ async def command(
 
     QUERY is a part of a name, in any spelling, or of a website.
     """
-    from rowen.doors import shapes
+    from rowen.doors.shapes import documents as shapes
     from rowen.doors.words import ago
     from rowen.managing.find import choose_all
     from rowen.offers import companies

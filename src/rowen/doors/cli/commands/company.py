@@ -24,7 +24,7 @@ async def command(call: Call, ports: Ports, name_or_id: str) -> None:
 
     The id of a company that was merged into another one leads to that one.
     """
-    from rowen.doors import shapes
+    from rowen.doors.shapes import documents as shapes
     from rowen.offers import companies
 
     found = await companies.find(ports.store, name_or_id)

@@ -37,7 +37,7 @@ async def command(
 
 async def perform(ports: Ports, out: Output, source: Source, **generations: int | None) -> None:
     """`generations` are `from_generation` and `to_generation`."""
-    from rowen.doors import shapes
+    from rowen.doors.shapes import sources as shapes
     from rowen.reading import history
 
     diff = await history.diff(ports.store, source, **generations)

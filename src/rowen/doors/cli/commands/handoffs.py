@@ -34,7 +34,7 @@ async def command(
 ) -> None:
     """Show the handoffs of source NAME, or of all sources."""
     from rowen.core.handoff import HandoffStatus
-    from rowen.doors import shapes
+    from rowen.doors.shapes import runs as shapes
     from rowen.managing.find import find
 
     found = await ports.store.handoffs(

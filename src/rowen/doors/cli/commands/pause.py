@@ -26,7 +26,7 @@ async def command(call: Call, ports: Ports, name: str) -> None:
 
 
 def tell(out: Output, source: Source, *, paused: bool) -> None:
-    from rowen.doors import shapes
+    from rowen.doors.shapes import sources as shapes
 
     value = shapes.Paused.show(source=source.label, paused=paused)
     out.result(value, f"{source.label}: {'paused' if paused else 'resumed'}")

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 def command(call: Call, name: str, yes: bool) -> int:
     """Delete source NAME: its documents, generations, runs and handoffs."""
-    from rowen.doors import shapes
     from rowen.doors.cli import session
+    from rowen.doors.shapes import sources as shapes
     from rowen.doors.words import count
 
     async def look(ports: Ports) -> tuple[Source, int]:

@@ -32,7 +32,7 @@ async def command(call: Call, ports: Ports, name: str, limit: int, items: bool, 
 
     Unchanged pages are counted, not listed: they cost no write.
     """
-    from rowen.doors import shapes
+    from rowen.doors.shapes import runs as shapes
     from rowen.managing.find import find
 
     out, source = call.out, await find(ports.store, name)
@@ -102,8 +102,8 @@ def _summary(run: Run) -> Text:
 def _items(out: Output, run: Run, items: list[RunItem]) -> None:
     from rich.text import Text
 
-    from rowen.doors import shapes
     from rowen.doors.cli.receipt import COLOURS
+    from rowen.doors.shapes import runs as shapes
 
     out.line("")
     out.line(Text(f"items of run {run.id}", style="bold"))

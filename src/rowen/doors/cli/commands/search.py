@@ -61,7 +61,8 @@ async def perform(
     mode: str = "hybrid",
 ) -> Answer:
     from rowen.core.search.hit import SearchMode
-    from rowen.doors import asking, shapes
+    from rowen.doors import asking
+    from rowen.doors.shapes import documents as shapes
 
     answer = await asking.search(
         ports,

@@ -128,8 +128,8 @@ def _mounts(ports: Ports, queue: SyncQueue) -> Mapping[str, ASGIApp]:
 
 def _show(call: Call, result: RunResult) -> bool:
     """Print a result; was it good?"""
-    from rowen.doors import shapes
     from rowen.doors.cli import receipt as receipts
+    from rowen.doors.shapes import runs as shapes
     from rowen.doors.words import until
     from rowen.service.attempts import NotRun
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 @store_command("sinks")
 async def command(call: Call, ports: Ports) -> None:
     """Show every sink that was applied from `rowen.toml`: its last success, and what waits for it."""
-    from rowen.doors import shapes
+    from rowen.doors.shapes import sources as shapes
     from rowen.sinks.states import states
 
     found = await states(ports.store, ports.sinks, ports.clock.now())

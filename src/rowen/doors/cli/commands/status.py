@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 async def command(call: Call, ports: Ports) -> None:
     """Show every source: what is visible of it, its last success, and what is wrong."""
     from rowen import wiring
-    from rowen.doors import shapes, states
+    from rowen.doors import states
+    from rowen.doors.shapes import sources as shapes
 
     out, store = call.out, wiring.store_name(call.config())
     found = await states.statuses(ports)

@@ -91,8 +91,8 @@ async def perform_all(
 async def perform(
     ports: Ports, out: Output, source: Source, *, full: bool = False, progress: Progress[Event]
 ) -> Receipt:
-    from rowen.doors import shapes
     from rowen.doors.cli import receipt as receipts
+    from rowen.doors.shapes import runs as shapes
     from rowen.service.attempts import sync_all_parts
 
     failures = receipts.Failures()
@@ -130,7 +130,7 @@ def _complain(out: Output, receipt: Receipt) -> None:
 
 
 def _could_not(out: Output, source: Source, exc: Exception, *, full: bool, verbose: bool) -> int:
-    from rowen.doors import shapes
+    from rowen.doors.shapes import runs as shapes
 
     if out.json:
         out.emit(shapes.failed_receipt(source, exc, full=full))

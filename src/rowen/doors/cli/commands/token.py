@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rowen.doors.cli.call import Call, group, store_command
-from rowen.doors.shape import Shape, Time
+from rowen.doors.shapes.shape import Shape, Time
 from rowen.errors import NotFound, UserError
 
 if TYPE_CHECKING:

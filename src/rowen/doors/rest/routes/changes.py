@@ -7,9 +7,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 
 from rowen.core.feed import START, Cursor
-from rowen.doors import shapes
 from rowen.doors.rest.operation import Limit, answers
 from rowen.doors.rest.waiting import while_there
+from rowen.doors.shapes import documents as shapes
 from rowen.engine.ports import Ports
 from rowen.managing.find import find_all
 from rowen.service.sync_queue import SyncQueue

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
 
-from rowen.doors import shapes
 from rowen.doors.rest.operation import MAX_OFFSET, Limit, answers
+from rowen.doors.shapes import documents as shapes
 from rowen.engine.ports import Ports
 from rowen.managing.find import choose_all
 from rowen.offers import companies

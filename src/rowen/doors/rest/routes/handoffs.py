@@ -7,9 +7,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 
 from rowen.core.safety.access import Scope
-from rowen.doors import shapes
 from rowen.doors.rest.operation import HandoffId, Limit, Offset, answers
 from rowen.doors.rest.routes.syncing import OfStatus, ScrapeRun, handoffs_of
+from rowen.doors.shapes import runs as shapes
 from rowen.engine.ports import Ports
 from rowen.managing import handoffs
 from rowen.service.sync_queue import SyncQueue

@@ -7,11 +7,12 @@ from typing import Any
 from fastapi import APIRouter
 from fastapi.responses import Response
 
-from rowen.doors import shapes, states
+from rowen.doors import states
 from rowen.doors.rest.metrics import CONTENT_TYPE, Metrics
 from rowen.doors.rest.models import model
 from rowen.doors.rest.operation import Responses, answers
 from rowen.doors.rest.problems import declared
+from rowen.doors.shapes import sources as shapes
 from rowen.engine.ports import Ports
 from rowen.service.sync_job import Stopping
 from rowen.service.sync_queue import SyncQueue

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Query
 
 from rowen.core.safety.access import Scope
-from rowen.doors import shapes
 from rowen.doors.rest import models
 from rowen.doors.rest.operation import MAX_OFFSET, SourceName, answers
+from rowen.doors.shapes import sources as shapes
 from rowen.engine.ports import Ports
 from rowen.managing.find import find
 from rowen.reading import history

@@ -14,7 +14,7 @@ from typing import Any
 
 from rowen.core.run import Run, RunStatus
 from rowen.core.source import Source
-from rowen.doors import shapes
+from rowen.doors.shapes import runs as shapes
 from rowen.engine.ports import Ports
 from rowen.service.feed_wait import sleep_or
 from rowen.service.sync_job import Watch

@@ -15,9 +15,10 @@ from fastapi.responses import StreamingResponse
 from rowen import registers
 from rowen.core.exchange.columns import Format
 from rowen.core.search.hit import SearchMode
-from rowen.doors import asking, shapes
+from rowen.doors import asking
 from rowen.doors.rest.operation import DocumentId, Limit, Responses, SourceName, answers
 from rowen.doors.rest.problems import Refusal, refused
+from rowen.doors.shapes import documents as shapes
 from rowen.engine.ports import Ports
 from rowen.errors import NotFound
 from rowen.managing.find import find

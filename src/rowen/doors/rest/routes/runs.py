@@ -9,9 +9,9 @@ from fastapi.responses import StreamingResponse
 
 from rowen.core.run import Run
 from rowen.core.source import Source
-from rowen.doors import shapes
 from rowen.doors.rest.operation import LARGEST, RunId, SourceName, answers
 from rowen.doors.rest.routes import live
+from rowen.doors.shapes import runs as shapes
 from rowen.engine.ports import Ports
 from rowen.errors import NotFound
 from rowen.managing.find import find

@@ -9,10 +9,12 @@ from fastapi import APIRouter, Request, Response
 from rowen.core.rules.duration import interval_s
 from rowen.core.safety.access import Scope
 from rowen.core.source import API
-from rowen.doors import shapes, states
+from rowen.doors import states
 from rowen.doors.rest import models
 from rowen.doors.rest.operation import SourceName, answers
 from rowen.doors.rest.routes.syncing import BEGUN, PREFIX, Full, Wait, sync
+from rowen.doors.shapes import sources as shapes
+from rowen.doors.shapes.runs import HandoffReceipt
 from rowen.engine.ports import Ports
 from rowen.managing import find as finding
 from rowen.managing import sources
@@ -109,7 +111,7 @@ def router(ports: Ports, queue: SyncQueue) -> APIRouter:
     @api.post(
         "/{source}/sync",
         summary="Sync a source",
-        **answers(shapes.HandoffReceipt, 404, 409, 502, 504, scope=Scope.SYNC, also=BEGUN),
+        **answers(HandoffReceipt, 404, 409, 502, 504, scope=Scope.SYNC, also=BEGUN),
     )
     async def sync_source(request: Request, source: SourceName, full: Full = False, wait: Wait = True) -> Any:
         return await sync(ports, queue, request, source, full=full, wait=wait)

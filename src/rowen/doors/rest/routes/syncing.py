@@ -14,10 +14,10 @@ from fastapi.responses import JSONResponse
 
 from rowen.core.handoff import HandoffStatus
 from rowen.core.safety.access import Scope
-from rowen.doors import shapes
 from rowen.doors.rest.models import model
 from rowen.doors.rest.operation import LARGEST, Limit, Offset, SourceName, answers
 from rowen.doors.rest.waiting import while_there
+from rowen.doors.shapes import runs as shapes
 from rowen.engine.ports import Ports
 from rowen.managing.find import find
 from rowen.ports.store.store import Store

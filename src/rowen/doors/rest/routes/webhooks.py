@@ -13,7 +13,7 @@ from starlette.requests import ClientDisconnect
 
 from rowen.doors.rest.models import model
 from rowen.doors.rest.problems import Problem, Refusal, declared, refused
-from rowen.doors.shape import Shape, at
+from rowen.doors.shapes.shape import Shape, at
 from rowen.engine.ports import Ports
 from rowen.service.hooks import incoming as hooks
 from rowen.service.hooks.incoming import BadSignature, Verdict, Wake

@@ -1,0 +1,165 @@
+"""The shapes that readers get: hits, documents, changes, companies and job listings."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from rowen.doors.shapes.shape import Rounded, Shape, Time, at
+
+
+class SectionHit(Shape):
+    heading_path: str
+    url: str
+    snippet: str
+    score: Annotated[float, Rounded(4)]
+
+
+class Hit(Shape):
+    document_id: int
+    source: str
+    version: str
+    url: str
+    """With the anchor of the best section"""
+    title: str
+    heading_path: str
+    snippet: str
+    """Matched words stand between « and »"""
+    score: Annotated[float, Rounded(4)]
+    generation: int
+    fetched_at: Time
+    sections: list[SectionHit]
+    """Other sections of the document that matched"""
+
+
+class Answer(Shape):
+    query: str
+    mode: str
+    """The mode that answered"""
+    degraded: str | None
+    """Why vectors were requested and could not be used"""
+    hits: list[Hit]
+
+
+class AnswerPage(Answer, schema_name="Answer"):
+    limit: int
+    offset: int
+
+
+DOCUMENT_EXAMPLE: dict[str, Any] = {
+    "id": 7,
+    "source": "docs",
+    "kind": "web",
+    "reference": "https://docs.example.org/install",
+    "url": "https://docs.example.org/install",
+    "title": "Install",
+    "metadata": {},
+    "content_type": "text/html",
+    "content_hash": "5f3a",
+    "generation": 3,
+    "born": 1,
+    "fetched_at": "2026-01-01T12:00:00+00:00",
+}
+
+
+class Document(Shape):
+    examples = (DOCUMENT_EXAMPLE,)
+
+    id: int
+    """Of this version; another version has another"""
+    source: str
+    kind: str
+    reference: str
+    url: str
+    title: str
+    metadata: dict[str, Any]
+    content_type: str
+    content_hash: str
+    generation: int
+    """The one readers see"""
+    born: int
+    """The generation this version came with"""
+    fetched_at: Time
+
+
+class Documents(Shape):
+    source: str
+    documents: list[Document]
+    next: str | None
+    """Give it as `after` to continue; null at the end"""
+
+
+class Section(Shape):
+    position: int
+    heading_path: str
+    anchor: str | None
+    url: str = at(lambda place: f"{place.url}#{place.anchor}" if place.anchor else place.url)
+    text: str
+
+
+class WholeDocument(Document):
+    examples = ({**DOCUMENT_EXAMPLE, "text": "# Install", "sections": []},)
+
+    text: str = at(lambda document: document.text or "")
+    sections: list[Section]
+
+
+class Touched(Shape):
+    cursor: str = at(lambda item: str(item.cursor))
+    source: str
+    kind: str
+    generation: int
+    reference: str
+    change: str
+    """`added`, `changed` or `removed`, as readers see it now"""
+    at: Time
+    document: Document | None
+    """Null when readers do not see it any more"""
+
+
+class Changes(Shape):
+    changes: list[Touched]
+    cursor: str
+    """Give it as `since` to continue; state, not history: reading a change twice is harmless"""
+
+
+class Company(Shape):
+    company_id: int = at("id")
+    name: str
+    website: str | None
+    open_offers: int
+    offers: int
+    """Ever"""
+    reposts: int
+    posting_rate: float
+    """New ones a month"""
+    places: list[str]
+    first_seen_at: Time | None
+    last_seen_at: Time | None
+    resolution: str
+    """What people wrote about it"""
+
+
+class Offer(Shape):
+    offer_id: int = at("id")
+    provider: str
+    external_id: str
+    title: str
+    place: str
+    url: str
+    posted_at: Time | None
+    updated_at: Time | None
+    first_seen_at: Time | None
+    last_seen_at: Time | None
+    closed_at: Time | None
+    open: bool = at("is_open")
+    repost_of: int | None
+    sources: list[str]
+
+
+class Companies(Shape):
+    companies: list[Company]
+
+
+class CompanyWithOffers(Shape):
+    company: Company
+    offers: list[Offer]
