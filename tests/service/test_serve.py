@@ -183,12 +183,13 @@ async def test_it_goes_on_by_itself_and_notices_what_is_due(world: World) -> Non
 
     ports = replace(world.ports, clock=Patient(world.clock.now()))
     results: list[RunResult] = []
-    async for result in serve(ports, default_every_s=600.0):
-        results.append(result)
-        world.site.set("/", html("Home", f"edition {len(results)}", links=["/a"]))
-        world.site.set("/a", a_page("/a", "x"))
-        if len(results) == 4:
-            break
+    async with aclosing(serve(ports, default_every_s=600.0)) as serving:
+        async for result in serving:
+            results.append(result)
+            world.site.set("/", html("Home", f"edition {len(results)}", links=["/a"]))
+            world.site.set("/a", a_page("/a", "x"))
+            if len(results) == 4:
+                break
     assert all(isinstance(result, Receipt) and result.good for result in results)
     assert max(naps) <= 60.0
 

@@ -147,11 +147,17 @@ async def beating(
     ports: LeasePorts, lease: Lease, *, on_beat: Callable[[], Awaitable[None]] | None = None
 ) -> AsyncIterator[Held]:
     """Renew a lease by a heartbeat; `on_beat` is called after each renewal."""
-    heartbeat = asyncio.create_task(_beat(ports, lease, on_beat))
+    renewing = asyncio.Lock()
+    heartbeat = asyncio.create_task(_beat(ports, lease, on_beat, renewing))
     try:
         yield Held(lease, heartbeat)
     finally:
-        if not heartbeat.cancel() and not heartbeat.cancelled():
+        try:
+            # Not in the middle of a renewal: the store would carry it out, and its error would be lost.
+            await renewing.acquire()
+        finally:
+            ended = not heartbeat.cancel()
+        if ended and not heartbeat.cancelled():
             # A lost lease that this process did not look at is not a warning.
             heartbeat.exception()
 
@@ -214,14 +220,17 @@ async def _patient_acquire(ports: LeasePorts, name: str) -> Lease | None:
         return None
 
 
-async def _beat(ports: LeasePorts, lease: Lease, on_beat: Callable[[], Awaitable[None]] | None) -> None:
+async def _beat(
+    ports: LeasePorts, lease: Lease, on_beat: Callable[[], Awaitable[None]] | None, renewing: asyncio.Lock
+) -> None:
     while True:
         await ports.clock.sleep(HEARTBEAT_S)
-        # A store that is busy is asked again: a lease lasts for several beats.
-        with suppress(TransientError):
-            lease = await ports.store.renew_lease(lease, now=ports.clock.now(), ttl_s=LEASE_TTL_S)
-            if on_beat is not None:
-                await on_beat()
+        async with renewing:
+            # A store that is busy is asked again: a lease lasts for several beats.
+            with suppress(TransientError):
+                lease = await ports.store.renew_lease(lease, now=ports.clock.now(), ttl_s=LEASE_TTL_S)
+                if on_beat is not None:
+                    await on_beat()
 
 
 async def holder(ports: LeasePorts, name: str) -> Lease | None:
