@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
+COVERED := $(addprefix tests/,core engine contract reading service managing alarms kinds/web kinds/crawl kinds/git)
 RULES := $(shell find tests -name 'test_*rules.py' -not -path 'tests/core/*')
 
 # Tests are spread over all cores; who has nothing left to do takes over from the others.
@@ -27,7 +28,13 @@ test: $(STAMP)          ## the tests, without those of `make torture`
 torture: $(STAMP)       ## killed processes, restarted servers, full disks, full sizes; every property with many examples
 	@$(PYTEST) -m "torture or hypothesis" --hypothesis-profile thorough
 
-check: lint test torture ## what CI runs: format, lint, types, imports, tests, torture
+coverage: $(STAMP)      ## how much of core and engine their tests run, lines and branches; less than the bound fails
+	@$(BIN)/coverage erase
+	@$(BIN)/coverage run -m pytest -n auto --dist worksteal -m "not torture" -k "not postgres" $(COVERED)
+	@$(BIN)/coverage combine --quiet
+	@$(BIN)/coverage report
+
+check: lint test coverage torture ## what CI runs: format, lint, types, imports, tests, coverage, torture
 
 lint: $(STAMP)          ## format, lint, types, imports
 	$(BIN)/ruff format --check .
