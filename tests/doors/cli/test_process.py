@@ -78,6 +78,29 @@ def test_an_interrupted_sync_ends_cleanly_and_is_taken_up(
     assert rowen("sync", "orchard", "--json").json["updated"] == 1
 
 
+@pytest.mark.torture
+def test_a_job_in_the_background_ignores_ctrl_c_and_ends_with_sigterm(rowen: Rowen, orchard: Site) -> None:
+    gate = Gate()
+    orchard.set("/plum.html", html("Plum", "Another plum"), delay=gate)
+    # As a shell starts `rowen sync &` in a script.
+    running = subprocess.Popen(
+        ["sh", "-c", 'trap "" INT; exec "$0" -m rowen sync', sys.executable],
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        assert gate.reached.wait(120)
+        running.send_signal(signal.SIGINT)
+        running.send_signal(signal.SIGTERM)
+        _, err = running.communicate(timeout=120)
+    finally:
+        running.kill()
+        gate.set()
+    assert running.returncode == 143, err
+    assert rowen("runs", "orchard", "--json").json["runs"][0]["status"] == "cancelled"
+
+
 def test_an_interruption_in_json_mode_is_json(rowen: Rowen, orchard: Site) -> None:
     gate = Gate()
     orchard.set("/plum.html", html("Plum", "Another plum"), delay=gate)
