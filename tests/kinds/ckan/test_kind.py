@@ -630,6 +630,8 @@ async def test_an_embedding_provider_that_is_down_for_a_while_costs_no_second_fe
         assert 0 < counters.skipped < 900
         assert (counters.created + counters.skipped, portal.count()) == (900, 9)
         assert [len(await world.found(f"Dataset {number}")) > 0 for number in (0, 450, 899)] == [True] * 3
+        # Past the time for which the breaker may still be open.
+        world.clock.advance(600)
         await world.sync("data")
         assert portal.count() == 1
         assert len(world.embedder.embedded) == len(set(world.embedder.embedded)) == 900
