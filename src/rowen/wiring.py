@@ -274,7 +274,7 @@ def _dispatcher(config: Config, store: Store) -> Dispatcher:
 
 
 def _clones(config: Config) -> Path:
-    """Clones lie beside the store: whoever deletes the store finds what belonged to it."""
+    """Clones lie beside the store, so that a person who deletes the store finds what belonged to it."""
     store = default_store_path() if is_postgres(config) else store_path(config)
     return store.with_name(f"{store.name}.clones")
 

@@ -1,4 +1,4 @@
-"""Work that any process may do: tickets, submitted once, handled at least once, given up by nobody's death.
+"""Tickets: work that any process may do. Handled at least once, also when a process dies over one.
 
 A ticket is small and carries ids, never data. What a handler does must be safe to do twice: attempts, fencing
 and uniqueness are the store's business, an engine only carries tickets. Work that belongs to a change in the
@@ -60,7 +60,7 @@ Handler = Callable[[Ticket], Awaitable[Answer]]
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Backlog:
     waiting: int
-    """Tickets that nobody works on, those that come back later included."""
+    """Tickets that no process works on, those that come back later included."""
     running: int
     oldest_at: datetime | None
     """Since when the longest waiting one waits."""

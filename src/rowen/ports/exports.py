@@ -1,6 +1,6 @@
 """Files for others: written whole or not at all.
 
-Whoever reads such a file sees the old one or the new one. What is written is a draft beside it that takes its
+A reader of such a file sees the old one or the new one. What is written is a draft beside it that takes its
 place at the end; when anything goes wrong the draft goes and the old file stays.
 """
 

@@ -1,6 +1,6 @@
 """One HTTP exchange: no retries, no redirects followed, no opinion about the answer.
 
-An answer that arrived, whatever its status, is a `Response`. What did not arrive is a `TransientError` or a
+An answer that arrived, with any status, is a `Response`. What did not arrive is a `TransientError` or a
 `PermanentError`.
 """
 
@@ -57,7 +57,7 @@ class FetcherOptions:
     """What the operator typed: its address may be private. Nothing else may, unless `allow_private`."""
     allow_private: bool = False
     credentials: Credentials | None = None
-    """Sent to their own origin, by the fetcher itself: nobody above it handles them."""
+    """Sent to their own origin, by the fetcher itself: no caller of it handles them."""
     user_agent: str = "rowen"
     connections: int = 3
     timeout_s: float = 30.0

@@ -42,7 +42,7 @@ class Scan:
 
 class Folders(Protocol):
     def within(self, roots: Sequence[str]) -> Folders:
-        """The same for somebody who may look below these folders only, wherever links lead.
+        """The same for a caller that may look below these folders only, also where links lead out of them.
 
         To them nothing else exists.
         """

@@ -45,7 +45,7 @@ class Repository(Protocol):
 
 class Repositories(Protocol):
     def public(self, *, may_read: Callable[[str], bool], allow_private: bool) -> Repositories:
-        """The same for addresses that somebody else than the operator has named.
+        """The same for addresses that did not come from the operator.
 
         By https from public addresses, with none of the operator's settings or credentials, or from a folder
         that `may_read` allows; the rest raises `AddressRefused`. With `allow_private`, addresses may be

@@ -39,7 +39,7 @@ class Spreadsheet(Protocol):
     ) -> None:
         """All of it or nothing: these cells, and these rows after the last one that holds something.
 
-        Text stays text, whatever it begins with. The tab is made as wide as `columns` first.
+        Text stays text, also when it begins like a formula. The tab is made as wide as `columns` first.
         """
         ...
 

@@ -1,7 +1,7 @@
 """How each provider wants to be asked, and where its answer has the vectors.
 
-Pure: texts in, a JSON body out; a JSON answer in, rows of numbers out. An answer of another shape may raise
-whatever it raises: `remote` says it in one way for all.
+Pure: texts in, a JSON body out; a JSON answer in, rows of numbers out. An answer of another shape raises
+what reading it raises; `remote` makes one error of all of these.
 """
 
 from __future__ import annotations
