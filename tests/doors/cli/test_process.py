@@ -219,3 +219,21 @@ def test_no_color_means_none(rowen: Rowen, orchard: Site, monkeypatch: pytest.Mo
     assert "\x1b[1;33m" not in rowen("search", "plum", "--no-color").out
     monkeypatch.setenv("NO_COLOR", "1")
     assert "\x1b[1;33m" not in rowen("search", "plum").out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("apply", "missing.toml"), "registry `missing.toml`: cannot be read"),
+        (("export", "--format", "parquet"), "not for standard output"),
+        (("token", "create", "a b", "--scope", "read"), "name `a b`: expected up to 64 letters"),
+    ],
+)
+def test_a_wrong_call_creates_no_store(
+    rowen: Rowen, tmp_path: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    store = tmp_path / "none" / "rowen.db"
+    ended = rowen("--db", f"sqlite:///{store}", *arguments)
+    assert ended.code == 2
+    assert said in ended.err
+    assert not store.exists()

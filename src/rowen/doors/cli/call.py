@@ -91,20 +91,25 @@ def command(name: str, **attributes: Any) -> Callable[[Callable[..., int | None]
 
 
 def store_command(
-    name: str, *, interrupted: str = "interrupted", **attributes: Any
+    name: str,
+    *,
+    interrupted: str = "interrupted",
+    check: Callable[..., None] = lambda **_: None,
+    **attributes: Any,
 ) -> Callable[[Callable[..., Coroutine[Any, Any, int | None]]], click.Command]:
     """A command that works on the store: its coroutine is given the `Call` and the open ports first.
 
-    It returns the exit code, or None for 0. `interrupted` is the message after Ctrl-C or SIGTERM.
+    It returns the exit code, or None for 0. `interrupted` is the message after Ctrl-C or SIGTERM. `check`
+    gets the arguments before the store is opened: a wrong call must not create an empty store.
     """
 
     def wrap(function: Callable[..., Coroutine[Any, Any, int | None]]) -> click.Command:
         def run(call: Call, **given: Any) -> int:
             from rowen.doors.cli import session
 
-            return (
-                session.run(call, lambda ports: function(call, ports, **given), interrupted=interrupted) or 0
-            )
+            check(**given)
+            ended = session.run(call, lambda ports: function(call, ports, **given), interrupted=interrupted)
+            return ended or 0
 
         return command(name, **attributes)(update_wrapper(run, function))
 

@@ -6,30 +6,41 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rowen.doors.cli.call import Call, store_command
+from rowen.doors.cli.call import Call
+from rowen.doors.cli.call import command as rowen_command
 from rowen.errors import ConfigError
 
 if TYPE_CHECKING:
     from rowen.engine.ports import Ports
+    from rowen.managing.registry.rules import Registry
 
 MARKS = {"add": "+", "replace": "!", "reschedule": "~", "change": "~", "keep": "=", "remove": "-"}
 
 
-@store_command("apply")
+@rowen_command("apply")
 @click.argument("file", default="rowen.toml")
 @click.option(
     "--prune", is_flag=True, help="Also remove what the list does not name, and replace what it changes."
 )
 @click.option("--dry-run", is_flag=True, help="Show the plan and do nothing.")
-async def command(call: Call, ports: Ports, file: str, prune: bool, dry_run: bool) -> None:
+def command(call: Call, file: str, prune: bool, dry_run: bool) -> None:
     """Add, change, reschedule and, with --prune, replace and remove sources until they are those of FILE.
 
     Sinks and alarms of FILE are applied too; sinks that it does not name are removed with --prune.
     """
-    from rowen.managing.registry import apply as registry
+    from rowen.doors.cli import session
     from rowen.managing.registry.rules import read
 
+    # Read before the store is opened: a wrong call must not create an empty one.
     listed = read(_text(file), file=file)
+    session.run(call, lambda ports: _apply(call, ports, listed, file=file, prune=prune, dry_run=dry_run))
+
+
+async def _apply(
+    call: Call, ports: Ports, listed: Registry, *, file: str, prune: bool, dry_run: bool
+) -> None:
+    from rowen.managing.registry import apply as registry
+
     steps = await registry.plan(ports, listed)
     if not call.out.json:
         for step in steps:

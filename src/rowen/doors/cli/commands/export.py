@@ -19,7 +19,12 @@ if TYPE_CHECKING:
 STDOUT = "-"
 
 
-@store_command("export", interrupted="interrupted: no file was written")
+def _check(*, wanted: str, out: str, **_: object) -> None:
+    if wanted == "parquet" and out == STDOUT:
+        raise UserError("format `parquet`: not for standard output", hint="name a file: `--out FILE`")
+
+
+@store_command("export", interrupted="interrupted: no file was written", check=_check)
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option(
     "--format",
@@ -41,8 +46,6 @@ async def command(
     The file appears when it is complete. The format `atom` has the last 100 changes.
     """
     if out == STDOUT:
-        if wanted == "parquet":
-            raise UserError("format `parquet`: not for standard output", hint="name a file: `--out FILE`")
         await _to_stdout(ports, names, wanted, text=text)
         return
     path = ports.exports().locate(out)

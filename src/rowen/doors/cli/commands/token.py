@@ -17,7 +17,14 @@ if TYPE_CHECKING:
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
-@store_command("create", short_help="Create a token and show it once.")
+def _check(*, name: str, **_: object) -> None:
+    if not NAME.fullmatch(name):
+        raise UserError(
+            f"name `{name}`: expected up to 64 letters, digits, dots, dashes or underscores", name=name
+        )
+
+
+@store_command("create", short_help="Create a token and show it once.", check=_check)
 @click.argument("name")
 @click.option(
     "--scope",
@@ -31,10 +38,6 @@ async def create(call: Call, ports: Ports, name: str, scope: str) -> None:
 
     from rowen.core.safety.access import PREFIX, SECRET_BYTES, Scope, digest
 
-    if not NAME.fullmatch(name):
-        raise UserError(
-            f"name `{name}`: expected up to 64 letters, digits, dots, dashes or underscores", name=name
-        )
     secret = PREFIX + secrets.token_urlsafe(SECRET_BYTES)
     made = await ports.store.add_token(name, digest=digest(secret), scope=Scope(scope), now=ports.clock.now())
     call.out.result({"name": made.name, "scope": made.scope.value, "token": secret}, secret)
