@@ -128,8 +128,8 @@ WHERE r.source_id = :source AND left(r.reference, 500) >= left(:after, 500) AND 
 ORDER BY left(r.reference, 500), r.reference LIMIT :limit;
 
 -- name: request_find
--- What a waiting request asks for; no other process joins it meanwhile.
-SELECT "only", "full" FROM sync_requests WHERE source_id = :source FOR UPDATE;
+-- The waiting request; no other process joins it meanwhile.
+SELECT source_id, number, "only", "full", reason, requested_at FROM sync_requests WHERE source_id = :source FOR UPDATE;
 
 -- name: delivery_insert
 -- A delivery, if it is met for the first time.
@@ -154,7 +154,7 @@ ON CONFLICT (id) DO UPDATE SET
 -- name: sighting_save
 -- An offer in a source; a source that was removed meanwhile leaves an orphan.
 INSERT INTO offer_sightings (offer_id, source_id, digest, reference, gone_at)
-VALUES (:offer, (SELECT id FROM sources WHERE id = :source), :digest, :reference, :gone_at)
+VALUES (:offer_id, (SELECT id FROM sources WHERE id = :source_id), :digest, :reference, :gone_at)
 ON CONFLICT (source_id, digest, offer_id) DO UPDATE SET gone_at = excluded.gone_at;
 
 -- name: turn_get

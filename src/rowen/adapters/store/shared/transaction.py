@@ -9,6 +9,7 @@ from enum import Enum
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from rowen.adapters.store.shared.queries import Queries
+from rowen.adapters.store.shared.values import value_in
 from rowen.core.section import Passage
 
 Row = tuple[Any, ...]
@@ -19,6 +20,7 @@ class Comparable(Protocol):
 
 
 K = TypeVar("K", bound=Comparable)
+T = TypeVar("T")
 
 
 class Lock(Enum):
@@ -50,6 +52,15 @@ class Transaction(ABC):
         """The first column of the first row; None when there is none."""
         found = self.rows(name, **values)
         return found[0][0] if found else None
+
+    def all(self, kind: type[T], name: str, /, **values: Any) -> list[T]:
+        """The rows as dataclasses; the columns stand in the order of the fields."""
+        return [value_in(kind, row) for row in self.rows(name, **values)]
+
+    def one(self, kind: type[T], name: str, /, **values: Any) -> T | None:
+        """The first of them; None when there is none."""
+        found = self.row(name, **values)
+        return None if found is None else value_in(kind, found)
 
     @abstractmethod
     def write(self, name: str, /, **values: Any) -> int:

@@ -8,12 +8,17 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime
-from typing import Any
+from enum import Enum
+from functools import cache
+from types import NoneType
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 import orjson
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +52,36 @@ def maybe_time_in(text: str | None) -> datetime | None:
     return datetime.fromisoformat(text) if text else None
 
 
-def maybe_date_in(text: str | None) -> date | None:
-    return date.fromisoformat(text) if text else None
+def value_in(kind: type[T], row: Sequence[Any]) -> T:
+    """A dataclass from a row whose columns stand in the order of its fields; the last ones may be missing."""
+    fields_in = _fields_in(kind)  # type: ignore[arg-type]  # mypy takes a class with slots for unhashable
+    columns = zip(fields_in, row, strict=False)
+    return kind(**{name: None if value is None else read(value) for (name, read), value in columns})
+
+
+def value_out(value: Any) -> dict[str, Any]:
+    """The fields of a dataclass by name, as they go into a statement."""
+    values = {field.name: getattr(value, field.name) for field in fields(value)}
+    return {name: Json(one) if isinstance(one, Mapping) else one for name, one in values.items()}
+
+
+@cache
+def _fields_in(kind: type[Any]) -> list[tuple[str, Callable[[Any], Any]]]:
+    """The fields of a dataclass, each with the function that reads its column."""
+    hints = get_type_hints(kind)
+    return [(field.name, _reader_of(hints[field.name])) for field in fields(kind)]
+
+
+def _reader_of(hint: Any) -> Callable[[Any], Any]:
+    named = [one for one in get_args(hint) if one is not NoneType] if NoneType in get_args(hint) else [hint]
+    kind: type[Any] = get_origin(named[0]) or named[0]
+    if issubclass(kind, tuple):
+        return lambda text: tuple(json_in(text))
+    if issubclass(kind, Mapping):
+        return json_in
+    if issubclass(kind, date):
+        return kind.fromisoformat
+    return kind if issubclass(kind, Enum | bool) else lambda value: value
 
 
 def links_out(ids: Iterable[int]) -> bytes:

@@ -77,7 +77,7 @@ ON CONFLICT (id) DO UPDATE SET
 -- name: sighting_save
 -- An offer in a source; a source that was removed meanwhile leaves an orphan.
 INSERT INTO offer_sightings (offer_id, source_id, reference, gone_at)
-VALUES (:offer, (SELECT id FROM sources WHERE id = :source), :reference, :gone_at)
+VALUES (:offer_id, (SELECT id FROM sources WHERE id = :source_id), :reference, :gone_at)
 ON CONFLICT (source_id, reference, offer_id) DO UPDATE SET gone_at = excluded.gone_at;
 
 -- name: tickets_forget

@@ -33,8 +33,8 @@ ORDER BY requested_at, source_id;
 DELETE FROM sync_requests WHERE source_id = :source AND number = :number AND requested_at = :at;
 
 -- name: request_find
--- What a waiting request asks for.
-SELECT "only", "full" FROM sync_requests WHERE source_id = :source;
+-- The waiting request.
+SELECT source_id, number, "only", "full", reason, requested_at FROM sync_requests WHERE source_id = :source;
 
 -- name: request_insert
 -- The first request for a source.

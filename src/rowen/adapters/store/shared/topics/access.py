@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from rowen.adapters.store.shared.transaction import Row, Transaction
+from rowen.adapters.store.shared.transaction import Transaction
 from rowen.adapters.store.shared.units import Topic, reads, writes
-from rowen.adapters.store.shared.values import json_in, maybe_json, maybe_time_in, time_in
+from rowen.adapters.store.shared.values import maybe_json
 from rowen.core.safety.access import Scope, Token
 from rowen.core.sync_request import SyncRequest, joined
 from rowen.errors import Conflict
@@ -19,16 +19,16 @@ DELIVERIES_KEPT = timedelta(days=7)
 class Access(Topic):
     @writes
     def add_token(self, db: Transaction, name: str, *, digest: bytes, scope: Scope, now: datetime) -> Token:
-        row = db.row("token_insert", name=name, digest=digest, scope=scope.value, now=now)
-        if row is None:
+        token = db.one(Token, "token_insert", name=name, digest=digest, scope=scope.value, now=now)
+        if token is None:
             raise Conflict(
                 f"token `{name}`: exists already", hint=f"choose another name, or `rowen token remove {name}`"
             )
-        return _token(row)
+        return token
 
     @reads
     def tokens(self, db: Transaction) -> list[Token]:
-        return [_token(row) for row in db.rows("tokens_all")]
+        return db.all(Token, "tokens_all")
 
     async def token(self, digest: bytes, *, now: datetime) -> Token | None:
         found = await self._find_token(digest)
@@ -38,8 +38,7 @@ class Access(Topic):
 
     @reads
     def _find_token(self, db: Transaction, digest: bytes) -> Token | None:
-        row = db.row("token_find", digest=digest)
-        return None if row is None else _token(row)
+        return db.one(Token, "token_find", digest=digest)
 
     @writes
     def _token_used(self, db: Transaction, token: Token, now: datetime) -> None:
@@ -81,7 +80,7 @@ class Access(Topic):
 
     @reads
     def sync_requests(self, db: Transaction) -> list[SyncRequest]:
-        return [_request(row) for row in db.rows("requests_all")]
+        return db.all(SyncRequest, "requests_all")
 
     @writes
     def finish_request(self, db: Transaction, request: SyncRequest) -> None:
@@ -91,38 +90,13 @@ class Access(Topic):
 def _request_sync(
     db: Transaction, source_id: int, only: Sequence[str] | None, reason: str, now: datetime, full: bool
 ) -> SyncRequest:
-    waiting = db.row("request_find", source=source_id)
+    waiting = db.one(SyncRequest, "request_find", source=source_id)
     if waiting is not None:
-        only, full = joined(_only(waiting[0]), only), full or bool(waiting[1])
+        only, full = joined(waiting.only, only), full or waiting.full
     wanted = maybe_json(None if only is None else list(only))
     values = {"source": source_id, "only": wanted, "full": full, "reason": reason}
     # Of two first requests at once the second fails to insert, is tried again, and joins the first.
-    (row,) = (
-        db.rows("request_insert", **values, now=now) if waiting is None else db.rows("request_join", **values)
+    (request,) = db.all(
+        SyncRequest, "request_insert" if waiting is None else "request_join", **values, now=now
     )
-    return _request(row)
-
-
-def _token(row: Row) -> Token:
-    return Token(
-        id=row[0],
-        name=row[1],
-        scope=Scope(row[2]),
-        created_at=time_in(row[3]),
-        last_used_at=maybe_time_in(row[4]),
-    )
-
-
-def _request(row: Row) -> SyncRequest:
-    return SyncRequest(
-        source_id=row[0],
-        number=row[1],
-        only=_only(row[2]),
-        full=bool(row[3]),
-        reason=row[4],
-        requested_at=time_in(row[5]),
-    )
-
-
-def _only(text: str | None) -> tuple[str, ...] | None:
-    return None if text is None else tuple(json_in(text))
+    return request

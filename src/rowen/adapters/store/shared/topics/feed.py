@@ -9,7 +9,7 @@ from typing import Any
 from rowen.adapters.store.shared.topics.leases import fence
 from rowen.adapters.store.shared.transaction import Row, Transaction
 from rowen.adapters.store.shared.units import Topic, reads, writes
-from rowen.adapters.store.shared.values import Json, json_in, maybe_json, maybe_time_in, time_in
+from rowen.adapters.store.shared.values import Json, maybe_json, time_in, value_in
 from rowen.core.exchange.sink import Sink
 from rowen.core.feed import LAST_ITEM, Cursor, Document, FeedItem
 from rowen.core.lease import Lease
@@ -61,7 +61,8 @@ class Feed(Topic):
 
     @reads
     def sinks(self, db: Transaction) -> list[Sink]:
-        return [_sink(row) for row in db.rows("sinks_all")]
+        rows = db.rows("sinks_all")
+        return [value_in(Sink, (*row[:3], Cursor(row[3], row[4]), *row[5:])) for row in rows]
 
     @writes
     def save_sink(
@@ -141,34 +142,6 @@ def _change(outcome: str, *, seen: bool) -> str:
     return "added" if outcome == "created" else "changed"
 
 
-def _sink(row: Row) -> Sink:
-    return Sink(
-        name=row[0],
-        kind=row[1],
-        settings=json_in(row[2]),
-        cursor=Cursor(row[3], row[4]),
-        state=json_in(row[5]),
-        last_run_at=maybe_time_in(row[6]),
-        last_success_at=maybe_time_in(row[7]),
-        last_error=row[8],
-        failures=row[9],
-    )
-
-
 def _document(row: Row) -> Document:
-    return Document(
-        id=row[0],
-        source_id=row[1],
-        source=f"{row[2]}@{row[3]}" if row[3] else row[2],
-        kind=row[4],
-        reference=row[5],
-        url=row[6],
-        title=row[7],
-        metadata=json_in(row[8]),
-        content_type=row[9],
-        content_hash=row[10],
-        generation=row[11],
-        born=row[12],
-        fetched_at=time_in(row[13]),
-        text=row[14],
-    )
+    label = f"{row[2]}@{row[3]}" if row[3] else row[2]
+    return value_in(Document, (*row[:2], label, *row[4:]))

@@ -9,7 +9,6 @@ from datetime import datetime
 
 from rowen.adapters.store.shared.transaction import Lock, Row, Transaction
 from rowen.adapters.store.shared.units import Topic, reads, writes
-from rowen.adapters.store.shared.values import maybe_time_in
 from rowen.core.generation import Change, Generation
 from rowen.ports.store.generations import Vacuumed
 
@@ -20,18 +19,7 @@ Version = tuple[str, str, str, int]
 class Generations(Topic):
     @reads
     def generations(self, db: Transaction, source_id: int) -> list[Generation]:
-        return [
-            Generation(
-                number=number,
-                run_id=run_id,
-                activated_at=maybe_time_in(activated_at),
-                documents=documents,
-                active=bool(active),
-            )
-            for number, run_id, activated_at, documents, active in db.rows(
-                "generations_by_source", source=source_id
-            )
-        ]
+        return db.all(Generation, "generations_by_source", source=source_id)
 
     @writes
     def activate(self, db: Transaction, source_id: int, generation: int, *, now: datetime) -> None:

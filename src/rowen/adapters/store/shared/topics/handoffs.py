@@ -15,7 +15,7 @@ from rowen.adapters.store.shared.topics.leases import fence
 from rowen.adapters.store.shared.topics.passages import passage_ids, store_vectors
 from rowen.adapters.store.shared.transaction import Lock, Row, Transaction
 from rowen.adapters.store.shared.units import Topic, reads, writes
-from rowen.adapters.store.shared.values import Json, json_in, links_in, links_out, time_in
+from rowen.adapters.store.shared.values import Json, json_in, links_in, links_out
 from rowen.core.document import Draft, Validators
 from rowen.core.handoff import Handoff, HandoffStatus, Reason, attempts_kept, reopen_reason
 from rowen.core.lease import Lease
@@ -188,20 +188,12 @@ class Handoffs(Topic):
         limit: int = 100,
         offset: int = 0,
     ) -> list[Handoff]:
-        rows = db.rows(
-            "handoffs_list",
-            source=source_id,
-            status=status.value if status else None,
-            run=run_id,
-            limit=limit,
-            offset=offset,
-        )
-        return [_handoff(row) for row in rows]
+        wanted = {"source": source_id, "status": status.value if status else None, "run": run_id}
+        return db.all(Handoff, "handoffs_list", **wanted, limit=limit, offset=offset)
 
     @reads
     def handoff(self, db: Transaction, handoff_id: int) -> Handoff | None:
-        row = db.row("handoff_by_id", handoff=handoff_id)
-        return None if row is None else _handoff(row)
+        return db.one(Handoff, "handoff_by_id", handoff=handoff_id)
 
     @reads
     def handoff_counts(
@@ -325,21 +317,4 @@ def _staged(row: Row, links: tuple[str, ...], attempts: int) -> Staged:
         sectioned=bool(row[4]),
         attempts=attempts,
         draft=draft,
-    )
-
-
-def _handoff(row: Row) -> Handoff:
-    return Handoff(
-        id=row[0],
-        source=row[1],
-        reference=row[2],
-        payload_hash=row[3],
-        run_id=row[4],
-        generation=row[5],
-        status=HandoffStatus(row[6]),
-        reason_code=row[7],
-        attempts=row[8],
-        last_error=row[9],
-        created_at=time_in(row[10]),
-        updated_at=time_in(row[11]),
     )

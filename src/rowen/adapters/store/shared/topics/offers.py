@@ -9,9 +9,9 @@ from datetime import datetime
 from typing import Any
 
 from rowen.adapters.store.shared.topics.leases import fence
-from rowen.adapters.store.shared.transaction import Row, Transaction
+from rowen.adapters.store.shared.transaction import Transaction
 from rowen.adapters.store.shared.units import Topic, reads, writes
-from rowen.adapters.store.shared.values import maybe_time_in, time_in
+from rowen.adapters.store.shared.values import maybe_time_in, value_out
 from rowen.core.feed import Cursor
 from rowen.core.lease import Lease
 from rowen.core.offers.company import Company, Identity, aggregate, said_together
@@ -65,8 +65,7 @@ class Offers(Topic):
         self, db: Transaction, *, fingerprints: Collection[bytes], company_ids: Collection[int]
     ) -> list[Offer]:
         theirs = {row[0] for row in db.rows("fingerprints_of", companies=list(company_ids))}
-        rows = db.rows("offers_alike", fingerprints=list(theirs.union(fingerprints)))
-        return [_offer(row) for row in rows]
+        return db.all(Offer, "offers_alike", fingerprints=list(theirs.union(fingerprints)))
 
     @writes
     def save_offers(
@@ -87,11 +86,13 @@ class Offers(Topic):
         )
         for gone, into in sorted(decision.merged.items()):
             _merge(db, gone, into)
-        db.write_many("offer_save", [_offer_out(db, offer) for offer in decision.offers])
+        offers = [value_out(one) | {"digest": db.key(one.external_id)} for one in decision.offers]
+        db.write_many("offer_save", offers)
         db.write_many(
             "offer_repost", [{"offer": offer, "first": first} for offer, first in decision.reposts.items()]
         )
-        db.write_many("sighting_save", [_sighting_out(db, one) for one in decision.sightings])
+        sightings = [value_out(one) | {"digest": db.key(one.reference)} for one in decision.sightings]
+        db.write_many("sighting_save", sightings)
         db.write("sightings_delete", ids=list(decision.orphans))
         db.write("offers_delete", ids=list(decision.forgotten))
         db.write("companies_forget", ids=list(decision.left))
@@ -139,7 +140,7 @@ class Offers(Topic):
         current = db.value("company_current", id=company_id)
         if current is None:
             return []
-        found = [_offer(row) for row in db.rows("offers_of_companies", companies=[current])]
+        found = db.all(Offer, "offers_of_companies", companies=[current])
         sightings: defaultdict[int, list[tuple[str, bool]]] = defaultdict(list)
         for offer_id, label, gone_at in db.rows("offer_sources", offers=[offer.id for offer in found]):
             sightings[offer_id].append((label, gone_at is None))
@@ -161,11 +162,8 @@ def _keys(db: Transaction, texts: Iterable[str]) -> list[Any]:
 def _offers_with_sightings(db: Transaction, offer_ids: Collection[int]) -> KnownOffers:
     given = db.row("projection_get")
     return KnownOffers(
-        offers=[_offer(row) for row in db.rows("offers_by_id", ids=list(offer_ids))],
-        sightings=[
-            Sighting(offer_id=row[0], source_id=row[1], reference=row[2], gone_at=maybe_time_in(row[3]))
-            for row in db.rows("sightings_of", offers=list(offer_ids))
-        ],
+        offers=db.all(Offer, "offers_by_id", ids=list(offer_ids)),
+        sightings=db.all(Sighting, "sightings_of", offers=list(offer_ids)),
         last_offer_id=given[2] if given else 0,
         last_company_id=given[3] if given else 0,
     )
@@ -185,8 +183,8 @@ def _identities(db: Transaction, company_ids: Sequence[int]) -> list[tuple[Ident
 def _companies(db: Transaction, company_ids: Sequence[int]) -> list[Company]:
     as_of = maybe_time_in(db.value("offers_looked_at"))
     offers: defaultdict[int | None, list[Offer]] = defaultdict(list)
-    for row in db.rows("offers_of_companies", companies=list(company_ids)):
-        offers[row[3]].append(_offer(row))
+    for offer in db.all(Offer, "offers_of_companies", companies=list(company_ids)):
+        offers[offer.company_id].append(offer)
     return [
         aggregate(identity, offers[identity.id], resolution=resolution, as_of=as_of)
         for identity, resolution in _identities(db, company_ids)
@@ -205,53 +203,3 @@ def _merge(db: Transaction, gone: int, into: int) -> None:
 
 def _labels(offer: Offer, sightings: Iterable[tuple[str, bool]]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(label for label, there in sightings if there or not offer.is_open))
-
-
-def _offer(row: Row) -> Offer:
-    return Offer(
-        id=row[0],
-        provider=row[1],
-        external_id=row[2],
-        company_id=row[3],
-        title=row[4],
-        place=row[5],
-        url=row[6],
-        posted_at=maybe_time_in(row[7]),
-        updated_at=maybe_time_in(row[8]),
-        content_hash=row[9],
-        fingerprint=row[10],
-        first_seen_at=time_in(row[11]),
-        last_seen_at=time_in(row[12]),
-        closed_at=maybe_time_in(row[13]),
-        repost_of=row[14],
-    )
-
-
-def _offer_out(db: Transaction, offer: Offer) -> dict[str, Any]:
-    return {
-        "id": offer.id,
-        "provider": offer.provider,
-        "digest": db.key(offer.external_id),
-        "external_id": offer.external_id,
-        "company_id": offer.company_id,
-        "title": offer.title,
-        "place": offer.place,
-        "url": offer.url,
-        "posted_at": offer.posted_at,
-        "updated_at": offer.updated_at,
-        "content_hash": offer.content_hash,
-        "fingerprint": offer.fingerprint,
-        "first_seen_at": offer.first_seen_at,
-        "last_seen_at": offer.last_seen_at,
-        "closed_at": offer.closed_at,
-    }
-
-
-def _sighting_out(db: Transaction, one: Sighting) -> dict[str, Any]:
-    return {
-        "offer": one.offer_id,
-        "source": one.source_id,
-        "digest": db.key(one.reference),
-        "reference": one.reference,
-        "gone_at": one.gone_at,
-    }

@@ -9,9 +9,9 @@ from typing import Any
 from rowen.adapters.store.shared.topics import shards
 from rowen.adapters.store.shared.topics.generations import record_activation
 from rowen.adapters.store.shared.topics.leases import fence
-from rowen.adapters.store.shared.transaction import Row, Transaction
+from rowen.adapters.store.shared.transaction import Transaction
 from rowen.adapters.store.shared.units import Topic, reads, writes
-from rowen.adapters.store.shared.values import Json, json_in, maybe_json, maybe_time_in, time_in
+from rowen.adapters.store.shared.values import Json, json_in, maybe_json
 from rowen.core.document import Outcome
 from rowen.core.lease import Lease
 from rowen.core.run import Counters, Mode, Run, RunItem, RunStatus
@@ -110,12 +110,11 @@ class Runs(Topic):
 
     @reads
     def runs(self, db: Transaction, source_id: int, *, limit: int) -> list[Run]:
-        return [_run(row) for row in db.rows("runs_by_source", source=source_id, limit=limit)]
+        return db.all(Run, "runs_by_source", source=source_id, limit=limit)
 
     @reads
     def run(self, db: Transaction, run_id: int) -> Run | None:
-        row = db.row("run_by_id", run=run_id)
-        return None if row is None else _run(row)
+        return db.one(Run, "run_by_id", run=run_id)
 
     @reads
     def run_items(self, db: Transaction, run_id: int) -> list[RunItem]:
@@ -152,20 +151,3 @@ def _close_lost(db: Transaction, source_id: int, now: datetime) -> bool:
     db.write("runs_close_lost", source=source_id, now=now)
     shards.forget_source(db, source_id)
     return closed
-
-
-def _run(row: Row) -> Run:
-    return Run(
-        id=row[0],
-        source_id=row[1],
-        mode=Mode(row[2]),
-        status=RunStatus(row[3]),
-        generation=row[4],
-        stop_reason=row[5],
-        started_at=time_in(row[6]),
-        finished_at=maybe_time_in(row[7]),
-        counters=json_in(row[8]),
-        error=row[9],
-        owner=row[10],
-        window=json_in(row[11]) if row[11] else None,
-    )

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol
 from rowen.adapters.store.shared.topics.passages import find_model
 from rowen.adapters.store.shared.transaction import Row, Transaction
 from rowen.adapters.store.shared.units import Topic, reads
-from rowen.adapters.store.shared.values import time_in
+from rowen.adapters.store.shared.values import value_in
 from rowen.core.search.hit import Filters, Place
 from rowen.ports.embedder import Model
 from rowen.ports.store.search import SearchRequest, SearchResult
@@ -128,19 +128,5 @@ def _with_text(db: Transaction, rows: list[Row]) -> list[Place]:
 
 
 def _place(row: Row, heading_path: str, text: str) -> Place:
-    return Place(
-        passage_id=row[0],
-        document_id=row[1],
-        source=row[2],
-        version=row[3],
-        kind=row[4],
-        reference=row[5],
-        url=row[6],
-        title=row[7],
-        generation=row[8],
-        fetched_at=time_in(row[9]),
-        position=row[10],
-        heading_path=heading_path,
-        anchor=row[11],
-        text=text,
-    )
+    *place, anchor = row
+    return value_in(Place, (*place, heading_path, anchor, text))
