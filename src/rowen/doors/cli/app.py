@@ -61,6 +61,8 @@ COMMANDS: dict[str, dict[str, str]] = {
 
 LINES = {name: line for group in COMMANDS.values() for name, line in group.items()}
 NAMES = list(LINES)
+SHARED = {"resume": "pause", "approve": "rollback", "company": "companies"}
+"""Commands that are in the module of another one, under their own name."""
 
 
 class LazyGroup(click.Group):
@@ -70,7 +72,8 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in NAMES:
             return None
-        found = import_module(f"rowen.doors.cli.commands.{cmd_name}").command
+        module = import_module(f"rowen.doors.cli.commands.{SHARED.get(cmd_name, cmd_name)}")
+        found = getattr(module, cmd_name if cmd_name in SHARED else "command")
         assert isinstance(found, click.Command)
         found.short_help = LINES[cmd_name]
         return found

@@ -16,6 +16,8 @@ from rowen.doors.cli.output import Output
 
 if TYPE_CHECKING:
     from rowen.config import Config
+    from rowen.core.source import Source
+    from rowen.engine.ports import Ports
 
 
 @dataclass
@@ -23,12 +25,19 @@ class Call:
     db: str | None = None
     verbose: bool = False
     out: Output = field(default_factory=Output)
+    ports: Ports = field(init=False)
+    """Open while a `store_command` works."""
 
     def config(self) -> Config:
         """The configuration in force, with the store that this call names."""
         from rowen import config
 
         return config.load(db=self.db)[0]
+
+    async def source(self, name: str) -> Source:
+        from rowen.managing.find import find
+
+        return await find(self.ports.store, name)
 
 
 def _db(call: Call, value: str) -> None:
@@ -97,7 +106,7 @@ def store_command(
     check: Callable[..., None] = lambda **_: None,
     **attributes: Any,
 ) -> Callable[[Callable[..., Coroutine[Any, Any, int | None]]], click.Command]:
-    """A command that works on the store: its coroutine is given the `Call` and the open ports first.
+    """A command that works on the store: its coroutine is given the `Call`, with the open ports, first.
 
     It returns the exit code, or None for 0. `interrupted` is the message after Ctrl-C or SIGTERM. `check`
     gets the arguments before the store is opened: a wrong call must not create an empty store.
@@ -107,9 +116,12 @@ def store_command(
         def run(call: Call, **given: Any) -> int:
             from rowen.doors.cli import session
 
+            async def work(ports: Ports) -> int:
+                call.ports = ports
+                return await function(call, **given) or 0
+
             check(**given)
-            ended = session.run(call, lambda ports: function(call, ports, **given), interrupted=interrupted)
-            return ended or 0
+            return session.run(call, work, interrupted=interrupted)
 
         return command(name, **attributes)(update_wrapper(run, function))
 

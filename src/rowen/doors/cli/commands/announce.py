@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @store_command("announce", interrupted="interrupted: what a sink has taken is not sent again")
 @click.argument("names", nargs=-1, metavar="[SINK]...")
 @click.option("--now", is_flag=True, help="Also outside the hours of a sink, and to a disabled sink.")
-async def command(call: Call, ports: Ports, names: tuple[str, ...], now: bool) -> int:
+async def command(call: Call, names: tuple[str, ...], now: bool) -> int:
     """Send what waits to the named sinks, or to all.
 
     With --json, one JSON object per sink and line. `rowen serve` does the same after each run.
@@ -28,8 +28,8 @@ async def command(call: Call, ports: Ports, names: tuple[str, ...], now: bool) -
     from rowen.sinks.announce import announce
 
     # A person who calls this wants a sink tried that waits after failures, too.
-    only = names or [sink.name for sink in await ports.store.sinks()]
-    done = await announce(ports, only=only, force=now)
+    only = names or [sink.name for sink in await call.ports.store.sinks()]
+    done = await announce(call.ports, only=only, force=now)
     for one in done:
         if call.out.json:
             call.out.emit(shapes.Announced.show(one))

@@ -22,17 +22,14 @@ COLOURS = {"+": "green", "~": "yellow", "-": "red"}
 @click.argument("name")
 @click.option("--from", "from_generation", type=click.IntRange(0), metavar="G", help="The older generation.")
 @click.option("--to", "to_generation", type=click.IntRange(0), metavar="G", help="The newer generation.")
-async def command(
-    call: Call, ports: Ports, name: str, from_generation: int | None, to_generation: int | None
-) -> None:
+async def command(call: Call, name: str, from_generation: int | None, to_generation: int | None) -> None:
     """Show what changed in source NAME between two generations.
 
     By default between the visible generation and the one before it.
     """
-    from rowen.managing.find import find
 
-    source = await find(ports.store, name)
-    await perform(ports, call.out, source, from_generation=from_generation, to_generation=to_generation)
+    source = await call.source(name)
+    await perform(call.ports, call.out, source, from_generation=from_generation, to_generation=to_generation)
 
 
 async def perform(ports: Ports, out: Output, source: Source, **generations: int | None) -> None:

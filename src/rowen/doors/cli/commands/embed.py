@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from rowen.doors.cli.call import Call, store_command
-
-if TYPE_CHECKING:
-    from rowen.engine.ports import Ports
 
 
 @store_command("embed")
-async def command(call: Call, ports: Ports) -> int:
+async def command(call: Call) -> int:
     """Embed every visible text that has no vector under the configured model.
 
     After a change of model, the vectors of the new one are added beside the old; search uses the old one
@@ -20,12 +15,12 @@ async def command(call: Call, ports: Ports) -> int:
     from rowen.doors.words import count
     from rowen.engine import embedding
 
-    model = ports.embedder().model
-    before = await ports.store.embedding_gap(model)
+    model = call.ports.embedder().model
+    before = await call.ports.store.embedding_gap(model)
     if before.missing:
         call.out.note(f"{count(before.missing, 'text')} of {before.passages:,} to embed with `{model.name}`")
-    filled = await embedding.fill(ports)
-    missing = (await ports.store.embedding_gap(model)).missing
+    filled = await embedding.fill(call.ports)
+    missing = (await call.ports.store.embedding_gap(model)).missing
     error = filled.error
     call.out.result(
         {

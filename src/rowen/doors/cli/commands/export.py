@@ -38,18 +38,16 @@ def _check(*, wanted: str, out: str, **_: object) -> None:
     "--out", default=STDOUT, metavar="FILE", help="The file to write; `-`, the default, is standard output."
 )
 @click.option("--text/--no-text", default=True, help="With or without the text of each document.")
-async def command(
-    call: Call, ports: Ports, names: tuple[str, ...], wanted: str, out: str, text: bool
-) -> None:
+async def command(call: Call, names: tuple[str, ...], wanted: str, out: str, text: bool) -> None:
     """Write the visible documents of the named sources, or of all, into a file.
 
     The file appears when it is complete. The format `atom` has the last 100 changes.
     """
     if out == STDOUT:
-        await _to_stdout(ports, names, wanted, text=text)
+        await _to_stdout(call.ports, names, wanted, text=text)
         return
-    path = ports.exports().locate(out)
-    number = await _write(ports, names, wanted, path, text=text)
+    path = call.ports.exports().locate(out)
+    number = await _write(call.ports, names, wanted, path, text=text)
     noun = "change" if wanted == "atom" else "document"
     call.out.result({"file": path, "format": wanted, "count": number}, f"{count(number, noun)} in `{path}`")
 

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from rowen.doors.cli.call import Call, store_command
 from rowen.doors.cli.output import clean
-
-if TYPE_CHECKING:
-    from rowen.engine.ports import Ports
 
 COLOURS = {"completed": "green", "failed": "red", "running": "cyan", "queued": "yellow"}
 
@@ -25,7 +20,6 @@ COLOURS = {"completed": "green", "failed": "red", "running": "cyan", "queued": "
 @click.option("--offset", default=0, type=click.IntRange(0), help="Skip this many.")
 async def command(
     call: Call,
-    ports: Ports,
     name: str | None,
     status: str | None,
     run_id: int | None,
@@ -35,10 +29,9 @@ async def command(
     """Show the handoffs of source NAME, or of all sources."""
     from rowen.core.handoff import HandoffStatus
     from rowen.doors.shapes import runs as shapes
-    from rowen.managing.find import find
 
-    found = await ports.store.handoffs(
-        source_id=(await find(ports.store, name)).id if name else None,
+    found = await call.ports.store.handoffs(
+        source_id=(await call.source(name)).id if name else None,
         status=HandoffStatus(status) if status else None,
         run_id=run_id,
         limit=limit,

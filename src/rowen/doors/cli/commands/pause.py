@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from rowen.doors.cli.call import Call, store_command
 
-if TYPE_CHECKING:
-    from rowen.core.source import Source
-    from rowen.doors.cli.output import Output
-    from rowen.engine.ports import Ports
-
 
 @store_command("pause")
 @click.argument("name")
-async def command(call: Call, ports: Ports, name: str) -> None:
+async def command(call: Call, name: str) -> None:
     """Stop `rowen serve` from syncing source NAME until `rowen resume`; `rowen sync NAME` still works."""
-    from rowen.managing.find import find
-
-    source = await find(ports.store, name)
-    await ports.store.set_paused(source.id, True)
-    tell(call.out, source, paused=True)
+    source = await call.source(name)
+    await call.ports.store.set_paused(source.id, True)
+    call.out.result({"source": source.label, "paused": True}, f"{source.label}: paused")
 
 
-def tell(out: Output, source: Source, *, paused: bool) -> None:
-    from rowen.doors.shapes import sources as shapes
+@store_command("resume")
+@click.argument("name")
+async def resume(call: Call, name: str) -> None:
+    """Let `rowen serve` sync source NAME again after a pause, or after a fatal error that you fixed."""
+    from rowen.service import attempts
 
-    value = shapes.Paused.show(source=source.label, paused=paused)
-    out.result(value, f"{source.label}: {'paused' if paused else 'resumed'}")
+    source = await call.source(name)
+    await attempts.resume(call.ports.store, call.ports.clock, source)
+    call.out.result({"source": source.label, "paused": False}, f"{source.label}: resumed")

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 import click
 
 from rowen.doors.cli.call import Call, store_command
 
-if TYPE_CHECKING:
-    from rowen.engine.ports import Ports
-
 
 @store_command("plan")
 @click.argument("name")
-async def command(call: Call, ports: Ports, name: str) -> None:
+async def command(call: Call, name: str) -> None:
     """Estimate the texts, calls and cost of embedding source NAME, without syncing it."""
     from rowen.doors.words import count
-    from rowen.managing.find import find
     from rowen.managing.plan import plan
 
-    source = await find(ports.store, name)
+    source = await call.source(name)
     price = call.config().embedding.price_per_million_tokens
-    made = await plan(ports, source, price_per_million_tokens=price)
+    made = await plan(call.ports, source, price_per_million_tokens=price)
     if made.items is None:
         size = f"{made.stored:,} documents stored; its size shows while it is synced"
     else:

@@ -1,4 +1,4 @@
-"""`rowen rollback`: the pointer moves back; nothing is fetched or written again."""
+"""`rowen rollback` and `rowen approve`: the pointer to the visible generation moves; nothing is fetched."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 from rowen.doors.cli.call import Call, store_command
 
 if TYPE_CHECKING:
-    from rowen.engine.ports import Ports
+    from rowen.core.source import Source
 
 
 @store_command("rollback")
@@ -21,18 +21,33 @@ if TYPE_CHECKING:
     metavar="G",
     help="The generation; by default the previous.",
 )
-async def command(call: Call, ports: Ports, name: str, to_generation: int | None) -> None:
+async def command(call: Call, name: str, to_generation: int | None) -> None:
     """Make an older generation of source NAME visible again. The next sync builds on it."""
-    from rowen.doors.cli.commands.announce import after_a_change
-    from rowen.managing.find import find
     from rowen.reading import history
 
-    source = await find(ports.store, name)
-    shown = await history.rollback(ports, source, to_generation=to_generation)
+    source = await call.source(name)
+    shown = await history.rollback(call.ports, source, to_generation=to_generation)
     before = source.active_generation
-    await after_a_change(ports, call.out)
     said = "is visible already" if shown == before else f"is visible again, {before} is not"
+    await _show(call, source, shown, said)
+
+
+@store_command("approve")
+@click.argument("name")
+async def approve(call: Call, name: str) -> None:
+    """Make the generation of source NAME visible that the deletion guard held."""
+    from rowen.reading import history
+
+    source = await call.source(name)
+    shown = await history.approve(call.ports, source)
+    await _show(call, source, shown, f"is visible now, {source.active_generation} before")
+
+
+async def _show(call: Call, source: Source, shown: int, said: str) -> None:
+    from rowen.doors.cli.commands.announce import after_a_change
+
+    await after_a_change(call.ports, call.out)
     call.out.result(
-        {"source": source.label, "generation": shown, "before": before},
+        {"source": source.label, "generation": shown, "before": source.active_generation},
         f"{source.label}: generation {shown} {said}",
     )

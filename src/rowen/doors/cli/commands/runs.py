@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from rowen.core.run import Run, RunItem
-    from rowen.engine.ports import Ports
 
 EVERY = 1_000_000_000
 
@@ -27,23 +26,22 @@ EVERY = 1_000_000_000
 @click.option("--limit", default=10, show_default=True, type=click.IntRange(1), help="At most this many.")
 @click.option("--items", is_flag=True, help="Every item of the newest run, or of --run, with its reason.")
 @click.option("--run", "run_id", type=int, metavar="ID", help="Only this run.")
-async def command(call: Call, ports: Ports, name: str, limit: int, items: bool, run_id: int | None) -> None:
+async def command(call: Call, name: str, limit: int, items: bool, run_id: int | None) -> None:
     """Show the runs of source NAME, newest first.
 
     Unchanged pages are counted, not listed: they cost no write.
     """
     from rowen.doors.shapes import runs as shapes
-    from rowen.managing.find import find
 
-    out, source = call.out, await find(ports.store, name)
-    found = await ports.store.runs(source.id, limit=EVERY if run_id is not None else limit)
+    out, source = call.out, await call.source(name)
+    found = await call.ports.store.runs(source.id, limit=EVERY if run_id is not None else limit)
     if run_id is not None:
         found = [run for run in found if run.id == run_id]
         if not found:
             raise NotFound(
                 f"run {run_id} of `{source.label}`: no such run", hint=f"see `rowen runs {source.label}`"
             )
-    listed = await ports.store.run_items(found[0].id) if items and found else []
+    listed = await call.ports.store.run_items(found[0].id) if items and found else []
     if out.json:
         shown = [shapes.RunRecord.show(run) for run in found]
         value: dict[str, Any] = {"source": source.label, "runs": shown}
@@ -56,7 +54,7 @@ async def command(call: Call, ports: Ports, name: str, limit: int, items: bool, 
         out.line(f"source `{source.label}`: no runs yet")
         out.note(f"hint: run `rowen sync {source.label}`")
         return
-    _table(out, found, now=ports.clock.now())
+    _table(out, found, now=call.ports.clock.now())
     if items:
         _items(out, found[0], listed)
 

@@ -44,9 +44,9 @@ MAX_TITLE_CHARS = 160
     show_default=True,
     help="By words, by meaning, or by both.",
 )
-async def command(call: Call, ports: Ports, query: str, **options: Any) -> None:
+async def command(call: Call, query: str, **options: Any) -> None:
     """Search for QUERY in the visible generation of every source."""
-    await perform(ports, call.out, query, **options)
+    await perform(call.ports, call.out, query, **options)
 
 
 async def perform(

@@ -9,17 +9,16 @@ from rowen.doors.cli.output import clean
 from rowen.doors.words import ago, until
 
 if TYPE_CHECKING:
-    from rowen.engine.ports import Ports
     from rowen.sinks.states import SinkState
 
 
 @store_command("sinks")
-async def command(call: Call, ports: Ports) -> None:
+async def command(call: Call) -> None:
     """Show every sink that was applied from `rowen.toml`: its last success, and what waits for it."""
     from rowen.doors.shapes import sources as shapes
     from rowen.sinks.states import states
 
-    found = await states(ports.store, ports.sinks, ports.clock.now())
+    found = await states(call.ports.store, call.ports.sinks, call.ports.clock.now())
     if call.out.json:
         call.out.emit({"sinks": [shapes.Sink.show(one, one.sink) for one in found]})
         return
@@ -29,7 +28,7 @@ async def command(call: Call, ports: Ports) -> None:
         return
     from rich.text import Text
 
-    now = ports.clock.now()
+    now = call.ports.clock.now()
     rows = [
         (
             one.sink.name,

@@ -10,19 +10,18 @@ from rowen.doors.words import ago, count, until
 
 if TYPE_CHECKING:
     from rowen.doors.states import SourceStatus
-    from rowen.engine.ports import Ports
 
 
 @store_command("status")
-async def command(call: Call, ports: Ports) -> None:
+async def command(call: Call) -> None:
     """Show every source: what is visible of it, its last success, and what is wrong."""
     from rowen import wiring
     from rowen.doors import states
     from rowen.doors.shapes import sources as shapes
 
     out, store = call.out, wiring.store_name(call.config())
-    found = await states.statuses(ports)
-    embedding, workforce = await states.embedding_status(ports.store), await states.workforce(ports)
+    found = await states.statuses(call.ports)
+    embedding, workforce = await states.embedding_status(call.ports.store), await states.workforce(call.ports)
     if out.json:
         sources = [shapes.source(one) for one in found]
         out.emit({"db": store, "sources": sources, "embedding": embedding, "workforce": workforce})
@@ -34,7 +33,7 @@ async def command(call: Call, ports: Ports) -> None:
     from rich.text import Text
 
     seeded = any(one.source.last_processed_date for one in found)
-    now = ports.clock.now()
+    now = call.ports.clock.now()
     rows: list[tuple[Any, ...]] = [
         (
             one.source.label,

@@ -33,7 +33,7 @@ INTERRUPTED = (
     default="auto",
     help="How to show progress on standard error.",
 )
-async def command(call: Call, ports: Ports, names: tuple[str, ...], full_sync: bool, progress: str) -> int:
+async def command(call: Call, names: tuple[str, ...], full_sync: bool, progress: str) -> int:
     """Bring the copies of the named sources, or of all, up to date.
 
     With --json, one JSON object per source and line, as each ends.
@@ -41,13 +41,13 @@ async def command(call: Call, ports: Ports, names: tuple[str, ...], full_sync: b
     from rowen.doors.cli.progress import choose
     from rowen.managing.find import find_all
 
-    found = await find_all(ports.store, names)
+    found = await find_all(call.ports.store, names)
     if not found:
         raise UserError(
             "no source to sync", hint="add one with `rowen add https://docs.example.org/ --name docs`"
         )
     return await perform_all(
-        ports,
+        call.ports,
         call.out,
         found,
         full=full_sync,

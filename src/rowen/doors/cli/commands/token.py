@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import click
 
 from rowen.doors.cli.call import Call, group, store_command
 from rowen.doors.shapes.shape import Shape, Time
 from rowen.errors import NotFound, UserError
-
-if TYPE_CHECKING:
-    from rowen.engine.ports import Ports
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
@@ -32,14 +28,16 @@ def _check(*, name: str, **_: object) -> None:
     required=True,
     help="What it allows: to read, also to start runs, or everything.",
 )
-async def create(call: Call, ports: Ports, name: str, scope: str) -> None:
+async def create(call: Call, name: str, scope: str) -> None:
     """Create a token called NAME and show it. It cannot be shown again."""
     import secrets
 
     from rowen.core.safety.access import PREFIX, SECRET_BYTES, Scope, digest
 
     secret = PREFIX + secrets.token_urlsafe(SECRET_BYTES)
-    made = await ports.store.add_token(name, digest=digest(secret), scope=Scope(scope), now=ports.clock.now())
+    made = await call.ports.store.add_token(
+        name, digest=digest(secret), scope=Scope(scope), now=call.ports.clock.now()
+    )
     call.out.result({"name": made.name, "scope": made.scope.value, "token": secret}, secret)
     call.out.note(
         f"token `{name}`, scope `{scope}`: write it down, it is not shown again;"
@@ -48,9 +46,9 @@ async def create(call: Call, ports: Ports, name: str, scope: str) -> None:
 
 
 @store_command("list", short_help="Show the tokens.")
-async def show(call: Call, ports: Ports) -> None:
+async def show(call: Call) -> None:
     """Show the names and scopes of tokens, and when each was last used."""
-    found = await ports.store.tokens()
+    found = await call.ports.store.tokens()
     if call.out.json:
         call.out.emit({"tokens": [TokenShape.show(one) for one in found]})
     elif not found:
@@ -70,9 +68,9 @@ async def show(call: Call, ports: Ports) -> None:
 
 @store_command("remove", short_help="Remove a token.")
 @click.argument("name")
-async def remove(call: Call, ports: Ports, name: str) -> None:
+async def remove(call: Call, name: str) -> None:
     """Remove the token NAME; callers that send it are refused from their next call on."""
-    if not await ports.store.remove_token(name):
+    if not await call.ports.store.remove_token(name):
         raise NotFound(f"token `{name}`: no such token", hint="list them with `rowen token list`", name=name)
     call.out.result({"name": name, "removed": True}, f"removed {name}")
 

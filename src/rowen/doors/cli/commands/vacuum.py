@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 import click
 
 from rowen.doors.cli.call import Call, store_command
-
-if TYPE_CHECKING:
-    from rowen.engine.ports import Ports
 
 
 @store_command("vacuum")
 @click.option(
     "--keep", type=click.IntRange(1), metavar="N", help="Generations to keep; by default as configured."
 )
-async def command(call: Call, ports: Ports, keep: int | None) -> None:
+async def command(call: Call, keep: int | None) -> None:
     """Delete what died before the kept generations of each source, and texts that nothing uses any more."""
     from rowen.doors.words import count, size
     from rowen.reading import history
 
-    done = await history.vacuum(ports.store, await ports.store.sources(), keep=keep or ports.keep_generations)
+    done = await history.vacuum(
+        call.ports.store, await call.ports.store.sources(), keep=keep or call.ports.keep_generations
+    )
     parts = [
         count(done.documents, "document version"),
         count(done.contents, "text"),

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from typing import TYPE_CHECKING
 
 import click
 
 from rowen.doors.cli import failure
 from rowen.doors.cli.call import Call, store_command
 
-if TYPE_CHECKING:
-    from rowen.engine.ports import Ports
-
 INTERRUPTED = "stopped; another worker continues what was under way"
 
 
 @store_command("worker", interrupted=INTERRUPTED)
 @click.option("--concurrency", type=click.IntRange(1, 64), help="Tickets to work on at a time.")
-async def command(call: Call, ports: Ports, concurrency: int | None) -> None:
+async def command(call: Call, concurrency: int | None) -> None:
     """Run sources and ingest what runs hand off, until stopped.
 
     Start any number of workers, on every machine that reaches the store. SIGTERM and Ctrl-C let the tickets
@@ -31,9 +27,9 @@ async def command(call: Call, ports: Ports, concurrency: int | None) -> None:
     config = call.config()
     at_a_time = concurrency or config.workers.concurrency
     stop = _stop_on_signals()
-    call.out.note(f"working for `{wiring.store_name(config)}` as `{ports.owner}`, {at_a_time} at a time")
+    call.out.note(f"working for `{wiring.store_name(config)}` as `{call.ports.owner}`, {at_a_time} at a time")
     try:
-        await work(ports, concurrency=at_a_time, stop=stop)
+        await work(call.ports, concurrency=at_a_time, stop=stop)
     except asyncio.CancelledError:
         raise failure.Interrupted(failure.TERMINATED, INTERRUPTED) from None
     call.out.note("stopped; none of its tickets is under way")
