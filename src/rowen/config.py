@@ -11,8 +11,9 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
+from rowen.core.params import switch
 from rowen.core.rules.duration import Duration
 from rowen.errors import ConfigError, did_you_mean
 
@@ -162,18 +163,7 @@ class Setting:
     variable: str
 
 
-SECTIONS: dict[str, type] = {
-    "store": StoreConfig,
-    "fetch": FetchConfig,
-    "convert": ConvertConfig,
-    "render": RenderConfig,
-    "embedding": EmbeddingConfig,
-    "breaker": BreakerConfig,
-    "history": HistoryConfig,
-    "runs": RunsConfig,
-    "service": ServiceConfig,
-    "workers": WorkersConfig,
-}
+SECTIONS: dict[str, type] = get_type_hints(Config)
 SHORT_VARIABLES = {
     "ROWEN_DB": "store.url",
     "CB_FAILURE_THRESHOLD": "breaker.failure_threshold",
@@ -282,21 +272,7 @@ def _checked(name: str, raw: Any, default: Any, limits: Mapping[str, Any]) -> An
 
 def _typed(raw: Any, wanted: type) -> Any:
     if wanted is bool:
-        if isinstance(raw, bool):
-            return raw
-        answers = {
-            "true": True,
-            "1": True,
-            "yes": True,
-            "on": True,
-            "false": False,
-            "0": False,
-            "no": False,
-            "off": False,
-        }
-        if str(raw).lower() not in answers:
-            raise ValueError(raw)
-        return answers[str(raw).lower()]
+        return switch(str(raw))
     if isinstance(raw, bool):
         raise TypeError(raw)
     if wanted is str and isinstance(raw, dict):

@@ -23,13 +23,12 @@ OFFER_KINDS = frozenset(("infojobs", "greenhouse", "lever", "rest"))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Posting:
-    """An offer as a visible document shows it."""
+class Shown:
+    """What a board shows of an offer."""
 
     provider: str
     external_id: str
     """What the board calls it."""
-    employer: Employer | None
     title: str
     place: str
     url: str
@@ -44,20 +43,18 @@ class Posting:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Offer:
+class Posting(Shown):
+    """An offer as a visible document shows it."""
+
+    employer: Employer | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Offer(Shown):
     """An offer as it is kept, from the day it was met to long after it was closed."""
 
     id: int
-    provider: str
-    external_id: str
     company_id: int | None
-    title: str
-    place: str
-    url: str
-    posted_at: datetime | None
-    updated_at: datetime | None
-    content_hash: bytes
-    fingerprint: bytes
     first_seen_at: datetime
     last_seen_at: datetime
     """When there was the last news of it while readers saw it."""
@@ -67,10 +64,6 @@ class Offer:
     """The offer that was posted first, if this one is that one again."""
     sources: tuple[str, ...] = ()
     """The labels of the sources that see it, or saw it last; only when offers are listed."""
-
-    @property
-    def key(self) -> tuple[str, str]:
-        return self.provider, self.external_id
 
     @property
     def is_open(self) -> bool:

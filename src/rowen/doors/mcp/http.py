@@ -6,13 +6,16 @@ us; the scope of the token is read from the ASGI scope.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, MutableMapping
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse
+from starlette.types import Receive, Scope, Send
 
 from rowen.doors.mcp.refreshing import alone, through
 from rowen.doors.mcp.server import SCOPE, make_server
@@ -20,11 +23,6 @@ from rowen.engine.ports import Ports
 
 if TYPE_CHECKING:
     from rowen.service.sync_queue import SyncQueue
-
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
 
 
 class McpApp:
@@ -44,9 +42,10 @@ class McpApp:
             await send({"type": "websocket.close", "code": 1000})
         elif scope["method"] != "POST":
             # Without sessions there is no stream to open and nothing to end.
-            await _refuse(send, 405, "only POST is answered here", (b"allow", b"POST"))
-        elif SCOPE not in scope and not self._may_come_from(_origin(scope)):
-            await _refuse(send, 403, "pages of this origin may not call")
+            refused = PlainTextResponse("only POST is answered here", 405, {"Allow": "POST"})
+            await refused(scope, receive, send)
+        elif SCOPE not in scope and not self._may_come_from(Headers(scope=scope).get("origin")):
+            await PlainTextResponse("pages of this origin may not call", 403)(scope, receive, send)
         else:
             await self._manager.handle_request(scope, receive, send)
 
@@ -78,21 +77,9 @@ def mcp_app(
     return McpApp(StreamableHTTPSessionManager(server, stateless=True), origins)
 
 
-def _origin(scope: Scope) -> str | None:
-    values = [value.decode("latin-1") for name, value in scope["headers"] if name == b"origin"]
-    return values[0] if values else None
-
-
 def _is_address(host: str) -> bool:
     try:
         ip_address(host)
     except ValueError:
         return False
     return True
-
-
-async def _refuse(send: Send, status: int, message: str, *headers: tuple[bytes, bytes]) -> None:
-    body = message.encode()
-    said = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(body)).encode())]
-    await send({"type": "http.response.start", "status": status, "headers": [*said, *headers]})
-    await send({"type": "http.response.body", "body": body})
