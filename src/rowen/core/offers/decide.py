@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from rowen.core.offers.company import Directory, Identity
-from rowen.core.offers.offer import Offer, Posting, Shown, Sighting, reposts
+from rowen.core.offers.offer import Offer, Posting, Sighting, reposts
 
 _Place = tuple[int, str, int]
 """Source, reference and offer: what a sighting is known by."""
@@ -156,8 +156,16 @@ class _Decider:
             self._leave(known.company_id)
         offer = Offer(
             id=known.id if known else self._last_offer_id,
+            provider=posting.provider,
+            external_id=posting.external_id,
             company_id=company_id,
-            **{one.name: getattr(posting, one.name) for one in fields(Shown)},
+            title=posting.title,
+            place=posting.place,
+            url=posting.url,
+            posted_at=posting.posted_at,
+            updated_at=posting.updated_at,
+            content_hash=posting.content_hash,
+            fingerprint=posting.fingerprint,
             first_seen_at=min(at, known.first_seen_at) if known else at,
             last_seen_at=max(at, known.last_seen_at) if known else at,
             closed_at=known.closed_at if known else None,

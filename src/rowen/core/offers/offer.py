@@ -23,12 +23,13 @@ OFFER_KINDS = frozenset(("infojobs", "greenhouse", "lever", "rest"))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Shown:
-    """What a board shows of an offer."""
+class Posting:
+    """An offer as a visible document shows it."""
 
     provider: str
     external_id: str
     """What the board calls it."""
+    employer: Employer | None
     title: str
     place: str
     url: str
@@ -43,18 +44,20 @@ class Shown:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Posting(Shown):
-    """An offer as a visible document shows it."""
-
-    employer: Employer | None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Offer(Shown):
+class Offer:
     """An offer as it is kept, from the day it was met to long after it was closed."""
 
     id: int
+    provider: str
+    external_id: str
     company_id: int | None
+    title: str
+    place: str
+    url: str
+    posted_at: datetime | None
+    updated_at: datetime | None
+    content_hash: bytes
+    fingerprint: bytes
     first_seen_at: datetime
     last_seen_at: datetime
     """When there was the last news of it while readers saw it."""
@@ -64,6 +67,10 @@ class Offer(Shown):
     """The offer that was posted first, if this one is that one again."""
     sources: tuple[str, ...] = ()
     """The labels of the sources that see it, or saw it last; only when offers are listed."""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.provider, self.external_id
 
     @property
     def is_open(self) -> bool:
