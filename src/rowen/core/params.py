@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rowen.core.rules import duration
@@ -39,6 +39,24 @@ class Param:
         if isinstance(self.default, list | dict):
             return ",".join(self.default)
         return "none" if self.default is None else str(self.default)
+
+
+def what(
+    name: str,
+    default: Any,
+    help: str,  # noqa: A002
+    parse: Callable[[str], Any] = str.strip,
+    *,
+    key: Callable[[str], str] | None = None,
+    secret: bool = False,
+) -> Param:
+    """Decides what is fetched or what is kept of it, so it is part of a source's identity."""
+    return Param(name=name, default=default, parse=parse, identity=True, help=help, key=key, secret=secret)
+
+
+def how(name: str, default: Any, help: str, parse: Callable[[str], Any] = str.strip, **more: Any) -> Param:  # noqa: A002
+    """Decides how it is fetched: the source stays the same one."""
+    return replace(what(name, default, help, parse, **more), identity=False)
 
 
 def whole(low: int, high: int) -> Callable[[str], int]:

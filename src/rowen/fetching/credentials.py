@@ -9,47 +9,23 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
-from rowen.core.params import Param
+from rowen.core.params import what
 from rowen.core.safety.secrets import Credentials, Secret, fill, header_name, reference
 from rowen.core.web import urls
 from rowen.errors import BadLocation, ConfigError
 
+_secret = partial(what, parse=reference, secret=True)
+_KEY = "A header for the source's own host, its value by reference: header.X-Api-Key='${DOCS_KEY}'"
 PARAMS = (
-    Param(
-        name="header",
-        key=header_name,
-        default={},
-        parse=reference,
-        identity=True,
-        secret=True,
-        help="A header for the source's own host, its value by reference: header.X-Api-Key='${DOCS_KEY}'",
+    _secret("header", {}, _KEY, key=header_name),
+    _secret("cookie", "", "Cookies for the source's own host, by reference: '${DOCS_COOKIE}'"),
+    _secret(
+        "basic", "", "User name and password for the source's own host, by reference: '${USER}:${PASSWORD}'"
     ),
-    Param(
-        name="cookie",
-        default="",
-        parse=reference,
-        identity=True,
-        secret=True,
-        help="Cookies for the source's own host, by reference: '${DOCS_COOKIE}'",
-    ),
-    Param(
-        name="basic",
-        default="",
-        parse=reference,
-        identity=True,
-        secret=True,
-        help="User name and password for the source's own host, by reference: '${USER}:${PASSWORD}'",
-    ),
-    Param(
-        name="bearer",
-        default="",
-        parse=reference,
-        identity=True,
-        secret=True,
-        help="A token for the source's own host, by reference: '${TOKEN}'",
-    ),
+    _secret("bearer", "", "A token for the source's own host, by reference: '${TOKEN}'"),
 )
 
 

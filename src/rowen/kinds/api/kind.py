@@ -13,7 +13,7 @@ from rowen.core.run import Counters
 from rowen.core.source import Source
 from rowen.core.window import forward
 from rowen.engine.intake import Intake
-from rowen.engine.kind import Harvested, Prepared
+from rowen.engine.kind import Harvested, Kind, Prepared
 from rowen.engine.ports import Ports
 from rowen.errors import PermanentError, TransientError
 from rowen.fetching import credentials
@@ -47,6 +47,15 @@ class ApiKind:
         self.name = preset.kind
         self.preset = preset
         self.params = params_of(preset)
+        self.kind = Kind(
+            name=self.name,
+            params=self.params,
+            claims=self.claims,
+            prepare=self.prepare,
+            preload=False,
+            count=self.count,
+            harvest=self.harvest,
+        )
 
     def claims(self, ports: Ports, location: str) -> bool:
         return presets.claims(self.preset, location)

@@ -1,16 +1,12 @@
 """The settings of an API, with the values each may have.
 
 Expressions are kept as they were written; `rules.Definition` compiles them, where one can be refused by its
-full name. A setting that decides which items there are or what is kept of them is part of a source's
-identity; one that decides how they are asked for is not.
+full name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from rowen.core.params import Param, one_of, optional, whole, words
+from rowen.core.params import how, one_of, optional, what, whole, words
 from rowen.core.rules.duration import Days, Duration
 from rowen.core.web import urls
 from rowen.fetching import credentials
@@ -73,34 +69,20 @@ def _span(text: str) -> float | None:
     return None if text.strip().lower() == "any" else duration_s(text)
 
 
-def _what(name: str, default: Any, help: str, parse: Callable[[str], Any] = str.strip, **more: Any) -> Param:  # noqa: A002
-    """Part of a source's identity: which items there are, or what is kept of them."""
-    return Param(name=name, default=default, parse=parse, identity=True, help=help, **more)
-
-
-def how(name: str, default: Any, help: str, parse: Callable[[str], Any] = str.strip, **more: Any) -> Param:  # noqa: A002
-    """How items are asked for, not which."""
-    return Param(name=name, default=default, parse=parse, identity=False, help=help, **more)
-
-
-TIMEOUT_S = how(
-    "timeout_s",
-    None,
-    "Seconds to wait for an answer; none for the general setting",
-    optional(Duration(1, 3600, bare="s")),
-)
+_TIMEOUT = optional(Duration(1, 3600, bare="s"))
+TIMEOUT_S = how("timeout_s", None, "Seconds to wait for an answer; none for the general setting", _TIMEOUT)
 SHARED = (MAX_DELETED_SHARE, CONCURRENCY, DELAY_S, TIMEOUT_S, *credentials.PARAMS)
 
 CATALOGUE = (
-    _what("language", "", "The language to take where a portal has several; else English", _language),
+    what("language", "", "The language to take where a portal has several; else English", _language),
     how("url_template", "", "A dataset's page, with `{id}` or `{name}`; detected if omitted", template),
     *SHARED,
 )
 """The settings of an open-data portal."""
 
 PARAMS = (
-    _what("path", "", "The list's path below the location", _path, secret=True),
-    _what(
+    what("path", "", "The list's path below the location", _path, secret=True),
+    what(
         "param",
         {},
         "The query; may hold {since} {until} {bucket} {page} {offset} {cursor} {limit}",
@@ -109,24 +91,24 @@ PARAMS = (
         # A key that was put here by mistake is not repeated in messages.
         secret=True,
     ),
-    _what("repeat", [], "Names in the query whose values are lists: a,b is sent as two", words),
+    what("repeat", [], "Names in the query whose values are lists: a,b is sent as two", words),
     how("paging", "none", "How the next page is asked for", one_of(*Paging)),
     how("page_first", 1, "The number of the first page", whole(0, 1)),
     how("page_size", 100, "What {limit} stands for", whole(1, 10_000)),
     how("cursor", "", "Where the next cursor stands in an answer, as JMESPath"),
     how("next", "", "Where the next page's address stands in an answer"),
     how("total", "", "Where an answer says how many items there are"),
-    _what("items", "@", "Where the items stand in an answer"),
-    _what("id", "id", "Where its id stands in an item"),
-    _what("title", "not_null(title, name)", "Where its title stands in an item"),
-    _what("text", "not_null(text, description, content, body)", "Where its text, HTML or object stands"),
-    _what("updated", "", "Where an item says when it last changed"),
-    _what("url", "", "Where the address of an item's page stands"),
+    what("items", "@", "Where the items stand in an answer"),
+    what("id", "id", "Where its id stands in an item"),
+    what("title", "not_null(title, name)", "Where its title stands in an item"),
+    what("text", "not_null(text, description, content, body)", "Where its text, HTML or object stands"),
+    what("updated", "", "Where an item says when it last changed"),
+    what("url", "", "Where the address of an item's page stands"),
     how("url_template", "", "The page of an item for people, with {id}", template),
-    _what("meta", {}, "Metadata to filter by, each as JMESPath", key=_name),
-    _what("offer", {}, f"Items are job listings: {', '.join(OFFER)}", key=_offer_name),
-    _what("detail", "", "The path of one item, with {id}: found under `detail`", _detail, secret=True),
-    _what("window", "none", "The whole list each time, or by date of change", one_of("none", "date")),
+    what("meta", {}, "Metadata to filter by, each as JMESPath", key=_name),
+    what("offer", {}, f"Items are job listings: {', '.join(OFFER)}", key=_offer_name),
+    what("detail", "", "The path of one item, with {id}: found under `detail`", _detail, secret=True),
+    what("window", "none", "The whole list each time, or by date of change", one_of("none", "date")),
     how("order", "none", "How the list is sorted by `updated`", one_of("desc", "asc", "none")),
     how("date_format", "iso", "How {since}, {until} are written", one_of("iso", "date", "unix", "unix_ms")),
     how("bucket", {}, "What {bucket} may be, each with the age it reaches: 7d, or any", _span, key=_name),

@@ -13,12 +13,12 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from rowen.core.params import whole
+from rowen.core.params import how, whole
 from rowen.core.run import Counters, Mode, StopReason
 from rowen.core.source import Source
 from rowen.core.web import urls
 from rowen.engine.intake import Intake
-from rowen.engine.kind import Harvested, Prepared
+from rowen.engine.kind import Harvested, Kind, Prepared
 from rowen.engine.ports import Ports
 from rowen.errors import PermanentError, RowenError, TransientError, Unfetchable, Unparseable
 from rowen.fetching import credentials
@@ -27,7 +27,7 @@ from rowen.kinds.api import asking
 from rowen.kinds.api.asking import TOO_MUCH, PageSize, ahead
 from rowen.kinds.api.items import Broken, Listed, Reading
 from rowen.kinds.api.receiver import Receiver, refuse_emptiness
-from rowen.kinds.api.settings import CATALOGUE, duration_s, how
+from rowen.kinds.api.settings import CATALOGUE, duration_s
 from rowen.kinds.ckan import rules as ckan
 from rowen.kinds.ckan.api import ActionApi, DatasetPages
 from rowen.kinds.ckan.rules import Refused
@@ -298,3 +298,8 @@ def _shown(row: Any) -> str:
     """A name for a row without an id, for messages."""
     title = row.get("title") if isinstance(row, dict) else row
     return f"without id: {str(title)[:80]}"
+
+
+KIND = Kind(
+    name="ckan", params=PARAMS, claims=claims, prepare=prepare, preload=False, count=count, harvest=harvest
+)

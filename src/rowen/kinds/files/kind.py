@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from rowen.core.document import Validators
-from rowen.core.params import Param, switch
+from rowen.core.params import switch, what
 from rowen.core.run import Mode, StopReason
 from rowen.core.source import Source
 from rowen.core.web.scope import PathFilter, is_binary_name
 from rowen.engine.intake import Intake
-from rowen.engine.kind import Harvested, Prepared
+from rowen.engine.kind import Harvested, Kind, Prepared
 from rowen.engine.ports import Ports
 from rowen.errors import BadLocation, PermanentError, Unfetchable
 from rowen.kinds.listing.listing import Fetched, Item, take_in
@@ -28,13 +28,7 @@ PARAMS = (
     INCLUDE,
     EXCLUDE,
     HIDDEN,
-    Param(
-        name="ignore_files",
-        default=True,
-        parse=switch,
-        identity=True,
-        help="Keep to the rules of .gitignore files",
-    ),
+    what("ignore_files", True, "Keep to the rules of .gitignore files", switch),
     MAX_DELETED_SHARE,
 )
 
@@ -139,3 +133,6 @@ class _Reading:
         self._intake.counters.reads += 1
         self._intake.counters.bytes_received += len(body)
         return self._text.content(item.reference, self._entries[item.reference].validator, body, url=url)
+
+
+KIND = Kind(name="files", params=PARAMS, claims=claims, prepare=prepare, count=count, harvest=harvest)

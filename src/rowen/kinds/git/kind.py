@@ -14,12 +14,12 @@ from urllib.parse import quote
 from rowen.core.document import Validators
 from rowen.core.exchange import git
 from rowen.core.exchange.git import File, Folder, gather
-from rowen.core.params import Param
+from rowen.core.params import how, what
 from rowen.core.run import StopReason
 from rowen.core.source import Source
 from rowen.core.web import urls
 from rowen.engine.intake import Intake
-from rowen.engine.kind import Harvested, Prepared
+from rowen.engine.kind import Harvested, Kind, Prepared
 from rowen.engine.ports import Ports
 from rowen.errors import BadLocation, PermanentError, TransientError, Unfetchable
 from rowen.fetching.client import stop_reason
@@ -41,20 +41,13 @@ def _path(text: str) -> str:
 
 PARAMS = (
     *trees.PARAMS,
-    Param(
-        name="branch",
-        default="",
-        parse=_branch,
-        identity=True,
-        help="A branch, a tag or a commit; empty for the default branch",
-    ),
-    Param(name="path", default="", parse=_path, identity=True, help="Only this folder or file"),
-    Param(
-        name="link",
-        default="",
-        parse=str,
-        identity=False,
-        help="Where a person reads a file; empty for `https://HOST/REPOSITORY/blob/{branch}/{path}`",
+    what("branch", "", "A branch, a tag or a commit; empty for the default branch", _branch),
+    what("path", "", "Only this folder or file", _path),
+    how(
+        "link",
+        "",
+        "Where a person reads a file; empty for `https://HOST/REPOSITORY/blob/{branch}/{path}`",
+        str,
     ),
 )
 
@@ -188,3 +181,6 @@ class _Reading:
 
     def _page_of(self, path: str) -> str:
         return git.page_of(self._address, self._branch, path, link=self._params["link"])
+
+
+KIND = Kind(name="git", params=PARAMS, claims=claims, prepare=prepare, harvest=harvest)

@@ -16,13 +16,13 @@ from urllib.parse import quote
 
 from rowen.core.document import Validators
 from rowen.core.exchange.git import File, blob_id
-from rowen.core.params import Param
+from rowen.core.params import how, what
 from rowen.core.run import Counters, StopReason
 from rowen.core.safety.secrets import Credentials, Secret, fill, reference
 from rowen.core.source import Source
 from rowen.core.web import urls
 from rowen.engine.intake import Intake
-from rowen.engine.kind import Harvested, Prepared
+from rowen.engine.kind import Harvested, Kind, Prepared
 from rowen.engine.ports import Ports
 from rowen.errors import BadLocation, PermanentError, TransientError
 from rowen.fetching.client import Client, open_client, stop_reason
@@ -51,27 +51,24 @@ def _server(text: str) -> str:
 
 PARAMS = (
     *trees.PARAMS,
-    Param(
-        name="api_url",
-        default="",
-        parse=_server,
-        identity=True,
-        help="The API; detected for github.com if omitted, `https://HOST/api/v3` for others",
+    what(
+        "api_url",
+        "",
+        "The API; detected for github.com if omitted, `https://HOST/api/v3` for others",
+        _server,
     ),
-    Param(
-        name="raw_url",
-        default="",
-        parse=_server,
-        identity=False,
-        help="The host for raw files, asked when there is no token; detected for github.com if omitted",
+    how(
+        "raw_url",
+        "",
+        "The host for raw files, asked when there is no token; detected for github.com if omitted",
+        _server,
     ),
-    Param(
-        name="token",
-        default="",
-        parse=reference,
-        identity=False,
+    how(
+        "token",
+        "",
+        "A token for the API, by reference; without it the variable GITHUB_TOKEN, if it is set",
+        reference,
         secret=True,
-        help="A token for the API, by reference; without it the variable GITHUB_TOKEN, if it is set",
     ),
     CONCURRENCY,
 )
@@ -251,3 +248,6 @@ class _Reading:
         place = f"{self._raw_url}/{quote(f'{self._address.repository}/{name}/{path}')}"
         response = await self._raw.ask(Request(place))
         return response.body if response.status == 200 else None
+
+
+KIND = Kind(name="github", params=PARAMS, claims=claims, prepare=prepare, harvest=harvest)

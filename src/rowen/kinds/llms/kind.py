@@ -11,12 +11,12 @@ from typing import Any
 
 from rowen.core import hashing
 from rowen.core.document import Converted, Validators
-from rowen.core.params import Param, switch
+from rowen.core.params import switch, what
 from rowen.core.run import StopReason
 from rowen.core.source import Source
 from rowen.core.web.scope import EXCLUDED, NOT_INCLUDED, Scope
 from rowen.engine.intake import Intake
-from rowen.engine.kind import Harvested
+from rowen.engine.kind import Harvested, Kind
 from rowen.engine.ports import Ports
 from rowen.errors import PermanentError, TransientError, Unfetchable
 from rowen.fetching import credentials
@@ -28,24 +28,19 @@ from rowen.kinds.crawl.settings import crawl_params
 from rowen.kinds.crawl.visits import Visit
 from rowen.kinds.listing.listing import Fetched, Item, take_in
 from rowen.kinds.llms import rules
+from rowen.kinds.llms.prepare import prepare
 from rowen.kinds.llms.rules import Entry, Part
 from rowen.ports.fetcher import Request, Response
 from rowen.ports.store.documents import Listing
 
 PARAMS = (
     *crawl_params(scope="host", max_depth=2),
-    Param(
-        name="full",
-        default=False,
-        parse=switch,
-        identity=True,
-        help="Take llms-full.txt, all documents in one file, instead of following llms.txt",
+    what(
+        "full", False, "Take llms-full.txt, all documents in one file, instead of following llms.txt", switch
     ),
     *credentials.PARAMS,
 )
 
-ACCEPT = {"Accept": "text/markdown, text/plain;q=0.9, */*;q=0.1"}
-"""Many sites have a page as HTML and as Markdown under one address."""
 ENTRIES = "rowen:llms"
 """The remembered listing of what llms.txt says of pages."""
 MARKDOWN = "text/markdown; charset=utf-8"
@@ -66,7 +61,7 @@ class _ListedPages(Pages):
     """The pages of a crawl that starts at llms.txt."""
 
     refusal = "not_markdown"
-    headers = ACCEPT
+    headers = rules.ACCEPT
 
     def __init__(self, ports: Ports, intake: Intake) -> None:
         super().__init__(ports, intake.counters)
@@ -209,7 +204,7 @@ class _FullFile:
         def wanted(status: int, headers: Mapping[str, str]) -> bool:
             return status != 200 or rules.is_markdown(headers.get("content-type", ""), self._url)
 
-        response = await self._client.ask(Request(self._url, validators, headers=ACCEPT, wanted=wanted))
+        response = await self._client.ask(Request(self._url, validators, headers=rules.ACCEPT, wanted=wanted))
         if response.status not in (200, 304):
             forbidden = response.status in FORBIDDEN
             raise Unfetchable(
@@ -251,3 +246,6 @@ class _FullFile:
 
     async def _fetch(self, item: Item) -> Fetched:
         return Fetched(self._parts[item.reference].text.encode("utf-8", "replace"), MARKDOWN, item.url)
+
+
+KIND = Kind(name="llms", params=PARAMS, claims=claims, prepare=prepare, harvest=harvest)

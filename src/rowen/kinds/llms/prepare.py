@@ -14,7 +14,6 @@ from rowen.fetching import credentials
 from rowen.kinds.crawl.crawl import FORBIDDEN
 from rowen.kinds.crawl.probe import Probe, about_validators, address_of, folder_of
 from rowen.kinds.llms import rules as files
-from rowen.kinds.llms.kind import ACCEPT
 from rowen.ports.fetcher import Request, Response
 
 
@@ -91,7 +90,7 @@ async def _file(probe: Probe, url: str) -> _File:
     def wanted(status: int, headers: Mapping[str, str]) -> bool:
         return status != 200 or files.is_markdown(headers.get("content-type", ""), url)
 
-    at, response = await probe.follow(Request(url, headers=ACCEPT, wanted=wanted))
+    at, response = await probe.follow(Request(url, headers=files.ACCEPT, wanted=wanted))
     if response.status != 200:
         return _File(at, response.status, f"{response.status} from the server")
     if response.refused:
@@ -112,7 +111,7 @@ async def _leads_to_markdown(probe: Probe, file: _File) -> bool:
     unnamed = next((url for url in own if not files.named_otherwise(url)), None)
     if unnamed is None:
         return False
-    request = Request(unnamed, headers=ACCEPT, wanted=lambda status, headers: False)
+    request = Request(unnamed, headers=files.ACCEPT, wanted=lambda status, headers: False)
     at, response = await probe.follow(request)
     content_type = response.headers.get("content-type", "")
     return response.status == 200 and files.is_markdown(content_type, at)

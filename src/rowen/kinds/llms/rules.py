@@ -16,6 +16,8 @@ from rowen.core.web import urls
 
 FILE = "llms.txt"
 FULL_FILE = "llms-full.txt"
+ACCEPT = {"Accept": "text/markdown, text/plain;q=0.9, */*;q=0.1"}
+"""Many sites have a page as HTML and as Markdown under one address."""
 
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$")

@@ -9,25 +9,25 @@ from __future__ import annotations
 from collections.abc import Coroutine, Mapping
 from typing import Any
 
-from rowen.core.params import Param, switch
+from rowen.core.params import switch, what
 from rowen.core.source import Source
 from rowen.engine.intake import Intake
-from rowen.engine.kind import Harvested
+from rowen.engine.kind import Harvested, Kind
 from rowen.engine.ports import Ports
 from rowen.fetching import credentials
 from rowen.kinds.crawl.crawl import crawl
 from rowen.kinds.crawl.settings import crawl_params
 from rowen.kinds.web.pages import WebPages
+from rowen.kinds.web.prepare import guess, prepare
 
 PARAMS = (
     *crawl_params(scope="subpages", max_depth=None),
-    Param(name="sitemap", default=True, parse=switch, identity=True, help="Also find pages in sitemaps"),
-    Param(
-        name="render",
-        default=False,
-        parse=switch,
-        identity=True,
-        help="Let a browser run each changed page's scripts first; needs `rowen[render]` and Chromium",
+    what("sitemap", True, "Also find pages in sitemaps", switch),
+    what(
+        "render",
+        False,
+        "Let a browser run each changed page's scripts first; needs `rowen[render]` and Chromium",
+        switch,
     ),
     *credentials.PARAMS,
 )
@@ -37,3 +37,13 @@ def harvest(
     ports: Ports, source: Source, settings: Mapping[str, Any], intake: Intake
 ) -> Coroutine[Any, Any, Harvested]:
     return crawl(ports, source, settings, intake, WebPages(ports, intake.counters))
+
+
+KIND = Kind(
+    name="web",
+    params=PARAMS,
+    claims=lambda ports, location: True,
+    prepare=prepare,
+    guess=guess,
+    harvest=harvest,
+)
