@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from typing import Protocol
 
 from rowen.core.lease import HEARTBEAT_S, LEASE_TTL_S, Lease, source_lease_name
@@ -77,22 +77,21 @@ async def run_slot(ports: Ports) -> AsyncIterator[Lease]:
     )
 
 
-@asynccontextmanager
-async def upstream_lease(ports: LeasePorts, upstream: str) -> AsyncIterator[Lease]:
+def upstream_lease(ports: LeasePorts, upstream: str) -> AbstractAsyncContextManager[Held]:
     """The right to ask an upstream: among many workers, one at a time."""
-    lease = await acquire(ports, f"client:{upstream}")
-    if lease is None:
-        raise Conflict(f"upstream `{upstream}`: being asked by another process")
-    async with kept(ports, lease):
-        yield lease
+    return _asking_lease(ports, f"client:{upstream}", f"upstream `{upstream}`")
+
+
+def host_lease(ports: LeasePorts, host: str) -> AbstractAsyncContextManager[Held]:
+    """The right to ask a host for a batch of pages, while another process leads the crawl they are for."""
+    return _asking_lease(ports, f"host:{host}", f"host `{host}`")
 
 
 @asynccontextmanager
-async def host_lease(ports: LeasePorts, host: str) -> AsyncIterator[Held]:
-    """The right to ask a host for a batch of pages, while another process leads the crawl they are for."""
-    lease = await acquire(ports, f"host:{host}")
+async def _asking_lease(ports: LeasePorts, name: str, asked: str) -> AsyncIterator[Held]:
+    lease = await acquire(ports, name)
     if lease is None:
-        raise Conflict(f"host `{host}`: being asked by another process")
+        raise Conflict(f"{asked}: being asked by another process")
     async with kept(ports, lease) as held:
         yield held
 

@@ -14,11 +14,10 @@ from rowen.core.rules.retry import RetryPolicy
 from rowen.errors import ConfigError
 
 if TYPE_CHECKING:  # most commands use few of these
-    from rowen.core.exchange.alarm import Alarm
     from rowen.engine.kind import Kind
     from rowen.engine.register import Register
     from rowen.engine.sink_kind import SinkKind
-    from rowen.ports.alarms import DeliverAlarm, Route
+    from rowen.ports.alarms import DeliverAlarm
     from rowen.ports.clock import Clock
     from rowen.ports.converter import Converter
     from rowen.ports.dispatcher import Dispatcher
@@ -26,9 +25,9 @@ if TYPE_CHECKING:  # most commands use few of these
     from rowen.ports.exports import Exports
     from rowen.ports.fetcher import OpenFetcher
     from rowen.ports.folders import Folders
-    from rowen.ports.renderer import OpenRenderer, RendererOptions
+    from rowen.ports.renderer import OpenRenderer
     from rowen.ports.repositories import Repositories
-    from rowen.ports.sheets import OpenSpreadsheet, SpreadsheetOptions
+    from rowen.ports.sheets import OpenSpreadsheet
     from rowen.ports.store.store import Store
 
 
@@ -45,24 +44,18 @@ class FetchSettings:
     retry: RetryPolicy = field(default_factory=RetryPolicy)
 
 
-def no_renderer(options: RendererOptions) -> NoReturn:
-    raise ConfigError("no browser was set up for rendering pages")
+def _missing(problem: str) -> Callable[..., NoReturn]:
+    def refuse(*_: object) -> NoReturn:
+        raise ConfigError(problem)
+
+    return refuse
 
 
-def no_spreadsheets(options: SpreadsheetOptions) -> NoReturn:
-    raise ConfigError("no spreadsheets were set up")
-
-
-def no_dispatcher() -> NoReturn:
-    raise ConfigError("no engine was set up for workers")
-
-
-def no_exports() -> NoReturn:
-    raise ConfigError("no place was set up for files that are written for others")
-
-
-async def no_alarms(route: Route, alarm: Alarm) -> None:
-    raise ConfigError("no channels for alarms were set up")
+no_renderer = _missing("no browser was set up for rendering pages")
+no_spreadsheets = _missing("no spreadsheets were set up")
+no_dispatcher = _missing("no engine was set up for workers")
+no_exports = _missing("no place was set up for files that are written for others")
+no_alarms = _missing("no channels for alarms were set up")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

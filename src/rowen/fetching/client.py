@@ -20,7 +20,7 @@ from rowen.core.web import urls
 from rowen.core.web.retry_after import retry_after_s
 from rowen.engine.patience import retried
 from rowen.engine.ports import Ports
-from rowen.errors import HostUnavailable, RateLimited, ServerFailed, TransientError
+from rowen.errors import HostUnavailable, RateLimited, RowenError, ServerFailed, TransientError
 from rowen.fetching import credentials
 from rowen.ports.clock import Clock
 from rowen.ports.fetcher import Fetcher, FetcherOptions, Request, Response
@@ -44,8 +44,13 @@ STOPS = (HostUnavailable, RateLimited)
 """After these, asking on makes no sense: the run ends with its listing incomplete."""
 
 
-def stop_reason(exc: TransientError) -> StopReason:
-    return StopReason.RATE_LIMITED if isinstance(exc, RateLimited) else StopReason.HOST_UNAVAILABLE
+def stop_reason(exc: RowenError | None) -> StopReason:
+    """Why a harvest ended: because of an error, or without one because there was no more."""
+    if exc is None:
+        return StopReason.EXHAUSTED
+    if isinstance(exc, RateLimited):
+        return StopReason.RATE_LIMITED
+    return StopReason.HOST_UNAVAILABLE if isinstance(exc, TransientError) else StopReason.ERROR
 
 
 class Streak:

@@ -19,7 +19,7 @@ from rowen.core.window import Window, Windows, backward, forward, reached_by
 from rowen.engine.intake import Intake
 from rowen.engine.kind import Harvested
 from rowen.engine.ports import Ports
-from rowen.errors import PermanentError, RowenError, TransientError, Unparseable, Vanished
+from rowen.errors import PermanentError, TransientError, Unparseable, Vanished
 from rowen.fetching.client import stop_reason
 from rowen.kinds.api import give_up, items, rules
 from rowen.kinds.api.asking import ApiClient, ahead
@@ -115,7 +115,9 @@ class WholeList(_Harvest):
             hint = await self._settle(walk)
         except (TransientError, PermanentError) as exc:
             # What was taken in is newer than what the validators stand for.
-            return Harvested(stop_reason=_why(exc), error=exc, complete=False, metadata={VALIDATORS: None})
+            return Harvested(
+                stop_reason=stop_reason(exc), error=exc, complete=False, metadata={VALIDATORS: None}
+            )
         return Harvested(
             stop_reason=walk.cut or StopReason.EXHAUSTED,
             # An empty list where there was nothing before is complete too.
@@ -196,7 +198,7 @@ class ByDate(_Harvest):
                 learnt[RECHECKED] = await self._recheck(walk.seen)
         except (TransientError, PermanentError) as exc:
             return Harvested(
-                stop_reason=_why(exc), error=exc, complete=False, window=window, mode=Mode.INCREMENTAL
+                stop_reason=stop_reason(exc), error=exc, complete=False, window=window, mode=Mode.INCREMENTAL
             )
         failures = self._receiver.failures
         failing = give_up.counted(failing, failed=failures, met=self._receiver.met)
@@ -312,10 +314,6 @@ def _about(failed: Sequence[str], *, given_up: bool) -> str:
     if not given_up:
         return f"{said}: too many to go on without them, so the same time is asked for again"
     return f"{said}: their days count without them (`incomplete_days`) until a run meets them again"
-
-
-def _why(exc: RowenError) -> StopReason:
-    return stop_reason(exc) if isinstance(exc, TransientError) else StopReason.ERROR
 
 
 def _doubt(walk: Walk) -> str:

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from rowen.core.params import how, whole
-from rowen.core.run import Counters, Mode, StopReason
+from rowen.core.run import Counters, Mode
 from rowen.core.source import Source
 from rowen.core.web import urls
 from rowen.engine.intake import Intake
@@ -82,10 +82,8 @@ async def harvest(ports: Ports, source: Source, params: Mapping[str, Any], intak
         harvester = _Harvester(ports, source, params, intake, ActionApi(client, source.location))
         try:
             return await harvester.run()
-        except TransientError as exc:
-            return harvester.stopped(stop_reason(exc), exc)
-        except PermanentError as exc:
-            return harvester.stopped(StopReason.ERROR, exc)
+        except (TransientError, PermanentError) as exc:
+            return harvester.ended({}, exc)
 
 
 class _Harvester:
@@ -104,17 +102,16 @@ class _Harvester:
     async def run(self) -> Harvested:
         if self._may_ask_for_changes() and await self._changes():
             self._mode = Mode.INCREMENTAL
-            return self._ended(await self._ids() if self._is_listing_due() else {})
+            return self.ended(await self._ids() if self._is_listing_due() else {})
         self._mode = Mode.FULL
         # All rows come anyway: a portal whose dates do not move is compared by what it says.
         self._receiver.by_validator = False
-        return self._ended(await self._everything())
+        return self.ended(await self._everything())
 
-    def stopped(self, reason: StopReason, exc: RowenError) -> Harvested:
-        return Harvested(stop_reason=reason, error=exc, mode=self._mode, hint=self._hint)
-
-    def _ended(self, learnt: Mapping[str, Any]) -> Harvested:
-        return Harvested(stop_reason=StopReason.EXHAUSTED, mode=self._mode, metadata=learnt, hint=self._hint)
+    def ended(self, learnt: Mapping[str, Any], error: RowenError | None = None) -> Harvested:
+        return Harvested(
+            stop_reason=stop_reason(error), error=error, mode=self._mode, metadata=learnt, hint=self._hint
+        )
 
     def _may_ask_for_changes(self) -> bool:
         source = self._source

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from rowen.core.document import Known
-from rowen.kinds.crawl.visits import Move, Settlement, Visit
+from rowen.kinds.crawl.visits import Move, Settlement, Visit, end_of
 
 
 class Frontier:
@@ -330,7 +330,7 @@ class Frontier:
             page = self._known.get(number)
             if page is None:
                 continue
-            end = self._final_target(number)
+            end = end_of(number, self._moved, self._aliases)
             target = self._urls[self._moved[number]]
             if end in self._documents:
                 # A text moves once: to a page that is new, and that no other page moved to.
@@ -350,17 +350,6 @@ class Frontier:
         """It was asked, and answered that there is no document."""
         answered = number in self._links and number not in self._refused
         return answered and number not in self._failed and number not in self._moved
-
-    def _final_target(self, number: int) -> int:
-        """Where a chain of redirects ends; a chain that leads back ends at a page that is itself moved."""
-        seen = {number}
-        while number in self._moved:
-            number = self._moved[number]
-            number = self._aliases.get(number, number)
-            if number in seen:
-                break
-            seen.add(number)
-        return number
 
     def _reachable(self) -> dict[int, tuple[int | None, int]]:
         """Every page that roots lead to, nearest first: the page it was reached from, and how far it is."""

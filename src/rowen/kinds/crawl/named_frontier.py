@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from rowen.core.document import Known
 from rowen.core.web.urls import normalise
-from rowen.kinds.crawl.visits import Move, Settlement, Visit
+from rowen.kinds.crawl.visits import Move, Settlement, Visit, end_of
 
 NOT_AN_ADDRESS = "not_an_address"
 
@@ -156,7 +156,7 @@ class NamedFrontier:
             page = self._known.get(url)
             if page is None:
                 continue
-            end = self._end_of(url)
+            end = end_of(url, self._moved, self._aliases)
             if self.is_document(end):
                 # A text moves once: to a page that is new, and that no other page moved to.
                 moved.append(Move(page, target, lost=end in self._known or end in inherited))
@@ -205,14 +205,3 @@ class NamedFrontier:
         self._in_flight.discard(visit.url)
         # A new address that is no document takes no place.
         self._room += visit.url not in self._known
-
-    def _end_of(self, url: str) -> str:
-        """Where a chain of redirects ends; one that leads back ends at a page that is itself moved."""
-        seen = {url}
-        while url in self._moved:
-            url = self._moved[url]
-            url = self._aliases.get(url, url)
-            if url in seen:
-                break
-            seen.add(url)
-        return url

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable
-from typing import NamedTuple
+from collections.abc import Awaitable, Callable, Mapping
+from typing import NamedTuple, TypeVar
 
 from rowen.core.document import Known
 from rowen.core.run import StopReason
 from rowen.engine.intake import Intake
+
+Page = TypeVar("Page", int, str)
+"""A page by its number or its address."""
 
 
 class Visit(NamedTuple):
@@ -66,6 +69,18 @@ class Settlement(NamedTuple):
         if self.unlinked_but_kept:
             counted["unlinked_but_kept"] = self.unlinked_but_kept
         return StopReason.MAX_PAGES if self.left_out else StopReason.EXHAUSTED
+
+
+def end_of(page: Page, moved: Mapping[Page, Page], aliases: Mapping[Page, Page]) -> Page:
+    """Where a chain of redirects ends; one that leads back ends at a page that is itself moved."""
+    seen = {page}
+    while page in moved:
+        page = moved[page]
+        page = aliases.get(page, page)
+        if page in seen:
+            break
+        seen.add(page)
+    return page
 
 
 async def visit_all(

@@ -121,10 +121,7 @@ class _Reading:
 
     def _item(self, entry: Entry, started_ns: int) -> Item:
         settled = started_ns - entry.mtime_ns > SETTLE_NS
-        return Item(
-            reference=entry.path,
-            validators=Validators(entry.validator) if settled else Validators(),
-        )
+        return Item(reference=entry.path, validators=Validators(entry.validator if settled else None))
 
     async def _fetch(self, item: Item) -> Fetched | None:
         path = self._entries[item.reference].on_disk or item.reference

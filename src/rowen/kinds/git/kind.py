@@ -15,7 +15,6 @@ from rowen.core.document import Validators
 from rowen.core.exchange import git
 from rowen.core.exchange.git import File, Folder, gather
 from rowen.core.params import how, what
-from rowen.core.run import StopReason
 from rowen.core.source import Source
 from rowen.core.web import urls
 from rowen.engine.intake import Intake
@@ -35,14 +34,10 @@ def _branch(text: str) -> str:
     return text
 
 
-def _path(text: str) -> str:
-    return text.strip("/")
-
-
 PARAMS = (
     *trees.PARAMS,
     what("branch", "", "A branch, a tag or a commit; empty for the default branch", _branch),
-    what("path", "", "Only this folder or file", _path),
+    what("path", "", "Only this folder or file", lambda text: text.strip("/")),
     how(
         "link",
         "",
@@ -99,12 +94,7 @@ class _Reading:
     """One run over one repository."""
 
     def __init__(
-        self,
-        ports: Ports,
-        source: Source,
-        params: Mapping[str, Any],
-        intake: Intake,
-        stack: AsyncExitStack,
+        self, ports: Ports, source: Source, params: Mapping[str, Any], intake: Intake, stack: AsyncExitStack
     ) -> None:
         self._ports = ports
         self._address = source.location
@@ -126,10 +116,8 @@ class _Reading:
                     f"path `{self._params['path']}` of `{self._address}`: nothing there any more",
                     hint="what was indexed before stays visible",
                 )
-        except TransientError as exc:
+        except (TransientError, PermanentError) as exc:
             return Harvested.stopped(stop_reason(exc), exc, root_answered=False)
-        except PermanentError as exc:
-            return Harvested.stopped(StopReason.ERROR, exc, root_answered=False)
         self._intake.counters.ignored.update(folder.passed_over)
         try:
             stopped = await trees.take_in_files(
@@ -146,9 +134,7 @@ class _Reading:
             )
         except TransientError as exc:
             stopped = exc
-        if stopped is not None:
-            return Harvested(stop_reason=stop_reason(stopped), error=stopped)
-        return Harvested(stop_reason=StopReason.EXHAUSTED)
+        return Harvested(stop_reason=stop_reason(stopped), error=stopped)
 
     async def _folder(self, remembered: Listing | None) -> Folder:
         commit = self._head.commit

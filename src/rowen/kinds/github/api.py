@@ -93,7 +93,7 @@ class GitHubApi:
         request = Request(
             self._root + suffix,
             validators or Validators(),
-            headers={"Accept": accept, "X-GitHub-GitHubApi-Version": API_VERSION},
+            headers={"Accept": accept, "X-GitHub-Api-Version": API_VERSION},
         )
         url, response = await follow(
             self._client.ask, request, may_follow=self._is_ours, at_most=MAX_REDIRECTS

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from urllib.parse import quote
@@ -17,7 +18,7 @@ from urllib.parse import quote
 from rowen.core.document import Validators
 from rowen.core.exchange.git import File, blob_id
 from rowen.core.params import how, what
-from rowen.core.run import Counters, StopReason
+from rowen.core.run import Counters
 from rowen.core.safety.secrets import Credentials, Secret, fill, reference
 from rowen.core.source import Source
 from rowen.core.web import urls
@@ -35,7 +36,6 @@ from rowen.kinds.github.tree import TreeListing
 from rowen.kinds.listing import trees
 from rowen.kinds.settings import CONCURRENCY
 from rowen.ports.fetcher import Request, Response
-from rowen.ports.store.documents import Listing
 
 VARIABLE = "GITHUB_TOKEN"
 OWN_TOKEN = "${GITHUB_TOKEN}"
@@ -87,9 +87,7 @@ async def prepare(ports: Ports, location: str, *, settings: Mapping[str, Any], c
         async with _open_api(ports, address, settings, Counters()) as api:
             facts = await api.facts()
             owner, _, name = facts.repository.partition("/")
-            chosen = Address(
-                site=address.site, owner=owner, name=name, branch=address.branch, path=address.path
-            )
+            chosen = replace(address, owner=owner, name=name)
             if address.branch is not None:
                 chosen = await _reading(api, chosen)
     except (TransientError, PermanentError) as exc:
@@ -208,12 +206,19 @@ class _Reading:
         try:
             start = await github_push.begin(source, self._intake, self._api, listing.branch)
             if start.paths is not None:
-                return await self._named(listings).run(start)
+                named = NamedFiles(
+                    self._ports,
+                    self._intake,
+                    self._params,
+                    self._address,
+                    self._api,
+                    listings,
+                    self._read_raw,
+                )
+                return await named.run(start)
             files = await listing.files()
-        except TransientError as exc:
+        except (TransientError, PermanentError) as exc:
             return Harvested.stopped(stop_reason(exc), exc, root_answered=False)
-        except PermanentError as exc:
-            return Harvested.stopped(StopReason.ERROR, exc, root_answered=False)
         self._branch = listing.branch
         stopped = await trees.take_in_files(
             self._ports,
@@ -226,14 +231,8 @@ class _Reading:
             complete=listing.complete,
             concurrency=self._params["concurrency"],
         )
-        if stopped is not None:
-            return Harvested(stop_reason=stop_reason(stopped), error=stopped)
-        return Harvested(stop_reason=StopReason.EXHAUSTED, metadata=start.learnt)
-
-    def _named(self, listings: Mapping[str, Listing]) -> NamedFiles:
-        return NamedFiles(
-            self._ports, self._intake, self._params, self._address, self._api, listings, self._read_raw
-        )
+        learnt = {} if stopped else start.learnt
+        return Harvested(stop_reason=stop_reason(stopped), error=stopped, metadata=learnt)
 
     async def _read(self, file: File) -> bytes:
         body = await self._read_raw(self._branch, file.path)

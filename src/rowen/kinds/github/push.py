@@ -12,7 +12,7 @@ from typing import Any
 
 from rowen.core.document import Validators
 from rowen.core.exchange.git import blob_id, is_within
-from rowen.core.run import Mode, StopReason
+from rowen.core.run import Mode
 from rowen.core.source import Source
 from rowen.engine.intake import Intake
 from rowen.engine.kind import Harvested
@@ -92,7 +92,7 @@ class NamedFiles:
         )
         await self._text.save({*self._known_no_text, *paths})
         return Harvested(
-            stop_reason=stop_reason(stopped) if stopped else StopReason.EXHAUSTED,
+            stop_reason=stop_reason(stopped),
             error=stopped,
             # That nothing is new is an answer; that nothing answered is not.
             mode=None if self._intake.counters.failed else Mode.INCREMENTAL,

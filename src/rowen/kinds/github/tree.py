@@ -116,23 +116,19 @@ class TreeListing:
         self, name: str, *, below: str, split: bool, validators: Validators | None = None
     ) -> _Tree | None:
         """A tree with everything below it or, where that is too much, alone. None: it is the known one."""
-        if not split:
-            try:
-                response = await self._api.tree(name, recursive=True, validators=validators or Validators())
-            except BodyTooLarge:
-                return await self._ask(name, below=below, split=True)
-            if response.status == 304:
-                return None
-            tree = parse_tree(response.body)
-            if tree.truncated:
-                return await self._ask(name, below=below, split=True)
-        else:
-            response = await self._api.tree(name, recursive=False, validators=validators or Validators())
-            if response.status == 304:
-                return None
-            tree = parse_tree(response.body)
-            if tree.truncated:
-                raise Unfetchable(f"folder `{below or '/'}`: has more entries than the API lists")
+        try:
+            response = await self._api.tree(name, recursive=not split, validators=validators or Validators())
+        except BodyTooLarge:
+            if split:
+                raise
+            return await self._ask(name, below=below, split=True)
+        if response.status == 304:
+            return None
+        tree = parse_tree(response.body)
+        if tree.truncated and split:
+            raise Unfetchable(f"folder `{below or '/'}`: has more entries than the API lists")
+        if tree.truncated:
+            return await self._ask(name, below=below, split=True)
         folder = gather(tree.entries, below=below, within=self._address.path, whole=not split)
         return _Tree(folder, response.validators, split)
 

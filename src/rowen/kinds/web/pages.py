@@ -46,7 +46,7 @@ class WebPages(Pages):
 
     async def close(self) -> None:
         if self._rendering is not None:
-            await self._rendering.close()
+            await self._rendering.aclose()
 
     async def body_of(self, url: str, response: Response) -> tuple[bytes, str]:
         content_type = response.headers.get("content-type", "")

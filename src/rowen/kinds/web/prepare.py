@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
@@ -82,7 +83,7 @@ async def _about_scripts(probe: Probe, url: str, response: Response) -> list[str
     try:
         plain = (await converter.convert(response.body, content_type=content_type, url=url)).text
         if probe.settings["render"]:
-            async with Rendering(probe.ports, url, probe.fetcher.fetch) as rendering:
+            async with aclosing(Rendering(probe.ports, url, probe.fetcher.fetch)) as rendering:
                 body = await rendering.page(url, response)
             drawn = (await converter.convert(body, content_type="text/html; charset=utf-8", url=url)).text
             words, before = len(drawn.split()), len(plain.split())

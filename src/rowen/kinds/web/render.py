@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
-from typing import Self
 
 from rowen.core.web import urls
 from rowen.engine.ports import Ports
@@ -46,13 +45,7 @@ class Rendering:
         self._shared: dict[str, asyncio.Future[Loaded | None]] = {}
         self._shared_bytes = 0
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.close()
-
-    async def close(self) -> None:
+    async def aclose(self) -> None:
         await self._stack.aclose()
 
     async def page(self, url: str, response: Response) -> bytes:
