@@ -25,6 +25,9 @@ BATCH = 64
 class Ingestion:
     """Ingests the drafts of one run, in this process."""
 
+    dispatch = False
+    """Are there workers that take up what is handed off?"""
+
     def __init__(self, ports: Ports, lease: Lease, run: Run, counters: Counters) -> None:
         self._ports = ports
         self._lease = lease
@@ -33,15 +36,15 @@ class Ingestion:
 
     async def take(self, drafts: Sequence[Draft]) -> dict[str, Reason]:
         """Hand off and ingest; answers why each reference ended as it did."""
-        now = self._ports.clock.now()
-        return await self.work_off(await self._ports.store.stage(self._lease, self._run, drafts, now=now))
+        store, now = self._ports.store, self._ports.clock.now()
+        staged = await store.stage(self._lease, self._run, drafts, now=now, dispatch=self.dispatch)
+        return await self.work_off(staged)
 
     async def revive(self, references: Sequence[str]) -> dict[str, Reason]:
         """The same for texts an interrupted run has stored already."""
-        now = self._ports.clock.now()
-        return await self.work_off(
-            await self._ports.store.revive(self._lease, self._run, references, now=now)
-        )
+        store, now = self._ports.store, self._ports.clock.now()
+        staged = await store.revive(self._lease, self._run, references, now=now, dispatch=self.dispatch)
+        return await self.work_off(staged)
 
     async def work_off(self, staged: Sequence[Staged]) -> dict[str, Reason]:
         reasons: dict[str, Reason] = {}

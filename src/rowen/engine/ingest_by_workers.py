@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rowen.core.document import Draft
 from rowen.core.handoff import Reason
 from rowen.core.lease import Lease
 from rowen.core.run import Counters, Run
@@ -27,29 +26,20 @@ LOST_S = 60.0
 """So long without one, and the workers that began something are taken for dead."""
 
 
-class IngestionByWorkers:
-    """The same calls as `Ingestion`; answers come later, with any call."""
+class IngestionByWorkers(Ingestion):
+    """The same calls; answers come later, with any call."""
+
+    dispatch = True
 
     def __init__(self, ports: Ports, lease: Lease, run: Run, counters: Counters) -> None:
-        self._ports = ports
-        self._lease = lease
-        self._run = run
-        self._counters = counters
+        super().__init__(ports, lease, run, counters)
         self._out: dict[int, Staged] = {}
         self._patience_s = PATIENCE_S
         self._joined = False
 
-    async def take(self, drafts: Sequence[Draft]) -> dict[str, Reason]:
-        now = self._ports.clock.now()
-        return await self._send(
-            await self._ports.store.stage(self._lease, self._run, drafts, now=now, dispatch=True)
-        )
-
-    async def revive(self, references: Sequence[str]) -> dict[str, Reason]:
-        now = self._ports.clock.now()
-        return await self._send(
-            await self._ports.store.revive(self._lease, self._run, references, now=now, dispatch=True)
-        )
+    async def work_off(self, staged: Sequence[Staged]) -> dict[str, Reason]:
+        self._out |= {one.handoff_id: one for one in staged}
+        return await self._wait_until(MAX_OUT)
 
     async def rest(self) -> dict[str, Reason]:
         """Everything that is still out."""
@@ -64,10 +54,6 @@ class IngestionByWorkers:
         for share in await self._ports.store.shares(self._run.id):
             self._counters.join(Counters.from_dict(share))
         self._joined = True
-
-    async def _send(self, staged: Sequence[Staged]) -> dict[str, Reason]:
-        self._out |= {one.handoff_id: one for one in staged}
-        return await self._wait_until(MAX_OUT)
 
     async def _wait_until(self, at_most: int) -> dict[str, Reason]:
         reasons: dict[str, Reason] = {}
@@ -100,8 +86,7 @@ class IngestionByWorkers:
 
     async def _do_it_here(self, *, begun: bool) -> dict[str, Reason]:
         waiting = await self._ports.store.staged(self._run, list(self._out), begun=begun, limit=BATCH)
-        local = Ingestion(self._ports, self._lease, self._run, self._counters)
-        reasons = await local.work_off(waiting)
+        reasons = await super().work_off(waiting)
         for one in waiting:
             self._out.pop(one.handoff_id, None)
         return reasons

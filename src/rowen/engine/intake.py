@@ -57,7 +57,7 @@ class Intake:
         """What readers see of the source, by reference: all of it, or what was looked up last."""
         self._on_event = on_event
         self._workers = IngestionByWorkers(ports, lease, run, self.counters) if dispatch else None
-        self._ingestion: Ingestion | IngestionByWorkers | None = self._workers
+        self._ingestion: Ingestion | None = self._workers
         """In this process it is made for the first new version: most runs have none."""
         self._arrivals: asyncio.Queue[Draft | str | None] = asyncio.Queue(BATCH * 2)
         """New versions on their way to ingestion, and references of what an interrupted run has stored."""

@@ -581,6 +581,14 @@ async def test_a_raw_copy_that_is_behind_is_not_taken_for_the_new_version(
     assert await world.found("triticale")
 
 
+async def test_every_request_names_the_version_of_the_api_it_was_written_for(
+    world: World, api: GitHubApi, repository: FakeRepository
+) -> None:
+    await add(world)
+    await world.sync()
+    assert {asked.headers.get("X-GitHub-Api-Version") for asked in api.requests} == {"2022-11-28"}
+
+
 # The token
 
 
