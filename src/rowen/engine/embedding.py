@@ -7,7 +7,6 @@ keeps search up all the time.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -15,7 +14,7 @@ from rowen.core.rules import breaker as breakers
 from rowen.core.rules.breaker import Breaker, BreakerSettings, BreakerState
 from rowen.core.section import Passage
 from rowen.engine.ports import Ports
-from rowen.engine.tasks import first
+from rowen.engine.tasks import each
 from rowen.errors import EmbedderUnavailable
 from rowen.ports.embedder import Embedder, Model
 from rowen.ports.store.notes import Notes
@@ -48,30 +47,24 @@ async def embed(
     embedder = ports.embedder()
     caller = _Caller(ports, embedder, await breaker_of(ports.store, embedder.model))
     size = max(1, caller.embedder.batch_size)
-    waiting = iter([passages[start : start + size] for start in range(0, len(passages), size)])
+    batches = [passages[start : start + size] for start in range(0, len(passages), size)]
 
-    async def go_on() -> None:
+    async def take(batch: Sequence[Passage]) -> None:
         nonlocal error
-        for batch in waiting:
-            try:
-                vectors = await caller.embed(batch)
-            except EmbedderUnavailable as exc:
-                # A call that fails costs its own texts their vectors; the breaker says when to stop.
-                error = exc
-                if exc.facts.get("kind") == CIRCUIT_OPEN:
-                    return
-                continue
-            found.update(vectors)
-            if len(passages) > size:
-                await ports.store.save_passages(batch, vectors, caller.embedder.model)
+        if error is not None and error.facts.get("kind") == CIRCUIT_OPEN:
+            return
+        try:
+            vectors = await caller.embed(batch)
+        except EmbedderUnavailable as exc:
+            # A call that fails costs its own texts their vectors; the breaker says when to stop.
+            error = exc
+            return
+        found.update(vectors)
+        if len(passages) > size:
+            await ports.store.save_passages(batch, vectors, caller.embedder.model)
 
-    try:
-        async with asyncio.TaskGroup() as group:
-            # A provider that has failed is tried by one call after the other.
-            for _ in range(ports.embedding_calls if caller.is_trusted else 1):
-                group.create_task(go_on())
-    except BaseExceptionGroup as group_error:
-        raise first(group_error) from None
+    # A provider that has failed is tried by one call after the other.
+    await each(batches, take, ports.embedding_calls if caller.is_trusted else 1)
     return found, error
 
 

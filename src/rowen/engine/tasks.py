@@ -1,8 +1,31 @@
-"""Errors of things done together."""
+"""Things done side by side, and the errors of them."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from typing import TypeVar
+
 from rowen.errors import LeaseLost, RowenError
+
+_T = TypeVar("_T")
+
+
+async def each(items: Iterable[_T], work: Callable[[_T], Awaitable[None]], concurrency: int) -> None:
+    """A few at a time; the first error ends it and is raised as it is."""
+    waiting = iter(items)
+
+    async def worker() -> None:
+        for item in waiting:
+            await work(item)
+
+    tasks = [asyncio.create_task(worker()) for _ in range(concurrency)]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def first(group: BaseExceptionGroup[BaseException]) -> BaseException:

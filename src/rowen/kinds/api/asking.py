@@ -6,7 +6,7 @@ What a page is and how the next one is found is not known here.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -123,23 +123,6 @@ async def open_api(
     opened = open_client(ports, location, params, counters, max_body_bytes=max_body_bytes, retry=retry)
     async with opened as client:
         yield ApiClient(ports, client, counters)
-
-
-async def each(items: Iterable[_T], work: Callable[[_T], Awaitable[None]], concurrency: int) -> None:
-    """A few at a time; the first error ends it and is raised as it is."""
-    waiting = iter(items)
-
-    async def worker() -> None:
-        for item in waiting:
-            await work(item)
-
-    tasks = [asyncio.create_task(worker()) for _ in range(concurrency)]
-    try:
-        await asyncio.gather(*tasks)
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def ahead(pages: AsyncGenerator[_T, None]) -> AsyncGenerator[_T, None]:

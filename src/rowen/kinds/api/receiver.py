@@ -13,10 +13,10 @@ from rowen.core.document import Draft, Known, Validators
 from rowen.core.source import Source
 from rowen.engine.intake import Intake
 from rowen.engine.ports import Ports
+from rowen.engine.tasks import each
 from rowen.errors import PermanentError, RowenError, TransientError, Unfetchable, Unparseable, Vanished
 from rowen.fetching.client import STOPS
 from rowen.kinds.api import text as texts
-from rowen.kinds.api.asking import each
 from rowen.kinds.api.items import Broken, Listed, Reading
 
 TAKEN_AT_ONCE = 500

@@ -16,6 +16,7 @@ from rowen.core import hashing
 from rowen.core.document import Draft, Validators
 from rowen.engine.intake import Intake
 from rowen.engine.ports import Ports
+from rowen.engine.tasks import each
 from rowen.errors import PermanentError, TransientError, Vanished
 from rowen.fetching.client import STOPS
 
@@ -116,28 +117,24 @@ async def _each(
 ) -> TransientError | None:
     """Do the work of each reference; returns why the upstream made the run stop, if it did."""
     stopped: list[TransientError] = []
-    waiting = iter(work)
     intake.queued = len(work)
 
-    async def go_on() -> None:
-        for reference, one in waiting:
-            intake.queued -= 1
-            try:
-                await one()
-            except STOPS as exc:
-                intake.failed(reference, exc)
-                stopped.append(exc)
-            except Vanished:
-                # It went between listing and reading; the next listing will say so, or show it again.
-                intake.counters.ignored["vanished"] += 1
-            except (TransientError, PermanentError) as exc:
-                intake.failed(reference, exc)
-            if stopped:
-                return
+    async def do(reference: str, one: Callable[[], Awaitable[None]]) -> None:
+        if stopped:
+            return
+        intake.queued -= 1
+        try:
+            await one()
+        except STOPS as exc:
+            intake.failed(reference, exc)
+            stopped.append(exc)
+        except Vanished:
+            # It went between listing and reading; the next listing will say so, or show it again.
+            intake.counters.ignored["vanished"] += 1
+        except (TransientError, PermanentError) as exc:
+            intake.failed(reference, exc)
 
-    async with asyncio.TaskGroup() as group:
-        for _ in range(concurrency):
-            group.create_task(go_on())
+    await each(work, lambda one: do(*one), concurrency)
     return stopped[0] if stopped else None
 
 
