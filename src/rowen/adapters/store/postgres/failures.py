@@ -20,48 +20,26 @@ class Verdict(Enum):
     BUG = "ours"
 
 
+# Statements, values, cursors, transactions and functions that are wrong.
+_BUGS = (
+    "02", "03", "09", "0A", "0B", "0F", "0Z", "10", "20", "21", "22", "23", "24", "25", "26", "27", "2B",
+    "2D", "2F", "34", "38", "39", "3B", "42", "44", "54", "HV", "P0",
+)  # fmt: skip
 CLASSES: dict[str, Verdict] = {
-    "02": Verdict.BUG,  # no data
-    "03": Verdict.BUG,  # statement not complete
+    **dict.fromkeys(_BUGS, Verdict.BUG),
     "08": Verdict.BUSY,  # connection
-    "09": Verdict.BUG,  # triggered action
-    "0A": Verdict.BUG,  # not supported
-    "0B": Verdict.BUG,  # transaction initiation
-    "0F": Verdict.BUG,  # locator
     "0L": Verdict.UNUSABLE,  # grantor
     "0P": Verdict.UNUSABLE,  # role
-    "0Z": Verdict.BUG,  # diagnostics
-    "10": Verdict.BUG,  # XQuery
-    "20": Verdict.BUG,  # case not found
-    "21": Verdict.BUG,  # cardinality
-    "22": Verdict.BUG,  # data
-    "23": Verdict.BUG,  # integrity
-    "24": Verdict.BUG,  # cursor state
-    "25": Verdict.BUG,  # transaction state
-    "26": Verdict.BUG,  # statement name
-    "27": Verdict.BUG,  # triggered data change
     "28": Verdict.UNUSABLE,  # authorization
-    "2B": Verdict.BUG,  # dependent privileges
-    "2D": Verdict.BUG,  # transaction termination
-    "2F": Verdict.BUG,  # SQL routine
-    "34": Verdict.BUG,  # cursor name
-    "38": Verdict.BUG,  # external routine
-    "39": Verdict.BUG,  # external routine invocation
-    "3B": Verdict.BUG,  # savepoint
     "3D": Verdict.UNUSABLE,  # no such database
     "3F": Verdict.UNUSABLE,  # no such schema
     "40": Verdict.BUSY,  # rolled back: serialization, deadlock
-    "42": Verdict.BUG,  # syntax and access rules
-    "44": Verdict.BUG,  # check option
     "53": Verdict.BUSY,  # resources
-    "54": Verdict.BUG,  # program limits
     "55": Verdict.BUSY,  # object not in its state: locks
     "57": Verdict.BUSY,  # operator intervention: shutdown, cancel
     "58": Verdict.UNUSABLE,  # the system below the server
     "72": Verdict.BUSY,  # snapshot too old
     "F0": Verdict.UNUSABLE,  # configuration file
-    "HV": Verdict.BUG,  # foreign data
-    "P0": Verdict.BUG,  # PL/pgSQL
     "XX": Verdict.UNUSABLE,  # internal, corruption
 }
 
@@ -86,34 +64,28 @@ def verdict(exc: psycopg.Error) -> Verdict:
     return Verdict.BUSY if broken else Verdict.BUG
 
 
+def problem(kind: type[RowenError], shown: str, fact: str, hint: str) -> RowenError:
+    return kind(f"store `{shown}`: {fact}", hint=hint, store=shown)
+
+
 def translated(exc: psycopg.Error, shown: str, *, timeout_s: float) -> RowenError | None:
     """Our error for theirs; None for a bug."""
-    said = _said(exc)
     match verdict(exc):
         case Verdict.FULL:
-            return StoreFull(
-                f"store `{shown}`: the server's disk is full; what was visible before is unchanged",
-                hint="free some space on the server and run the same command again",
-                store=shown,
+            fact = "the server's disk is full; what was visible before is unchanged"
+            return problem(
+                StoreFull, shown, fact, "free some space on the server and run the same command again"
             )
         case Verdict.BUSY if exc.sqlstate in _LOCKED:
-            return StoreBusy(
-                f"store `{shown}`: locked by another process for more than {timeout_s:g} s",
-                hint="wait for the other command to end, or find it with `rowen status`",
-                store=shown,
-            )
+            fact = f"locked by another process for more than {timeout_s:g} s"
+            hint = "wait for the other command to end, or find it with `rowen status`"
+            return problem(StoreBusy, shown, fact, hint)
         case Verdict.BUSY:
-            return StoreBusy(
-                f"store `{shown}`: the server did not answer: {said}",
-                hint="run the same command again once the server is up",
-                store=shown,
-            )
+            fact = f"the server did not answer: {_said(exc)}"
+            return problem(StoreBusy, shown, fact, "run the same command again once the server is up")
         case Verdict.UNUSABLE:
-            return StoreUnusable(
-                f"store `{shown}`: the server refused: {said}",
-                hint="check the database, the user and its rights",
-                store=shown,
-            )
+            fact = f"the server refused: {_said(exc)}"
+            return problem(StoreUnusable, shown, fact, "check the database, the user and its rights")
         case Verdict.BUG:
             return None
 
@@ -132,22 +104,13 @@ def not_connected(exc: psycopg.Error, shown: str) -> RowenError:
     """A connection that was not made. The driver gives no code for it, only the server's words."""
     said = _said(exc)
     if any(word in said for word in _REFUSED):
-        return StoreUnusable(
-            f"store `{shown}`: the server refused the connection: {said}",
-            hint="check user, password and database in `--db` (or `ROWEN_DB`)",
-            store=shown,
-        )
+        hint = "check user, password and database in `--db` (or `ROWEN_DB`)"
+        return problem(StoreUnusable, shown, f"the server refused the connection: {said}", hint)
     if "too many" in said:
-        return StoreBusy(
-            f"store `{shown}`: no connection is free: {said}",
-            hint="a process uses up to ten; raise `max_connections`, or run fewer processes",
-            store=shown,
-        )
-    return StoreBusy(
-        f"store `{shown}`: cannot be reached: {said}",
-        hint="check that PostgreSQL is running and that host and port in `--db` (or `ROWEN_DB`) are right",
-        store=shown,
-    )
+        hint = "a process uses up to ten; raise `max_connections`, or run fewer processes"
+        return problem(StoreBusy, shown, f"no connection is free: {said}", hint)
+    hint = "check that PostgreSQL is running and that host and port in `--db` (or `ROWEN_DB`) are right"
+    return problem(StoreBusy, shown, f"cannot be reached: {said}", hint)
 
 
 def _said(exc: psycopg.Error) -> str:

@@ -12,6 +12,7 @@ import psycopg
 from psycopg.sql import SQL, Identifier
 
 from rowen.adapters.store.postgres.address import Address
+from rowen.adapters.store.postgres.failures import problem
 from rowen.adapters.store.postgres.jobs import engine
 from rowen.adapters.store.shared.migrations import Migration, downwards, read_migrations, upwards
 from rowen.errors import StoreUnusable
@@ -34,20 +35,16 @@ def prepare(db: Connection, address: Address) -> str:
     """Check the database and bring our schema up to date. Answers with the schema that holds pgvector."""
     encoding = db.info.parameter_status("server_encoding")
     if encoding != "UTF8":
-        raise StoreUnusable(
-            f"store `{address.shown}`: its encoding is {encoding}, and texts need UTF8",
-            hint="create the database with `ENCODING 'UTF8' TEMPLATE template0`",
-            store=address.shown,
-        )
+        fact = f"its encoding is {encoding}, and texts need UTF8"
+        hint = "create the database with `ENCODING 'UTF8' TEMPLATE template0`"
+        raise problem(StoreUnusable, address.shown, fact, hint)
     latest = migrations()[-1].number
     extension = _pgvector(db, address)
     version = version_of(db, address)
     if version is not None and version > latest:
-        raise StoreUnusable(
-            f"store `{address.shown}`: made by a newer Rowen (schema {version}, known: {latest})",
-            hint="upgrade Rowen, or point `--db` at another database",
-            store=address.shown,
-        )
+        fact = f"made by a newer Rowen (schema {version}, known: {latest})"
+        hint = "upgrade Rowen, or point `--db` at another database"
+        raise problem(StoreUnusable, address.shown, fact, hint)
     if version != latest or extension is None:
         with db.transaction():
             migrate(db, address, latest)
@@ -117,11 +114,9 @@ def _pgvector(db: Connection, address: Address) -> str | None:
     if found is None:
         return None
     if tuple(int(part) for part in found[1].split(".")[:2]) < MIN_PGVECTOR:
-        raise StoreUnusable(
-            f"store `{address.shown}`: pgvector {found[1]} is too old, 0.8 is the first that will do",
-            hint="install a newer pgvector on the server, then run `ALTER EXTENSION vector UPDATE`",
-            store=address.shown,
-        )
+        fact = f"pgvector {found[1]} is too old, 0.8 is the first that will do"
+        hint = "install a newer pgvector on the server, then run `ALTER EXTENSION vector UPDATE`"
+        raise problem(StoreUnusable, address.shown, fact, hint)
     return str(found[0])
 
 
@@ -133,14 +128,10 @@ def _have_pgvector(db: Connection, address: Address) -> None:
     try:
         db.execute("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
     except psycopg.errors.InsufficientPrivilege as exc:
-        raise StoreUnusable(
-            f"store `{address.shown}`: pgvector is not set up in this database, and this user may not do it",
-            hint="have an administrator run `CREATE EXTENSION vector` in the database",
-            store=address.shown,
-        ) from exc
+        fact = "pgvector is not set up in this database, and this user may not do it"
+        hint = "have an administrator run `CREATE EXTENSION vector` in the database"
+        raise problem(StoreUnusable, address.shown, fact, hint) from exc
     except (psycopg.errors.FeatureNotSupported, psycopg.errors.UndefinedFile) as exc:
-        raise StoreUnusable(
-            f"store `{address.shown}`: the server has no pgvector",
-            hint="install pgvector on the server (package `postgresql-NN-pgvector`)",
-            store=address.shown,
-        ) from exc
+        fact = "the server has no pgvector"
+        hint = "install pgvector on the server (package `postgresql-NN-pgvector`)"
+        raise problem(StoreUnusable, address.shown, fact, hint) from exc

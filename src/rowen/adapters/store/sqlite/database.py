@@ -82,9 +82,7 @@ class SqliteDatabase(Database[SqliteTransaction]):
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as exc:
-            raise StoreUnusable(
-                f"store `{self._path}`: its folder cannot be made: {exc.strerror}", path=str(self._path)
-            ) from exc
+            raise self._problem(StoreUnusable, f"its folder cannot be made: {exc.strerror}") from exc
         with self._translated():
             db = self._connect()
             self._writing = db
@@ -94,11 +92,8 @@ class SqliteDatabase(Database[SqliteTransaction]):
             latest = migrations()[-1].number
             version = user_version(db)
             if version > latest:
-                raise StoreUnusable(
-                    f"store `{self._path}`: made by a newer Rowen (schema {version}, known: {latest})",
-                    hint="upgrade Rowen, or point `--db` at another file",
-                    path=str(self._path),
-                )
+                fact = f"made by a newer Rowen (schema {version}, known: {latest})"
+                raise self._problem(StoreUnusable, fact, "upgrade Rowen, or point `--db` at another file")
             if migrate and version < latest:
                 _migrate(db, latest)
 
@@ -106,11 +101,8 @@ class SqliteDatabase(Database[SqliteTransaction]):
         application_id = db.execute("PRAGMA application_id").get
         tables = db.execute("SELECT count(*) FROM sqlite_schema").get
         if application_id != APPLICATION_ID and tables:
-            raise StoreUnusable(
-                f"store `{self._path}`: a database of another program",
-                hint="point `--db` (or `ROWEN_DB`) at another file",
-                path=str(self._path),
-            )
+            hint = "point `--db` (or `ROWEN_DB`) at another file"
+            raise self._problem(StoreUnusable, "a database of another program", hint)
 
     def _connect(self) -> apsw.Connection:
         db = apsw.Connection(str(self._path))
@@ -139,43 +131,28 @@ class SqliteDatabase(Database[SqliteTransaction]):
         except RowenError:
             raise
         except (apsw.BusyError, apsw.LockedError) as exc:
-            raise StoreBusy(
-                f"store `{self._path}`: locked by another process for more than "
-                f"{self._busy_timeout_ms / 1000:g} s",
-                hint="wait for the other command to end, or find it with `rowen status`",
-                path=str(self._path),
-            ) from exc
-        except apsw.FullError as exc:
-            raise _full(self._path) from exc
-        except apsw.IOError as exc:
-            if _out_of_space(exc):
-                raise _full(self._path) from exc
-            raise StoreUnusable(
-                f"store `{self._path}`: the disk answered with an error: {exc}", path=str(self._path)
-            ) from exc
+            fact = f"locked by another process for more than {self._busy_timeout_ms / 1000:g} s"
+            hint = "wait for the other command to end, or find it with `rowen status`"
+            raise self._problem(StoreBusy, fact, hint) from exc
+        except (apsw.FullError, apsw.IOError) as exc:
+            if not _out_of_space(exc):
+                raise self._problem(StoreUnusable, f"the disk answered with an error: {exc}") from exc
+            fact = "the disk is full; what was visible before is unchanged"
+            raise self._problem(StoreFull, fact, "free some space and run the same command again") from exc
         except (apsw.NotADBError, apsw.CorruptError) as exc:
-            raise StoreUnusable(
-                f"store `{self._path}`: not a database, or a damaged one: {exc}",
-                hint="point `--db` (or `ROWEN_DB`) at another file; this one was left as it is",
-                path=str(self._path),
-            ) from exc
+            hint = "point `--db` (or `ROWEN_DB`) at another file; this one was left as it is"
+            raise self._problem(StoreUnusable, f"not a database, or a damaged one: {exc}", hint) from exc
         except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError, apsw.AuthError) as exc:
-            raise StoreUnusable(
-                f"store `{self._path}`: cannot be opened for writing: {exc}",
-                hint="check the path and its permissions",
-                path=str(self._path),
-            ) from exc
+            fact = f"cannot be opened for writing: {exc}"
+            raise self._problem(StoreUnusable, fact, "check the path and its permissions") from exc
+
+    def _problem(self, kind: type[RowenError], fact: str, hint: str | None = None) -> RowenError:
+        return kind(f"store `{self._path}`: {fact}", hint=hint, path=str(self._path))
 
 
-def _full(path: Path) -> StoreFull:
-    return StoreFull(
-        f"store `{path}`: the disk is full; what was visible before is unchanged",
-        hint="free some space and run the same command again",
-        path=str(path),
-    )
-
-
-def _out_of_space(exc: apsw.IOError) -> bool:
+def _out_of_space(exc: apsw.Error) -> bool:
+    if isinstance(exc, apsw.FullError):
+        return True
     cause: BaseException | None = exc
     while cause is not None:
         if isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
