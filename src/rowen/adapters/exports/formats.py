@@ -8,9 +8,10 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO
 
 import orjson
 
@@ -19,31 +20,28 @@ from rowen.errors import ConfigError
 from rowen.ports.exports import ExportFile
 
 
-class Writer(Protocol):
+class Writer(ABC):
+    @abstractmethod
     def write(self, rows: Sequence[Any]) -> None: ...
 
-    def finish(self) -> None: ...
+    def finish(self) -> None:
+        """All rows are written; the file below is kept."""
+        return
 
     def abandon(self) -> None:
         """The file below goes away: nothing may be written to it any more."""
-        ...
+        return
 
 
-class JsonLines:
+class JsonLines(Writer):
     def __init__(self, out: BinaryIO) -> None:
         self._out = out
 
     def write(self, rows: Sequence[Any]) -> None:
         self._out.writelines(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows)
 
-    def finish(self) -> None:
-        return None
 
-    def abandon(self) -> None:
-        return None
-
-
-class Csv:
+class Csv(Writer):
     def __init__(self, out: BinaryIO, columns: Sequence[Column], *, safe: bool) -> None:
         self._out = io.TextIOWrapper(out, encoding="utf-8", newline="", write_through=True)
         self._csv = csv.writer(self._out, lineterminator="\n")
@@ -58,9 +56,6 @@ class Csv:
         # The `Draft` closes the file below.
         self._out.detach()
 
-    def abandon(self) -> None:
-        return None
-
     def _shown(self, cell: Any) -> Any:
         match cell:
             case bool():
@@ -70,7 +65,7 @@ class Csv:
         return harmless(cell) if self._safe else cell
 
 
-class Parquet:
+class Parquet(Writer):
     def __init__(self, out: BinaryIO, columns: Sequence[Column]) -> None:
         import pyarrow as pa
         from pyarrow import parquet
