@@ -124,7 +124,7 @@ def test_a_model_of_unknown_size_is_refused_with_the_setting_to_make() -> None:
     assert "`embedding.dimensions`" in error.hint
 
 
-@pytest.mark.parametrize("provider", [name for name, one in PROVIDERS.items() if one.key_required])
+@pytest.mark.parametrize("provider", [name for name, one in PROVIDERS.items() if one.key_variable])
 def test_a_missing_key_is_said_with_its_variable_and_nothing_is_sent(provider: str) -> None:
     error = refused(provider=provider)
     variable = PROVIDERS[provider].key_variable

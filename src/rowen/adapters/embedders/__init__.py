@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from rowen.adapters.embedders.providers import STATIC, names
+from rowen.adapters.embedders.providers import PROVIDERS, STATIC
 from rowen.adapters.embedders.spec import EmbedderSpec, key_variable, resolve, with_key
 from rowen.errors import ConfigError
 from rowen.ports.embedder import Embedder
 
-NAMES = names()
+NAMES = (STATIC, *PROVIDERS)
 
 __all__ = ["NAMES", "EmbedderSpec", "key_variable", "make", "with_key"]
 

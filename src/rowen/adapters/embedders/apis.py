@@ -6,61 +6,47 @@ what reading it raises; `remote` makes one error of all of these.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import quote
 
 from rowen.adapters.embedders.spec import Resolved
 from rowen.core.safety.secrets import Secret
 
 
-class Api(Protocol):
-    def url(self, resolved: Resolved) -> str: ...
+class Api(ABC):
+    """What most providers share; one that differs says so in its own class."""
 
-    def headers(self, key: Secret) -> dict[str, Secret]: ...
-
-    def body(self, resolved: Resolved, texts: Sequence[str], *, query: bool) -> dict[str, Any]: ...
-
-    def rows(self, answer: Any) -> list[Any]: ...
-
-
-def _bearer(key: Secret) -> dict[str, Secret]:
-    return {"Authorization": Secret(f"Bearer {key.reveal()}")}
-
-
-def _by_index(answer: Any) -> list[Any]:
-    """`{"data": [{"index": 1, "embedding": ...}, ...]}`, in any order."""
-    data = answer["data"]
-    places = [one.get("index", position) for position, one in enumerate(data)]
-    if sorted(places) != list(range(len(data))):
-        raise ValueError("an index is missing or doubled")
-    return [
-        row for _, row in sorted(zip(places, (one["embedding"] for one in data), strict=True), key=_first)
-    ]
-
-
-def _first(pair: tuple[int, Any]) -> int:
-    return pair[0]
-
-
-class OpenAi:
-    """`POST /v1/embeddings`: OpenAI, and the many servers that speak like it."""
+    path = "/embeddings"
 
     def url(self, resolved: Resolved) -> str:
-        return _joined(resolved.base_url, "/embeddings")
+        return _joined(resolved.base_url, self.path)
 
     def headers(self, key: Secret) -> dict[str, Secret]:
-        return _bearer(key)
+        return {"Authorization": Secret(f"Bearer {key.reveal()}")}
+
+    @abstractmethod
+    def body(self, resolved: Resolved, texts: Sequence[str], *, query: bool) -> dict[str, Any]: ...
+
+    def rows(self, answer: Any) -> list[Any]:
+        """`{"data": [{"index": 1, "embedding": ...}, ...]}`, in any order."""
+        data = answer["data"]
+        by_place = {one.get("index", position): one["embedding"] for position, one in enumerate(data)}
+        if sorted(by_place) != list(range(len(data))):
+            raise ValueError("an index is missing or doubled")
+        return [by_place[place] for place in range(len(data))]
+
+
+class OpenAi(Api):
+    """`POST /v1/embeddings`: OpenAI, and the many servers that speak like it."""
 
     def body(self, resolved: Resolved, texts: Sequence[str], *, query: bool) -> dict[str, Any]:
         body = {"model": resolved.model, "input": list(texts), "encoding_format": resolved.encoding}
         return body | ({"dimensions": resolved.dimensions} if resolved.ask_dimensions else {})
 
-    def rows(self, answer: Any) -> list[Any]:
-        return _by_index(answer)
 
-
-class Gemini:
+class Gemini(Api):
     """`POST /v1beta/models/NAME:batchEmbedContents`; the key goes into a header, never into the address."""
 
     def url(self, resolved: Resolved) -> str:
@@ -81,14 +67,11 @@ class Gemini:
         return [one["values"] for one in answer["embeddings"]]
 
 
-class Ollama:
+class Ollama(Api):
     """`POST /api/embed`; it cuts what is too long for the model by itself."""
 
     def url(self, resolved: Resolved) -> str:
         return _joined(resolved.base_url.removesuffix("/api"), "/api/embed")
-
-    def headers(self, key: Secret) -> dict[str, Secret]:
-        return _bearer(key)
 
     def body(self, resolved: Resolved, texts: Sequence[str], *, query: bool) -> dict[str, Any]:
         body: dict[str, Any] = {"model": resolved.model, "input": list(texts), "truncate": True}
@@ -98,14 +81,10 @@ class Ollama:
         return list(answer["embeddings"])
 
 
-class Cohere:
+class Cohere(Api):
     """`POST /v2/embed`; `input_type` must be given."""
 
-    def url(self, resolved: Resolved) -> str:
-        return _joined(resolved.base_url, "/embed")
-
-    def headers(self, key: Secret) -> dict[str, Secret]:
-        return _bearer(key)
+    path = "/embed"
 
     def body(self, resolved: Resolved, texts: Sequence[str], *, query: bool) -> dict[str, Any]:
         body: dict[str, Any] = {
@@ -122,14 +101,8 @@ class Cohere:
         return list(rows)
 
 
-class Voyage:
+class Voyage(Api):
     """`POST /v1/embeddings`, like OpenAI's, with names of its own for what it can do more."""
-
-    def url(self, resolved: Resolved) -> str:
-        return _joined(resolved.base_url, "/embeddings")
-
-    def headers(self, key: Secret) -> dict[str, Secret]:
-        return _bearer(key)
 
     def body(self, resolved: Resolved, texts: Sequence[str], *, query: bool) -> dict[str, Any]:
         body: dict[str, Any] = {"model": resolved.model, "input": list(texts), "truncation": True}
@@ -138,9 +111,6 @@ class Voyage:
         if resolved.encoding == "base64":
             body["encoding_format"] = "base64"
         return body | ({"output_dimension": resolved.dimensions} if resolved.ask_dimensions else {})
-
-    def rows(self, answer: Any) -> list[Any]:
-        return _by_index(answer)
 
 
 APIS: Mapping[str, Api] = {

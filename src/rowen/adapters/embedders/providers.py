@@ -15,27 +15,23 @@ STATIC = "static"
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Provider:
     base_url: str
-    path: str
-    """Added to a base URL that has none: most write the version there, some do not."""
     key_variable: str
-    key_required: bool
-    """At its own address; elsewhere an OpenAI-compatible server may need none."""
+    """Empty for one that needs no key."""
     model: str
     batch_size: int
-    batch_size_elsewhere: int
+    batch_size_elsewhere: int | None = None
+    """At another address than its own; None for the same."""
     max_tokens: int
     cuts_itself: bool
     """Does it cut a text that is too long, or refuse it?"""
     encodings: tuple[str, ...] = ("float",)
-    encoding_elsewhere: str = "float"
+    """The first is used at its own address, `float` elsewhere."""
 
 
 PROVIDERS: Mapping[str, Provider] = {
     "openai": Provider(
         base_url="https://api.openai.com/v1",
-        path="/v1",
         key_variable="OPENAI_API_KEY",
-        key_required=True,
         model="text-embedding-3-small",
         # 2,048 texts and 300,000 tokens are allowed; 128 passages of ours stay far below the second.
         batch_size=128,
@@ -48,47 +44,35 @@ PROVIDERS: Mapping[str, Provider] = {
     ),
     "gemini": Provider(
         base_url="https://generativelanguage.googleapis.com/v1beta",
-        path="/v1beta",
         key_variable="GEMINI_API_KEY",
-        key_required=True,
         model="gemini-embedding-001",
         batch_size=100,
-        batch_size_elsewhere=100,
         max_tokens=2048,
         cuts_itself=False,
     ),
     "ollama": Provider(
         base_url="http://localhost:11434",
-        path="",
         key_variable="",
-        key_required=False,
         model="nomic-embed-text",
         # One machine works them off one by one: a large batch only makes a time-out likelier.
         batch_size=32,
-        batch_size_elsewhere=32,
         max_tokens=8192,
         cuts_itself=True,
     ),
     "cohere": Provider(
         base_url="https://api.cohere.com/v2",
-        path="/v2",
         key_variable="COHERE_API_KEY",
-        key_required=True,
         model="embed-v4.0",
         batch_size=96,
-        batch_size_elsewhere=96,
         max_tokens=8192,
         cuts_itself=True,
         encodings=("float", "int8"),
     ),
     "voyage": Provider(
         base_url="https://api.voyageai.com/v1",
-        path="/v1",
         key_variable="VOYAGE_API_KEY",
-        key_required=True,
         model="voyage-3.5",
         batch_size=128,
-        batch_size_elsewhere=128,
         max_tokens=16_000,
         cuts_itself=True,
         encodings=("base64", "float"),
@@ -135,10 +119,6 @@ KNOWN_MODELS: Mapping[str, KnownModel] = {
     "voyage-code-3": KnownModel(1024),
     "voyage-multilingual-2": KnownModel(1024),
 }
-
-
-def names() -> tuple[str, ...]:
-    return (STATIC, *PROVIDERS)
 
 
 def known_model(model: str) -> KnownModel | None:

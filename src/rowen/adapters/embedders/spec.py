@@ -144,7 +144,7 @@ def resolve(spec: EmbedderSpec) -> Resolved:
             model=model,
             provider=spec.provider,
         )
-    encoding = spec.encoding or (provider.encodings[0] if at_home else provider.encoding_elsewhere)
+    encoding = spec.encoding or (provider.encodings[0] if at_home else "float")
     if encoding not in provider.encodings:
         allowed = " or ".join(f"`{one}`" for one in provider.encodings)
         raise ConfigError(f"encoding `{encoding}`: `{spec.provider}` has {allowed}", provider=spec.provider)
@@ -169,7 +169,7 @@ def resolve(spec: EmbedderSpec) -> Resolved:
         task_types=spec.task_types,
         document_prefix=prefixes.document if prefixes else "",
         query_prefix=prefixes.query if prefixes else "",
-        batch_size=spec.batch_size or (provider.batch_size if at_home else provider.batch_size_elsewhere),
+        batch_size=spec.batch_size or (not at_home and provider.batch_size_elsewhere) or provider.batch_size,
         max_tokens=spec.max_tokens or (known.max_tokens if known else 0) or provider.max_tokens,
         cuts_itself=provider.cuts_itself,
         encoding=encoding,
@@ -206,7 +206,8 @@ def _base_url(text: str, provider: Provider) -> str:
             hint="put a key into the environment and name its variable in `embedding.api_key_env`",
         )
     href = href.rstrip("/")
-    return href if urlsplit(href).path else href + provider.path
+    # Most write the version there, some do not.
+    return href if urlsplit(href).path else href + urlsplit(provider.base_url).path
 
 
 def _check_key(spec: EmbedderSpec, provider: Provider, *, at_home: bool, origin: str) -> None:
@@ -222,7 +223,7 @@ def _check_key(spec: EmbedderSpec, provider: Provider, *, at_home: bool, origin:
             )
         return
     # A variable that was named must be set; an OpenAI-compatible server elsewhere often wants no key.
-    needed = bool(spec.key_variable) or (provider.key_required and (at_home or spec.provider != "openai"))
+    needed = bool(spec.key_variable) or (bool(usual) and (at_home or spec.provider != "openai"))
     if not needed:
         return
     variable = spec.key_variable or usual
