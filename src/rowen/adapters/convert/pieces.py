@@ -13,6 +13,7 @@ _MARKS = re.compile(r"([\\`*\[])")
 # What a line of prose must not begin with: a heading, a fence, or the line under a heading.
 _STRUCTURE = re.compile(r"^([ \t]*)(?=#{1,6}(?:[ \t]|$)|`{3}|~{3}|={2,}[ \t]*$|-{2,}[ \t]*$)", re.MULTILINE)
 _LIKE_AN_ANCHOR = re.compile(r"\{#[^\s{}]+\}$")
+_INLINE_MARKS = re.compile(r"`+([^`]*)`+|\[([^\]]*)\]\([^)]*\)|\*+([^*]+)\*+")
 _SPACES = re.compile(r"\s+")
 _NAMES_NOTHING = ("__init__.py", "index.", "mod.rs", "lib.rs", "main.")
 
@@ -57,6 +58,21 @@ def heading(level: int, title: str, anchor: str | None = None) -> str:
 def prose(text: str) -> str:
     """Foreign text whose lines must not turn into headings, fences or underlines."""
     return _STRUCTURE.sub(r"\1\\", text)
+
+
+def titled(title: str, markdown: str) -> str:
+    """With a title that the text does not have itself."""
+    return f"# {title}\n\n{markdown}" if markdown else ""
+
+
+def without_marks(markdown: str) -> str:
+    """The words of a line, without code, links and emphasis."""
+    return _INLINE_MARKS.sub(lambda found: found[1] or found[2] or found[3] or "", markdown)
+
+
+def fenced_lines(lines: Sequence[str], language: str) -> list[str]:
+    """A fenced block as lines, between blank ones."""
+    return ["", *fence("\n".join(lines), language).rstrip("\n").split("\n"), ""]
 
 
 def one_line(text: str) -> str:

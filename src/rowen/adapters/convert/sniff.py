@@ -9,18 +9,10 @@ from rowen.adapters.convert.formats import Kind
 
 # What begins so is neither text nor anything we read.
 _BINARY = (
-    b"\x89PNG",
-    b"GIF87a",
-    b"GIF89a",
-    b"\xff\xd8\xff",
-    b"\x1f\x8b",
-    b"\x7fELF",
+    b"\x89PNG", b"GIF87a", b"GIF89a", b"\xff\xd8\xff", b"\x7fELF",
+    b"\x1f\x8b", b"7z\xbc\xaf", b"Rar!", b"BZh", b"\xfd7zXZ",
     b"\xd0\xcf\x11\xe0",  # the Office files of before 2007
-    b"7z\xbc\xaf",
-    b"Rar!",
-    b"BZh",
-    b"\xfd7zXZ",
-)
+)  # fmt: skip
 _ARCHIVE = b"PK\x03\x04"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _OFFICE = {"word/document.xml": Kind.DOCX, "ppt/presentation.xml": Kind.PPTX, "xl/workbook.xml": Kind.XLSX}

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 
 from rowen.adapters.convert.code.patterns import CONTAINERS, in_comments, is_lead, named_by
 from rowen.adapters.convert.formats import language_of
-from rowen.adapters.convert.pieces import fence, heading, plain_line_breaks, source_name
+from rowen.adapters.convert.pieces import fence, heading, plain_line_breaks, source_name, trimmed
 from rowen.core.document import Converted
 
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _LONG_CHARS = 2_000
 """A longer definition is cut at its members: it would be cut anyway, and worse."""
 _MAX_DEPTH = 3
@@ -56,12 +57,8 @@ def convert_code(text: str, url: str, content_type: str = "") -> Converted:
 
 
 def _block(lines: list[str], language: str) -> list[str]:
-    low, high = 0, len(lines)
-    while low < high and not lines[low].strip():
-        low += 1
-    while high > low and not lines[high - 1].strip():
-        high -= 1
-    return ["\n", fence("\n".join(lines[low:high]), language)] if low < high else []
+    written = trimmed(lines)
+    return ["\n", fence("\n".join(written), language)] if written else []
 
 
 def _python_cuts(text: str, lines: list[str]) -> list[_Cut] | None:
@@ -76,29 +73,21 @@ def _python_cuts(text: str, lines: list[str]) -> list[_Cut] | None:
 
 def _cuts_of_body(body: list[ast.stmt], lines: list[str], level: int, owner: str, end: int) -> Iterator[_Cut]:
     """Of the statements between definitions only those after the first one need a heading of their own."""
-    seen_definition = False
     for number, statement in enumerate(body):
-        if not isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            previous = body[number - 1] if number else None
-            if seen_definition and isinstance(previous, _DEFINITIONS):
-                yield _Cut(
-                    _lead(lines, statement.lineno - 1, previous),
-                    level,
-                    _names_from(body, number, owner, lines),
-                )
+        previous = body[number - 1] if number else None
+        if not isinstance(statement, _DEFINITIONS):
+            if isinstance(previous, _DEFINITIONS):
+                first = _lead(lines, statement.lineno - 1, previous)
+                yield _Cut(first, level, _names_from(body, number, owner, lines))
             continue
-        seen_definition = True
         start = min([statement.lineno, *[one.lineno for one in statement.decorator_list]]) - 1
-        start = _lead(lines, start, body[number - 1] if number else None)
+        start = _lead(lines, start, previous)
         name = f"{owner}{statement.name}"
         is_class = isinstance(statement, ast.ClassDef)
         yield _Cut(start, level, f"{'class' if is_class else 'def'} {name}")
         stop = statement.end_lineno or end
         if is_class and level < 2 + _MAX_DEPTH and _chars(lines[start:stop]) > _LONG_CHARS:
             yield from _cuts_of_body(statement.body, lines, level + 1, f"{name}.", stop)
-
-
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def _lead(lines: list[str], start: int, previous: ast.stmt | None) -> int:

@@ -179,10 +179,7 @@ _PATTERNS: dict[str, tuple[str, ...]] = {
 # Members of a definition that is too long to stay whole, where they look different from what stands outside.
 _INNER = {
     **dict.fromkeys(("javascript", "jsx", "typescript", "tsx"), _JS_INNER),
-    "go": (),
-    "makefile": (),
-    "bash": (),
-    "lua": (),
+    **dict.fromkeys(("go", "makefile", "bash", "lua"), ()),
     "protobuf": (*_PATTERNS["protobuf"], r"(?P<k>rpc)\s+(?P<n>\w+)"),
 }
 # In these languages an indented line is part of the definition above it, also when it looks like one.
@@ -192,6 +189,10 @@ _ONLY_AT_THE_MARGIN = frozenset((
 ))  # fmt: skip
 
 _LEADS = ("//", "/*", "*", "@", "#[")
+_HASHED = (
+    "python", "cython", "ruby", "perl", "bash", "fish", "powershell", "awk", "r", "julia", "nim", "makefile",
+    "dockerfile", "cmake", "graphql", "elixir",
+)  # fmt: skip
 _OTHER_LEADS = {
     **dict.fromkeys(("haskell", "elm", "ada"), ("--", "{-")),
     "sql": ("--", "CREATE OR REPLACE", "create or replace"),
@@ -202,27 +203,7 @@ _OTHER_LEADS = {
     "erlang": ("%", "-spec"),
     "vim": ('"',),
     "fortran": ("!",),
-    "elixir": ("#", "@"),
-    **dict.fromkeys(
-        [
-            "python",
-            "cython",
-            "ruby",
-            "perl",
-            "bash",
-            "fish",
-            "powershell",
-            "awk",
-            "r",
-            "julia",
-            "nim",
-            "makefile",
-            "dockerfile",
-            "cmake",
-            "graphql",
-        ],
-        ("#", "@"),
-    ),
+    **dict.fromkeys(_HASHED, ("#", "@")),
     "terraform": ("#", "//"),
     "php": (*_LEADS, "#"),
 }
@@ -242,7 +223,11 @@ _BLOCK_COMMENTS = {
 
 def named_by(line: str, language: str, *, inner: bool) -> tuple[str, str] | None:
     """(keyword, name) when a definition begins on this line; the keyword may be empty."""
-    if not line or len(line) > _MAX_LINE_CHARS or (line[0] in " \t" and not inner and _at_margin(language)):
+    if (
+        not line
+        or len(line) > _MAX_LINE_CHARS
+        or (line[0] in " \t" and not inner and language in _ONLY_AT_THE_MARGIN)
+    ):
         return None
     stripped = line.strip()
     for pattern in _compiled(language, inner):
@@ -276,10 +261,6 @@ def in_comments(lines: list[str], language: str) -> Iterator[bool]:
         yield inside or starts
         if inside or starts:
             inside = closing not in (stripped[len(opening) :] if starts else stripped)
-
-
-def _at_margin(language: str) -> bool:
-    return language in _ONLY_AT_THE_MARGIN
 
 
 @lru_cache(maxsize=256)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from rowen.adapters.convert.markup.asciidoc_inline import Inline
-from rowen.adapters.convert.pieces import fence, file_name, one_line, plain_line_breaks, table
+from rowen.adapters.convert.pieces import fenced_lines, file_name, one_line, plain_line_breaks, table, titled
 from rowen.adapters.convert.plain import links_of
 from rowen.adapters.convert.tidy import tidy
 from rowen.core.document import Converted
@@ -41,8 +41,8 @@ def convert_asciidoc(text: str, url: str) -> Converted:
     reader = _Reader()
     markdown = tidy("\n".join(reader.read(plain_line_breaks(text).split("\n"))))
     title = reader.title or file_name(url)
-    if not reader.title and markdown:
-        markdown = f"# {title}\n\n{markdown}"
+    if not reader.title:
+        markdown = titled(title, markdown)
     metadata = {key: reader.inline.attributes[key] for key in _METADATA if key in reader.inline.attributes}
     return Converted(title, markdown, links_of(markdown, url), metadata=metadata)
 
@@ -131,12 +131,8 @@ class _Reader:
         style = self._style[0] if self._style else ""
         if style in ("source", "listing", "literal") or style.startswith(("source%", "listing%")):
             return self._paragraph_of_code(lines, at, out)
-        if (
-            (line[0] in " \t")
-            and not _BULLETS.match(line)
-            and not _NUMBERS.match(line)
-            and (not out or not out[-1])
-        ):
+        is_item = _BULLETS.match(line) or _NUMBERS.match(line)
+        if line[0] in " \t" and not is_item and not (out and out[-1]):
             return self._paragraph_of_code(lines, at, out)
         self._forget()
         if style in _ADMONITIONS:
@@ -168,7 +164,7 @@ class _Reader:
         end = at
         while end < len(lines) and lines[end].strip():
             end += 1
-        out += _fenced([line.removeprefix(" ") for line in lines[at:end]], self._language())
+        out += fenced_lines([line.removeprefix(" ") for line in lines[at:end]], self._language())
         self._forget()
         return end
 
@@ -196,7 +192,7 @@ class _Reader:
             self._forget()
             out += ["", *self._table(inner, separator), ""]
         elif _holds_code(mark, style):
-            out += _fenced(inner, language)
+            out += fenced_lines(inner, language)
             self._forget()
         else:
             self._forget()
@@ -236,7 +232,3 @@ def _holds_code(mark: str, style: str) -> bool:
     if mark == "--":
         return style in ("source", "listing")
     return mark[0] in "-.`" and style not in _NO_CODE and style not in _ADMONITIONS
-
-
-def _fenced(lines: list[str], language: str) -> list[str]:
-    return ["", *fence("\n".join(lines), language).rstrip("\n").split("\n"), ""]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from rowen.adapters.convert.pieces import without_marks
+
 _MARKUP = re.compile(
     r"(?P<code>(?<![\w`])`\+(?P<plus>.+?)\+`|(?<![\w`])`(?P<mono>[^`\n]+?)`(?!\w)|``(?P<mono2>[^`\n]+?)``)"
     r"|link:(?P<link>\+\+.+?\+\+|[^\s\[]+)\[(?P<link_text>(?:[^\]\\]|\\.)*)\]"
@@ -25,7 +27,6 @@ _KNOWN = {
     "backslash": "\\", "backtick": "`", "two-colons": "::", "two-semicolons": ";;", "cpp": "C++", "plus": "+",
     "deg": "°", "zwsp": "", "wj": "", "ldquo": "“", "rdquo": "”", "lsquo": "‘", "rsquo": "’",
 }  # fmt: skip
-_MARKS = re.compile(r"`+([^`]*)`+|\[([^\]]*)\]\([^)]*\)|\*+([^*]+)\*+")
 _MAX_DEPTH = 5
 _MAX_CHARS = 20_000
 _MAX_VALUE_CHARS = 1_000
@@ -50,7 +51,7 @@ class Inline:
 
     def to_text(self, text: str) -> str:
         """Without marks, for a title."""
-        return _MARKS.sub(lambda found: found[1] or found[2] or found[3] or "", self.to_markdown(text))
+        return without_marks(self.to_markdown(text))
 
     def _replaced(self, found: re.Match[str], depth: int) -> str:
         groups = found.groupdict()
@@ -67,9 +68,8 @@ class Inline:
             return self.attributes.get(name, _KNOWN.get(name, found[0]))
         for mark, words in (("**", groups["strong"]), ("*", groups["em"])):
             if words is not None:
-                return (
-                    f"{mark}{self.to_markdown(words, depth=depth + 1) if depth < _MAX_DEPTH else words}{mark}"
-                )
+                inner = self.to_markdown(words, depth=depth + 1) if depth < _MAX_DEPTH else words
+                return f"{mark}{inner}{mark}"
         if groups["note"] is not None:
             return f" ({groups['note']})"
         return groups["key"] or groups["raw"] or groups["alt"] or ""

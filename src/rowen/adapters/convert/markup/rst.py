@@ -13,11 +13,12 @@ from collections.abc import Callable
 from rowen.adapters.convert.markup.rst_inline import Inline
 from rowen.adapters.convert.pieces import (
     dedent,
-    fence,
+    fenced_lines,
     file_name,
     one_line,
     plain_line_breaks,
     table,
+    titled,
     trimmed,
 )
 from rowen.adapters.convert.plain import links_of
@@ -41,12 +42,8 @@ _CODE = frozenset((
     "prompt",
 ))  # fmt: skip
 _LANGUAGE_OF = {
-    "ipython": "python",
-    "testcode": "python",
-    "doctest": "python",
-    "math": "latex",
-    "graphviz": "dot",
-}
+    "ipython": "python", "testcode": "python", "doctest": "python", "math": "latex", "graphviz": "dot",
+}  # fmt: skip
 _SAME_LANGUAGE = {
     "python3": "python", "ipython3": "python", "pycon": "python", "pycon3": "python", "c++": "cpp",
     "shell-session": "console", "none": "", "text": "", "default": "",
@@ -81,8 +78,8 @@ def convert_rst(text: str, url: str) -> Converted:
     reader = _Reader(plain_line_breaks(text).expandtabs(8))
     markdown = tidy(reader.read())
     title = reader.title or file_name(url)
-    if not reader.title and markdown:
-        markdown = f"# {title}\n\n{markdown}"
+    if not reader.title:
+        markdown = titled(title, markdown)
     return Converted(title, markdown, links_of(markdown, url), metadata=reader.metadata)
 
 
@@ -236,10 +233,7 @@ class _Reader:
         footnote = _FOOTNOTE.match(first)
         if footnote is not None:
             words = self._inline.to_markdown(one_line(" ".join([footnote[2], *body])))
-            return [
-                f"\\{footnote[1][:-1]}\\] {words}",
-                "",
-            ]
+            return [f"\\{footnote[1][:-1]}\\] {words}", ""]
         directive = _DIRECTIVE.match(first)
         if directive is None or first.startswith("|"):
             return []  # a comment, or a substitution, which `Inline` has read
@@ -263,10 +257,9 @@ class _Reader:
             return []
         if name in _CODE:
             caption = [f"**{inline(options['caption'])}**", ""] if options.get("caption") else []
-            language = (
-                "" if name == "parsed-literal" else argument or self._language or _LANGUAGE_OF.get(name, "")
-            )
-            return [*caption, *_fenced(dedent(body), _language(language))] if any(body) else []
+            language = argument or self._language or _LANGUAGE_OF.get(name, "")
+            language = "" if name == "parsed-literal" else _language(language)
+            return [*caption, *_fenced(dedent(body), language)] if any(body) else []
         if name in _LANGUAGE_OF:
             inner = dedent(body)
             return _fenced([argument, *inner] if name == "math" and argument else inner, _LANGUAGE_OF[name])
@@ -364,7 +357,7 @@ def _end_of_table(lines: list[str], at: int) -> int:
 
 
 def _fenced(lines: list[str], language: str) -> list[str]:
-    return ["", *fence("\n".join(trimmed(lines)), language).rstrip("\n").split("\n"), ""]
+    return fenced_lines(trimmed(lines), language)
 
 
 def _indented(lines: list[str], indent: int) -> list[str]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from rowen.adapters.convert.pieces import without_marks
+
 _NAMED_TARGET = re.compile(r"^[ \t]*\.\.[ \t]+_(`[^`]+`|(?:[^:\\\n]|\\.)+):[ \t]+(\S[^\n]*)$", re.MULTILINE)
 _SUBSTITUTION = re.compile(
     r"^[ \t]*\.\.[ \t]+\|([^|\n]+)\|[ \t]+(replace|unicode|image|date)::[ \t]*([^\n]*)", re.MULTILINE
@@ -28,7 +30,6 @@ _WORDS = frozenset((
 ))  # fmt: skip
 _MAX_VALUE_CHARS = 500
 """Of a substitution; it may hold others, so it must be bounded."""
-_MARKS = re.compile(r"`+([^`]*)`+|\[([^\]]*)\]\([^)]*\)|\*+([^*]+)\*+")
 
 
 class Inline:
@@ -51,8 +52,7 @@ class Inline:
 
     def to_text(self, text: str) -> str:
         """Without marks, for a title."""
-        words = _MARKS.sub(lambda found: found[1] or found[2] or found[3] or "", self.to_markdown(text))
-        return words.replace("\\", "")
+        return without_marks(self.to_markdown(text)).replace("\\", "")
 
     def _replaced(self, found: re.Match[str], depth: int) -> str:
         match found.lastgroup:
@@ -99,10 +99,9 @@ class Inline:
         text = " ".join(phrase.split())
         if suffix:
             return self._role(suffix.strip(":"), text)
-        if not marks:
-            titled = _TITLED.match(text)
-            return _code(titled[1] if titled is not None and titled[1] else text)
         titled = _TITLED.match(text)
+        if not marks:
+            return _code(titled[1] if titled is not None and titled[1] else text)
         if titled is not None:
             target = titled[2].replace(" ", "")
             if target.endswith("_"):
@@ -116,13 +115,9 @@ class Inline:
                 break
             url = self._targets.get(_normal(url.strip("`_")))
         text = text.replace("[", "\\[").replace("]", "\\]")
-        return (
-            f"[{text}](<{url}>)"
-            if url and (" " in url or ")" in url)
-            else f"[{text}]({url})"
-            if url
-            else text
-        )
+        if not url:
+            return text
+        return f"[{text}](<{url}>)" if " " in url or ")" in url else f"[{text}]({url})"
 
 
 def _code(text: str) -> str:

@@ -83,11 +83,8 @@ class Package:
         for relation in self.tree(listing).iter("Relationship"):
             target = relation.get("Target") or ""
             if relation.get("TargetMode") != "External":
-                target = (
-                    target.lstrip("/")
-                    if target.startswith("/")
-                    else posixpath.normpath(f"{folder}/{target}").lstrip("/")
-                )
+                inside = target if target.startswith("/") else posixpath.normpath(f"{folder}/{target}")
+                target = inside.lstrip("/")
             found[relation.get("Id") or ""] = ((relation.get("Type") or "").rpartition("/")[2], target)
         return found
 
@@ -101,7 +98,7 @@ class Package:
             if element.text and element.text.strip()
         }
 
-    def _parsed(self, name: str, target: _Tree | _Stream) -> Element:
+    def _parsed(self, name: str, target: _Target) -> Element:
         parser = ElementTree.XMLParser(target=target)
         try:
             parser.feed(self.read(name))
@@ -125,10 +122,18 @@ class _DoctypeFound(Exception):
     pass
 
 
-class _Tree:
+class _Target:
+    """Gets the elements of a part; tags have lost their namespaces. `root` is there when all were read."""
+
+    root: Element | None = None
+
+    def doctype(self, name: str, public: str | None, system: str | None) -> None:
+        raise _DoctypeFound(name)
+
+
+class _Tree(_Target):
     def __init__(self) -> None:
         self._builder = ElementTree.TreeBuilder()
-        self.root: Element | None = None
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         self._builder.start(tag[tag.rfind("}") + 1 :], _short(attributes))
@@ -139,20 +144,16 @@ class _Tree:
     def data(self, text: str) -> None:
         self._builder.data(text)
 
-    def doctype(self, name: str, public: str | None, system: str | None) -> None:
-        raise _DoctypeFound(name)
-
     def close(self) -> None:
         self.root = self._builder.close()
 
 
-class _Stream:
+class _Stream(_Target):
     """Keeps nothing but the text since the last tag."""
 
     def __init__(self, start: _Start, end: _End) -> None:
         self._start, self._end = start, end
         self._text: list[str] = []
-        self.root: Element | None = None
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         self._text.clear()
@@ -164,9 +165,6 @@ class _Stream:
 
     def data(self, text: str) -> None:
         self._text.append(text)
-
-    def doctype(self, name: str, public: str | None, system: str | None) -> None:
-        raise _DoctypeFound(name)
 
     def close(self) -> None:
         self.root = Element("")
