@@ -119,26 +119,23 @@ async def _consider(ports: Ports, alarm: Alarm, *, note: str, fresh: bool, patie
 
 async def _delivered(ports: Ports, channel: Channel, alarm: Alarm) -> bool:
     hidden: list[str] = []
-    attempt = 1
-    while True:
+    problem = ""
+    for attempt in range(1, ATTEMPTS + 1):
         try:
             settings = _resolved(ports, channel, hidden)
             await ports.deliver_alarm(Route(name=channel.name, kind=channel.kind, settings=settings), alarm)
-        except TransientError as exc:
-            if attempt < ATTEMPTS:
-                await ports.clock.sleep(RETRY_BASE_S * 2 ** (attempt - 1))
-                attempt += 1
-                continue
-            _log_undelivered(channel, alarm, exc.message, hidden)
-            return False
-        except RowenError as exc:
-            _log_undelivered(channel, alarm, exc.message, hidden)
-            return False
+            return True
         except Exception as exc:
             # A bug in a channel must not fail the run that is being reported.
-            _log_undelivered(channel, alarm, f"{type(exc).__name__}: {exc}", hidden)
-            return False
-        return True
+            problem = exc.message if isinstance(exc, RowenError) else f"{type(exc).__name__}: {exc}"
+            if not isinstance(exc, TransientError):
+                break
+        if attempt < ATTEMPTS:
+            await ports.clock.sleep(RETRY_BASE_S * 2 ** (attempt - 1))
+    for value in sorted(hidden, key=len, reverse=True):
+        problem = problem.replace(value, "***")
+    _log.error("alarm_not_delivered channel=%s error=%r %s", channel.name, problem, alarm.line)
+    return False
 
 
 def _resolved(ports: Ports, channel: Channel, hidden: list[str]) -> dict[str, Any]:
@@ -156,9 +153,3 @@ def _resolved(ports: Ports, channel: Channel, hidden: list[str]) -> dict[str, An
         else value
         for key, value in channel.settings.items()
     }
-
-
-def _log_undelivered(channel: Channel, alarm: Alarm, problem: str, hidden: Sequence[str]) -> None:
-    for value in sorted(hidden, key=len, reverse=True):
-        problem = problem.replace(value, "***")
-    _log.error("alarm_not_delivered channel=%s error=%r %s", channel.name, problem, alarm.line)

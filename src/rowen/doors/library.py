@@ -42,10 +42,6 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def _ignore(event: Event) -> None:
-    return None
-
-
 class AsyncRowen:
     """For programs with an event loop. Use it in the loop that entered it."""
 
@@ -84,7 +80,7 @@ class AsyncRowen:
     async def remove(self, name: str) -> None:
         await sources.remove(self._ports, await finding.find(self._ports.store, name))
 
-    async def sync(self, name: str, *, full: bool = False, on_event: OnEvent = _ignore) -> Receipt:
+    async def sync(self, name: str, *, full: bool = False, on_event: OnEvent = lambda event: None) -> Receipt:
         """Bring the copy of a source up to date. A run that fails or is held does not raise."""
         source = await finding.find(self._ports.store, name)
         return await sync_all_parts(self._ports, source, full=full, on_event=on_event)

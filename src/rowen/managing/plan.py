@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rowen.core import params as parameters
+from rowen.core.rules.tokens import CHARACTERS_PER_TOKEN
 from rowen.core.source import Source
 from rowen.engine import confine
 from rowen.engine.ports import Ports
 
-CHARS_PER_TOKEN = 4
 GUESSED_CHARS_PER_ITEM = 1200
 """Title and text of an item that was not fetched yet."""
 
@@ -46,7 +46,7 @@ async def plan(ports: Ports, source: Source, *, price_per_million_tokens: float)
     texts_each = stats.sections / stats.documents if stats.documents else 1.0
     chars_each = stats.contents_bytes / stats.documents if stats.documents else GUESSED_CHARS_PER_ITEM
     texts = gap.missing + round((new or 0) * texts_each)
-    tokens = round((gap.missing_chars + (new or 0) * chars_each) / CHARS_PER_TOKEN)
+    tokens = round((gap.missing_chars + (new or 0) * chars_each) / CHARACTERS_PER_TOKEN)
     return Plan(
         items=items,
         stored=stats.documents,

@@ -78,7 +78,7 @@ def _channel(table: Mapping[str, Any], where: str, taken: Sequence[str]) -> Chan
         on=_checked(table, "on", _on, where) if "on" in table else frozenset(What),
         sources=_checked(table, "sources", _words, where) if "sources" in table else (),
         severity=_checked(table, "severity", _severity, where) if "severity" in table else Severity.INFO,
-        after=_checked(table, "after", _count, where) if "after" in table else 1,
+        after=_checked(table, "after", lambda value: _whole(value, 1000), where) if "after" in table else 1,
         settings={key: list(value) if isinstance(value, tuple) else value for key, value in settings.items()},
     )
 
@@ -166,16 +166,14 @@ def _url(value: object) -> str:
     return text
 
 
-def _count(value: object) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= 1000:
-        raise ValueError("expected 1 to 1000")
+def _whole(value: object, high: int) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= high:
+        raise ValueError(f"expected 1 to {high}")
     return value
 
 
 def _port(value: object) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= 65_535:
-        raise ValueError("expected 1 to 65535")
-    return value
+    return _whole(value, 65_535)
 
 
 def _seconds(value: object) -> float:

@@ -48,14 +48,7 @@ class Column:
 
 
 _FIXED = (
-    Column("source"),
-    Column("version"),
-    Column("kind"),
-    Column("reference"),
-    Column("url"),
-    Column("title"),
-    Column("content_type"),
-    Column("content_hash"),
+    *map(Column, ("source", "version", "kind", "reference", "url", "title", "content_type", "content_hash")),
     Column("generation", Type.WHOLE),
     Column("fetched_at", Type.TIME),
 )

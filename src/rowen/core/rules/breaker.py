@@ -10,7 +10,7 @@ and remembers the state is elsewhere.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
@@ -113,23 +113,11 @@ def _timeout(
 
 
 def to_json(breaker: Breaker) -> dict[str, Any]:
-    return {
-        "state": breaker.state.value,
-        "failures": breaker.failures,
-        "successes": breaker.successes,
-        "timeout_s": breaker.timeout_s,
-        "opened_at": breaker.opened_at.isoformat() if breaker.opened_at else None,
-        "last_error": breaker.last_error,
-    }
+    opened_at = breaker.opened_at.isoformat() if breaker.opened_at else None
+    return {**asdict(breaker), "state": breaker.state.value, "opened_at": opened_at}
 
 
 def from_json(value: dict[str, Any]) -> Breaker:
-    opened_at = value.get("opened_at")
-    return Breaker(
-        state=BreakerState(value["state"]),
-        failures=value["failures"],
-        successes=value["successes"],
-        timeout_s=value["timeout_s"],
-        opened_at=datetime.fromisoformat(opened_at) if opened_at else None,
-        last_error=value.get("last_error"),
-    )
+    opened_at = value["opened_at"]
+    at = datetime.fromisoformat(opened_at) if opened_at else None
+    return Breaker(**{**value, "state": BreakerState(value["state"]), "opened_at": at})

@@ -8,6 +8,7 @@ fetcher do.
 from __future__ import annotations
 
 import re
+from operator import itemgetter
 
 from ada_url import join_url, normalize_url, replace_url
 
@@ -70,7 +71,7 @@ def normalise(url: str, base: str | None = None) -> str | None:
     if at >= 0:
         href = href[:start] + href[at + 1 :]
     if "%" in href:
-        href = _PERCENT.sub(_escape, href)
+        href = _PERCENT.sub(lambda escape: _ESCAPES[escape[0]], href)
     if "?" in href:
         page, _, query = href.partition("?")
         query = _sorted_query(query)
@@ -122,19 +123,11 @@ def is_variant_of_same_page(a: str, b: str) -> bool:
     return a == b or _page_key(a) == _page_key(b) != ("", "")
 
 
-def _escape(match: re.Match[str]) -> str:
-    return _ESCAPES[match[0]]
-
-
 def _sorted_query(query: str) -> str:
     pairs = [(pair.partition("=")[0], pair) for pair in query.split("&") if pair]
     kept = [(key, pair) for key, pair in pairs if not _is_tracking(key.lower())]
-    kept.sort(key=_first)
+    kept.sort(key=itemgetter(0))
     return "&".join([pair for _, pair in kept])
-
-
-def _first(pair: tuple[str, str]) -> str:
-    return pair[0]
 
 
 def _is_tracking(key: str) -> bool:

@@ -10,6 +10,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
@@ -29,20 +30,14 @@ class Output:
     def __init__(self) -> None:
         self.json = False
         self.no_color = False
-        self._console: Console | None = None
-        self._messages: Console | None = None
 
-    @property
+    @cached_property
     def console(self) -> Console:
-        if self._console is None:
-            self._console = self._open(stderr=False)
-        return self._console
+        return self._open(stderr=False)
 
-    @property
+    @cached_property
     def messages(self) -> Console:
-        if self._messages is None:
-            self._messages = self._open(stderr=True)
-        return self._messages
+        return self._open(stderr=True)
 
     def emit(self, value: Mapping[str, Any]) -> None:
         """One JSON object, one line, at once."""

@@ -131,7 +131,7 @@ PARAMS = (
 
 def read(settings: Mapping[str, Any]) -> SheetSettings:
     """The settings, checked; as text, or as a file of settings gives them. Raises `ConfigError`."""
-    given = {name: _text(value) for name, value in settings.items() if name != SOURCES}
+    given = {name: parameters.as_text(value) for name, value in settings.items() if name != SOURCES}
     values = parameters.complete(PARAMS, parameters.read(PARAMS, given))
     if not values["spreadsheet"]:
         raise ConfigError("setting `spreadsheet`: missing", hint="give the address of the Google sheet")
@@ -180,7 +180,3 @@ def options(ports: Ports, settings: SheetSettings) -> SpreadsheetOptions:
 def _as_time(text: str) -> time:
     hour, minute = text.split(":")[:2]
     return time(int(hour), int(minute))
-
-
-def _text(value: Any) -> str:
-    return ",".join(str(one) for one in value) if isinstance(value, list | tuple) else str(value)

@@ -74,8 +74,7 @@ async def _checks(config: Config) -> AsyncIterator[Check]:
     from rowen.doors.words import count
 
     yield Check("python", True, ".".join(map(str, sys.version_info[:3])))
-    for check in _sqlite():
-        yield check
+    yield _sqlite()
     yield _decoders()
     name = wiring.store_name(config)
     for check in () if wiring.is_postgres(config) else _folder(wiring.store_path(config)):
@@ -107,17 +106,14 @@ def _of_plugin(plugin: PluginState) -> Check:
     return Check("plug-in", plugin.ok, plugin.error or said, plugin.hint)
 
 
-def _sqlite() -> Iterator[Check]:
+def _sqlite() -> Check:
     import apsw
 
-    options = apsw.compile_options
     version = apsw.sqlite_lib_version()
-    if "ENABLE_FTS5" in options:
-        yield Check("sqlite", True, f"{version} with FTS5")
-    else:
-        yield Check(
-            "sqlite", False, f"{version} without FTS5", "install the `apsw` wheel, it has its own SQLite"
-        )
+    if "ENABLE_FTS5" in apsw.compile_options:
+        return Check("sqlite", True, f"{version} with FTS5")
+    hint = "install the `apsw` wheel, it has its own SQLite"
+    return Check("sqlite", False, f"{version} without FTS5", hint)
 
 
 def _decoders() -> Check:

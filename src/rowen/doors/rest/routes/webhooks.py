@@ -6,13 +6,14 @@ Senders have no token; they sign what they send. A delivery is answered as soon 
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request
 from starlette.requests import ClientDisconnect
 
 from rowen.doors.rest.models import model
-from rowen.doors.rest.problems import Problem, Refusal, declared, refused
+from rowen.doors.rest.problems import Refusal, declared, refused
 from rowen.doors.shapes.shape import Shape, at
 from rowen.engine.ports import Ports
 from rowen.service.hooks import incoming as hooks
@@ -62,10 +63,7 @@ def webhook_router(ports: Ports, queue: SyncQueue, *, wake: Wake | None = None) 
         its `X-GitHub-Delivery`.
         """
         delivery = await _delivery(request, MAX_GITHUB_BYTES)
-        try:
-            return Heard.show(await hooks.hear_github(ports, delivery, wake=awaken))
-        except BadSignature as exc:
-            raise Refusal(_unsigned(exc)) from None
+        return await _heard(hooks.hear_github(ports, delivery, wake=awaken))
 
     # The second path is for sources whose name is taken by another hook.
     @api.post(
@@ -81,10 +79,7 @@ def webhook_router(ports: Ports, queue: SyncQueue, *, wake: Wake | None = None) 
         """
         limit = MAX_GITHUB_BYTES if "x-github-event" in request.headers else MAX_BYTES
         delivery = await _delivery(request, limit)
-        try:
-            return Heard.show(await hooks.hear(ports, source, delivery, wake=awaken))
-        except BadSignature as exc:
-            raise Refusal(_unsigned(exc)) from None
+        return await _heard(hooks.hear(ports, source, delivery, wake=awaken))
 
     return api
 
@@ -107,5 +102,8 @@ async def _delivery(request: Request, limit: int) -> Delivery:
     return Delivery({name.lower(): value for name, value in request.headers.items()}, b"".join(chunks))
 
 
-def _unsigned(exc: BadSignature) -> Problem:
-    return refused(401, exc.message, hint=exc.hint)
+async def _heard(hearing: Awaitable[hooks.Heard]) -> dict[str, Any]:
+    try:
+        return Heard.show(await hearing)
+    except BadSignature as exc:
+        raise Refusal(refused(401, exc.message, hint=exc.hint)) from None
