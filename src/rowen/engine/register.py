@@ -27,14 +27,6 @@ class Plugins(Protocol[Loaded]):
         ...
 
 
-class _NoPlugins:
-    def names(self) -> Iterable[str]:
-        return ()
-
-    def load(self, name: str) -> None:
-        return None
-
-
 class Register(Generic[Thing]):
     def __init__(
         self,
@@ -45,7 +37,7 @@ class Register(Generic[Thing]):
         """`unknown` is the message about a name that is not known, with `{}` for the name."""
         self._unknown = unknown
         self._builtin = builtin
-        self._plugins = plugins or _NoPlugins()
+        self._plugins = plugins
         self._ours: dict[str, Thing] | None = None
         self._loaded: dict[str, Thing] = {}
 
@@ -58,7 +50,7 @@ class Register(Generic[Thing]):
     def names(self) -> list[str]:
         """Our own names, then those of plug-ins. No plug-in is loaded."""
         ours = self.builtin()
-        return [*ours, *sorted(set(self._plugins.names()).difference(ours))]
+        return [*ours, *sorted(set(self._plugins.names() if self._plugins else ()).difference(ours))]
 
     def loadable(self) -> dict[str, Thing]:
         """Our own, then the plug-ins that can be loaded."""
@@ -92,6 +84,6 @@ class Register(Generic[Thing]):
         ours = self.builtin()
         if name in ours:
             return ours[name]
-        if name not in self._loaded and (found := self._plugins.load(name)) is not None:
+        if self._plugins and name not in self._loaded and (found := self._plugins.load(name)) is not None:
             self._loaded[name] = found
         return self._loaded.get(name)

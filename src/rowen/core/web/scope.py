@@ -11,9 +11,9 @@ without a slash (`*.pdf`) means that name in any folder.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from rowen.core.web import urls
 from rowen.errors import BadLocation
@@ -63,6 +63,10 @@ class Scope:
     _include: re.Pattern[str] | None = field(init=False, repr=False, compare=False)
     _exclude: re.Pattern[str] | None = field(init=False, repr=False, compare=False)
     _answers: dict[str, str | None] = field(init=False, repr=False, compare=False)
+
+    @classmethod
+    def from_settings(cls, root: str, settings: Mapping[str, Any]) -> Scope:
+        return cls(root, settings["scope"], tuple(settings["include"]), tuple(settings["exclude"]))
 
     def __post_init__(self) -> None:
         root = urls.normalise(self.root)

@@ -22,14 +22,9 @@ from rowen.kinds.api.asking import ApiClient
 from rowen.kinds.api.harvest import ByDate, WholeList, windows_of
 from rowen.kinds.api.items import Broken, Listed
 from rowen.kinds.api.presets import preset as presets
-from rowen.kinds.api.presets.arcgis import ARCGIS
-from rowen.kinds.api.presets.dcat import DCAT
-from rowen.kinds.api.presets.greenhouse import GREENHOUSE
-from rowen.kinds.api.presets.infojobs import INFOJOBS
-from rowen.kinds.api.presets.lever import LEVER
-from rowen.kinds.api.presets.opendatasoft import OPENDATASOFT
+from rowen.kinds.api.presets.job_boards import GREENHOUSE, INFOJOBS, LEVER
+from rowen.kinds.api.presets.portals import ARCGIS, DCAT, OPENDATASOFT, SOCRATA
 from rowen.kinds.api.presets.preset import Preset
-from rowen.kinds.api.presets.socrata import SOCRATA
 from rowen.kinds.api.rules import Definition
 from rowen.kinds.api.settings import CATALOGUE, PARAMS, SHARED
 from rowen.kinds.api.walk import Walk

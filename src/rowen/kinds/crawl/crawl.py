@@ -16,6 +16,7 @@ from rowen.core.document import NO_VALIDATORS, Converted, Draft, Known
 from rowen.core.run import Mode, StopReason
 from rowen.core.source import Source
 from rowen.core.web import urls
+from rowen.core.web.scope import Scope
 from rowen.engine.intake import Intake
 from rowen.engine.kind import Harvested
 from rowen.engine.leases import host_lease_or_patience, other_workers
@@ -29,7 +30,6 @@ from rowen.kinds.crawl.frontier import Frontier
 from rowen.kinds.crawl.named_frontier import NamedFrontier, pages_in_scope
 from rowen.kinds.crawl.pages import DELIVERED, Pages, ReadPage
 from rowen.kinds.crawl.question import PageQuestion
-from rowen.kinds.crawl.settings import scope_of
 from rowen.kinds.crawl.spread import PAGES_OUT, NotAsked, Spread
 from rowen.kinds.crawl.visits import Visit, visit_all
 from rowen.ports.fetcher import Response
@@ -68,7 +68,7 @@ class Crawl:
         self._intake = intake
         self._client = client
         self._pages = pages
-        self._scope = scope_of(source.location, settings)
+        self._scope = Scope.from_settings(source.location, settings)
         self._stop: StopReason | None = None
         self._stop_error: RowenError | None = None
         self._aliases: dict[str, str | None] = {}

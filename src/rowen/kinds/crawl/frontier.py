@@ -66,8 +66,10 @@ class Frontier:
         self._failed: set[int] = set()
         self._new: set[int] = set()
         self._new_claimed = 0
-        self._waiting_new = 0
-        self._waiting_known = 0
+        self.queued_new = 0
+        """Pages to ask for that no reader sees a version of."""
+        self.queued_known = 0
+        """The others."""
         self._diverted: set[int] = set()
         self.ignored: Counter[str] = Counter()
         self.released: list[str] = []
@@ -123,16 +125,6 @@ class Frontier:
     @property
     def queued(self) -> int:
         return len(self._queue)
-
-    @property
-    def queued_new(self) -> int:
-        """Pages to ask for that no reader sees a version of."""
-        return self._waiting_new
-
-    @property
-    def queued_known(self) -> int:
-        """The others."""
-        return self._waiting_known
 
     def number(self, url: str) -> int:
         number = self._ids.get(url)
@@ -250,8 +242,8 @@ class Frontier:
 
     def _admit(self, number: int, depth: int) -> None:
         self._depth[number] = depth
-        self._waiting_new += number not in self._known
-        self._waiting_known += number in self._known
+        self.queued_new += number not in self._known
+        self.queued_known += number in self._known
         self._push(self._deferred if number in self._cut_before else self._queue, number)
 
     def _push(self, heap: list[tuple[int, int, int]], number: int) -> None:
@@ -263,9 +255,9 @@ class Frontier:
         self._in_flight.add(number)
         if number not in self._known:
             self._new_claimed += 1
-            self._waiting_new -= 1
+            self.queued_new -= 1
         else:
-            self._waiting_known -= 1
+            self.queued_known -= 1
         known = self._known.get(number) or self._leftovers.get(number)
         return Visit(number, self._urls[number], self._depth[number], known)
 

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from rowen.core.params import Param, how, one_of, optional, switch, what, whole
-from rowen.core.web.scope import Scope
 from rowen.kinds.settings import CONCURRENCY, DELAY_S, EXCLUDE, INCLUDE, MAX_DELETED_SHARE
 
 
@@ -36,8 +32,3 @@ def crawl_params(*, scope: str, max_depth: int | None) -> tuple[Param, ...]:
         DELAY_S,
         MAX_DELETED_SHARE,
     )
-
-
-def scope_of(location: str, settings: Mapping[str, Any]) -> Scope:
-    """Which addresses belong to the source."""
-    return Scope(location, settings["scope"], tuple(settings["include"]), tuple(settings["exclude"]))

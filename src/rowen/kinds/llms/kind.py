@@ -14,7 +14,7 @@ from rowen.core.document import Converted, Validators
 from rowen.core.params import switch, what
 from rowen.core.run import StopReason
 from rowen.core.source import Source
-from rowen.core.web.scope import EXCLUDED, NOT_INCLUDED
+from rowen.core.web.scope import EXCLUDED, NOT_INCLUDED, Scope
 from rowen.engine.intake import Intake
 from rowen.engine.kind import Harvested, Kind
 from rowen.engine.ports import Ports
@@ -24,7 +24,7 @@ from rowen.fetching.client import Client, open_client, stop_reason
 from rowen.fetching.site_files import SiteFiles
 from rowen.kinds.crawl.crawl import FORBIDDEN, crawl
 from rowen.kinds.crawl.pages import Pages
-from rowen.kinds.crawl.settings import crawl_params, scope_of
+from rowen.kinds.crawl.settings import crawl_params
 from rowen.kinds.crawl.visits import Visit
 from rowen.kinds.listing.listing import Fetched, Item, take_in
 from rowen.kinds.llms import rules
@@ -217,7 +217,7 @@ class _FullFile:
         return response
 
     def _items(self, response: Response) -> list[Item]:
-        scope = scope_of(self._url, self._settings)
+        scope = Scope.from_settings(self._url, self._settings)
         ignored = self._intake.counters.ignored
         for part in rules.parts(response.body.decode("utf-8", "replace"), self._url):
             reason = scope.why_not(part.reference)

@@ -1,0 +1,137 @@
+"""Software of open-data portals: what each says of its datasets, and where."""
+
+from __future__ import annotations
+
+from rowen.kinds.api import dcat
+from rowen.kinds.api.presets.preset import Catalogue, Preset
+
+DCAT = Preset(
+    kind="dcat",
+    document="/data.json",
+    accept="application/ld+json, application/json;q=0.9, application/rdf+xml;q=0.8, */*;q=0.1",
+    decode=dcat.read,
+    settings={
+        "paging": "next",
+        "next": "next",
+        "items": "dataset",
+        "total": "total",
+        "id": '[identifier, "@id", landingPage][] | [?@] | [0]',
+        "title": "title",
+        "text": "description",
+        "url": '[landingPage, page, "@id"][] | [?@] | [0]',
+        "meta.publisher": (
+            "[[publisher][].name, [publisher][].fn, [publisher][].prefLabel, [creator][].name]"
+        ),
+        "meta.license": "license || [distribution][].license",
+        "meta.access": "accessLevel || accessRights",
+        "meta.frequency": "accrualPeriodicity",
+        "meta.issued": "issued",
+        "meta.spatial": (
+            '[[spatial][].prefLabel, [spatial][].label, [spatial][].name, [spatial][]."@id", spatial]'
+        ),
+        "meta.temporal_start": "[temporal][].startDate",
+        "meta.temporal_end": "[temporal][].endDate",
+        "meta.temporal": "temporal",
+        "meta.tags": "keyword",
+        "meta.themes": "theme",
+    },
+    catalogue=Catalogue(resources="[distribution][].[title, downloadURL || accessURL, format || mediaType]"),
+)
+"""A catalogue in DCAT, in the shape that `kinds/api/dcat.py` reads all of its forms into.
+
+A property may hold one value or many, so expressions begin with lists: `[publisher][]` is the same for both.
+"""
+
+SOCRATA = Preset(
+    kind="socrata",
+    settings={
+        "path": "/api/catalog/v1",
+        "param.domains": "{host}",
+        "param.search_context": "{host}",
+        "param.only": "datasets",
+        "param.order": "dataset_id",
+        "param.scroll_id": "{cursor}",
+        "param.limit": "{limit}",
+        "paging": "last_id",
+        "page_size": "1000",
+        "items": "results",
+        "total": "resultSetSize",
+        "id": "resource.id",
+        "title": "resource.name",
+        "text": "resource.description",
+        "url": "permalink || link",
+        "meta.publisher": "resource.attribution",
+        "meta.organization": "metadata.domain",
+        "meta.license": "metadata.license",
+        "meta.category": "classification.domain_category",
+        "meta.type": "resource.type",
+        "meta.created": "resource.createdAt",
+        "meta.tags": "classification.domain_tags || classification.tags",
+        "meta.themes": "classification.categories",
+        "meta.columns": "resource.columns_name",
+    },
+    catalogue=Catalogue(
+        lists=("tags", "themes", "columns"),
+        landing="/d/{id}",
+        check="/api/catalog/v1?ids={id}&domains={host}",
+        check_lists=True,
+    ),
+)
+"""Socrata's catalogue of one domain, in the order of ids: by offset it ends at 10,000."""
+
+OPENDATASOFT = Preset(
+    kind="opendatasoft",
+    settings={
+        "path": "/api/explore/v2.1/catalog/datasets",
+        "param.offset": "{offset}",
+        "param.limit": "{limit}",
+        "paging": "offset",
+        "items": "results",
+        "total": "total_count",
+        "id": "dataset_id",
+        "title": "metas.default.title",
+        "text": "metas.default.description",
+        "meta.publisher": "metas.default.publisher",
+        "meta.license": "metas.default.license",
+        "meta.language": "metas.default.language",
+        "meta.tags": "metas.default.keyword",
+        "meta.themes": "metas.default.theme",
+        "meta.columns": "fields[].label",
+    },
+    catalogue=Catalogue(
+        lists=("tags", "themes", "columns"),
+        landing="/explore/dataset/{id}/",
+        check="/api/explore/v2.1/catalog/datasets/{id}",
+        offset_end=10_000,
+    ),
+)
+"""Opendatasoft's Explore API, version 2.1."""
+
+ARCGIS = Preset(
+    kind="arcgis",
+    settings={
+        "path": "/api/search/v1/collections/dataset/items",
+        "param.limit": "{limit}",
+        "paging": "next",
+        "next": "links[?rel == 'next'].href | [0]",
+        "items": "features",
+        "total": "numberMatched",
+        "id": "properties.id || id",
+        "title": "properties.title || properties.name",
+        "text": "properties.description || properties.snippet",
+        "meta.organization": "properties.orgName || properties.source",
+        "meta.publisher": "properties.owner",
+        "meta.license": "properties.license",
+        "meta.type": "properties.type",
+        "meta.created": "properties.created",
+        "meta.service": "properties.url",
+        "meta.tags": "properties.tags",
+        "meta.themes": "properties.categories",
+    },
+    catalogue=Catalogue(
+        name="properties.slug",
+        landing="/datasets/{id}",
+        check="/api/search/v1/collections/dataset/items/{id}",
+    ),
+)
+"""ArcGIS Hub's search API, an OGC API of records."""
