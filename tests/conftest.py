@@ -24,6 +24,16 @@ settings.register_profile("thorough", max_examples=300, deadline=None)
 settings.load_profile("default")
 
 
+TORTURE_TIMEOUT_S = 1200
+"""A torture test does much on purpose, and a busy machine takes several times as long for it."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.get_closest_marker("torture"):
+            item.add_marker(pytest.mark.timeout(TORTURE_TIMEOUT_S), append=False)
+
+
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
@@ -38,7 +48,7 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """On which databases the contract suite ran, and what stood for hosts: nobody should have to guess."""
+    """On which databases the contract suite ran, and what stood for hosts."""
     passed = Counter(
         part
         for report in terminalreporter.stats.get("passed", [])

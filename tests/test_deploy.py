@@ -143,7 +143,6 @@ def test_the_commands_of_the_services_work_together(
 
 
 @pytest.mark.torture
-@pytest.mark.timeout(180)
 def test_a_whole_cluster_comes_up_works_and_leaves_nothing_behind(open_folder: Path) -> None:
     ended = subprocess.run(
         [sys.executable, ROOT / "scripts" / "cluster.py"],

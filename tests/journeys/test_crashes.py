@@ -96,7 +96,6 @@ def kill_after(process: subprocess.Popen[str], site: Site, requests: int, second
     return False
 
 
-@pytest.mark.timeout(300)
 def test_a_sync_killed_at_random_moments_and_run_again_equals_one_never_interrupted(
     tmp_path: Path, site: Site
 ) -> None:

@@ -104,7 +104,6 @@ def a_cluster(folder: Path) -> Iterator[tuple[Cluster, Hosts]]:
                 hosts.dismiss()
 
 
-@pytest.mark.timeout(600)
 def test_a_bad_network_a_dead_worker_and_a_restarted_database_change_nothing(
     tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

@@ -107,6 +107,6 @@ def test_schemathesis_finds_nothing(tmp_path: Path) -> None:
             capture_output=True,
             text=True,
             cwd=tmp_path,
-            timeout=110,
+            timeout=1000,
         )
     assert done.returncode == 0, done.stdout + done.stderr
