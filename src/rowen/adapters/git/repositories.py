@@ -10,7 +10,7 @@ import asyncio
 import hashlib
 import re
 import shutil
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -28,18 +28,57 @@ BROUGHT_AT_ONCE = 10_000
 READ_CHUNK_BYTES = 1 << 20
 
 
-class GitRepositories:
+class ClonedRepositories:
+    """Clones in a folder; `git_for` an address is asked anew for each exchange."""
+
+    def __init__(self, folder: Path, git_for: Callable[[str], Awaitable[Git]]) -> None:
+        self._folder = folder
+        self._git_for = git_for
+
+    def public(self, *, may_read: Callable[[str], bool], allow_private: bool) -> ClonedRepositories:
+        return self
+
+    async def head(self, address: str, branch: str | None) -> Head:
+        """Where a branch or tag stands now."""
+        git = await self._git_for(address)
+        if branch is not None and is_commit(branch):
+            return Head(branch, branch)
+        names = ["HEAD"] if branch is None else [f"refs/heads/{branch}", f"refs/tags/{branch}"]
+        patterns = [*names, *(f"{name}^{{}}" for name in names[1:])]
+        what = f"repository `{address}`"
+        output = await git.run(what, "ls-remote", "--quiet", "--", _url(address), *patterns)
+        refs = parse_ls_remote(output.decode("utf-8", "replace"))
+        for name in names:
+            if name in refs:
+                return Head(name, refs[name])
+        if branch is None:
+            raise Unfetchable(f"{what}: it is empty")
+        raise Unfetchable(f"{what}: no branch or tag `{branch}`", branch=branch)
+
+    @asynccontextmanager
+    async def open(self, address: str, head: Head) -> AsyncIterator[GitRepository]:
+        git = await self._git_for(address)
+        clone = self._folder / f"{hashlib.sha256(address.encode()).hexdigest()[:24]}.git"
+        repository = GitRepository(git, clone, address, head)
+        try:
+            await repository.prepare()
+            yield repository
+        finally:
+            await repository.close()
+
+
+class GitRepositories(ClonedRepositories):
     def __init__(
         self, folder: Path, environment: Mapping[str, str], *, program: str = "git", timeout_s: float = 600.0
     ) -> None:
         """`folder` keeps the clones; `environment` is what git is started with."""
-        self._folder = folder
+        super().__init__(folder, self._operators)
         self._environment = environment
         self._program = program
         self._timeout_s = timeout_s
         self._git = Git(environment, program=program, timeout_s=timeout_s)
 
-    def public(self, *, may_read: Callable[[str], bool], allow_private: bool) -> PublicRepositories:
+    def public(self, *, may_read: Callable[[str], bool], allow_private: bool) -> ClonedRepositories:
         way = PublicWay(
             self._environment,
             program=self._program,
@@ -48,63 +87,10 @@ class GitRepositories:
             allow_private=allow_private,
         )
         # Clones of their own: sources of the API must not see what the operator's credentials fetched.
-        return PublicRepositories(self._folder / "public", way)
+        return ClonedRepositories(self._folder / "public", way.git_for)
 
-    async def head(self, address: str, branch: str | None) -> Head:
-        return await head(self._git, address, branch)
-
-    @asynccontextmanager
-    async def open(self, address: str, head: Head) -> AsyncIterator[GitRepository]:
-        async with open_clone(self._git, self._folder, address, head) as repository:
-            yield repository
-
-
-class PublicRepositories:
-    """Asks the way anew for each exchange, and takes that way and no other."""
-
-    def __init__(self, folder: Path, way: PublicWay) -> None:
-        self._folder = folder
-        self._way = way
-
-    def public(self, *, may_read: Callable[[str], bool], allow_private: bool) -> PublicRepositories:
-        return self
-
-    async def head(self, address: str, branch: str | None) -> Head:
-        return await head(await self._way.git_for(address), address, branch)
-
-    @asynccontextmanager
-    async def open(self, address: str, head: Head) -> AsyncIterator[GitRepository]:
-        git = await self._way.git_for(address)
-        async with open_clone(git, self._folder, address, head) as repository:
-            yield repository
-
-
-async def head(git: Git, address: str, branch: str | None) -> Head:
-    """Where a branch or tag stands now."""
-    if branch is not None and is_commit(branch):
-        return Head(branch, branch)
-    names = ["HEAD"] if branch is None else [f"refs/heads/{branch}", f"refs/tags/{branch}"]
-    patterns = [*names, *(f"{name}^{{}}" for name in names[1:])]
-    what = f"repository `{address}`"
-    output = await git.run(what, "ls-remote", "--quiet", "--", _url(address), *patterns)
-    refs = parse_ls_remote(output.decode("utf-8", "replace"))
-    for name in names:
-        if name in refs:
-            return Head(name, refs[name])
-    if branch is None:
-        raise Unfetchable(f"{what}: it is empty")
-    raise Unfetchable(f"{what}: no branch or tag `{branch}`", branch=branch)
-
-
-@asynccontextmanager
-async def open_clone(git: Git, folder: Path, address: str, head: Head) -> AsyncIterator[GitRepository]:
-    clone = folder / f"{hashlib.sha256(address.encode()).hexdigest()[:24]}.git"
-    repository = GitRepository(git, clone, address, head)
-    try:
-        await repository.prepare()
-        yield repository
-    finally:
-        await repository.close()
+    async def _operators(self, address: str) -> Git:
+        return self._git
 
 
 class GitRepository:
