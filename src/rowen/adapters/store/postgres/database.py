@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import psycopg
 from psycopg.types.string import StrDumperUnknown, TextLoader
 
-from rowen.adapters.store.postgres.address import Address, read_address
+from rowen.adapters.store.postgres.address import read_address
 from rowen.adapters.store.postgres.failures import not_connected, translated
 from rowen.adapters.store.postgres.migrate import Connection, migrate, prepare, search_path
 from rowen.adapters.store.postgres.transaction import PostgresTransaction
@@ -90,18 +90,14 @@ class PostgresDatabase(Database[PostgresTransaction]):
     ) -> None:
         super().__init__(writers=WRITERS)
         self._patience_s = patience_s
-        self._address = read_address(url, schema)
+        self.address = read_address(url, schema)
         self._busy_timeout_s = busy_timeout_s
         self._extension = ""
         self._written = 0
 
     @property
     def schema(self) -> str:
-        return self._address.schema
-
-    @property
-    def address(self) -> Address:
-        return self._address
+        return self.address.schema
 
     @contextmanager
     def connected(self) -> Iterator[Connection]:
@@ -112,7 +108,7 @@ class PostgresDatabase(Database[PostgresTransaction]):
     def open(self) -> None:
         """Check the database and bring our schema up to date. Called once, before any work."""
         with self._translated(), self._connect(lock_timeout_s=UPGRADE_S) as db:
-            self._extension = prepare(db, self._address)
+            self._extension = prepare(db, self.address)
 
     async def outside_transaction(self, work: Callable[[Connection], T]) -> T:
         """For the few statements PostgreSQL refuses inside a transaction. They may wait for others."""
@@ -124,7 +120,7 @@ class PostgresDatabase(Database[PostgresTransaction]):
     def migrate_to(self, number: int) -> None:
         """Up or down to a numbered schema. The caller has made sure that no other process works on it."""
         with self._translated(), self._connect() as db, db.transaction():
-            migrate(db, self._address, number)
+            migrate(db, self.address, number)
 
     # below: runs in the threads
 
@@ -158,7 +154,7 @@ class PostgresDatabase(Database[PostgresTransaction]):
 
     def _unit(self, begin: str, work: Work[T]) -> T:
         db = self._begun(begin)
-        transaction = PostgresTransaction(db, self._address.schema)
+        transaction = PostgresTransaction(db, self.address.schema)
         try:
             done = work(transaction)
         except psycopg.OperationalError as exc:
@@ -207,9 +203,9 @@ class PostgresDatabase(Database[PostgresTransaction]):
 
     def _connect(self, *, lock_timeout_s: float | None = None) -> Connection:
         try:
-            db = psycopg.connect(self._address.conninfo, autocommit=True)
+            db = psycopg.connect(self.address.conninfo, autocommit=True)
         except psycopg.Error as exc:
-            raise not_connected(exc, self._address.shown) from exc
+            raise not_connected(exc, self.address.shown) from exc
         try:
             db.adapters.register_dumper(str, _Text)
             db.adapters.register_dumper(Json, _JsonText)
@@ -223,7 +219,7 @@ class PostgresDatabase(Database[PostgresTransaction]):
                 (f"{waits_s * 1000:.0f}", str(ABANDONED_MS)),
             )
             if self._extension:
-                db.execute(search_path(self._address.schema, self._extension))
+                db.execute(search_path(self.address.schema, self._extension))
         except BaseException:
             db.close()
             raise
@@ -240,7 +236,7 @@ class PostgresDatabase(Database[PostgresTransaction]):
         try:
             yield
         except psycopg.Error as exc:
-            ours = translated(exc, self._address.shown, timeout_s=self._busy_timeout_s)
+            ours = translated(exc, self.address.shown, timeout_s=self._busy_timeout_s)
             if ours is None:
                 raise
             raise ours from exc

@@ -30,13 +30,9 @@ def migrations() -> tuple[Migration, ...]:
 class SqliteDatabase(Database[SqliteTransaction]):
     def __init__(self, path: Path, *, busy_timeout_s: float = 5.0) -> None:
         super().__init__(writers=1)
-        self._path = path
+        self.path = path
         self._busy_timeout_ms = int(busy_timeout_s * 1000)
         self._writing: apsw.Connection | None = None
-
-    @property
-    def path(self) -> Path:
-        return self._path
 
     def open(self, *, migrate: bool = True) -> None:
         """Create or check the file and bring its schema up to date. Called once, before any work.
@@ -78,9 +74,9 @@ class SqliteDatabase(Database[SqliteTransaction]):
             _migrate(self._connection_for_writing(), number, check)
 
     def _open_writer(self, migrate: bool) -> None:
-        existed = self._path.exists()
+        existed = self.path.exists()
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self.path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as exc:
             raise self._problem(StoreUnusable, f"its folder cannot be made: {exc.strerror}") from exc
         with self._translated():
@@ -105,7 +101,7 @@ class SqliteDatabase(Database[SqliteTransaction]):
             raise self._problem(StoreUnusable, "a database of another program", hint)
 
     def _connect(self) -> apsw.Connection:
-        db = apsw.Connection(str(self._path))
+        db = apsw.Connection(str(self.path))
         with self._guard:
             self._connections.add(db)
         db.convert_binding = bound
@@ -147,7 +143,7 @@ class SqliteDatabase(Database[SqliteTransaction]):
             raise self._problem(StoreUnusable, fact, "check the path and its permissions") from exc
 
     def _problem(self, kind: type[RowenError], fact: str, hint: str | None = None) -> RowenError:
-        return kind(f"store `{self._path}`: {fact}", hint=hint, path=str(self._path))
+        return kind(f"store `{self.path}`: {fact}", hint=hint, path=str(self.path))
 
 
 def _out_of_space(exc: apsw.Error) -> bool:

@@ -17,7 +17,7 @@ WHERE source_id = :source AND number > (SELECT active_generation FROM sources WH
 -- A run that stages the next generation.
 INSERT INTO runs (source_id, mode, status, generation, started_at, owner)
 SELECT id, :mode, 'running', last_generation + 1, :now, :owner FROM sources WHERE id = :source
-RETURNING id, generation;
+RETURNING id, source_id, mode, status, generation, stop_reason, started_at, finished_at, counters, error, owner, "window";
 
 -- name: source_status
 -- The state a source is in.

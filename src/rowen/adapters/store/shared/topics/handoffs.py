@@ -15,7 +15,7 @@ from rowen.adapters.store.shared.topics.leases import fence
 from rowen.adapters.store.shared.topics.passages import passage_ids, store_vectors
 from rowen.adapters.store.shared.transaction import Lock, Row, Transaction
 from rowen.adapters.store.shared.units import Topic, reads, writes
-from rowen.adapters.store.shared.values import Json, json_in, links_in, links_out
+from rowen.adapters.store.shared.values import json_in, links_in, links_out, value_out
 from rowen.core.document import Draft, Validators
 from rowen.core.handoff import Handoff, HandoffStatus, Reason, attempts_kept, reopen_reason
 from rowen.core.lease import Lease
@@ -250,21 +250,15 @@ def _queue(db: Transaction, wanted: Mapping[Key, dict[str, Any]]) -> dict[Key, t
 def _values(
     run: Run, key: Key, content_id: int, draft: Draft, ids: Mapping[str, int], now: datetime
 ) -> dict[str, Any]:
-    return {
+    return value_out(draft) | {
         "source": run.source_id,
         "ref": key[0],
         "payload_hash": key[1],
         "content": content_id,
         "run": run.id,
         "generation": run.generation,
-        "url": draft.url,
-        "title": draft.title,
-        "metadata": Json(draft.metadata),
-        "content_type": draft.content_type,
         "etag": draft.validators.etag,
         "last_modified": draft.validators.last_modified,
-        "body_hash": draft.body_hash,
-        "depth": draft.depth,
         "links": links_out(ids[url] for url in draft.links),
         "now": now,
     }

@@ -14,7 +14,7 @@ from rowen.adapters.store.shared.units import Topic, reads, writes
 from rowen.adapters.store.shared.values import Json, json_in, maybe_json
 from rowen.core.document import Outcome
 from rowen.core.lease import Lease
-from rowen.core.run import Counters, Mode, Run, RunItem, RunStatus
+from rowen.core.run import Counters, Mode, Run, RunItem
 from rowen.core.source import Status
 from rowen.core.state import Step, after
 from rowen.ports.dispatcher import INGEST
@@ -30,24 +30,10 @@ class Runs(Topic):
         db.write("discard_deaths", source=source_id)
         db.write("discard_generations", source=source_id)
         _close_lost(db, source_id, now)
-        ((run_id, generation),) = db.rows(
-            "run_insert", source=source_id, mode=mode.value, now=now, owner=lease.owner
-        )
+        (run,) = db.all(Run, "run_insert", source=source_id, mode=mode.value, now=now, owner=lease.owner)
         status = Status(db.value("source_status", source=source_id))
         db.write("source_running", source=source_id, status=after(status, Step.START).value, now=now)
-        return Run(
-            id=run_id,
-            source_id=source_id,
-            mode=mode,
-            status=RunStatus.RUNNING,
-            generation=generation,
-            stop_reason=None,
-            started_at=now,
-            finished_at=None,
-            counters={},
-            error=None,
-            owner=lease.owner,
-        )
+        return run
 
     @writes
     def finish_run(self, db: Transaction, lease: Lease, run: Run, end: RunEnd, *, now: datetime) -> None:
