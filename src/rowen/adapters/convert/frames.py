@@ -56,22 +56,14 @@ def read_request(stream: BinaryIO) -> Request | None:
 
 
 def answer(converted: Converted) -> bytes:
-    return _framed(
-        {
-            "title": converted.title,
-            "text": converted.text,
-            "links": converted.links,
-            "canonical": converted.canonical,
-            "metadata": converted.metadata,
-        }
-    )
+    return _framed(converted)
 
 
 def refusal(message: str, hint: str | None = None) -> bytes:
     return _framed({"error": message, "hint": hint})
 
 
-def _framed(facts: dict[str, object]) -> bytes:
+def _framed(facts: Converted | dict[str, object]) -> bytes:
     payload = orjson.dumps(facts)
     return ANSWER.pack(len(payload)) + payload
 
@@ -91,12 +83,6 @@ def read_answer(payload: bytes) -> Converted | Refusal:
         if "error" in facts:
             hint = facts.get("hint")
             return Refusal(str(facts["error"]), None if hint is None else str(hint))
-        return Converted(
-            title=facts["title"],
-            text=facts["text"],
-            links=tuple(facts["links"]),
-            canonical=facts["canonical"],
-            metadata=facts["metadata"],
-        )
+        return Converted(**{**facts, "links": tuple(facts["links"])})
     except (KeyError, TypeError) as exc:
         raise ValueError("no answer") from exc

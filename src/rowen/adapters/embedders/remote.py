@@ -18,7 +18,6 @@ from rowen.adapters.embedders.failures import failure, from_status, redacted
 from rowen.adapters.embedders.spec import Resolved
 from rowen.adapters.embedders.vectors import BadVectors, WrongLength, pack
 from rowen.errors import EmbedderUnavailable
-from rowen.ports.embedder import Model
 
 _GENEROUS_CHARACTERS = 8
 
@@ -31,23 +30,13 @@ class RemoteEmbedder:
         self._api = APIS[resolved.provider]
         headers = self._api.headers(resolved.api_key) if resolved.api_key is not None else {}
         self._client = Client(resolved, self._api.url(resolved), headers)
-        self._model = resolved.as_model()
+        self.model = resolved.as_model()
+        self.batch_size = resolved.batch_size
+        self.spec: Mapping[str, Any] = resolved.as_spec()
         self._answered = False
 
     def __repr__(self) -> str:
         return f"RemoteEmbedder({self._resolved.name!r} at {self._resolved.origin!r})"
-
-    @property
-    def model(self) -> Model:
-        return self._model
-
-    @property
-    def batch_size(self) -> int:
-        return self._resolved.batch_size
-
-    @property
-    def spec(self) -> Mapping[str, Any]:
-        return self._resolved.as_spec()
 
     async def embed(self, texts: Sequence[str]) -> list[bytes]:
         return await self._embed(texts, query=False)
@@ -63,7 +52,7 @@ class RemoteEmbedder:
             raise ValueError(f"{len(texts)} texts in one call, at most {self.batch_size} are allowed")
         # Providers refuse an empty text; like the local model, it is near to nothing.
         places = [place for place, text in enumerate(texts) if text.strip()]
-        vectors = [bytes(self._model.dimensions)] * len(texts)
+        vectors = [bytes(self.model.dimensions)] * len(texts)
         if places:
             prefix = self._resolved.query_prefix if query else self._resolved.document_prefix
             sent = [prefix + fit(texts[place], self._resolved) for place in places]
@@ -90,7 +79,7 @@ class RemoteEmbedder:
         if len(rows) != count:
             raise self._bad(f"{len(rows)} vectors for {count} texts", status)
         try:
-            packed = pack(rows, self._model.dimensions)
+            packed = pack(rows, self.model.dimensions)
         except WrongLength as exc:
             raise self._bad(
                 str(exc), status, hint=f"set `embedding.dimensions` to {exc.found}, or name another model"

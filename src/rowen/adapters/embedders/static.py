@@ -43,21 +43,12 @@ class StaticEmbedder:
 
     def __init__(self, folder: Path | None = None) -> None:
         """`folder` holds the two files; by default the installed wheel's."""
+        self.model = MODEL
+        self.batch_size = BATCH
+        self.spec: Mapping[str, Any] = {"provider": "static"}
         self._folder = folder
         self._loading = threading.Lock()
         self._loaded: _Loaded | None = None
-
-    @property
-    def model(self) -> Model:
-        return MODEL
-
-    @property
-    def batch_size(self) -> int:
-        return BATCH
-
-    @property
-    def spec(self) -> Mapping[str, Any]:
-        return {"provider": "static"}
 
     async def close(self) -> None:
         return None

@@ -90,7 +90,7 @@ class _Scanner:
                 # The root must be readable; below it, one closed folder does not stop the rest.
                 os.scandir(self._root).close()
                 self._entered.add((status.st_dev, status.st_ino))
-                entries = list(self._below(self._root, "", IgnoreRules.none()))
+                entries = list(self._below(self._root, "", IgnoreRules()))
         except OSError as exc:
             raise Unfetchable(
                 f"folder `{self._root}`: cannot be read: {exc.strerror}",

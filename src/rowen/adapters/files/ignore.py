@@ -18,12 +18,8 @@ class _Layer:
 
 @dataclass(frozen=True, slots=True)
 class IgnoreRules:
-    layers: tuple[_Layer, ...]
+    layers: tuple[_Layer, ...] = ()
     """The deepest last."""
-
-    @classmethod
-    def none(cls) -> IgnoreRules:
-        return cls(())
 
     def and_file(self, file: Path, prefix: str) -> IgnoreRules:
         try:
