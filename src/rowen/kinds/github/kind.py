@@ -12,13 +12,14 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
 from rowen.core.document import Validators
-from rowen.core.exchange.git import File, blob_id
+from rowen.core.exchange.git import File, blob_id, is_within
 from rowen.core.params import how, what
-from rowen.core.run import Counters
+from rowen.core.run import Counters, Mode
 from rowen.core.safety.secrets import Credentials, Secret, fill, reference
 from rowen.core.source import Source
 from rowen.core.web import urls
@@ -30,12 +31,15 @@ from rowen.fetching.client import Client, open_client, stop_reason
 from rowen.kinds.github import push as github_push
 from rowen.kinds.github import rules as github
 from rowen.kinds.github.api import GitHubApi, NotThere
-from rowen.kinds.github.push import NamedFiles
+from rowen.kinds.github.push import Start
 from rowen.kinds.github.rules import Address
 from rowen.kinds.github.tree import TreeListing
 from rowen.kinds.listing import trees
+from rowen.kinds.listing.listing import Fetched, Item, take_in_named
+from rowen.kinds.listing.text_files import NO_TEXT, TextFiles
 from rowen.kinds.settings import CONCURRENCY
 from rowen.ports.fetcher import Request, Response
+from rowen.ports.store.documents import Listing
 
 VARIABLE = "GITHUB_TOKEN"
 OWN_TOKEN = "${GITHUB_TOKEN}"
@@ -206,16 +210,7 @@ class _Reading:
         try:
             start = await github_push.begin(source, self._intake, self._api, listing.branch)
             if start.paths is not None:
-                named = NamedFiles(
-                    self._ports,
-                    self._intake,
-                    self._params,
-                    self._address,
-                    self._api,
-                    listings,
-                    self._read_raw,
-                )
-                return await named.run(start)
+                return await self._read_named(start, listings)
             files = await listing.files()
         except (TransientError, PermanentError) as exc:
             return Harvested.stopped(stop_reason(exc), exc, root_answered=False)
@@ -233,6 +228,54 @@ class _Reading:
         )
         learnt = {} if stopped else start.learnt
         return Harvested(stop_reason=stop_reason(stopped), error=stopped, metadata=learnt)
+
+    async def _read_named(self, start: Start, listings: Mapping[str, Listing]) -> Harvested:
+        """Take in the files that pushes or a caller named, at one commit and without the tree."""
+        text = TextFiles(self._ports, self._intake, self._params)
+        text.load(listings)
+        known_no_text = listings[NO_TEXT].payload if NO_TEXT in listings else {}
+        paths = [path for path in start.paths or () if self._is_wanted(path, text)]
+        look = partial(self._look, text, start.commit)
+        stopped = await take_in_named(self._intake, paths, look, concurrency=self._params["concurrency"])
+        await text.save({*known_no_text, *paths})
+        return Harvested(
+            stop_reason=stop_reason(stopped),
+            error=stopped,
+            # That nothing is new is an answer; that nothing answered is not.
+            mode=None if self._intake.counters.failed else Mode.INCREMENTAL,
+            complete=False,
+            metadata=start.learnt,
+        )
+
+    def _is_wanted(self, path: str, text: TextFiles) -> bool:
+        ignored = self._intake.counters.ignored
+        if not is_within(path, self._address.path):
+            ignored["out_of_scope"] += 1
+            return False
+        if not self._params["hidden"] and (path.startswith(".") or "/." in path):
+            ignored["hidden"] += 1
+            return False
+        # Its blob id is not known yet; that of no file is empty.
+        return text.wants(path, "")
+
+    async def _look(self, text: TextFiles, commit: str, path: str) -> tuple[Item, Fetched | None] | None:
+        body = await self._read_raw(commit, path)
+        if body is not None:
+            id_, size = blob_id(body, like=commit), len(body)
+        else:
+            content = await self._api.content(path, commit)
+            if content is None:
+                return None
+            if content.why_not is not None:
+                self._intake.counters.ignored[content.why_not] += 1
+                return None
+            id_, size, body = content.id, content.size, content.body
+        if size > self._ports.fetch.max_body_bytes:
+            body = None
+        elif body is None:
+            body = await self._api.blob(id_)
+        item = Item(reference=path, validators=Validators(id_))
+        return item, text.content(path, id_, body, url=self._address.page_of(path))
 
     async def _read(self, file: File) -> bytes:
         body = await self._read_raw(self._branch, file.path)
