@@ -195,14 +195,7 @@ class Crawl:
             visit = self._frontier.next() if visit.depth == 0 and self._stop is None else None
 
     async def _visit_by_workers(self) -> None:
-        spread = Spread(
-            self._ports,
-            self._source,
-            self._settings,
-            self._intake.lease,
-            self._intake.run,
-            delay_s=self._client.delay_s,
-        )
+        spread = Spread(self._ports, self._source, self._settings, self._intake, self._client.delay_s)
         async with spread as self._spread:
             await self._visit_rest(at_a_time=PAGES_OUT, while_small=False)
 

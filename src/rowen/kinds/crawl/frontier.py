@@ -82,7 +82,9 @@ class Frontier:
         self._aliases.pop(self._roots[0], None)
         self._cut_before: frozenset[int] = frozenset()
         if len(self._known) >= max_pages:
-            self._cut_before = self._linked_already().difference(self._roots[:1])
+            # Addresses that were linked before and are no documents: at the limit they do not come first.
+            linked = frozenset[int]().union(*(page.links for page in self._known.values()))
+            self._cut_before = linked.difference(self._known, self._roots[:1])
         self._forbidden = tuple(page for page in self._known.values() if closed(page.reference))
         for page in self._forbidden:
             self._depth[page.reference_id] = page.depth
@@ -305,13 +307,6 @@ class Frontier:
 
     def _room(self) -> int:
         return self._max_pages - (len(self._known) - len(self._gone)) - self._new_claimed
-
-    def _linked_already(self) -> frozenset[int]:
-        """Addresses that were linked before and are no documents: at the limit they do not come first."""
-        linked: set[int] = set()
-        for page in self._known.values():
-            linked.update(page.links)
-        return frozenset(linked.difference(self._known))
 
     def _judge_moves(self) -> tuple[list[Move], list[Move]]:
         """What redirects of known pages came to. Those that came to nothing certain are not gone."""

@@ -14,10 +14,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Self
 
-from rowen.core.lease import Lease
-from rowen.core.run import Run
 from rowen.core.source import Source
 from rowen.core.web import urls
+from rowen.engine.intake import Intake
 from rowen.engine.leases import other_workers
 from rowen.engine.ports import Ports
 from rowen.errors import Conflict, PermanentError, TransientError
@@ -63,17 +62,15 @@ class Spread:
         ports: Ports,
         source: Source,
         settings: Mapping[str, Any],
-        lease: Lease,
-        run: Run,
-        *,
+        intake: Intake,
         delay_s: Callable[[str], float],
     ) -> None:
         """`delay_s` is the time between two requests to a host."""
         self._ports = ports
         self._source = source
         self._settings = settings
-        self._lease = lease
-        self._run = run
+        self._lease = intake.lease
+        self._run = intake.run
         self._delay_s = delay_s
         self._fresh: list[_Waiting] = []
         self._out: dict[int, _Waiting] = {}

@@ -1,6 +1,6 @@
 """A push event as GitHub sends it, and the way from commit to commit that several of them describe.
 
-Reads payloads and marks only; `push.py` asks for the files.
+Reads payloads and marks only; `push.py` says which files a run asks for.
 """
 
 from __future__ import annotations
