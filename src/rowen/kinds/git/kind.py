@@ -128,8 +128,6 @@ class _Reading:
                 listings=listings,
                 read=self._read,
                 page_of=self._page_of,
-                complete=True,
-                concurrency=1,
                 announce=self._bring,
             )
         except TransientError as exc:

@@ -224,7 +224,6 @@ class _Reading:
             read=self._read,
             page_of=self._address.page_of,
             complete=listing.complete,
-            concurrency=self._params["concurrency"],
         )
         learnt = {} if stopped else start.learnt
         return Harvested(stop_reason=stop_reason(stopped), error=stopped, metadata=learnt)

@@ -36,8 +36,7 @@ async def take_in_files(
     listings: Mapping[str, Listing],
     read: Callable[[File], Awaitable[bytes | None]],
     page_of: Callable[[str], str],
-    complete: bool,
-    concurrency: int,
+    complete: bool = True,
     announce: Callable[[Sequence[File]], Awaitable[None]] | None = None,
 ) -> TransientError | None:
     """Returns why the run had to stop early, if it had to. `page_of` is where a person reads a path.
@@ -66,8 +65,9 @@ async def take_in_files(
             await announce([chosen[item.reference] for item in items])
 
     items = (Item(reference=file.path, validators=Validators(file.id)) for file in chosen.values())
+    at_a_time = params.get("concurrency", 1)
     stopped = await take_in(
-        ports, intake, items, fetch, complete=complete, concurrency=concurrency, announce=announce_files
+        ports, intake, items, fetch, complete=complete, concurrency=at_a_time, announce=announce_files
     )
     await text.save({file.path for file in files})
     return stopped
