@@ -100,7 +100,7 @@ def test_lines_are_few() -> None:
 def test_a_bar_shows_where_it_is() -> None:
     screen = io.StringIO()
     out = Output()
-    out._messages = Console(file=screen, force_terminal=True, width=100, _environ={})
+    out.messages = Console(file=screen, force_terminal=True, width=100, _environ={})
     with Bar(out) as bar:
         bar(CopyEvent(kind="copying", part="contents", rows=40, total=80))
         assert bar._bar is not None
