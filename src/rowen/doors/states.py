@@ -36,19 +36,16 @@ async def status_of(ports: Ports, source: Source) -> SourceStatus:
 
 
 async def _status(ports: Ports, source: Source, pauses: Mapping[str, Pause]) -> SourceStatus:
+    from rowen.engine.leases import holder
+
     stats = await ports.store.stats(source.id)
     return SourceStatus(
         upstream_pause=pauses.get(source.upstream),
         source=source,
         documents=stats.documents,
         sections=stats.sections,
-        running=await _is_running(ports, source),
+        running=await holder(ports, source_lease_name(source.id)) is not None,
     )
-
-
-async def _is_running(ports: Ports, source: Source) -> bool:
-    lease = await ports.store.lease(source_lease_name(source.id))
-    return lease is not None and lease.expires_at > ports.clock.now() and not ports.is_dead(lease.owner)
 
 
 async def embedding_status(notes: Notes) -> dict[str, Any]:

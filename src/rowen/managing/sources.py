@@ -69,10 +69,7 @@ async def describe(
     check: bool,
 ) -> tuple[NewSource, tuple[str, ...]]:
     """The source that these arguments mean, and what was found out about it. Nothing is written."""
-    if not NAME.fullmatch(name):
-        raise UserError(
-            f"name `{name}`: expected up to 64 letters, digits, dots, dashes or underscores", name=name
-        )
+    check_name(name)
     if version and not VERSION.fullmatch(version):
         raise UserError(
             f"version `{version!r}`: expected up to 64 letters, digits and any of `.`, `-`, `_`, `+`",
@@ -96,6 +93,13 @@ async def describe(
         key=_key(chosen, name=name, version=version, location=prepared.location, values=values),
     )
     return new, prepared.findings
+
+
+def check_name(name: str) -> None:
+    if not NAME.fullmatch(name):
+        raise UserError(
+            f"name `{name}`: expected up to 64 letters, digits, dots, dashes or underscores", name=name
+        )
 
 
 async def remove(ports: Ports, source: Source) -> None:

@@ -7,11 +7,10 @@ that XML cannot hold are dropped. Which changes are in a feed is decided elsewhe
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape
-from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 from rowen.core.exchange.delivery import address
@@ -35,13 +34,6 @@ class Entry:
     updated: str
     """RFC 3339."""
     summary: str
-
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Entry:
-        return cls(**values)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from rowen.core import hashing
@@ -57,7 +58,7 @@ async def send(ports: Ports, sink: Sink, lease: Lease, *, force: bool) -> Sent:
     settings = parameters.complete(PARAMS, sink.settings)
     ids = sinks.matching_ids(sink.settings, await ports.store.sources())
     end = await ports.store.feed_end()
-    older = [atom.Entry.from_dict(one) for one in sink.state.get(ENTRIES, ())]
+    older = [atom.Entry(**one) for one in sink.state.get(ENTRIES, ())]
     items, count, cursor = await _newest(ports.store, sink.cursor, ids, settings["limit"])
     newer = await _entries(ports.store, items, {(one.source, one.reference): one for one in reversed(older)})
     entries = atom.merged(older, newer, limit=settings["limit"])
@@ -68,7 +69,7 @@ async def send(ports: Ports, sink: Sink, lease: Lease, *, force: bool) -> Sent:
         await ports.exports().write_text(settings["file"], text)
     state = {
         SETTINGS: sinks.fingerprint(sink.settings),
-        ENTRIES: [one.as_dict() for one in entries],
+        ENTRIES: [asdict(one) for one in entries],
         DIGEST: digest,
         SINCE: since,
     }

@@ -49,7 +49,7 @@ def command(
     settings: tuple[str, ...],
     listed: str | None,
     check: bool | None,
-) -> int:
+) -> None:
     """Add the source at LOCATION, for example `https://docs.example.org/`, or all portals of a list.
 
     The address may be private, because you typed it. Links and redirects to other private addresses are
@@ -60,7 +60,8 @@ def command(
     if listed is not None:
         if location or name or kind or version or settings:
             raise UserError("--from: the file has the locations, names and settings; omit the others")
-        return _add_listed(call, listed, check=bool(check))
+        _add_listed(call, listed, check=bool(check))
+        return
     if location is None or name is None:
         raise _missing("location" if location is None else "name")
     given = _pairs(settings)
@@ -79,7 +80,6 @@ def command(
         call.out.note(f"next: rowen sync {added.source.label}")
 
     session.run(call, work)
-    return 0
 
 
 async def perform(ports: Ports, out: Output, location: str, **options: Any) -> Added:
@@ -108,7 +108,7 @@ def _missing(name: str) -> click.MissingParameter:
     )
 
 
-def _add_listed(call: Call, file: str, *, check: bool) -> int:
+def _add_listed(call: Call, file: str, *, check: bool) -> None:
     from rowen.doors.cli import session
     from rowen.managing.add_many import rules as portal_list
     from rowen.managing.add_many.add import ADDED, add_listed
@@ -123,7 +123,6 @@ def _add_listed(call: Call, file: str, *, check: bool) -> int:
         call.out.note(f"{added} of {len(results)} added" + ("; next: rowen sync" if added else ""))
 
     session.run(call, work)
-    return 0
 
 
 def _read(file: str) -> str:

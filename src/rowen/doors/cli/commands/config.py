@@ -7,7 +7,7 @@ from rowen.doors.cli.call import command as rowen_command
 
 
 @rowen_command("show", short_help="Show every value and where it came from.")
-def show(call: Call) -> int:
+def show(call: Call) -> None:
     """Show every setting, its value, and where it came from."""
     from rowen import config as settings
     from rowen import wiring
@@ -30,7 +30,7 @@ def show(call: Call) -> int:
             for one, value in values.items()
         ]
         call.out.emit({"db": path, "settings": shown})
-        return 0
+        return
     # Eighty columns do not hold a sentence beside the values.
     wide = call.out.console.width >= 120
     rows = []
@@ -43,7 +43,6 @@ def show(call: Call) -> int:
     call.out.note(
         "change one with its variable (ROWEN_FETCH_TIMEOUT_S=10), or in a TOML file named by ROWEN_CONFIG"
     )
-    return 0
 
 
 command = group(

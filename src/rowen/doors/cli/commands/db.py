@@ -23,7 +23,7 @@ AGAIN = "any other command of this Rowen upgrades it again: install the older Ro
 
 
 @rowen_command("version", short_help="Show the schema of the store and the newest one.")
-def version(call: Call) -> int:
+def version(call: Call) -> None:
     """Show the number of the store's schema and the newest one that this Rowen knows."""
 
     async def work(schema: Schema) -> tuple[int, int]:
@@ -32,11 +32,10 @@ def version(call: Call) -> int:
     has, latest = _run(call, work)
     state = "up to date" if has == latest else f"the newest is {latest}"
     call.out.result({"version": has, "latest": latest}, f"schema {has}, {state}")
-    return 0
 
 
 @rowen_command("upgrade", short_help="Bring the schema up to date.")
-def upgrade(call: Call) -> int:
+def upgrade(call: Call) -> None:
     """Bring the schema of the store up to date."""
 
     async def work(schema: Schema) -> tuple[int, int]:
@@ -46,13 +45,12 @@ def upgrade(call: Call) -> int:
 
     before, after = _run(call, work)
     _tell(call, before, after)
-    return 0
 
 
 @rowen_command("downgrade", short_help="Take the schema back, for an older Rowen.")
 @click.option("--to", type=click.IntRange(1), required=True, metavar="N", help="The schema to go back to.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
-def downgrade(call: Call, to: int, yes: bool) -> int:
+def downgrade(call: Call, to: int, yes: bool) -> None:
     """Take the schema of the store back to number N. What only newer schemas hold is deleted."""
 
     async def look(schema: Schema) -> tuple[int, list[Loss]]:
@@ -68,7 +66,7 @@ def downgrade(call: Call, to: int, yes: bool) -> int:
             )
         if not click.confirm(f"Take the schema from {before} to {to}? This forgets {forgets}.", err=True):
             call.out.note("nothing was changed")
-            return 0
+            return
 
     async def work(schema: Schema) -> None:
         await schema.downgrade(to)
@@ -77,7 +75,6 @@ def downgrade(call: Call, to: int, yes: bool) -> int:
     call.out.note(f"forgot {forgets}")
     _tell(call, before, to)
     call.out.note(AGAIN)
-    return 0
 
 
 def is_terminal() -> bool:

@@ -40,7 +40,7 @@ STAGES = {
     default="auto",
     help="How to show progress on standard error.",
 )
-def copy(call: Call, source: str, target: str, progress: str) -> int:
+def copy(call: Call, source: str, target: str, progress: str) -> None:
     """Copy the store FROM into the empty store TO: `sqlite:///path` or `postgresql://user@host/database`.
 
     If interrupted, the same command continues where it stopped. At the end both are counted and compared;
@@ -60,7 +60,6 @@ def copy(call: Call, source: str, target: str, progress: str) -> int:
             _tell(call.out, done, ports.source.name, ports.target.name)
 
     session.run_async(work, interrupted=INTERRUPTED)
-    return 0
 
 
 def _tell(out: Output, done: Copied, source: str, target: str) -> None:

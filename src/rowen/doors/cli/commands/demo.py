@@ -33,7 +33,7 @@ NEXT = (
 
 
 @rowen_command("demo")
-def command(call: Call) -> int:
+def command(call: Call) -> None:
     """Sync a small bundled documentation site, change it, sync it again, and compare.
 
     Needs no internet and leaves nothing behind.
@@ -49,7 +49,6 @@ def command(call: Call) -> int:
             await _Tour(ports, call.out, site, server).walk()
 
         session.run(call, work, interrupted="interrupted; the demo left nothing behind")
-    return 0
 
 
 class _Tour:

@@ -11,7 +11,7 @@ from rowen.errors import ConfigError
 
 @rowen_command("mcp")
 @click.option("--read-only", is_flag=True, help="Refuse to sync: only search and read.")
-def command(call: Call, read_only: bool) -> int:
+def command(call: Call, read_only: bool) -> None:
     """Let an assistant search, read and refresh sources (Model Context Protocol).
 
     An assistant starts this command and talks to it on standard input and output. It ends with its input.
@@ -29,4 +29,3 @@ def command(call: Call, read_only: bool) -> int:
         ) from exc
 
     session.run_async(lambda: serve(config, read_only=read_only), interrupted="stopped")
-    return 0

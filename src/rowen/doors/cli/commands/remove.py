@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @rowen_command("remove")
 @click.argument("name")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
-def command(call: Call, name: str, yes: bool) -> int:
+def command(call: Call, name: str, yes: bool) -> None:
     """Delete source NAME: its documents, generations, runs and handoffs."""
     from rowen.doors.cli import session
     from rowen.doors.shapes import sources as shapes
@@ -42,7 +42,7 @@ def command(call: Call, name: str, yes: bool) -> int:
             )
         if not click.confirm(f"Delete `{source.label}`, {what}?", err=True):
             call.out.note("nothing was removed")
-            return 0
+            return
 
     async def work(ports: Ports) -> None:
         from rowen.managing.find import find
@@ -53,4 +53,3 @@ def command(call: Call, name: str, yes: bool) -> int:
     session.run(call, work)
     value = shapes.Removed.show(source=source.label, removed=True, documents=documents)
     call.out.result(value, f"removed {source.label}: {count(documents, 'document')}")
-    return 0

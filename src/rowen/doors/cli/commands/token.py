@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import re
-
 import click
 
 from rowen.doors.cli.call import Call, group, store_command
 from rowen.doors.shapes.shape import Shape, Time
-from rowen.errors import NotFound, UserError
-
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+from rowen.errors import NotFound
 
 
 def _check(*, name: str, **_: object) -> None:
-    if not NAME.fullmatch(name):
-        raise UserError(
-            f"name `{name}`: expected up to 64 letters, digits, dots, dashes or underscores", name=name
-        )
+    from rowen.managing.sources import check_name
+
+    check_name(name)
 
 
 @store_command("create", short_help="Create a token and show it once.", check=_check)
