@@ -65,8 +65,7 @@ class _Reader:
     def _paragraph(self, paragraph: Element) -> list[str]:
         text = self._text(paragraph).rstrip()
         properties = paragraph.find("pPr")
-        style = properties.find("pStyle") if properties is not None else None
-        name, level = self._styles.get(style.get("val") or "" if style is not None else "", ("", 0))
+        name, level = self._styles.get(_value(properties, "pStyle"), ("", 0))
         if _CODE.search(name):
             self._code.append(text)
             return []
@@ -77,9 +76,9 @@ class _Reader:
         if name.lower() == "title" and not self.title:
             self.title = one_line(words)
             return [*before, heading(1, words)]
-        outline = properties.find("outlineLvl") if properties is not None else None
-        if outline is not None and (outline.get("val") or "9").isdigit():
-            level = int(outline.get("val") or 9) + 1
+        outline = _value(properties, "outlineLvl")
+        if outline.isdigit():
+            level = int(outline) + 1
         if 1 <= level <= 9:
             # Under a title the headings are one level down, as on any page.
             self.first_heading = self.first_heading or one_line(words)
@@ -88,14 +87,10 @@ class _Reader:
         return [*before, f"{item}{prose(words)}\n"]
 
     def _list_mark(self, properties: Element | None) -> str:
-        number = properties.find("numPr") if properties is not None else None
-        if number is None:
+        wanted, level = _value(properties, "numPr/numId"), _value(properties, "numPr/ilvl")
+        if wanted in ("", "0"):
             return ""
-        number_id, level = number.find("numId"), number.find("ilvl")
-        wanted = number_id.get("val") or "0" if number_id is not None else "0"
-        if wanted == "0":
-            return ""
-        depth = int(level.get("val") or 0) if level is not None and (level.get("val") or "").isdigit() else 0
+        depth = int(level) if level.isdigit() else 0
         ordered = self._numbers.get((wanted, depth)) not in (None, "bullet", "none")
         return f"{'  ' * min(depth, 8)}{'1.' if ordered else '-'} "
 
@@ -178,16 +173,14 @@ def _styles(package: Package, name: str) -> dict[str, tuple[str, int]]:
     bases: dict[str, str] = {}
     for style in package.tree(name).iter("style"):
         style_id = style.get("styleId") or ""
-        label, base = style.find("name"), style.find("basedOn")
-        words = label.get("val") or "" if label is not None else ""
+        words, outline = _value(style, "name"), _value(style, "pPr/outlineLvl")
         heading_level = _HEADING.match(words)
-        outline = style.find("pPr/outlineLvl")
         level = int(heading_level[1]) if heading_level is not None else 0
-        if not level and outline is not None and (outline.get("val") or "9").isdigit():
-            level = (int(outline.get("val") or 9) + 1) % 10
+        if not level and outline.isdigit():
+            level = (int(outline) + 1) % 10
         found[style_id] = (words, level)
-        if base is not None:
-            bases[style_id] = base.get("val") or ""
+        if base := _value(style, "basedOn"):
+            bases[style_id] = base
     for style_id, (words, level) in list(found.items()):
         at = style_id
         for _ in range(_MAX_NESTING):
@@ -218,6 +211,12 @@ def _numbers(package: Package, name: str) -> dict[tuple[str, int], str]:
             if link is not None and link.get("val") == abstract_id:
                 found[number.get("numId") or "", depth] = form_name
     return found
+
+
+def _value(element: Element | None, path: str) -> str:
+    """What the property below an element is set to; empty when it is not there."""
+    found = element.find(path) if element is not None else None
+    return (found.get("val") or "") if found is not None else ""
 
 
 def _is_item(piece: str) -> bool:
