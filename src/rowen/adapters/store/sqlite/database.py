@@ -50,7 +50,7 @@ class SqliteDatabase(Database[SqliteTransaction]):
 
     def migrate_to(self, number: int, *, check: Callable[[apsw.Connection], None] = lambda db: None) -> None:
         """Up or down to a numbered schema. `check` looks first, in the same transaction, and may raise."""
-        self._writers.submit(self._migrate_to, number, check).result()
+        self._writers.submit(self._bare, lambda db: _migrate(db, number, check)).result()
 
     # below: runs in the threads
 
@@ -68,10 +68,6 @@ class SqliteDatabase(Database[SqliteTransaction]):
     def _bare(self, work: Callable[[apsw.Connection], T]) -> T:
         with self._translated():
             return work(self._connection_for_writing())
-
-    def _migrate_to(self, number: int, check: Callable[[apsw.Connection], None]) -> None:
-        with self._translated():
-            _migrate(self._connection_for_writing(), number, check)
 
     def _open_writer(self, migrate: bool) -> None:
         existed = self.path.exists()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import apsw
@@ -37,13 +37,18 @@ class SqliteStore(SharedStore):
         with self._matrices_guard:
             return super()._search(db, request)
 
-    def _keywords(self, db: SqliteTransaction, terms: Sequence[str]) -> _Keywords:
-        return _Keywords(db, fts5_match(terms))
+    def _keywords(self, db: SqliteTransaction, terms: Sequence[str]) -> _Listed:
+        match = fts5_match(terms)
 
-    def _nearest(self, db: SqliteTransaction, model_id: int, model: Model, vector: bytes) -> _Nearest:
+        def best_of(wanted: int) -> Ranked:
+            return [(row[0], row[1]) for row in db.rows("keyword", match=match, limit=wanted)]
+
+        return _Listed(best_of)
+
+    def _nearest(self, db: SqliteTransaction, model_id: int, model: Model, vector: bytes) -> _Listed:
         matrix = self._matrices.setdefault(model_id, VectorMatrix())
         matrix.refresh(db.connection, model_id)
-        return _Nearest(matrix, vector)
+        return _Listed(lambda wanted: matrix.nearest(vector, wanted))
 
     async def _size(self) -> int:
         return self._db.path.stat().st_size
@@ -52,25 +57,16 @@ class SqliteStore(SharedStore):
         await self._db.outside_transaction(_give_space_back)
 
 
-class _Keywords:
+class _Listed:
+    """A ranking that gives so many of its best and can do nothing else."""
+
     can_choose = False
 
-    def __init__(self, db: SqliteTransaction, match: str) -> None:
-        self._db, self._match = db, match
+    def __init__(self, best_of: Callable[[int], Ranked]) -> None:
+        self._best_of = best_of
 
     def best(self, wanted: int, *, thorough: bool, among: Among | None) -> tuple[Ranked, bool]:
-        rows = self._db.rows("keyword", match=self._match, limit=wanted)
-        return [(row[0], row[1]) for row in rows], len(rows) < wanted
-
-
-class _Nearest:
-    can_choose = False
-
-    def __init__(self, matrix: VectorMatrix, vector: bytes) -> None:
-        self._matrix, self._vector = matrix, vector
-
-    def best(self, wanted: int, *, thorough: bool, among: Among | None) -> tuple[Ranked, bool]:
-        ranked = self._matrix.nearest(self._vector, wanted)
+        ranked = self._best_of(wanted)
         return ranked, len(ranked) < wanted
 
 

@@ -13,7 +13,7 @@ import logging
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, LiteralString, TypeVar
 
 import orjson
 import psycopg
@@ -75,19 +75,11 @@ class PgQueuerDispatcher:
             await _first(stop.wait(), self._clock.sleep(min(wait_s, LONGEST_RECONNECT_S)))
 
     async def backlog(self) -> Backlog:
-        def unit(db: engine.Connection) -> Backlog:
-            found = db.execute(self._sql(BACKLOG), {"held": timedelta(seconds=self._held_s)}).fetchone()
-            waiting, running, oldest = found or (0, 0, None)
-            return Backlog(waiting=waiting, running=running, oldest_at=oldest)
-
-        return await self._unit(unit)
+        ((waiting, running, oldest),) = await self._rows(BACKLOG, held=timedelta(seconds=self._held_s))
+        return Backlog(waiting=waiting, running=running, oldest_at=oldest)
 
     async def outstanding(self, task: str) -> list[Mapping[str, Any]]:
-        def unit(db: engine.Connection) -> list[Mapping[str, Any]]:
-            rows = db.execute(self._sql(OUTSTANDING), {"task": task})
-            return [orjson.loads(row[0]) for row in rows]
-
-        return await self._unit(unit)
+        return [orjson.loads(payload) for (payload,) in await self._rows(OUTSTANDING, task=task)]
 
     async def _run_once(self, handlers: Mapping[str, Handler], concurrency: int, stop: asyncio.Event) -> None:
         async with self._manager() as manager:
@@ -145,12 +137,9 @@ class PgQueuerDispatcher:
             raise not_connected(exc, self._address.shown) from exc
 
     async def _prune(self) -> None:
-        def unit(db: engine.Connection) -> None:
-            db.execute(self._sql(PRUNE), {"kept": LOG_KEPT})
-
         while True:
             with contextlib.suppress(psycopg.Error, TransientError):
-                await self._unit(unit)
+                await self._rows(PRUNE, kept=LOG_KEPT)
             await self._clock.sleep(PRUNE_S)
 
     async def _unit(self, work: Callable[[engine.Connection], T]) -> T:
@@ -163,11 +152,16 @@ class PgQueuerDispatcher:
 
         return await asyncio.to_thread(unit)
 
-    def _sql(self, text: str) -> psycopg.sql.Composed:
-        schema = Identifier(self._address.schema)
-        return SQL(text).format(
-            queue=SQL("{}.pgqueuer").format(schema), log=SQL("{}.pgqueuer_log").format(schema)
-        )
+    async def _rows(self, text: LiteralString, **values: Any) -> list[Any]:
+        schema = self._address.schema
+        tables = {"queue": Identifier(schema, "pgqueuer"), "log": Identifier(schema, "pgqueuer_log")}
+        statement = SQL(text).format(**tables)
+
+        def unit(db: engine.Connection) -> list[Any]:
+            cursor = db.execute(statement, values)
+            return cursor.fetchall() if cursor.description else []
+
+        return await self._unit(unit)
 
 
 class _Room:
