@@ -17,6 +17,7 @@ from rowen.config import SECTIONS, SHORT_VARIABLES, load
 from rowen.core.params import Param
 from rowen.doors.cli.app import COMMANDS, cli
 from rowen.doors.cli.call import common_options
+from rowen.sinks.builtin import BUILTIN
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference.md"
 
@@ -85,7 +86,7 @@ def _option(param: click.Parameter) -> tuple[str, str]:
 def _sources() -> Iterator[str]:
     yield "## Settings of sources\n"
     yield "Given with `--set key=value` to `rowen add`, or under `set` in `rowen.toml`.\n"
-    for kind in registers.kinds().builtin().values():
+    for kind in registers.kinds().ours():
         yield f"### Kind `{kind.name}`\n"
         yield from _params(kind.params)
 
@@ -93,7 +94,7 @@ def _sources() -> Iterator[str]:
 def _sinks() -> Iterator[str]:
     yield "## Settings of sinks\n"
     yield "Keys of a `[[sinks]]` table in `rowen.toml`, beside `name`, `kind` and `sources`.\n"
-    for name, kind in registers.sinks().builtin().items():
+    for name, kind in ((name, made()) for name, made in BUILTIN.items()):
         yield f"### Sink `{name}`\n"
         yield from _params(kind.params)
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from rowen import __version__
 from rowen.config import SECTIONS, Setting, load
+from rowen.doors.cli import main
 from rowen.errors import ConfigError
 
 ROOT = Path(__file__).parents[1]
@@ -91,3 +94,17 @@ def test_every_setting_is_explained_and_can_be_set_by_a_variable() -> None:
     for one in settings:
         assert one.help, f"{one.name} says what it is for"
         assert one.variable.startswith("ROWEN_")
+
+
+def test_servers_are_told_the_version_that_asks() -> None:
+    config, _ = load()
+    assert __version__.startswith(config.fetch.user_agent.removeprefix("rowen/"))
+
+
+def test_a_value_with_an_at_sign_is_shown_whole(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ROWEN_EMBEDDING_OPTIONS", '{"vectors": "@"}')
+    assert main(["config", "show", "--json"]) == 0
+    shown = {one["name"]: one["value"] for one in json.loads(capsys.readouterr().out)["settings"]}
+    assert shown["embedding.options"] == '{"vectors": "@"}'

@@ -29,7 +29,7 @@ def test_it_has_every_command_with_every_option() -> None:
 def test_it_has_every_setting_and_every_variable() -> None:
     for one in load(environment={})[1]:
         assert f"`{one.variable}`" in WRITTEN
-    for kind in (*registers.kinds().builtin().values(), *registers.sinks().builtin().values()):
+    for kind in (*registers.kinds().ours(), *registers.sinks().ours()):
         assert kind.params
         for param in kind.params:
             assert f"| `{param.label}` |" in WRITTEN

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -201,3 +202,25 @@ def test_a_named_key_must_be_set_before_a_plugin_makes_an_embedder(install: Inst
     spec = EmbedderSpec(provider="pears", key_variable="PEARS_KEY")
     with pytest.raises(ConfigError, match="variable `PEARS_KEY`: not set"):
         registers.embedders().named("pears")(spec)
+
+
+def test_our_kinds_are_named_without_being_loaded_and_each_is_there() -> None:
+    from rowen.kinds.api.kind import KINDS
+    from rowen.kinds.builtin import APIS
+
+    assert list(APIS) == list(KINDS)
+    register = registers.kinds()
+    assert [kind.name for kind in register.ours()] == register.names()[: len(list(register.ours()))]
+
+
+def test_a_sync_of_a_site_loads_no_other_kind() -> None:
+    program = "from rowen import registers; registers.kinds().named('web'); import sys; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    loaded = {name.split(".")[2] for name in done.stdout.split() if name.startswith("rowen.kinds.")}
+    assert not loaded & {"api", "ckan", "files", "git", "github", "listing"}
+
+
+def test_a_stored_name_whose_plug_in_is_gone_is_not_taken_for_a_misspelling() -> None:
+    with pytest.raises(ConfigError) as caught:
+        registers.kinds().stored("rss")
+    assert caught.value.hint == "its plug-in is not installed here: install that package"

@@ -31,7 +31,7 @@ class StoreConfig:
 @dataclass(frozen=True, kw_only=True)
 class FetchConfig:
     user_agent: str = setting(
-        "rowen/0.1", help="The User-Agent of requests; robots.txt is read for its first word"
+        "rowen/0.2", help="The User-Agent of requests; robots.txt is read for its first word"
     )
     timeout_s: float = setting(30.0, help="Seconds for one request", low=0.1, high=3600)
     max_body_bytes: int = setting(10_000_000, help="Larger bodies are refused", low=1_000, high=1_000_000_000)

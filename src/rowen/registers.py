@@ -57,35 +57,24 @@ class _Group(Generic[Thing]):
 
 def kinds() -> Register[Kind]:
     """The kinds of source there are."""
+    from rowen.kinds.builtin import BUILTIN
 
-    def builtin() -> dict[str, Kind]:
-        from rowen.kinds.builtin import builtin
-
-        return builtin()
-
-    return Register("kind {}: no such kind of source", builtin, _Group(PLUGIN_KINDS, _kind))
+    return Register("kind {}: no such kind of source", BUILTIN, _Group(PLUGIN_KINDS, _kind))
 
 
 def sinks() -> Register[SinkKind]:
     """The kinds of sink there are."""
+    from rowen.sinks.builtin import BUILTIN
 
-    def builtin() -> dict[str, SinkKind]:
-        from rowen.sinks.builtin import builtin
-
-        return builtin()
-
-    return Register("kind {}: no such kind of sink", builtin, _Group(PLUGIN_SINKS, _sink))
+    return Register("kind {}: no such kind of sink", BUILTIN, _Group(PLUGIN_SINKS, _sink))
 
 
 def embedders() -> Register[Callable[[EmbedderSpec], Embedder]]:
     """What makes an embedder, by the name of its provider."""
+    from rowen.adapters import embedders
 
-    def builtin() -> dict[str, Callable[[EmbedderSpec], Embedder]]:
-        from rowen.adapters import embedders
-
-        return dict.fromkeys(embedders.NAMES, embedders.make)
-
-    return Register("embedding provider {}: no such provider", builtin, _Group(PLUGIN_EMBEDDERS, _embedder))
+    ours = dict.fromkeys(embedders.NAMES, lambda: embedders.make)
+    return Register("embedding provider {}: no such provider", ours, _Group(PLUGIN_EMBEDDERS, _embedder))
 
 
 def plugin_formats() -> Callable[[Sequence[str]], PluginFormat | None]:
@@ -169,7 +158,7 @@ def _state(plugin: Plugin, found: Installed) -> PluginState:
     try:
         if is_ours(plugin.name):
             raise plugin.wrong("the name is one of ours, so it is not used", hint="its author can rename it")
-        found.find(plugin.group, plugin.name)
+        found.check_only(plugin)
         load(plugin)
     except ConfigError as exc:
         problem = exc
@@ -185,8 +174,8 @@ def _state(plugin: Plugin, found: Installed) -> PluginState:
 
 
 _CHECKS: dict[str, tuple[Callable[[str], bool], Callable[[Plugin], object]]] = {
-    PLUGIN_KINDS: (lambda name: name in kinds().builtin(), _kind),
-    PLUGIN_SINKS: (lambda name: name in sinks().builtin(), _sink),
-    PLUGIN_EMBEDDERS: (lambda name: name in embedders().builtin(), _embedder),
+    PLUGIN_KINDS: (lambda name: kinds().is_ours(name), _kind),
+    PLUGIN_SINKS: (lambda name: sinks().is_ours(name), _sink),
+    PLUGIN_EMBEDDERS: (lambda name: embedders().is_ours(name), _embedder),
     PLUGIN_CONVERTERS: (reads, lambda plugin: plugin.function()),
 }

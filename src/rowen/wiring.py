@@ -208,7 +208,6 @@ class _Embedders:
 
     def __init__(self, config: Config) -> None:
         self._config = config.embedding
-        self._providers = registers.embedders()
         self._made: dict[str, Embedder] = {}
 
     def configured(self) -> Embedder:
@@ -237,7 +236,7 @@ class _Embedders:
 
         key = repr(spec)
         if key not in self._made:
-            make = self._providers.named(spec.provider)
+            make = registers.embedders().named(spec.provider)
             self._made[key] = make(embedders.with_key(spec, variable, named=named))
         return self._made[key]
 

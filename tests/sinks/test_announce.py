@@ -221,7 +221,7 @@ async def test_what_a_sink_remembers_of_its_failure_is_kept(
         return answers.pop(0)
 
     odd = SinkKind(send=send, check=lambda ports, entry: {}, stale=lambda sink, sources: True)
-    world.ports = replace(world.ports, sinks=Register("sink", lambda: {"odd": odd}))
+    world.ports = replace(world.ports, sinks=Register("sink", {"odd": lambda: odd}))
     await world.sink("odd", "odd")
     await world.show(await world.source(), a="one")
     done = (await world.announce())["odd"]

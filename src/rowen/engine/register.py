@@ -1,12 +1,12 @@
 """Things found by the name that a person typed: kinds of source, kinds of sink, embedding providers.
 
-Our own are made when the first name is asked for, not before: most commands ask for none. A name that is not
-ours is looked up among plug-ins, and only then.
+Each of our own is imported when its name is asked for, not before: a sync of a site loads no portal. A name
+that is not ours is looked up among plug-ins, and only then.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Generic, Protocol, TypeVar
 
 from rowen.errors import ConfigError, did_you_mean
@@ -31,26 +31,29 @@ class Register(Generic[Thing]):
     def __init__(
         self,
         unknown: str,
-        builtin: Callable[[], Mapping[str, Thing]],
+        ours: Mapping[str, Callable[[], Thing]],
         plugins: Plugins[Thing] | None = None,
     ) -> None:
-        """`unknown` is the message about a name that is not known, with `{}` for the name."""
+        """`ours` says how each of our own is loaded.
+
+        `unknown` is the message about a name that is not known, with `{}` for the name.
+        """
         self._unknown = unknown
-        self._builtin = builtin
+        self._ours = ours
         self._plugins = plugins
-        self._ours: dict[str, Thing] | None = None
         self._loaded: dict[str, Thing] = {}
 
-    def builtin(self) -> Mapping[str, Thing]:
-        """Our own, in their order."""
-        if self._ours is None:
-            self._ours = dict(self._builtin())
-        return self._ours
+    def is_ours(self, name: str) -> bool:
+        return name in self._ours
+
+    def ours(self) -> Iterator[Thing]:
+        """Our own, in their order, each loaded when the one before it was not enough."""
+        return map(self.named, self._ours)
 
     def names(self) -> list[str]:
-        """Our own names, then those of plug-ins. No plug-in is loaded."""
-        ours = self.builtin()
-        return [*ours, *sorted(set(self._plugins.names() if self._plugins else ()).difference(ours))]
+        """Our own names, then those of plug-ins. Nothing is loaded."""
+        others = self._plugins.names() if self._plugins else ()
+        return [*self._ours, *sorted(set(others).difference(self._ours))]
 
     def loadable(self) -> dict[str, Thing]:
         """Our own, then the plug-ins that can be loaded."""
@@ -70,9 +73,17 @@ class Register(Generic[Thing]):
             raise self._no_such(name)
         return found
 
+    def stored(self, name: str) -> Thing:
+        """The same for a name out of the store: it was known once, so no other name is suggested."""
+        found = self._find(name)
+        if found is None:
+            hint = "its plug-in is not installed here: install that package"
+            raise ConfigError(self._unknown.format(f"`{name}`"), hint=hint, name=name)
+        return found
+
     def check(self, name: str) -> None:
-        """Raises `ConfigError` when there is no such name. No plug-in is loaded."""
-        if name not in self.builtin() and name not in self.names():
+        """Raises `ConfigError` when there is no such name. Nothing is loaded."""
+        if name not in self._ours and name not in self.names():
             raise self._no_such(name)
 
     def _no_such(self, name: str) -> ConfigError:
@@ -81,9 +92,9 @@ class Register(Generic[Thing]):
         return ConfigError(self._unknown.format(f"`{name}`"), hint=hint, name=name, known=known)
 
     def _find(self, name: str) -> Thing | None:
-        ours = self.builtin()
-        if name in ours:
-            return ours[name]
-        if self._plugins and name not in self._loaded and (found := self._plugins.load(name)) is not None:
-            self._loaded[name] = found
+        if name not in self._loaded:
+            if name in self._ours:
+                self._loaded[name] = self._ours[name]()
+            elif self._plugins is not None and (found := self._plugins.load(name)) is not None:
+                self._loaded[name] = found
         return self._loaded.get(name)

@@ -129,7 +129,7 @@ class _Execution:
 
     async def _harvest(self) -> tuple[Harvested, RunEnd]:
         source, intake = self._source, self._intake
-        kind = self._ports.kinds.named(source.kind)
+        kind = self._ports.kinds.stored(source.kind)
         if kind.preload:
             await intake.load_known()
             before = len(intake.known)

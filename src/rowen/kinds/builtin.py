@@ -1,29 +1,43 @@
-"""Our own kinds of source, in the order in which they are asked whether a location is theirs."""
+"""Our own kinds of source, in the order in which they are asked whether a location is theirs.
+
+Each is imported when it is asked for. The last one, `web`, takes every location that no other kind claims.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-from rowen.engine.kind import Kind
-from rowen.kinds.api import kind as api
-from rowen.kinds.ckan import kind as ckan
-from rowen.kinds.files import kind as files
-from rowen.kinds.git import kind as git
-from rowen.kinds.github import kind as github
-from rowen.kinds.llms import kind as llms
-from rowen.kinds.settings import MAX_DELETED_SHARE, WEBHOOK_SECRET
-from rowen.kinds.web import kind as web
-
-
-def builtin() -> dict[str, Kind]:
-    """By name. The last one, `web`, takes every location that no other kind claims."""
-    apis = (one.kind for one in api.KINDS.values())
-    kinds = (github.KIND, git.KIND, files.KIND, llms.KIND, ckan.KIND, *apis, web.KIND)
-    return {kind.name: with_common_settings(kind) for kind in kinds}
+if TYPE_CHECKING:
+    from rowen.engine.kind import Kind
 
 
 def with_common_settings(kind: Kind) -> Kind:
     """The kind with the settings that every source has."""
+    from rowen.kinds.settings import MAX_DELETED_SHARE, WEBHOOK_SECRET
+
     named = {param.name for param in kind.params}
     common = (param for param in (MAX_DELETED_SHARE, WEBHOOK_SECRET) if param.name not in named)
     return replace(kind, params=(*kind.params, *common))
+
+
+def _folder(name: str) -> Kind:
+    kind: Kind = import_module(f"rowen.kinds.{name}.kind").KIND
+    return with_common_settings(kind)
+
+
+def _preset(name: str) -> Kind:
+    from rowen.kinds.api.kind import KINDS
+
+    return with_common_settings(KINDS[name].kind)
+
+
+APIS = ("dcat", "socrata", "opendatasoft", "arcgis", "rest", "infojobs", "greenhouse", "lever")
+BUILTIN: Mapping[str, Callable[[], Kind]] = {
+    **{name: partial(_folder, name) for name in ("github", "git", "files", "llms", "ckan")},
+    **{name: partial(_preset, name) for name in APIS},
+    "web": partial(_folder, "web"),
+}

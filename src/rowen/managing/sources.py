@@ -111,7 +111,7 @@ async def remove(ports: Ports, source: Source) -> None:
 
 def _kind_of(ports: Ports, location: str) -> Kind:
     """The kind of ours that a location looks like; asking there may still show that it is another."""
-    return next(kind for kind in ports.kinds.builtin().values() if kind.claims(ports, location))
+    return next(kind for kind in ports.kinds.ours() if kind.claims(ports, location))
 
 
 def _key(kind: Kind, *, name: str, version: str, location: str, values: Mapping[str, object]) -> str:

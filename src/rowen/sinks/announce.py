@@ -202,7 +202,7 @@ async def _with_lease(ports: Ports, name: str, lease: Lease, *, force: bool) -> 
 
 async def _attempts(ports: Ports, sink: Sink, lease: Lease, *, force: bool) -> Sent:
     try:
-        kind = ports.sinks.named(sink.kind)
+        kind = ports.sinks.stored(sink.kind)
     except ConfigError as exc:
         raise PermanentError(exc.message, hint=exc.hint) from exc
 

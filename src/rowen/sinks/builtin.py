@@ -1,33 +1,55 @@
-"""Our own kinds of sink."""
+"""Our own kinds of sink, each imported when it is asked for."""
 
 from __future__ import annotations
 
-from rowen.engine.sink_kind import SinkKind
-from rowen.sinks.atom import sink as atom
-from rowen.sinks.export import sink as export
-from rowen.sinks.sheets import settings
-from rowen.sinks.sheets import sink as sheets
-from rowen.sinks.webhook import sink as webhook
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rowen.engine.sink_kind import SinkKind
 
 
-def builtin() -> dict[str, SinkKind]:
-    return {
-        "webhook": SinkKind(send=webhook.send, check=webhook.check, params=webhook.PARAMS),
-        "export": SinkKind(
-            send=export.send,
-            check=export.check,
-            params=export.PARAMS,
-            from_beginning=True,
-            stale=export.stale,
-        ),
-        "atom": SinkKind(send=atom.send, check=atom.check, params=atom.PARAMS, stale=atom.stale),
-        "sheets": SinkKind(
-            send=sheets.send,
-            check=sheets.check,
-            params=settings.PARAMS,
-            from_beginning=True,
-            # People write into a sheet too, which is in no feed.
-            stale=lambda sink, sources: True,
-            not_before=sheets.not_before,
-        ),
-    }
+def _webhook() -> SinkKind:
+    from rowen.engine.sink_kind import SinkKind
+    from rowen.sinks.webhook import sink
+
+    return SinkKind(send=sink.send, check=sink.check, params=sink.PARAMS)
+
+
+def _export() -> SinkKind:
+    from rowen.engine.sink_kind import SinkKind
+    from rowen.sinks.export import sink
+
+    return SinkKind(
+        send=sink.send, check=sink.check, params=sink.PARAMS, from_beginning=True, stale=sink.stale
+    )
+
+
+def _atom() -> SinkKind:
+    from rowen.engine.sink_kind import SinkKind
+    from rowen.sinks.atom import sink
+
+    return SinkKind(send=sink.send, check=sink.check, params=sink.PARAMS, stale=sink.stale)
+
+
+def _sheets() -> SinkKind:
+    from rowen.engine.sink_kind import SinkKind
+    from rowen.sinks.sheets import settings, sink
+
+    return SinkKind(
+        send=sink.send,
+        check=sink.check,
+        params=settings.PARAMS,
+        from_beginning=True,
+        # People write into a sheet too, which is in no feed.
+        stale=lambda sink, sources: True,
+        not_before=sink.not_before,
+    )
+
+
+BUILTIN: Mapping[str, Callable[[], SinkKind]] = {
+    "webhook": _webhook,
+    "export": _export,
+    "atom": _atom,
+    "sheets": _sheets,
+}

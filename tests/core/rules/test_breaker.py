@@ -121,3 +121,7 @@ def test_calls_that_were_under_way_when_it_opened_change_nothing() -> None:
     assert failed(opened, 3, rate_limited=True) == opened
     assert after_success(after_success(opened, SETTINGS), SETTINGS) == opened
     assert failed(opened, 1, retry_after_s=500.0).timeout_s == 500.0
+
+
+def test_a_breaker_that_another_version_wrote_down_is_read() -> None:
+    assert from_json({"state": "closed", "failures": 2, "of_a_later_version": 1}) == Breaker(failures=2)

@@ -86,7 +86,7 @@ def test_every_setting_that_takes_a_duration_takes_it_in_any_spelling() -> None:
 
     taken = {
         param.name
-        for kind in registers.kinds().builtin().values()
+        for kind in registers.kinds().ours()
         for param in kind.params
         if isinstance(param.parse, Duration) and param.parse("1m") == 60.0
     }

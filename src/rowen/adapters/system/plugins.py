@@ -79,11 +79,17 @@ class Installed:
 
     def find(self, group: str, name: str) -> Plugin | None:
         """Raises `ConfigError` when several packages offer that name."""
-        found = [plugin for plugin in self.all(group) if plugin.name == name]
-        if len(found) > 1:
-            others = " and ".join(f"`{plugin.package}`" for plugin in found[1:])
-            raise found[0].wrong(f"{others} offers the same name", hint="uninstall all but one of them")
-        return found[0] if found else None
+        found = next((plugin for plugin in self.all(group) if plugin.name == name), None)
+        if found is not None:
+            self.check_only(found)
+        return found
+
+    def check_only(self, plugin: Plugin) -> None:
+        """Raises `ConfigError` when another package offers the name of this plug-in."""
+        same = [one for one in self.all(plugin.group) if one.name == plugin.name and one != plugin]
+        if same:
+            others = " and ".join(f"`{one.package}`" for one in same)
+            raise plugin.wrong(f"{others} offers the same name", hint="uninstall all but one of them")
 
     @cached_property
     def _found(self) -> list[Plugin]:

@@ -10,7 +10,7 @@ and remembers the state is elsewhere.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
@@ -118,6 +118,8 @@ def to_json(breaker: Breaker) -> dict[str, Any]:
 
 
 def from_json(value: dict[str, Any]) -> Breaker:
-    opened_at = value["opened_at"]
+    """Also of another version: what it does not know is left out, what is missing has its default."""
+    known = {one.name: value[one.name] for one in fields(Breaker) if one.name in value}
+    opened_at = value.get("opened_at")
     at = datetime.fromisoformat(opened_at) if opened_at else None
-    return Breaker(**{**value, "state": BreakerState(value["state"]), "opened_at": at})
+    return Breaker(**{**known, "state": BreakerState(value["state"]), "opened_at": at})

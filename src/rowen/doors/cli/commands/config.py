@@ -11,13 +11,10 @@ def show(call: Call) -> None:
     """Show every setting, its value, and where it came from."""
     from rowen import config as settings
     from rowen import wiring
-    from rowen.core.web.urls import without_credentials
 
     config, found = settings.load(db=call.db)
     path = wiring.store_name(config)
-    values = {
-        one: without_credentials(one.value) if isinstance(one.value, str) else one.value for one in found
-    }
+    values = {one: _shown(one.value) for one in found}
     if call.out.json:
         shown = [
             {
@@ -43,6 +40,12 @@ def show(call: Call) -> None:
     call.out.note(
         "change one with its variable (ROWEN_FETCH_TIMEOUT_S=10), or in a TOML file named by ROWEN_CONFIG"
     )
+
+
+def _shown(value: object) -> object:
+    from rowen.core.web.urls import without_credentials
+
+    return without_credentials(value) if isinstance(value, str) and "://" in value else value
 
 
 command = group(
