@@ -1,4 +1,4 @@
-"""Time and chance, so that flows and tests can own both."""
+"""Time and chance, so that tests can own both."""
 
 from __future__ import annotations
 

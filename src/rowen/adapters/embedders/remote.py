@@ -1,7 +1,7 @@
 """An embedder that lives behind an address.
 
-`embed` is exactly one call of the provider. It does not batch, retry, wait or remember failures: the flow in
-front of it does, and its circuit breaker counts every call.
+`embed` is exactly one call of the provider. It does not batch, retry, wait or remember failures:
+`engine/embedding.py` does, and its circuit breaker counts every call.
 """
 
 from __future__ import annotations

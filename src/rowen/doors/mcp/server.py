@@ -153,7 +153,7 @@ def _problem(exc: RowenError) -> str:
         # It names headings of the document, which are not our words.
         return f"{problem(exc.message, None)}\n{quoted(hint, whence='about the document')}"
     if isinstance(exc, NotFound) and "name" in exc.facts:
-        # The hints of flows name commands; behind this door there are tools.
+        # The hints of errors name commands; behind this door there are tools.
         hint = f"{hint}; `list_sources` names what there is" if hint else "see `list_sources`"
     return problem(exc.message, hint)
 

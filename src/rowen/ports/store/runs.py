@@ -15,7 +15,7 @@ from rowen.core.window import Window
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunEnd:
-    """How a run ends, decided by the flow, written in one transaction."""
+    """How a run ends, decided by `engine/ending.py`, written in one transaction."""
 
     status: RunStatus
     mode: Mode

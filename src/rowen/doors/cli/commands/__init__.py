@@ -1,1 +1,1 @@
-"""One file a command: its options, the flow it calls, and how the answer looks."""
+"""One file a command: its options, the function it calls, and how the answer looks."""
