@@ -103,3 +103,8 @@ def test_the_fields_of_a_dataclass_go_out_by_name_and_mappings_as_json() -> None
     thing = value_in(Thing, ("a", "red", 0, None, None, None, '{"y": 1}'))
     assert value_out(thing)["facts"] == Json({"y": 1})
     assert value_out(thing)["name"] == "a"
+
+
+def test_a_statement_with_more_columns_than_fields_is_a_bug_and_says_so() -> None:
+    with pytest.raises(AssertionError, match="a row of 9 columns for the 8 fields of Thing"):
+        value_in(Thing, ("a", "red", 0, None, None, None, "{}", "b", "left over"))

@@ -55,6 +55,10 @@ def maybe_time_in(text: str | None) -> datetime | None:
 def value_in(kind: type[T], row: Sequence[Any]) -> T:
     """A dataclass from a row whose columns stand in the order of its fields; the last ones may be missing."""
     fields_in = _fields_in(kind)  # type: ignore[arg-type]  # mypy takes a class with slots for unhashable
+    if len(row) > len(fields_in):
+        raise AssertionError(
+            f"a row of {len(row)} columns for the {len(fields_in)} fields of {kind.__name__}"
+        )
     columns = zip(fields_in, row, strict=False)
     return kind(**{name: None if value is None else read(value) for (name, read), value in columns})
 
