@@ -1,18 +1,28 @@
-"""Threads that carry whole units of work to a database: some write, some read, each unit one transaction."""
+"""Threads that carry whole units of work to a database: some write, some read, each unit one transaction.
+
+A unit is written as a plain method of a topic that has an open transaction as its first argument:
+
+    @reads
+    def runs(self, db: Transaction, source_id: int, *, limit: int) -> list[Run]: ...
+
+Callers see `async def runs(self, source_id: int, *, limit: int) -> list[Run]`, one transaction a call.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Generic, TypeVar
+from functools import wraps
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
 from rowen.adapters.store.shared.transaction import Transaction
 
 READERS = 4
 
+P = ParamSpec("P")
 T = TypeVar("T")
 Tx = TypeVar("Tx", bound=Transaction)
 
@@ -59,3 +69,34 @@ class Database(ABC, Generic[Tx]):
         for db in self._connections:
             db.close()
         self._connections.clear()
+
+
+class Topic(ABC):
+    """A part of a store."""
+
+    _db: Database[Any]
+
+
+S = TypeVar("S", bound=Topic)
+Unit = Callable[Concatenate[S, Tx, P], T]
+Method = Callable[Concatenate[S, P], Coroutine[Any, Any, T]]
+
+
+def reads(unit: Unit[S, Tx, P, T]) -> Method[S, P, T]:
+    """One snapshot for all statements of the unit."""
+
+    @wraps(unit)
+    def method(self: S, /, *args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, T]:
+        return self._db.read(lambda db: unit(self, db, *args, **kwargs))
+
+    return method
+
+
+def writes(unit: Unit[S, Tx, P, T]) -> Method[S, P, T]:
+    """All of the unit, or nothing of it."""
+
+    @wraps(unit)
+    def method(self: S, /, *args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, T]:
+        return self._db.write(lambda db: unit(self, db, *args, **kwargs))
+
+    return method

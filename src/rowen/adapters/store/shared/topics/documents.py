@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from rowen.adapters.store.shared.database import Topic, reads, writes
 from rowen.adapters.store.shared.topics.leases import fence
 from rowen.adapters.store.shared.transaction import Row, Transaction
-from rowen.adapters.store.shared.units import Topic, reads, writes
 from rowen.adapters.store.shared.values import Json, json_in, links_in, links_out
 from rowen.core.document import Known, Validators
 from rowen.core.lease import Lease

@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from rowen.adapters.store.shared.database import Topic, reads, writes
 from rowen.adapters.store.shared.topics.leases import fence
 from rowen.adapters.store.shared.transaction import Row, Transaction
-from rowen.adapters.store.shared.units import Topic, reads, writes
 from rowen.adapters.store.shared.values import Json, maybe_json, time_in, value_in
 from rowen.core.exchange.sink import Sink
 from rowen.core.feed import LAST_ITEM, Cursor, Document, FeedItem

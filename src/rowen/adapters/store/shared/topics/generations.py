@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 
+from rowen.adapters.store.shared.database import Topic, reads, writes
 from rowen.adapters.store.shared.transaction import Lock, Row, Transaction
-from rowen.adapters.store.shared.units import Topic, reads, writes
 from rowen.core.generation import Change, Generation
 from rowen.ports.store.generations import Vacuumed
 

@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from rowen.adapters.store.shared.database import Topic, reads, writes
 from rowen.adapters.store.shared.topics.documents import reference_ids
 from rowen.adapters.store.shared.topics.leases import fence
 from rowen.adapters.store.shared.topics.passages import passage_ids, store_vectors
 from rowen.adapters.store.shared.transaction import Lock, Row, Transaction
-from rowen.adapters.store.shared.units import Topic, reads, writes
 from rowen.adapters.store.shared.values import json_in, links_in, links_out, value_out
 from rowen.core.document import Draft, Validators
 from rowen.core.handoff import Handoff, HandoffStatus, Reason, attempts_kept, reopen_reason

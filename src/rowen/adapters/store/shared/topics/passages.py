@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from rowen.adapters.store.shared.database import Topic, reads, writes
 from rowen.adapters.store.shared.transaction import Lock, Transaction
-from rowen.adapters.store.shared.units import Topic, reads, writes
 from rowen.core.section import Passage
 from rowen.ports.embedder import Model
 from rowen.ports.store.passages import EmbeddingGap, PassageState

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from rowen.adapters.store.shared.database import Topic, reads, writes
 from rowen.adapters.store.shared.topics import shards
 from rowen.adapters.store.shared.topics.generations import record_activation
 from rowen.adapters.store.shared.topics.leases import fence
 from rowen.adapters.store.shared.transaction import Transaction
-from rowen.adapters.store.shared.units import Topic, reads, writes
 from rowen.adapters.store.shared.values import Json, json_in, maybe_json
 from rowen.core.document import Outcome
 from rowen.core.lease import Lease

@@ -11,9 +11,9 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
+from rowen.adapters.store.shared.database import Topic, reads
 from rowen.adapters.store.shared.topics.passages import find_model
 from rowen.adapters.store.shared.transaction import Row, Transaction
-from rowen.adapters.store.shared.units import Topic, reads
 from rowen.adapters.store.shared.values import value_in
 from rowen.core.search.hit import Filters, Place
 from rowen.ports.embedder import Model

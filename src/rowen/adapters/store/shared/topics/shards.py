@@ -15,9 +15,9 @@ from typing import Any
 
 import orjson
 
+from rowen.adapters.store.shared.database import Topic, reads, writes
 from rowen.adapters.store.shared.topics.leases import fence
 from rowen.adapters.store.shared.transaction import Transaction
-from rowen.adapters.store.shared.units import Topic, reads, writes
 from rowen.core.lease import Lease
 from rowen.core.run import Run
 from rowen.ports.store.shards import FETCH, FETCH_PRIORITY, Question, fetch_payload

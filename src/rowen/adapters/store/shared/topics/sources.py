@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from rowen.adapters.store.shared.database import Topic, reads, writes
 from rowen.adapters.store.shared.transaction import Transaction
-from rowen.adapters.store.shared.units import Topic, reads, writes
 from rowen.adapters.store.shared.values import Json, value_out
 from rowen.core.source import NewSource, Source
 from rowen.errors import Conflict
