@@ -29,7 +29,6 @@ from rowen import wiring
 from rowen.config import load
 from rowen.core import hashing
 from rowen.core.document import Draft, Validators
-from rowen.core.run import Mode
 from rowen.core.source import NewSource
 from rowen.engine.ingest import BATCH
 from rowen.engine.ports import Ports
@@ -162,7 +161,9 @@ class Load:
         )
         lease = await store.acquire_lease(f"source:{source.id}", "benchmark", now=NOW, ttl_s=3600)
         assert lease is not None
-        run = await store.begin_run(lease, source.id, mode=Mode.FULL, now=NOW)
+        begun = await store.begin_run(lease, source.id, full=True, now=NOW)
+        assert begun is not None
+        run = begun.run
         for start in range(0, pages, BATCH):
             drafts = [a_page(number) for number in range(start, min(start + BATCH, pages))]
             staged = await store.stage(lease, run, drafts, now=NOW)

@@ -8,13 +8,14 @@ from datetime import UTC, datetime, timedelta
 from rowen.core import hashing
 from rowen.core.document import Draft, Outcome, Validators
 from rowen.core.lease import Lease
-from rowen.core.run import Counters, Mode, Run, RunItem, RunStatus
+from rowen.core.run import Counters, Run, RunItem, RunStatus
 from rowen.core.source import NewSource, Source, Status
 from rowen.core.split import passages, split
 from rowen.ports.embedder import Model
 from rowen.ports.store.handoffs import Ingested, Staged
 from rowen.ports.store.runs import RunEnd
 from rowen.ports.store.store import Store
+from tests.support.begun import begun
 
 NOW = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 LATER = NOW + timedelta(minutes=5)
@@ -40,7 +41,7 @@ async def a_lease(store: Store, source: Source, owner: str = "me") -> Lease:
 
 async def a_run(store: Store, source: Source) -> tuple[Lease, Run]:
     lease = await a_lease(store, source)
-    return lease, await store.begin_run(lease, source.id, mode=Mode.INCREMENTAL, now=NOW)
+    return lease, await begun(store, lease, source.id, full=False, now=NOW)
 
 
 def a_draft(reference: str, text: str, *, links: Sequence[str] = (), etag: str | None = '"1"') -> Draft:

@@ -189,7 +189,7 @@ async def test_a_zombie_that_lost_its_lease_can_write_nothing(store: Store) -> N
     with pytest.raises(LeaseLost):
         await store.finish_run(zombie, run, an_end(run), now=LATER)
     with pytest.raises(LeaseLost):
-        await store.begin_run(zombie, source.id, mode=run.mode, now=LATER)
+        await store.begin_run(zombie, source.id, full=False, now=LATER)
     with pytest.raises(LeaseLost):
         await store.renew_lease(zombie, now=LATER, ttl_s=60)
     assert store.rows_written() == before

@@ -15,12 +15,13 @@ from rowen.adapters.store.sqlite.jobs import SqliteDispatcher
 from rowen.adapters.store.sqlite.store import SqliteStore
 from rowen.adapters.system.clock import SystemClock
 from rowen.core.lease import Lease
-from rowen.core.run import Mode, Run
+from rowen.core.run import Run
 from rowen.errors import LeaseLost
 from rowen.ports.dispatcher import INGEST, Answer, Dispatcher, Done, Ticket
 from rowen.ports.store.shards import FETCH, Question, fetch_payload
 from rowen.ports.store.store import Store
 from tests.contract.helpers import LATER, NOW, a_draft, a_generation, a_lease, a_run, a_source, an_end
+from tests.support.begun import begun
 
 pytestmark = pytest.mark.anyio
 
@@ -483,7 +484,7 @@ async def test_the_next_run_of_a_source_removes_what_an_earlier_one_left(store: 
     await crawl.ask("a")
     # It ended, but could not tidy up before.
     await store.finish_run(crawl.lease, crawl.run, an_end(crawl.run), now=NOW)
-    run = await store.begin_run(crawl.lease, crawl.run.source_id, mode=Mode.FULL, now=LATER)
+    run = await begun(store, crawl.lease, crawl.run.source_id, full=True, now=LATER)
     assert await rows_left(store, crawl.run) == 0
     following = Crawl(store, crawl.lease, run)
     await following.ask("b")

@@ -191,8 +191,32 @@ async def test_a_removed_source_takes_nothing_of_others_with_it(store: Store) ->
 async def test_the_mode_of_a_run_is_written_down(store: Store) -> None:
     source = await a_source(store)
     lease = await a_lease(store, source)
-    await store.begin_run(lease, source.id, mode=Mode.FULL, now=NOW)
+    await store.begin_run(lease, source.id, full=True, now=NOW)
     assert (await store.runs(source.id, limit=1))[0].mode is Mode.FULL
+
+
+async def test_a_run_begins_with_the_source_as_it_is_then(store: Store) -> None:
+    source = await a_source(store)
+    await a_generation(store, source, {A: "a"})
+    await store.set_schedule(source.id, 3600.0)
+    started = await store.begin_run(await a_lease(store, source), source.id, full=False, now=LATER)
+    assert started is not None
+    assert (started.source.every_s, started.source.active_generation) == (3600.0, 1)
+    assert started.run.mode is Mode.INCREMENTAL
+
+
+async def test_a_source_without_a_generation_has_a_full_run(store: Store) -> None:
+    source = await a_source(store)
+    started = await store.begin_run(await a_lease(store, source), source.id, full=False, now=NOW)
+    assert started is not None
+    assert started.run.mode is Mode.FULL
+
+
+async def test_a_removed_source_has_no_run(store: Store) -> None:
+    source = await a_source(store)
+    lease = await a_lease(store, source)
+    await store.remove_source(source.id)
+    assert await store.begin_run(lease, source.id, full=False, now=NOW) is None
 
 
 async def test_what_is_known_can_be_asked_for_by_reference(store: Store) -> None:
@@ -281,6 +305,15 @@ async def test_a_broken_source_with_other_settings_is_tried_again(store: Store) 
     await store.finish_run(lease, run, replace(an_end(run), metadata=metadata), now=LATER)
     await store.set_params(source.id, {"max_items": 5})
     assert (await reload(store, source)).metadata == {"learnt": 1}
+
+
+async def test_a_run_that_was_answered_lifts_the_pause_of_its_upstream_and_of_no_other(store: Store) -> None:
+    source = await a_source(store)
+    for upstream in ("docs.example", "other.example"):
+        await store.pause_upstream(Pause(upstream=upstream, until=LATER + timedelta(hours=6), reason="429"))
+    lease, run = await a_run(store, source)
+    await store.finish_run(lease, run, replace(an_end(run), answered="docs.example"), now=LATER)
+    assert list(await store.pauses(now=LATER)) == ["other.example"]
 
 
 async def test_a_client_is_left_alone_until_its_pause_is_over(store: Store) -> None:

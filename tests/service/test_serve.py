@@ -20,7 +20,7 @@ from rowen.engine.ports import Ports
 from rowen.engine.run import Receipt, sync
 from rowen.errors import Conflict, LeaseLost, StoreBusy
 from rowen.managing import sources
-from rowen.service.attempts import NotRun, RunResult, resume, run_source, sync_all_parts
+from rowen.service.attempts import NotRun, RunResult, resume, run_source
 from rowen.service.serve import serve
 from tests.support.fakes import FakeClock
 from tests.support.site import Site, html
@@ -253,7 +253,7 @@ async def test_a_round_over_many_idle_sources_asks_the_store_no_more_often_than_
         for number in range(len(await world.store.sources()), count):
             source = await world.add(f"source-{number}", path=f"/#{number}")
             # Not due: one has run lately, the next is paused.
-            await sync_all_parts(world.ports, source)
+            await sync(world.ports, source)
             await world.store.set_paused(source.id, number % 2 == 0)
         await world.store.remove_sink("feed")
         end = await world.store.feed_end()
@@ -372,7 +372,7 @@ async def test_resuming_a_source_lifts_the_pause_of_its_upstream(world: World) -
     await run_source(world.ports, source)
     assert isinstance(await run_source(world.ports, source), NotRun)
     world.site.set("/", html("Home", "barley"))
-    await resume(world.store, world.clock, source)
+    await resume(world.store, source)
     assert isinstance(await run_source(world.ports, source), Receipt)
 
 
@@ -381,7 +381,7 @@ async def test_a_good_sync_by_hand_lifts_the_pause(world: World) -> None:
     world.site.set("/", "", status=429, headers={"Retry-After": "3600"})
     await run_source(world.ports, source)
     world.site.set("/", html("Home", "barley"))
-    assert (await sync_all_parts(world.ports, source)).good
+    assert (await sync(world.ports, source)).good
     assert await world.store.pauses(now=world.clock.now()) == {}
 
 

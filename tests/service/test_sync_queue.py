@@ -164,7 +164,7 @@ async def test_a_process_that_died_in_its_run_is_not_waited_for(world: World, qu
         source_lease_name(source.id), "another process", now=world.clock.now(), ttl_s=60
     )
     assert lease is not None
-    await world.store.begin_run(lease, source.id, mode=Mode.FULL, now=world.clock.now())
+    await world.store.begin_run(lease, source.id, full=True, now=world.clock.now())
     heard = asyncio.Event()
     ours = asyncio.create_task(queue.sync(source, on_run=lambda run_id: heard.set()))
     await asyncio.wait_for(heard.wait(), DEADLINE_S)

@@ -15,7 +15,7 @@ from rowen.adapters.store.sqlite.jobs import SqliteDispatcher
 from rowen.adapters.store.sqlite.store import SqliteStore
 from rowen.adapters.system import SystemClock
 from rowen.core.lease import Lease
-from rowen.core.run import Mode, RunStatus
+from rowen.core.run import RunStatus
 from rowen.engine import ingest_by_workers
 from rowen.engine.leases import acquire, upstream_lease, worker_lease_name, workers
 from rowen.engine.ports import Ports
@@ -182,7 +182,7 @@ async def test_a_source_whose_runs_kill_their_workers_is_not_run_again_for_a_whi
         for number in range(3):
             lease: Lease | None = await acquire(replace(ports, owner=f"dead {number}"), f"source:{source.id}")
             assert lease is not None
-            await world.store.begin_run(lease, source.id, mode=Mode.FULL, now=ports.clock.now())
+            await world.store.begin_run(lease, source.id, full=True, now=ports.clock.now())
             await world.store.close_lost_run(lease, source.id, now=ports.clock.now())
             await world.store.release_lease(lease)
         ticket = Ticket(id=1, task=SYNC, payload=sync_payload(source.id))

@@ -8,10 +8,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from rowen.core.document import Draft, Outcome
-from rowen.core.run import Mode, RunItem
+from rowen.core.run import RunItem
 from rowen.core.source import NewSource, Source
 from rowen.ports.store.store import Store
 from tests.contract.helpers import a_draft, an_end, ingest
+from tests.support.begun import begun
 
 DAY = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 
@@ -65,7 +66,7 @@ async def show(
     """One whole run: these documents stored, those gone, the generation shown at a time."""
     lease = await store.acquire_lease(f"source:{source.id}", "me", now=at, ttl_s=60)
     assert lease is not None
-    run = await store.begin_run(lease, source.id, mode=Mode.INCREMENTAL, now=at)
+    run = await begun(store, lease, source.id, full=False, now=at)
     known = await store.known(source.id)
     if drafts:
         await ingest(store, lease, run, await store.stage(lease, run, drafts, now=at))

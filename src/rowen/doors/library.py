@@ -28,6 +28,8 @@ from rowen.core.search.hit import Answer, SearchMode
 from rowen.core.source import Source
 from rowen.doors import asking, states
 from rowen.doors.states import SourceStatus
+from rowen.engine import run
+from rowen.engine.intake import unheard
 from rowen.engine.ports import Ports
 from rowen.engine.run import Receipt
 from rowen.errors import UserError
@@ -35,7 +37,6 @@ from rowen.managing import find as finding
 from rowen.managing import sources
 from rowen.managing.sources import Added
 from rowen.reading import history
-from rowen.service.attempts import sync_all_parts
 
 OnEvent = Callable[[Event], None]
 P = ParamSpec("P")
@@ -80,10 +81,10 @@ class AsyncRowen:
     async def remove(self, name: str) -> None:
         await sources.remove(self._ports, await finding.find(self._ports.store, name))
 
-    async def sync(self, name: str, *, full: bool = False, on_event: OnEvent = lambda event: None) -> Receipt:
+    async def sync(self, name: str, *, full: bool = False, on_event: OnEvent = unheard) -> Receipt:
         """Bring the copy of a source up to date. A run that fails or is held does not raise."""
         source = await finding.find(self._ports.store, name)
-        return await sync_all_parts(self._ports, source, full=full, on_event=on_event)
+        return await run.sync(self._ports, source, full=full, on_event=on_event)
 
     async def search(
         self,

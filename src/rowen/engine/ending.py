@@ -83,6 +83,7 @@ def harvested_end(
         else None,
         window=window,
         metadata=_metadata(source, {FATAL: False, **learnt, **harvested.remember}, whole=whole),
+        answered=source.upstream if harvested.error is None else None,
     )
 
 

@@ -23,6 +23,10 @@ from rowen.ports.store.documents import Refreshed
 OnEvent = Callable[[Event], None]
 
 
+def unheard(event: Event) -> None:
+    """For runs that no caller watches."""
+
+
 class Intake:
     def __init__(
         self,

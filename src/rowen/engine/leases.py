@@ -176,9 +176,13 @@ async def kept(ports: LeasePorts, lease: Lease) -> AsyncIterator[Held]:
 async def reloaded(store: Sources, source: Source) -> Source:
     """The source as it is now, read again under the lease: the caller may have read it long before."""
     current = await store.source(source.id)
-    if current is not None:
-        return current
-    raise NotFound(f"source `{source.label}`: removed meanwhile", name=source.label)
+    if current is None:
+        raise removed(source)
+    return current
+
+
+def removed(source: Source) -> NotFound:
+    return NotFound(f"source `{source.label}`: removed meanwhile", name=source.label)
 
 
 async def acquire(ports: LeasePorts, name: str) -> Lease | None:

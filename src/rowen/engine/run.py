@@ -19,9 +19,9 @@ from rowen.core.run import Counters, Event, Mode, RunStatus, StopReason
 from rowen.core.source import Source
 from rowen.core.window import Window
 from rowen.engine import confine, embedding, ending
-from rowen.engine.intake import Intake, OnEvent
+from rowen.engine.intake import Intake, OnEvent, unheard
 from rowen.engine.kind import Harvested
-from rowen.engine.leases import Held, beating, reloaded, run_lease, run_slot, workers
+from rowen.engine.leases import Held, beating, removed, run_lease, run_slot, workers
 from rowen.engine.patience import patiently
 from rowen.engine.ports import Ports
 from rowen.engine.tasks import first
@@ -67,20 +67,41 @@ async def sync(
     *,
     full: bool = False,
     only: Sequence[str] | None = None,
-    part: int = 0,
-    on_event: OnEvent = lambda event: None,
+    on_event: OnEvent = unheard,
 ) -> Receipt:
-    """One run: bring the copy of one source in step with it.
+    """Bring the copy of one source in step with it: the newest items, then history as far as its kind asks.
 
-    `only` names the references that are said to have changed; a kind that cannot ask for them alone asks for
-    everything. `part` is 0 for the newest, more for each stretch of history after it.
+    Each part is a run of its own, and its generation is activated before the next part begins, so an
+    interruption loses at most one part. `only` names the references that are said to have changed; a kind
+    that cannot ask for them alone asks for everything.
     """
+    receipt = await sync_part(ports, source, full=full, only=only, on_event=on_event)
+    part, more = 0, receipt.more
+    while more:
+        part += 1
+        latest = await sync_part(ports, source, part=part, on_event=on_event)
+        receipt, more = joined(receipt, latest), latest.more
+    return receipt
+
+
+async def sync_part(
+    ports: Ports,
+    source: Source,
+    *,
+    full: bool = False,
+    only: Sequence[str] | None = None,
+    part: int = 0,
+    on_event: OnEvent = unheard,
+) -> Receipt:
+    """One run. `part` is 0 for the newest items, more for each stretch of history after them."""
     async with run_slot(ports), run_lease(ports, source) as lease:
         # Before the run begins: from there to its execution nothing may be waited for.
-        source, working = await asyncio.gather(reloaded(ports.store, source), workers(ports))
+        working = await workers(ports)
+        begun = await ports.store.begin_run(lease, source.id, full=full, now=ports.clock.now())
+        if begun is None:
+            raise removed(source)
+        source, run = begun
         label = source.label
-        mode = Mode.FULL if full or not source.active_generation else Mode.INCREMENTAL
-        run = await ports.store.begin_run(lease, source.id, mode=mode, now=ports.clock.now())
         intake = Intake(
             ports,
             lease,

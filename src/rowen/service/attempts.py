@@ -1,4 +1,4 @@
-"""Run one source: a run, more runs while there is history to take in, and retries after transient failures.
+"""Run one source, with retries after transient failures.
 
 An upstream that is paused is not asked; one that limits us is paused here. Sinks and alarms are the caller's.
 """
@@ -13,10 +13,10 @@ from typing import Any, Protocol
 from rowen.core.rules.schedule import ATTEMPTS, LONGEST_PAUSE_S, PAUSE_S, Failure
 from rowen.core.run import RunStatus
 from rowen.core.source import Source
-from rowen.engine.intake import OnEvent
+from rowen.engine.intake import OnEvent, unheard
 from rowen.engine.leases import reloaded
 from rowen.engine.ports import Ports
-from rowen.engine.run import Receipt, joined, sync
+from rowen.engine.run import Receipt, sync
 from rowen.ports.clock import Clock
 from rowen.ports.store.notes import Notes, Pause
 from rowen.ports.store.sources import Sources
@@ -44,37 +44,13 @@ class RunSource(Protocol):
     ) -> Coroutine[Any, Any, RunResult]: ...
 
 
-async def sync_all_parts(
-    ports: Ports,
-    source: Source,
-    *,
-    full: bool = False,
-    only: Sequence[str] | None = None,
-    on_event: OnEvent = lambda event: None,
-) -> Receipt:
-    """The newest items, then history as far as the kind asks for now. Each part is a run of its own.
-
-    A part's generation is activated before the next part begins, so an interruption loses at most one part.
-    """
-    receipt = await sync(ports, source, full=full, only=only, on_event=on_event)
-    part, more = 0, receipt.more
-    while more:
-        part += 1
-        latest = await sync(ports, source, part=part, on_event=on_event)
-        receipt, more = joined(receipt, latest), latest.more
-    if receipt.good and receipt.failure is None:
-        # A person may have synced a source in spite of its pause; the upstream answered.
-        await _lift_pause(ports.store, ports.clock, source)
-    return receipt
-
-
 async def run_source(
     ports: Ports,
     source: Source,
     *,
     full: bool = False,
     only: Sequence[str] | None = None,
-    on_event: OnEvent = lambda event: None,
+    on_event: OnEvent = unheard,
 ) -> RunResult:
     """Sync a source, up to `ATTEMPTS` times after transient failures; not while its upstream is paused."""
     upstream = source.upstream
@@ -83,7 +59,7 @@ async def run_source(
         return NotRun(source, f"upstream `{upstream}` is paused: {pause.reason}", pause.until)
     attempt = 1
     while True:
-        receipt = await sync_all_parts(ports, source, full=full, only=only, on_event=on_event)
+        receipt = await sync(ports, source, full=full, only=only, on_event=on_event)
         if receipt.failure is Failure.RATE_LIMIT:
             await _pause(ports.store, ports.clock, upstream, receipt)
         transient = receipt.failure is Failure.TRANSIENT and receipt.status is RunStatus.FAILED
@@ -103,16 +79,10 @@ class SourcesAndPauses(Sources, Notes, Protocol):
     """Sources with the pauses of their upstreams."""
 
 
-async def resume(store: SourcesAndPauses, clock: Clock, source: Source) -> None:
+async def resume(store: SourcesAndPauses, source: Source) -> None:
     """Let `rowen serve` run a source again, and lift the pause of its upstream."""
     await store.set_paused(source.id, False)
-    await _lift_pause(store, clock, source)
-
-
-async def _lift_pause(store: Notes, clock: Clock, source: Source) -> None:
-    upstream, now = source.upstream, clock.now()
-    if upstream in await store.pauses(now=now):
-        await store.pause_upstream(Pause(upstream=upstream, until=now, reason="lifted"))
+    await store.lift_pause(source.upstream)
 
 
 async def _pause(store: Notes, clock: Clock, upstream: str, receipt: Receipt) -> None:

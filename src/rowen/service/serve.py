@@ -17,7 +17,7 @@ from rowen.core.lease import source_lease_name
 from rowen.core.rules.schedule import due, due_at, request_due_at
 from rowen.core.source import Source, Status
 from rowen.core.sync_request import SyncRequest
-from rowen.engine.intake import OnEvent
+from rowen.engine.intake import OnEvent, unheard
 from rowen.engine.leases import acquire, orchestrator_lease, workers
 from rowen.engine.ports import Ports
 from rowen.engine.run import Receipt
@@ -48,7 +48,7 @@ async def serve(
     standby: bool = False,
     wake: asyncio.Event | None = None,
     run: RunSource = run_source,
-    on_event: OnEvent = lambda event: None,
+    on_event: OnEvent = unheard,
 ) -> AsyncGenerator[RunResult, None]:
     """Run what is due, for ever or once through; cancelling it ends the current run in good order.
 

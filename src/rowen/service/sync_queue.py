@@ -18,7 +18,7 @@ from rowen.core.lease import source_lease_name
 from rowen.core.run import Event, Mode, Run, RunStatus
 from rowen.core.source import Source
 from rowen.core.sync_request import SyncRequest
-from rowen.engine.intake import OnEvent
+from rowen.engine.intake import OnEvent, unheard
 from rowen.engine.leases import holder, reloaded
 from rowen.engine.ports import Ports
 from rowen.engine.run import Receipt
@@ -191,7 +191,7 @@ class SyncQueue:
         *,
         full: bool = False,
         only: Sequence[str] | None = None,
-        on_event: OnEvent = lambda event: None,
+        on_event: OnEvent = unheard,
     ) -> RunResult:
         """`attempts.run_source` through the queue, for the loop, which announces to the sinks itself.
 

@@ -9,9 +9,9 @@ import pytest
 from rowen.core.feed import START
 from rowen.core.handoff import HandoffStatus, Reason
 from rowen.core.lease import source_lease_name
-from rowen.core.run import Mode
 from tests.contract.helpers import a_draft
 from tests.doors.rest.conftest import Api
+from tests.support.begun import begun
 from tests.support.gate import Gate
 from tests.support.site import html
 
@@ -114,7 +114,7 @@ async def unfinished_handoff(api: Api, *, failed: bool) -> int:
     source, now = await world.source(), world.clock.now()
     lease = await world.store.acquire_lease(source_lease_name(source.id), "gone", now=now, ttl_s=60)
     assert lease is not None
-    run = await world.store.begin_run(lease, source.id, mode=Mode.FULL, now=now)
+    run = await begun(world.store, lease, source.id, full=True, now=now)
     draft = a_draft(world.site.url + "/rye", "rye")
     (staged,) = await world.store.stage(lease, run, [draft], now=now)
     if failed:

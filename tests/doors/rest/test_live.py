@@ -13,10 +13,11 @@ import aiohttp
 import pytest
 
 from rowen.core.lease import source_lease_name
-from rowen.core.run import Counters, Mode
+from rowen.core.run import Counters
 from rowen.doors.rest.routes import live
 from rowen.engine.run import sync
 from tests.doors.rest.conftest import Api
+from tests.support.begun import begun
 from tests.support.gate import DEADLINE_S, Gate, until
 from tests.support.site import html
 
@@ -115,7 +116,7 @@ async def test_the_record_of_a_run_elsewhere_is_told_when_it_moves(api: Api) -> 
     source, now = await world.source(), world.clock.now()
     lease = await world.store.acquire_lease(source_lease_name(source.id), "other", now=now, ttl_s=60)
     assert lease is not None
-    run = await world.store.begin_run(lease, source.id, mode=Mode.FULL, now=now)
+    run = await begun(world.store, lease, source.id, full=True, now=now)
     async with streaming(api, run.id) as stream:
         assert (await stream.read() or ("",))[0] == "progress"
         # Nothing moves: the line is kept open by a word that means nothing.

@@ -13,9 +13,8 @@ import pytest
 
 from rowen.core.rules.schedule import Failure
 from rowen.core.run import Mode, RunStatus, StopReason
-from rowen.engine.run import Receipt, sync
+from rowen.engine.run import Receipt, sync, sync_part
 from rowen.managing import sources
-from rowen.service.attempts import sync_all_parts
 from tests.support.board_server import ApiServer, an_item, stamp
 from tests.support.world import World, a_world
 
@@ -65,12 +64,12 @@ async def visible(world: World) -> set[str]:
 
 async def turn(world: World) -> Receipt:
     world.site.clear_log()
-    return await sync_all_parts(world.ports, await world.source("list"))
+    return await sync(world.ports, await world.source("list"))
 
 
 async def part(world: World, number: int) -> Receipt:
     world.site.clear_log()
-    return await sync(world.ports, await world.source("list"), part=number)
+    return await sync_part(world.ports, await world.source("list"), part=number)
 
 
 def of_last_hours(api: ApiServer, hours: int) -> set[str]:
@@ -385,7 +384,7 @@ async def killed(world: World, api: ApiServer, number: int) -> None:
     """A run that ends as if its process had been ended from outside."""
     import asyncio
 
-    running = asyncio.ensure_future(sync(world.ports, await world.source("list"), part=number))
+    running = asyncio.ensure_future(sync_part(world.ports, await world.source("list"), part=number))
     world.site.clear_log()
     api.before_page = lambda page: running.get_loop().call_soon_threadsafe(running.cancel) and None
     with pytest.raises(asyncio.CancelledError):

@@ -13,12 +13,11 @@ import pytest
 from rowen.core.rules.schedule import Failure
 from rowen.core.run import RunStatus, StopReason
 from rowen.core.search.hit import Filters
-from rowen.engine.run import Receipt
+from rowen.engine.run import Receipt, sync
 from rowen.errors import BadLocation, ConfigError
 from rowen.kinds.api.kind import KINDS
 from rowen.managing import sources
 from rowen.managing.sources import _kind_of
-from rowen.service.attempts import sync_all_parts
 from tests.support.board_server import (
     ApiServer,
     Greenhouse,
@@ -75,7 +74,7 @@ async def metadata(world: World) -> dict[str, dict[str, Any]]:
 
 async def turn(world: World) -> Receipt:
     world.site.clear_log()
-    return await sync_all_parts(world.ports, await world.source("jobs"))
+    return await sync(world.ports, await world.source("jobs"))
 
 
 # greenhouse

@@ -19,7 +19,7 @@ from rowen.core import params as parameters
 from rowen.core.document import NO_VALIDATORS, Converted, Validators
 from rowen.core.lease import LEASE_TTL_S, Lease
 from rowen.core.rules.retry import RetryPolicy
-from rowen.core.run import Counters, Event, Mode, Run, RunStatus, StopReason
+from rowen.core.run import Counters, Event, Run, RunStatus, StopReason
 from rowen.core.source import Source
 from rowen.engine.leases import acquire, host_lease, worker_lease_name
 from rowen.engine.ports import Ports
@@ -44,6 +44,7 @@ from rowen.ports.fetcher import Fetcher, FetcherOptions, Request, Response
 from rowen.ports.store.shards import FETCH
 from tests.contract.helpers import an_end
 from tests.service.test_worker import a_worker, as_process
+from tests.support.begun import begun
 from tests.support.fakes import FakeClock
 from tests.support.site import Page, Site, html
 from tests.support.waiting import until
@@ -553,7 +554,7 @@ async def a_batch(
         source = await world.add(delay_s=delay_s)
         lease = await acquire(world.ports, f"source:{source.id}")
         assert lease is not None
-        run = await world.store.begin_run(lease, source.id, mode=Mode.FULL, now=world.clock.now())
+        run = await begun(world.store, lease, source.id, full=True, now=world.clock.now())
         pages = [PageQuestion(site.url + path, NO_VALIDATORS, None, has_document=False) for path in paths]
         questions = [page.as_dict(delay_s=delay_s) for page in pages]
         host = "127.0.0.1"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from rowen.core.lease import Lease
 from rowen.core.run import Counters, Mode, Run, RunItem, RunStatus
-from rowen.core.source import Status
+from rowen.core.source import Source, Status
 from rowen.core.window import Window
 
 
@@ -37,11 +37,23 @@ class RunEnd:
     window: Window | None = None
     """The stretch of time the run asked for, where a source is asked by date."""
     metadata: Mapping[str, Any] | None = None
+    answered: str | None = None
+    """The upstream that answered without a complaint: its pause is lifted."""
+
+
+class Begun(NamedTuple):
+    """A run that has begun, and its source as it was then."""
+
+    source: Source
+    run: Run
 
 
 class Runs(Protocol):
-    async def begin_run(self, lease: Lease, source_id: int, *, mode: Mode, now: datetime) -> Run:
-        """Discard what lies beyond the active generation, close runs left open, open this one."""
+    async def begin_run(self, lease: Lease, source_id: int, *, full: bool, now: datetime) -> Begun | None:
+        """Discard what lies beyond the active generation, close runs left open, open this one.
+
+        A source without an active generation has a full run. None when the source was removed.
+        """
         ...
 
     async def finish_run(self, lease: Lease, run: Run, end: RunEnd, *, now: datetime) -> None:

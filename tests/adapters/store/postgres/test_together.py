@@ -16,7 +16,6 @@ from rowen.adapters.store.postgres.store import PostgresStore
 from rowen.adapters.store.shared.transaction import Transaction
 from rowen.adapters.system.clock import SystemClock
 from rowen.core.feed import START
-from rowen.core.run import Mode
 from rowen.errors import LeaseLost, StoreUnusable
 from rowen.ports.store.shards import FETCH
 from tests.contract.helpers import (
@@ -286,7 +285,7 @@ async def test_a_run_taken_over_in_the_middle_leaves_one_history(
     staged = await zombie.stage(lease, run, [a_draft(A, "a")], now=NOW)
     await heir.release_lease(lease)
     mine = await a_lease(heir, source, "heir")
-    await heir.begin_run(mine, source.id, mode=Mode.FULL, now=LATER)
+    await heir.begin_run(mine, source.id, full=True, now=LATER)
     with pytest.raises(LeaseLost):
         await ingest(zombie, lease, run, staged)
     assert [one.status.value for one in await heir.runs(source.id, limit=5)] == ["running", "lost"]

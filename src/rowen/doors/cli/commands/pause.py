@@ -23,5 +23,5 @@ async def resume(call: Call, name: str) -> None:
     from rowen.service import attempts
 
     source = await call.source(name)
-    await attempts.resume(call.ports.store, call.ports.clock, source)
+    await attempts.resume(call.ports.store, source)
     call.out.result({"source": source.label, "paused": False}, f"{source.label}: resumed")

@@ -93,7 +93,7 @@ async def perform(
 ) -> Receipt:
     from rowen.doors.cli import receipt as receipts
     from rowen.doors.shapes import runs as shapes
-    from rowen.service.attempts import sync_all_parts
+    from rowen.engine.run import sync
 
     failures = receipts.Failures()
 
@@ -102,7 +102,7 @@ async def perform(
         failures(event)
 
     with progress:
-        receipt = await sync_all_parts(ports, source, full=full, on_event=on_event)
+        receipt = await sync(ports, source, full=full, on_event=on_event)
     if out.json:
         out.emit(shapes.Receipt.show(receipt))
     else:

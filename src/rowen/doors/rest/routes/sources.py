@@ -88,7 +88,7 @@ def router(ports: Ports, queue: SyncQueue) -> APIRouter:
         if paused:
             await ports.store.set_paused(found.id, True)
         else:
-            await attempts.resume(ports.store, ports.clock, found)
+            await attempts.resume(ports.store, found)
         queue.wake.set()
         return shapes.Paused.show(source=found.label, paused=paused)
 

@@ -3,6 +3,10 @@
 INSERT INTO pauses (upstream, until, reason) VALUES (:upstream, :until, :reason)
 ON CONFLICT (upstream) DO UPDATE SET until = excluded.until, reason = excluded.reason;
 
+-- name: pause_delete
+-- An upstream may be asked again.
+DELETE FROM pauses WHERE upstream = :upstream;
+
 -- name: pauses_now
 -- Upstreams that must be left alone now.
 SELECT upstream, until, reason FROM pauses WHERE until > :now ORDER BY upstream;

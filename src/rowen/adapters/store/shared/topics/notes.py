@@ -16,6 +16,10 @@ class Notes(Topic):
     def pause_upstream(self, db: Transaction, pause: Pause) -> None:
         db.write("pause_save", upstream=pause.upstream, until=pause.until, reason=pause.reason)
 
+    @writes
+    def lift_pause(self, db: Transaction, upstream: str) -> None:
+        db.write("pause_delete", upstream=upstream)
+
     @reads
     def pauses(self, db: Transaction, *, now: datetime) -> dict[str, Pause]:
         return {

@@ -15,25 +15,31 @@ from rowen.adapters.store.shared.values import Json, json_in, maybe_json
 from rowen.core.document import Outcome
 from rowen.core.lease import Lease
 from rowen.core.run import Counters, Mode, Run, RunItem
-from rowen.core.source import Status
+from rowen.core.source import Source, Status
 from rowen.core.state import Step, after
 from rowen.ports.dispatcher import INGEST
-from rowen.ports.store.runs import RunEnd
+from rowen.ports.store.runs import Begun, RunEnd
 
 
 class Runs(Topic):
     @writes
-    def begin_run(self, db: Transaction, lease: Lease, source_id: int, *, mode: Mode, now: datetime) -> Run:
+    def begin_run(
+        self, db: Transaction, lease: Lease, source_id: int, *, full: bool, now: datetime
+    ) -> Begun | None:
         fence(db, lease)
+        source = db.one(Source, "source_by_id", source=source_id)
+        if source is None:
+            return None
         # Births first: the unique index allows one living version of a reference.
         db.write("discard_births", source=source_id)
         db.write("discard_deaths", source=source_id)
         db.write("discard_generations", source=source_id)
         _close_lost(db, source_id, now)
+        mode = Mode.FULL if full or not source.active_generation else Mode.INCREMENTAL
         (run,) = db.all(Run, "run_insert", source=source_id, mode=mode.value, now=now, owner=lease.owner)
         status = Status(db.value("source_status", source=source_id))
         db.write("source_running", source=source_id, status=after(status, Step.START).value, now=now)
-        return run
+        return Begun(source, run)
 
     @writes
     def finish_run(self, db: Transaction, lease: Lease, run: Run, end: RunEnd, *, now: datetime) -> None:
@@ -50,6 +56,8 @@ class Runs(Topic):
             )
             db.write("handoffs_supersede", source=run.source_id, run=run.id, now=now)
         _insert_items(db, run, end.items)
+        if end.answered is not None:
+            db.write("pause_delete", upstream=end.answered)
         if end.activate is not None:
             record_activation(db, run.source_id, end.activate, run.id, now)
         db.write(
