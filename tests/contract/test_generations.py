@@ -280,3 +280,24 @@ async def test_an_approved_generation_is_a_success(store: Store) -> None:
     after = await reload(store, source)
     assert (after.status, after.last_error, after.consecutive_failures) == (Status.SUCCESS, None, 0)
     assert after.last_success_at == LATER
+
+
+async def test_what_a_generation_replaces_is_told_with_both_texts(store: Store) -> None:
+    source, other = await a_source(store), await a_source(store, "other")
+    long = "grain " * 1000
+    await a_generation(store, other, {A: "not of this source"})
+    await a_generation(store, source, {A: "one", B: long})
+    lease, run = await a_run(store, source)
+    drafts = [a_draft(A, "same"), a_draft(B, "same"), a_draft(C, "néw")]
+    await ingest(store, lease, run, await store.stage(lease, run, drafts, now=NOW))
+
+    staged = {one.reference: one for one in await store.replacements(source.id, run.generation)}
+
+    assert staged.keys() == {A, B, C}
+    assert (staged[A].text_before, staged[A].text, staged[A].bytes_before) == ("one", "same", 3)
+    assert (staged[B].text_before, staged[B].bytes_before) == (None, len(long)), (
+        "long texts stay where they are"
+    )
+    assert staged[A].content == staged[B].content != staged[A].content_before
+    assert (staged[C].content_before, staged[C].bytes_before, staged[C].bytes) == (None, 0, 4)
+    assert await store.replacements(source.id, run.generation + 1) == []

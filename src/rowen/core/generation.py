@@ -29,6 +29,22 @@ class Change:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Replacement:
+    """A document that a generation shows for the first time, beside what readers saw of its reference."""
+
+    reference: str
+    content: int
+    content_before: int | None
+    """None for a reference that had no visible version."""
+    bytes: int
+    bytes_before: int
+    """Of the texts, in UTF-8."""
+    text: str | None
+    text_before: str | None
+    """Short texts only; None for longer ones."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Diff:
     from_generation: int
     to_generation: int

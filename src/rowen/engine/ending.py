@@ -5,9 +5,10 @@ Decides only: the run writes the `RunEnd` down, in one transaction.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rowen.core.generation import Replacement
 from rowen.core.rules.guard import reason_to_hold
 from rowen.core.rules.schedule import Failure
 from rowen.core.run import Mode, RunStatus, StopReason
@@ -21,9 +22,18 @@ from rowen.ports.store.runs import RunEnd
 
 
 def harvested_end(
-    source: Source, intake: Intake, harvested: Harvested, *, before: int, max_deleted_share: float
+    source: Source,
+    intake: Intake,
+    harvested: Harvested,
+    *,
+    before: int,
+    max_deleted_share: float,
+    replaced: Sequence[Replacement] = (),
 ) -> RunEnd:
-    """The end of a run whose harvest came to its end; `before` is the number of documents readers see."""
+    """The end of a run whose harvest came to its end; `before` is the number of documents readers see.
+
+    `replaced` are the new versions beside the old ones, where there are so many that the guard looks.
+    """
     run, counters = intake.run, intake.counters
     staged = intake.staged
     # "Nothing has changed since" is an answer too.
@@ -36,14 +46,13 @@ def harvested_end(
     documents = before + intake.added - counters.deleted
     # A run that was asked for named references may have asked for everything all the same.
     whole = intake.only is None or harvested.complete
-    hold = None
-    if intake.lost:
-        hold = reason_to_hold(
-            before=before,
-            deleted=intake.lost,
-            max_deleted_share=max_deleted_share,
-            root_answered=harvested.root_answered,
-        )
+    hold = reason_to_hold(
+        before=before,
+        deleted=intake.lost,
+        max_deleted_share=max_deleted_share,
+        root_answered=harvested.root_answered,
+        replaced=replaced,
+    )
     if hold is not None:
         return RunEnd(
             status=RunStatus.HELD,

@@ -84,6 +84,11 @@ class Intake:
         """Changes to what readers see; none means there is no new generation."""
         return self.counters.created + self.counters.updated + self.counters.skipped + self.counters.deleted
 
+    @property
+    def replaced(self) -> int:
+        """Known references with a new version in this run."""
+        return len(self._updates)
+
     async def load_known(self) -> None:
         """Everything readers see: for sources that go through all they have."""
         self.known = await self._ports.store.known(self.run.source_id)

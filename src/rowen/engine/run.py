@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from rowen.core import params as parameters
 from rowen.core.generation import oldest_kept
+from rowen.core.rules.guard import must_look
 from rowen.core.rules.retry import RetryPolicy
 from rowen.core.rules.schedule import Failure
 from rowen.core.run import Counters, Event, Mode, RunStatus, StopReason
@@ -172,8 +173,11 @@ class _Execution:
                 raise AssertionError("a part of the run was cancelled from inside")
             await intake.write_rest()
         harvested = harvesting.result()
+        share, replaced = settings["max_deleted_share"], None
+        if must_look(before=before, touched=intake.lost + intake.replaced, max_deleted_share=share):
+            replaced = await self._ports.store.replacements(source.id, intake.run.generation)
         return harvested, ending.harvested_end(
-            source, intake, harvested, before=before, max_deleted_share=settings["max_deleted_share"]
+            source, intake, harvested, before=before, max_deleted_share=share, replaced=replaced or ()
         )
 
     async def _close_after(self, harvesting: asyncio.Task[Harvested], held: Held) -> None:

@@ -14,7 +14,7 @@ DELAY_S = how("delay_s", 0.0, "Seconds between requests to a host", Duration(0, 
 MAX_DELETED_SHARE = how(
     "max_deleted_share",
     0.3,
-    "A generation that would remove more than this share is held for approval",
+    "A generation that would remove more than this share, or the text of it, is held for approval",
     number(0, 1),
 )
 WEBHOOK_SECRET = how(

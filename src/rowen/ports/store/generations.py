@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from rowen.core.generation import Change, Generation
+from rowen.core.generation import Change, Generation, Replacement
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,6 +29,10 @@ class Generations(Protocol):
         ...
 
     async def changes(self, source_id: int, from_generation: int, to_generation: int) -> list[Change]: ...
+
+    async def replacements(self, source_id: int, generation: int) -> list[Replacement]:
+        """What is born at a generation, held or yet to be shown, beside what it replaces."""
+        ...
 
     async def vacuum(self, floors: Mapping[int, int], *, everything: bool) -> Vacuumed:
         """Forget what died at or before each source's floor, then what no document uses.

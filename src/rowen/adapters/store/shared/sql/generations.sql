@@ -87,6 +87,18 @@ WHERE d.source_id = :source
   AND d.born <= :at AND (d.died IS NULL OR d.died > :at)
   AND NOT (d.born <= :other AND (d.died IS NULL OR d.died > :other));
 
+-- name: replacements
+-- What is born at a generation, with its text if it is short, beside the version that dies there.
+SELECT r.reference, n.content_id, o.content_id, octet_length(nc.text), coalesce(octet_length(oc.text), 0),
+       CASE WHEN octet_length(nc.text) <= :short THEN nc.text END,
+       CASE WHEN octet_length(oc.text) <= :short THEN oc.text END
+FROM documents n
+JOIN refs r ON r.id = n.ref_id
+JOIN contents nc ON nc.id = n.content_id
+LEFT JOIN documents o ON o.ref_id = n.ref_id AND o.died = :generation AND o.born < :generation
+LEFT JOIN contents oc ON oc.id = o.content_id
+WHERE n.source_id = :source AND n.born = :generation;
+
 -- name: section_paths
 -- The passages of these contents with their heading paths.
 SELECT s.content_id, p.id, p.heading_path FROM sections s JOIN passages p ON p.id = s.passage_id

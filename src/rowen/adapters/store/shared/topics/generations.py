@@ -9,11 +9,13 @@ from datetime import datetime
 
 from rowen.adapters.store.shared.database import Topic, reads, writes
 from rowen.adapters.store.shared.transaction import Lock, Row, Transaction
-from rowen.core.generation import Change, Generation
+from rowen.core.generation import Change, Generation, Replacement
 from rowen.ports.store.generations import Vacuumed
 
 Version = tuple[str, str, str, int]
 """Reference, URL, title, content."""
+SHORT_BYTES = 4_000
+"""Error pages and login walls are shorter; longer texts are not loaded to be looked at."""
 
 
 class Generations(Topic):
@@ -40,6 +42,11 @@ class Generations(Topic):
         paths = _paths(db, [version[ref][3] for version in (before, after) for ref in both])
         refs = sorted(before | after, key=lambda ref: (before.get(ref) or after[ref])[0])
         return [_change(before.get(ref), after.get(ref), paths) for ref in refs]
+
+    @reads
+    def replacements(self, db: Transaction, source_id: int, generation: int) -> list[Replacement]:
+        values = {"source": source_id, "generation": generation, "short": SHORT_BYTES}
+        return db.all(Replacement, "replacements", **values)
 
     async def vacuum(self, floors: Mapping[int, int], *, everything: bool) -> Vacuumed:
         before = await self._size()
