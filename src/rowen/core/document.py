@@ -35,6 +35,12 @@ class Validators:
     def __bool__(self) -> bool:
         return bool(self.etag or self.last_modified)
 
+    def updated_by(self, newer: Validators) -> Validators:
+        """After a "not modified", which repeats what it likes: what it does not name stays."""
+        if not newer or newer == self:
+            return self
+        return Validators(newer.etag or self.etag, newer.last_modified or self.last_modified)
+
 
 NO_VALIDATORS = Validators()
 

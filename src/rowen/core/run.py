@@ -46,6 +46,10 @@ class StopReason(StrEnum):
     ERROR = "error"
 
 
+LIMITS = {"too_large": "fetch.max_body_bytes", "over_max_pages": "max_pages", "too_deep": "max_depth"}
+"""The setting behind a reason for which items are ignored, where one decides."""
+
+
 @dataclass(slots=True)
 class Counters:
     """What a run did and what it avoided. Counts, never times: they are the same on any machine.
@@ -85,6 +89,14 @@ class Counters:
     embeddings_reused: int = 0
     ignored: Counter[str] = field(default_factory=Counter)
     """Items that were found and not requested, by reason."""
+
+    @property
+    def why_ignored(self) -> str:
+        """`3 too deep (`max_depth`), 1 binary`."""
+        return ", ".join(
+            f"{number:,} {reason.replace('_', ' ')}" + (f" (`{LIMITS[reason]}`)" if reason in LIMITS else "")
+            for reason, number in self.ignored.most_common()
+        )
 
     @property
     def changed(self) -> int:

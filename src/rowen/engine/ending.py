@@ -133,7 +133,7 @@ def classify(exc: RowenError | None) -> Failure:
 def _why_nothing(source: Source, intake: Intake) -> str:
     if intake.first_failure is not None:
         return intake.first_failure.detail or intake.first_failure.reason
-    ignored = ", ".join(f"{count} {reason}" for reason, count in intake.counters.ignored.items())
+    ignored = intake.counters.why_ignored
     return f"`{source.location}`: nothing to index" + (f" ({ignored})" if ignored else "")
 
 

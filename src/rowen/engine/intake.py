@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 
-from rowen.core.document import Converted, Draft, Known, Outcome, Validators
+from rowen.core.document import NO_VALIDATORS, Converted, Draft, Known, Outcome, Validators
 from rowen.core.handoff import Reason
 from rowen.core.lease import Lease
 from rowen.core.run import Counters, Event, Run, RunItem
@@ -99,17 +99,16 @@ class Intake:
 
     # what a kind says of an item
 
-    def not_modified(self, known: Known) -> None:
+    def not_modified(self, known: Known, validators: Validators = NO_VALIDATORS) -> None:
+        """It is as it was; `validators` are those that came with the answer, if any did."""
         self.counters.not_modified += 1
+        self._refresh_validators(known, known.validators.updated_by(validators))
         self._unchanged(known.reference, "not_modified")
 
     def same_body(self, known: Known, validators: Validators) -> None:
         """The same bytes came again: nothing to parse."""
         self.counters.same_body += 1
-        if validators != known.validators:
-            self._refresh(
-                Refreshed(document_id=known.document_id, validators=validators, body_hash=known.body_hash)
-            )
+        self._refresh_validators(known, validators)
         self._unchanged(known.reference, "same_body")
 
     async def revived(self, known: Known) -> None:
@@ -222,6 +221,12 @@ class Intake:
         if self._refreshed:
             batch, self._refreshed = self._refreshed, []
             await self._ports.store.refresh(self.lease, self.run.source_id, batch)
+
+    def _refresh_validators(self, known: Known, validators: Validators) -> None:
+        if validators != known.validators:
+            self._refresh(
+                Refreshed(document_id=known.document_id, validators=validators, body_hash=known.body_hash)
+            )
 
     def _refresh(self, refreshed: Refreshed) -> None:
         self.counters.validators_refreshed += 1

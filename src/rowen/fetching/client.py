@@ -9,14 +9,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
+from rowen.core.document import Validators
 from rowen.core.rules.retry import RetryPolicy
 from rowen.core.run import Counters, StopReason
 from rowen.core.safety.secrets import Credentials
-from rowen.core.web import urls
+from rowen.core.web import last_modified, urls
 from rowen.core.web.retry_after import retry_after_s
 from rowen.engine.patience import retried
 from rowen.engine.ports import Ports
@@ -93,6 +95,7 @@ class Client:
         self._next_at: dict[str, float] = {}
         self._paused_until = 0.0
         self._failures = Streak()
+        self._server_date = ""
 
     def slow_down(self, host: str, delay_s: float) -> None:
         """A robots.txt asks for more time between requests to its host than the settings do."""
@@ -134,12 +137,28 @@ class Client:
             if self._delay_s or self._host_delays or self._paused_until:
                 await self._pace(urls.host_of(request.url))
             self._counters.requests += 1
-            response = await self._fetcher.fetch(request)
+            response = await self._fetcher.fetch(self._sound(request))
+        self._server_date = response.headers.get("date", "")
+        if "last-modified" in response.headers:
+            response = replace(
+                response, headers=last_modified.without_future(response.headers, self._clock.now())
+            )
         if response.status == 200:
             self._counters.bytes_received += response.bytes_received
         if self._limits is not None or response.status in RETRIED_STATUSES:
             self._complain(request, response)
         return response
+
+    def _sound(self, request: Request) -> Request:
+        """A date that was stored while it lay in the future is not sent: it would hide every edit."""
+        said = request.validators.last_modified
+        if said is None or not last_modified.is_future(said, self._clock.now()):
+            return request
+        # Our own clock may be behind: the server's last answer has a date, too.
+        server_now = last_modified.http_date(self._server_date)
+        if server_now is not None and not last_modified.is_future(said, server_now):
+            return request
+        return replace(request, validators=Validators(request.validators.etag))
 
     async def _pace(self, host: str) -> None:
         while True:
@@ -203,6 +222,7 @@ def open_fetcher(
             connections=settings.get("concurrency", 3),
             timeout_s=settings.get("timeout_s") or ports.fetch.timeout_s,
             max_body_bytes=max(max_body_bytes, ports.fetch.max_body_bytes),
+            max_body_setting="fetch.max_body_bytes" if max_body_bytes <= ports.fetch.max_body_bytes else "",
         )
     )
 

@@ -70,5 +70,13 @@ def from_answer(status: int | None, body: bytes) -> Robots | None:
     if not 200 <= status < 300:
         return ALLOW_ALL
     if len(body) > MAX_BYTES:
-        body = body[: body.rfind(b"\n", 0, MAX_BYTES) + 1]
+        body = body[: body.rfind(b"\n", 0, MAX_BYTES) + 1] or body[:MAX_BYTES]
     return Robots.parse(body.decode("utf-8-sig", errors="replace"))
+
+
+def capped(host: str, asked_s: float, max_s: float) -> str:
+    """The hint about a `Crawl-delay` above the setting."""
+    return (
+        f"robots.txt of `{host}` asks for {asked_s:,.10g} s between requests; Rowen waits {max_s:g} s"
+        " (`max_crawl_delay_s`)"
+    )

@@ -7,13 +7,15 @@ sitemap that cannot be had also makes the run's list of pages incomplete.
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from rowen.core.document import Validators
 from rowen.core.web import urls
 from rowen.engine.intake import Intake
-from rowen.errors import PermanentError, TransientError, Unfetchable, Unparseable
+from rowen.errors import PermanentError, ServerFailed, TransientError, Unfetchable, Unparseable
 from rowen.fetching import robots as robots_rules
 from rowen.fetching import sitemap
 from rowen.fetching.client import Client
@@ -37,11 +39,13 @@ class SiteFiles:
         agent: str,
         obeys: bool = True,
         from_memory: bool = False,
+        max_delay_s: float = math.inf,
     ) -> None:
         """`remembered` are the source's stored listings.
 
         Without `obeys` everything is allowed, and no robots.txt is asked for. With `from_memory` a robots.txt
-        of an earlier run will do: for a run that asks for a few pages.
+        of an earlier run will do: for a run that asks for a few pages. The delay that a robots.txt asks for
+        is kept up to `max_delay_s`.
         """
         self._store = store
         self._client = client
@@ -50,6 +54,9 @@ class SiteFiles:
         self._agent = agent
         self._obeys = obeys
         self._from_memory = from_memory
+        self._max_delay_s = max_delay_s
+        self.hint: str | None = None
+        """What a person should know of these files after the run."""
         self._heard: dict[str, Robots] = {}
         self._unheard: dict[str, TransientError] = {}
         """Hosts whose robots.txt could not be had."""
@@ -82,10 +89,14 @@ class SiteFiles:
                     raise
                 self._heard[host] = robots
                 self._some_forbid = self._some_forbid or robots.binds
-                delay_s = robots.crawl_delay_s(self._agent)
-                if delay_s:
-                    self._client.slow_down(urls.host_of(url), delay_s)
+                self._slow_down(urls.host_of(url), robots.crawl_delay_s(self._agent) or 0.0)
         return self._heard[host]
+
+    def _slow_down(self, host: str, delay_s: float) -> None:
+        if delay_s > self._max_delay_s:
+            self.hint = robots_rules.capped(host, delay_s, self._max_delay_s)
+            delay_s = self._max_delay_s
+        self._client.slow_down(host, delay_s)
 
     def heard(self, url: str) -> Robots | None:
         """The robots.txt of an address's host, if it was asked for in this run."""
@@ -103,7 +114,8 @@ class SiteFiles:
         if self._from_memory and remembered is not None:
             return Robots.parse(remembered.payload)
         try:
-            response = await self._ask(url)
+            # One byte more than is read, to tell a file that goes on from one that ends there.
+            response = await self._ask(url, first_bytes=robots_rules.MAX_BYTES + 1)
         except TransientError:
             if remembered is None:
                 raise
@@ -111,8 +123,13 @@ class SiteFiles:
         except PermanentError:
             return robots_rules.ALLOW_ALL
         if response.status == 304 and remembered is not None:
+            await self._still_stands(remembered, response)
             return Robots.parse(remembered.payload)
-        robots = robots_rules.from_answer(response.status, response.body) or robots_rules.ALLOW_ALL
+        robots = robots_rules.from_answer(response.status, response.body)
+        if robots is None and remembered is not None:
+            return Robots.parse(remembered.payload)
+        if robots is None:
+            raise ServerFailed(f"`{url}`: {response.status} from the server", url=url, status=response.status)
         if response.status == 200:
             await self._remember(url, response.validators, robots.text)
         return robots
@@ -145,6 +162,7 @@ class SiteFiles:
         try:
             response = await self._ask(url)
             if response.status == 304 and remembered is not None:
+                await self._still_stands(remembered, response)
                 return as_before
             if response.status in ABSENT:
                 return nothing
@@ -169,13 +187,18 @@ class SiteFiles:
 
     # both
 
-    async def _ask(self, url: str) -> Response:
+    async def _ask(self, url: str, *, first_bytes: int | None = None) -> Response:
         """Ask for a file where it stands, or where it redirects to on the same host."""
         remembered = self.remembered.get(url)
-        request = Request(url)
+        request = Request(url, first_bytes=first_bytes)
         if remembered is not None and not self._intake.unconditional:
-            request = Request(url, remembered.validators)
+            request = replace(request, validators=remembered.validators)
         return (await follow(self._client.ask, request, may_follow=_on_one_host))[1]
+
+    async def _still_stands(self, remembered: Listing, response: Response) -> None:
+        """A 304 may bring other validators than those it was asked with."""
+        validators = remembered.validators.updated_by(response.validators)
+        await self._remember(remembered.url, validators, remembered.payload)
 
     async def _remember(self, url: str, validators: Validators, payload: Any) -> None:
         listing = Listing(url=url, validators=validators, payload=payload)

@@ -43,6 +43,8 @@ class Request:
     """Given status and headers, is the body worth reading?"""
     method: str = "GET"
     body: bytes | None = field(default=None, repr=False)
+    first_bytes: int | None = None
+    """Read so much of the body and leave the rest; without it a body that is too large is an error."""
 
 
 class Fetcher(Protocol):
@@ -62,6 +64,8 @@ class FetcherOptions:
     connections: int = 3
     timeout_s: float = 30.0
     max_body_bytes: int = 10_000_000
+    max_body_setting: str = ""
+    """The setting that holds this limit, for messages."""
 
 
 class OpenFetcher(Protocol):

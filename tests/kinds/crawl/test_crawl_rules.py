@@ -379,7 +379,8 @@ async def test_a_body_over_the_limit_fails_one_page_alone(tmp_path: Path) -> Non
             receipt = await world.sync()
             assert receipt.counters.failed == 1
             items = await world.store.run_items(receipt.run_id)
-            assert "body_too_large" in [item.reason for item in items]
+            (item,) = [item for item in items if item.reason == "body_too_large"]
+            assert "larger than 10000000 bytes (`fetch.max_body_bytes`)" in (item.detail or "")
             assert await world.pages() == {"/", "/b"}
 
 

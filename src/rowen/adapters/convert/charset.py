@@ -1,6 +1,7 @@
 """Bytes to text, the way browsers decide: byte order mark, header, `<meta>`, then what the bytes look like.
 
-It never fails: bytes that do not fit become U+FFFD.
+A header that says UTF-8 is believed as far as the bytes bear it out: text of another charset below it keeps
+its words. It never fails: bytes that do not fit become U+FFFD.
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ _NOT_OF_THE_WEB = frozenset(
     ("idna", "punycode", "undefined", "unicode_escape", "raw_unicode_escape", "utf-7")
 )
 _GUESS_BYTES = 64_000
+_WEB_CODE_PAGES = ("cp866", "cp874")
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
 
 
 def decode(body: bytes, content_type: str = "", *, is_html: bool = True) -> str:
@@ -53,7 +56,29 @@ def decode(body: bytes, content_type: str = "", *, is_html: bool = True) -> str:
         return body.decode("utf-8")
     except UnicodeDecodeError:
         # Pages that declare UTF-8 and hold one broken byte are common; they are still UTF-8.
-        return body.decode("utf-8", "replace") if declared else _decode_as(body, _guess(body))
+        if declared and _is_mostly_utf8(body):
+            return body.decode("utf-8", _MIXED)
+        return _decode_as(body, _guess(body))
+
+
+def _is_mostly_utf8(body: bytes) -> bool:
+    """Are there at least as many sequences of UTF-8 as bytes that fit none?"""
+    text = body.decode("utf-8", "replace")
+    broken = text.count("\ufffd") - body.count(b"\xef\xbf\xbd")
+    return len(_BEYOND_ASCII.sub("", text)) + 2 * broken <= len(text)
+
+
+def _as_cp1252(exc: UnicodeError) -> tuple[str, int]:
+    """A lone byte inside a word is a letter that was written in another charset; the rest is damage."""
+    assert isinstance(exc, UnicodeDecodeError)
+    body, at, end = exc.object, exc.start, exc.end
+    in_word = body[max(at - 1, 0) : at].isalpha() or body[end : end + 1].isalpha()
+    lone = end - at == 1 and in_word
+    return body[at:end].decode("cp1252", "replace") if lone else "\ufffd", end
+
+
+_MIXED = "rowen-cp1252"
+codecs.register_error(_MIXED, _as_cp1252)
 
 
 def codec_for(label: str) -> str | None:
@@ -97,4 +122,6 @@ def _guess(body: bytes) -> str:
 
     found = cchardet.detect(body[:_GUESS_BYTES])
     codec = codec_for(found["encoding"]) if found["encoding"] and (found["confidence"] or 0) > 0.5 else None
-    return "cp1252" if codec in (None, "utf-8") else codec or "cp1252"
+    # The code pages of DOS are a detector's mistake: no page of the web is written in one, but for cp866.
+    is_of_dos = codec is not None and codec.startswith(("cp8", "cp4", "cp7")) and codec not in _WEB_CODE_PAGES
+    return "cp1252" if codec in (None, "utf-8") or is_of_dos else codec or "cp1252"

@@ -27,8 +27,12 @@ def sniff(body: bytes, kind: Kind, content_type: str) -> Kind | None:
         return Kind.PDF
     if body.startswith(_ARCHIVE):
         return _office(body)
-    if kind in BINARY_KINDS or body.startswith(_BINARY) or _has_zeros(body, content_type):
+    if kind in BINARY_KINDS or body.startswith(_BINARY):
         return None
+    if _has_zeros(body, content_type):
+        # Browsers leave zeros out of a page; anything else with zeros is no text.
+        is_page = kind is Kind.HTML and body.lstrip(b"\xef\xbb\xbf \t\r\n\0").startswith(b"<")
+        return Kind.HTML if is_page else None
     if kind is Kind.HTML and not content_type and not body.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
         # Nothing said that it is HTML: a README of a repository comes without ending or type.
         return Kind.PLAIN
@@ -45,4 +49,8 @@ def _office(body: bytes) -> Kind | None:
 
 
 def _has_zeros(body: bytes, content_type: str) -> bool:
-    return b"\0" in body[:1024] and not body.startswith(_UTF16) and "utf-16" not in content_type.lower()
+    return b"\0" in body[:1024] and not is_utf16(body, content_type)
+
+
+def is_utf16(body: bytes, content_type: str) -> bool:
+    return body.startswith(_UTF16) or "utf-16" in content_type.lower()

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from rowen.adapters.convert import frames
 from rowen.adapters.convert.charset import decode
 from rowen.adapters.convert.formats import Kind, PluginFormat, kind_of
-from rowen.adapters.convert.sniff import BINARY_KINDS, sniff
+from rowen.adapters.convert.sniff import BINARY_KINDS, is_utf16, sniff
 from rowen.errors import Unparseable
 
 if TYPE_CHECKING:
@@ -59,6 +59,8 @@ def convert(body: bytes, *, content_type: str, url: str) -> Converted:
         raise Unparseable(f"`{url}`: {what}, but called `{said}`", url=url, content_type=content_type)
     if real in BINARY_KINDS:
         return _converter(real)(body, url)
+    if real is Kind.HTML and b"\0" in body and not is_utf16(body, content_type):
+        body = body.replace(b"\0", b"")
     text = decode(body, content_type, is_html=real is Kind.HTML)
     if real is Kind.CODE:
         from rowen.adapters.convert.code.outline import convert_code

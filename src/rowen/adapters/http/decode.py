@@ -23,7 +23,11 @@ class DecodeError(Exception):
 
 
 class OversizeError(Exception):
-    """More comes out than allowed."""
+    """More comes out than allowed; `first` is the beginning of it."""
+
+    def __init__(self, first: bytes) -> None:
+        super().__init__(len(first))
+        self.first = first
 
 
 def decode(body: bytes, encodings: str, limit: int) -> bytes:
@@ -63,7 +67,7 @@ def _inflate(body: bytes, wbits: int, limit: int) -> tuple[bytes, bytes]:
     except IsalError as exc:  # type: ignore[misc]  # its stub calls the class an instance
         raise DecodeError("broken data") from exc
     if len(part) > limit:
-        raise OversizeError
+        raise OversizeError(part)
     if not decoder.eof:
         raise DecodeError("cut short")
     return part, decoder.unused_data
@@ -83,7 +87,7 @@ def _brotli(body: bytes, limit: int) -> bytes:
             limit -= len(part)
             body = b""
             if limit < 0:
-                raise OversizeError
+                raise OversizeError(b"".join(parts))
     except brotli.error as exc:
         raise DecodeError("broken data") from exc
     return b"".join(parts)
@@ -107,7 +111,7 @@ def _zstd(body: bytes, limit: int) -> bytes:
         parts.append(part)
         limit -= len(part)
         if limit < 0:
-            raise OversizeError
+            raise OversizeError(b"".join(parts))
         if not decoder.eof:
             raise DecodeError("cut short")
         body = decoder.unused_data

@@ -51,6 +51,18 @@ def refused_socket(exc: BaseException) -> RefusedSocketError | None:
     return cause
 
 
+def is_bad_framing(exc: BaseException | None) -> bool:
+    """Did bytes come where an answer should begin that are no HTTP?"""
+    return isinstance(exc, aiohttp.ClientResponseError | http_exceptions.HttpProcessingError) and not (
+        isinstance(exc, http_exceptions.PayloadEncodingError)
+    )
+
+
+def surplus(url: str) -> Unfetchable:
+    """The error for a body that is longer than its server announced: which part of it is the page?"""
+    return Unfetchable(f"`{url}`: the server sends more than its `Content-Length` says", url=url)
+
+
 def translate(exc: BaseException, url: str, *, timeout_s: float) -> RowenError:
     """The error to raise for one of `TRANSLATED`."""
     shown = without_credentials(url)
@@ -77,7 +89,8 @@ def translate(exc: BaseException, url: str, *, timeout_s: float) -> RowenError:
         return ConnectionFailed(f"`{shown}`: the answer broke off or cannot be decoded", url=shown)
     if isinstance(exc, aiohttp.ClientResponseError | http_exceptions.HttpProcessingError):
         detail = _first_line(getattr(exc, "message", ""))
-        return Unfetchable(f"`{shown}`: the answer is not valid HTTP{detail}", url=shown)
+        hint = "a body that is longer than its `Content-Length` looks like this, too" if detail else None
+        return Unfetchable(f"`{shown}`: the answer is not valid HTTP{detail}", hint=hint, url=shown)
     return ConnectionFailed(f"`{shown}`: {_connection_fact(exc)}", url=shown)
 
 

@@ -1,7 +1,8 @@
 """One HTTP exchange at a time over a pool of connections, inside one address policy.
 
-It follows no redirect, keeps no cookie, reads no proxy setting and retries nothing, with one exception: when
-a connection closes before the first byte of an answer, aiohttp asks once more on a fresh one (RFC 9112).
+It follows no redirect, keeps no cookie, reads no proxy setting and retries nothing, with two exceptions: when
+a connection closes before the first byte of an answer, aiohttp asks once more on a fresh one (RFC 9112); and
+what is no HTTP may be the rest of the answer before, whose body was longer than its `Content-Length`.
 """
 
 from __future__ import annotations
@@ -18,7 +19,14 @@ from aiohttp import AddrInfoType
 from yarl import URL
 
 from rowen.adapters.http.decode import ACCEPTED, DecodeError, OversizeError, decode
-from rowen.adapters.http.failures import TRANSLATED, RefusedSocketError, refused_socket, translate
+from rowen.adapters.http.failures import (
+    TRANSLATED,
+    RefusedSocketError,
+    is_bad_framing,
+    refused_socket,
+    surplus,
+    translate,
+)
 from rowen.core.safety.addresses import Address, is_public, parse_address
 from rowen.core.safety.secrets import Secret
 from rowen.core.web.urls import normalise, without_credentials
@@ -115,7 +123,9 @@ class HttpFetcher:
         except TRANSLATED as exc:
             failure = exc
         refusal = refused_socket(failure)
-        if refusal is not None and await self._policy.reconsider(request.url, refusal):
+        if is_bad_framing(failure) or (
+            refusal is not None and await self._policy.reconsider(request.url, refusal)
+        ):
             try:
                 return await self._exchange(request)
             except TRANSLATED as exc:
@@ -136,6 +146,7 @@ class HttpFetcher:
         async with self._session.request(
             request.method, _wire_url(request.url), headers=headers, data=request.body, allow_redirects=False
         ) as answer:
+            protocol = answer.connection.protocol if answer.connection else None
             status = answer.status
             received = _plain_headers(answer.headers)
             url = without_credentials(request.url)
@@ -145,10 +156,12 @@ class HttpFetcher:
                 # Closing costs a connection; reading on could cost anything.
                 answer.close()
                 return Response(status, url, received, b"", answer.content.total_bytes, refused=True)
-            raw = await self._read(answer, url)
+            raw = await self._read(answer, url, request.first_bytes)
+            if protocol is not None and is_bad_framing(protocol.exception()):
+                raise surplus(url)
         # The connection is free again while the body is unpacked.
         encodings = received.get("content-encoding")
-        body = self._decode(raw, encodings, url) if encodings else raw
+        body = self._decode(raw, encodings, url, request.first_bytes) if encodings else raw
         if self._options.credentials is not None:
             body = self._options.credentials.scrubbed(body)
         return Response(status, url, received, body, len(raw))
@@ -157,38 +170,48 @@ class HttpFetcher:
         credentials = self._options.credentials
         return credentials.headers_for(url) if credentials is not None else {}
 
-    async def _read(self, answer: aiohttp.ClientResponse, url: str) -> bytes:
+    async def _read(self, answer: aiohttp.ClientResponse, url: str, first_bytes: int | None) -> bytes:
         """The body as it is on the wire, without the framing of chunks."""
-        limit = self._options.max_body_bytes
-        if (answer.content_length or 0) > limit:
+        limit = first_bytes or self._options.max_body_bytes
+        if (answer.content_length or 0) > limit and first_bytes is None:
             answer.close()
-            raise _too_large(url, limit)
+            raise self._too_large(url)
         chunks: list[bytes] = []
         size = 0
         async for chunk in answer.content.iter_any():
+            chunks.append(chunk)
             size += len(chunk)
             if size > limit:
                 answer.close()
-                raise _too_large(url, limit)
-            chunks.append(chunk)
+                if first_bytes is None:
+                    raise self._too_large(url)
+                return b"".join(chunks)[:limit]
         return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
-    def _decode(self, raw: bytes, encodings: str, url: str) -> bytes:
-        limit = self._options.max_body_bytes
+    def _too_large(self, url: str) -> BodyTooLarge:
+        limit, setting = self._options.max_body_bytes, self._options.max_body_setting
+        named = f" (`{setting}`)" if setting else ""
+        return BodyTooLarge(
+            f"`{url}`: the body is larger than {limit} bytes{named}",
+            hint=f"raise `{setting}` to have it" if setting else None,
+            url=url,
+            limit_bytes=limit,
+        )
+
+    def _decode(self, raw: bytes, encodings: str, url: str, first_bytes: int | None) -> bytes:
+        limit = first_bytes or self._options.max_body_bytes
         try:
             return decode(raw, encodings, limit)
         except OversizeError as exc:
-            raise _too_large(url, limit) from exc
+            if first_bytes is not None:
+                return exc.first[:limit]
+            raise self._too_large(url) from exc
         except DecodeError as exc:
             raise ConnectionFailed(
                 f"`{url}`: the body cannot be decoded from `{encodings[:40]}`, {exc}",
                 url=url,
                 encoding=encodings,
             ) from exc
-
-
-def _too_large(url: str, limit: int) -> BodyTooLarge:
-    return BodyTooLarge(f"`{url}`: the body is larger than {limit} bytes", url=url, limit_bytes=limit)
 
 
 def _wire_url(url: str) -> URL:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
+
+from rowen.core.web.last_modified import http_date
 
 LONGEST_S = 999_999_999.0
 """Thirty years: more adds nothing."""
@@ -17,13 +19,8 @@ def retry_after_s(headers: Mapping[str, str], now: datetime) -> float | None:
     if value.isascii() and value.isdigit():
         # Endless digits are not worth converting.
         return float(value) if len(value) <= 9 else LONGEST_S
-    from email.utils import parsedate_to_datetime  # pulls in sockets and calendars; rarely needed
-
-    try:
-        at = parsedate_to_datetime(value)
-    except (ValueError, OverflowError):
+    at = http_date(value)
+    if at is None:
         return None
-    if at.tzinfo is None:
-        at = at.replace(tzinfo=UTC)
     # An offset may carry a date beyond the end of the calendar, where it can be told from others and no more.
     return min(max(0.0, (at - now).total_seconds()), LONGEST_S)

@@ -108,13 +108,10 @@ def outcomes(counters: Counters) -> Text:
 def tiers(counters: Counters) -> list[tuple[str, str]]:
     """What each tier of the pipeline had to do, in their order."""
     c = counters
-    by_reason = ", ".join(
-        f"{number:,} {reason.replace('_', ' ')}" for reason, number in c.ignored.most_common()
-    )
     retries = f", {count(c.retries, 'retry', 'retries')}" if c.retries else ""
     passages = c.passages_new + c.passages_reused
     rows = [
-        (c.ignored, "not requested", f"{count(c.ignored.total(), 'item')}: {by_reason}"),
+        (c.ignored, "not requested", f"{count(c.ignored.total(), 'item')}: {c.why_ignored}"),
         (
             c.requests,
             "network",

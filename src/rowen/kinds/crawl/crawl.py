@@ -99,6 +99,7 @@ class Crawl:
             agent=self._ports.fetch.user_agent,
             obeys=self._settings["robots"],
             from_memory=self._named is not None,
+            max_delay_s=self._settings["max_crawl_delay_s"],
         )
         await self._pages.open(self._source, self._settings, self._client, self._files)
         async with AsyncExitStack() as here:
@@ -179,7 +180,7 @@ class Crawl:
             stop_reason=self._stop or finished,
             error=self._stop_error,
             root_answered=self._root_answered,
-            hint=self._pages.hint,
+            hint="; ".join(filter(None, (self._pages.hint, self._files.hint))) or None,
             # That nothing is new is an answer; that no page answered is not.
             mode=Mode.INCREMENTAL if self._named is not None and not intake.counters.failed else None,
             complete=self._named is None,
@@ -285,7 +286,7 @@ class Crawl:
         status, intake, frontier = response.status, self._intake, self._frontier
         if status == 304 and visit.known is not None:
             if visit.known.document_id:
-                intake.not_modified(visit.known)
+                intake.not_modified(visit.known, response.validators)
             else:
                 await intake.revived(visit.known)
             frontier.unchanged(visit)

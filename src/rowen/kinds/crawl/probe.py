@@ -66,15 +66,20 @@ class Probe:
         findings: list[str] = []
         origin, agent = urls.origin_of(location), self.ports.fetch.user_agent
         try:
-            response = await self.fetcher.fetch(Request(origin + "/robots.txt"))
+            response = await self.fetcher.fetch(
+                Request(origin + "/robots.txt", first_bytes=robots.MAX_BYTES + 1)
+            )
             rules = robots.from_answer(response.status, response.body)
             if rules and response.status == 200:
                 if not rules.allows(location, agent):
                     findings.append(
                         "robots.txt forbids this address: nothing is indexed unless `robots=false` is set"
                     )
-                delay_s = rules.crawl_delay_s(agent)
-                findings.append("robots.txt" + (f": {delay_s:g} s between requests" if delay_s else ""))
+                delay_s, longest_s = rules.crawl_delay_s(agent), self.settings["max_crawl_delay_s"]
+                if delay_s and delay_s > longest_s:
+                    findings.append(robots.capped(urls.host_of(origin), delay_s, longest_s))
+                else:
+                    findings.append("robots.txt" + (f": {delay_s:g} s between requests" if delay_s else ""))
             if sitemap:
                 named = next(iter(rules.sitemaps), None) if rules else None
                 response = await self.fetcher.fetch(

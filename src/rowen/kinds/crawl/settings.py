@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rowen.core.params import Param, how, one_of, optional, switch, what, whole
+from rowen.core.rules.duration import Duration
 from rowen.kinds.settings import CONCURRENCY, DELAY_S, EXCLUDE, INCLUDE, MAX_DELETED_SHARE
 
 
@@ -30,5 +31,11 @@ def crawl_params(*, scope: str, max_depth: int | None) -> tuple[Param, ...]:
         ),
         CONCURRENCY,
         DELAY_S,
+        how(
+            "max_crawl_delay_s",
+            60.0,
+            "The longest time between two requests that a `Crawl-delay` of robots.txt gets",
+            Duration(0, 3600, bare="s"),
+        ),
         MAX_DELETED_SHARE,
     )

@@ -185,7 +185,14 @@ class _FullFile:
     async def _obey_robots(self, listings: Mapping[str, Listing]) -> None:
         if self._settings["robots"]:
             agent = self._ports.fetch.user_agent
-            site = SiteFiles(self._ports.store, self._client, self._intake, listings, agent=agent)
+            site = SiteFiles(
+                self._ports.store,
+                self._client,
+                self._intake,
+                listings,
+                agent=agent,
+                max_delay_s=self._settings["max_crawl_delay_s"],
+            )
             await site.hear(self._url)
             if site.forbid(self._url):
                 raise Unfetchable(f"`{self._url}`: robots.txt forbids it", url=self._url)
