@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import random
+import re
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rowen.core import hashing
-from rowen.core.section import Section
+from rowen.core.section import Form, Section, Symbol
 from rowen.core.split import MAX_CHARS, MIN_CHARS, passages, split
 
+_LINK = "[link](https://example.org/x)"
 _WORDS = (
     "alpha",
     "a_b",
     "`code`",
     "**bold**",
-    "[link](https://example.org/x)",
+    _LINK,
     "1.",
     "-",
     "#",
@@ -30,6 +32,7 @@ _line = st.one_of(
     st.builds(lambda level, words: "#" * level + " " + " ".join(words), st.integers(1, 7),
               st.lists(st.sampled_from(_WORDS), max_size=3)),
     st.sampled_from(["", "", "", "```", "```py", "````", "~~~", "---", "===", "    in", "\t", "## A {#a}"]),
+    st.sampled_from(["### `f()` {#m.f .function}", "#### `g` {#m.f.g .method}", "<!-- /m.f -->"]),
     st.integers(1, 3000).map(lambda n: "x" * n),
     st.integers(1, 300).map(lambda n: "A sentence stands here. " * n),
 )  # fmt: skip
@@ -52,9 +55,12 @@ def test_the_slices_of_any_text_tile_it_exactly(text: str) -> None:
 def test_the_slices_of_markdown_tile_it_exactly_and_none_is_too_long(text: str) -> None:
     for section in _tiles(text):
         assert len(section.text) <= MAX_CHARS
-        before, found, after = text[section.start : section.end].rpartition(section.text or "\0")
-        left = (before + after).strip()
-        assert found == section.text
+        own = section.text.replace(_LINK, "link")
+        before, found, after = (
+            text[section.start : section.end].replace(_LINK, "link").rpartition(own or "\0")
+        )
+        left = re.sub("^<!-- /.* -->", "", before + after).strip()
+        assert found == own
         # What is not own text is a heading line, possibly with its setext underline.
         assert left.count("\n") <= 1
         if section.level == 0:
@@ -224,3 +230,103 @@ def test_one_word_larger_than_a_part_is_cut_anywhere() -> None:
 def test_a_text_that_repeats_one_line_is_cut_without_peeling() -> None:
     text = "the same line again\n\n" * 20_000
     assert len(split(text)) < len(text) / MIN_CHARS + 1
+
+
+API = """\
+# Tasks {#tasks}
+
+Before.
+
+## `class TaskGroup()` {#asyncio.TaskGroup .class}
+
+A group.
+
+### `create_task(coro)` {#asyncio.TaskGroup.create_task .method}
+
+Starts one.
+
+<!-- /asyncio.TaskGroup.create_task -->
+
+More about the group.
+
+<!-- /asyncio.TaskGroup -->
+
+After.
+
+## `--quiet` {#cmdoption-q .option name=--quiet}
+
+Says nothing.
+"""
+
+
+def test_a_definition_is_a_section_with_its_symbol_and_ends_where_its_mark_stands() -> None:
+    sections = _tiles(API)
+    group, create = ("Tasks", "class TaskGroup()"), ("Tasks", "class TaskGroup()", "create_task(coro)")
+    assert [(s.heading_path, s.anchor, s.text) for s in sections] == [
+        (("Tasks",), "tasks", "Before."),
+        (group, "asyncio.TaskGroup", "A group."),
+        (create, "asyncio.TaskGroup.create_task", "Starts one."),
+        (group, "asyncio.TaskGroup", "More about the group."),
+        (("Tasks",), "tasks", "After."),
+        (("Tasks", "--quiet"), "cmdoption-q", "Says nothing."),
+    ]
+    assert [s.symbol for s in sections] == [
+        None,
+        Symbol("asyncio.TaskGroup", "class"),
+        Symbol("asyncio.TaskGroup.create_task", "method"),
+        None,
+        None,
+        Symbol("--quiet", "option"),
+    ]
+
+
+def test_the_end_of_an_unknown_definition_changes_no_path() -> None:
+    sections = _tiles("# A\n\none\n\n<!-- /nothing -->\n\ntwo\n")
+    assert [(s.heading_path, s.text) for s in sections] == [(("A",), "one"), (("A",), "two")]
+
+
+def test_a_passage_holds_the_words_of_links_and_not_their_targets() -> None:
+    text = (
+        'See [the `a[0]` guide](https://a.example/a_(b)?x=1 "title") and ![a plan](https://a.example/p.png).\n\n'
+        "```\nfound[index](call)\n```\n\nAs `found[index](call)` says; [two\nlines](<https://a.example/c>)."
+    )
+    (section,) = split(text)
+    assert section.text == (
+        "See the `a[0]` guide and a plan.\n\n"
+        "```\nfound[index](call)\n```\n\nAs `found[index](call)` says; two\nlines."
+    )
+
+
+def test_a_site_that_moves_to_another_host_keeps_its_passages() -> None:
+    here, there = (
+        split(f"# A\n\n- [One](https://{host}/one): the first\n- [Two](https://{host}/two)\n")
+        for host in ("a.example", "b.example:8080")
+    )
+    assert [s.passage_hash for s in here] == [s.passage_hash for s in there]
+
+
+def test_a_section_knows_how_much_of_it_is_links() -> None:
+    links, prose, none = split(
+        "# A\n\n- [One page](https://a.example/1)\n- [Another](https://a.example/2)\n\n"
+        "# B\n\nA long sentence about many things, with one [link](https://a.example/3) in it.\n\n"
+        "# C\n\nNone.\n"
+    )
+    assert links.link_share > 0.8
+    assert 0 < prose.link_share < 0.2
+    assert none.link_share == 0
+
+
+def test_a_section_knows_whether_it_is_prose_code_or_a_table() -> None:
+    text = "# A\n\nWords.\n\n# B\n\n```py\nprint(1)\n```\n\n# C\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n"
+    assert [s.form for s in split(text)] == [Form.PROSE, Form.CODE, Form.TABLE]
+
+
+def test_hostile_brackets_cost_no_more_than_their_length() -> None:
+    for text in (
+        "[" * 200_000,
+        "[a](" * 50_000,
+        "`[" * 100_000,
+        "[](" + "(" * 100_000,
+        "```\n" * 50_000 + "](",
+    ):
+        _tiles(text)

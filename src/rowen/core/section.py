@@ -3,6 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class Form(StrEnum):
+    """What most of a passage is."""
+
+    PROSE = "prose"
+    CODE = "code"
+    TABLE = "table"
+
+
+class Symbol(NamedTuple):
+    """What a section defines: a function, a class, a setting, a term."""
+
+    name: str
+    """As it is written in full: `asyncio.TaskGroup.create_task`, `work_mem`."""
+    kind: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,12 +35,17 @@ class Section:
     heading: str
     heading_path: tuple[str, ...]
     anchor: str | None
+    """Where a link to it leads: its own anchor, or the nearest of the sections around it."""
     start: int
     end: int
     """`content[start:end]` is this section with its heading line; the slices tile the content exactly."""
     text: str
-    """The section's own text: the slice without the heading line and outer blank lines."""
+    """The section's own text: the slice without the heading line, outer blank lines and targets of links."""
     passage_hash: bytes
+    symbol: Symbol | None = None
+    link_share: float = 0.0
+    """How much of the text is text of links, from 0 to 1."""
+    form: Form = Form.PROSE
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +55,9 @@ class Passage:
     hash: bytes
     heading_path: str
     text: str
+    link_share: float = 0.0
+    defines: bool = False
+    form: Form = Form.PROSE
 
     @property
     def embeddable(self) -> str:

@@ -3,6 +3,10 @@
 A scan for headings, not a Markdown parser: it knows fenced code, ATX headings (`## Heading {#anchor}`) and
 one-line setext headings. Lists, tables and quotes are just text to it. HTML blocks are not looked into.
 
+Definitions are headings with a kind, `#### `gather(*aws)` {#asyncio.gather .function}`, and with a `name=`
+where their anchor is not their name, or where they have none. A definition ends at the next heading of its
+level, or at the line `<!-- /asyncio.gather -->`: what follows belongs to the section around it again.
+
 Long sections are cut into parts at borders that the text around them chooses: a border becomes a cut when
 its block hashes lowest within `MIN_CHARS` on both sides. So where a part begins does not depend on what
 stands far before it: editing one paragraph of ordinary length makes one to three new parts, however long the
@@ -15,27 +19,34 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
+from typing import NamedTuple
 from zlib import crc32
 
 from rowen.core import hashing
-from rowen.core.section import Passage, Section, join_path
+from rowen.core.section import Form, Passage, Section, Symbol, join_path
 
 MIN_CHARS = 500
 """No shorter part is made of a long section, unless a neighbour that cannot be cut forces it."""
 MAX_CHARS = 2000
 """No part is longer. The mean comes out near 1,000."""
+_CLOSED = -1
+"""The level of the line that ends a definition."""
 _MAX_HEADING_CHARS = 500
 """A longer "heading" is text: every section below would carry it in its path."""
 
 # One alternative per kind of line that can matter; every other line is text. The scan looks for the
 # line break in front, which is several times faster than trying at every line start.
 _LINE = re.compile(
-    r"\n(?=[ \t#`~=-])(?: {0,3}(?P<marks>#{1,6})(?:[ \t]+(?P<title>[^\n]*))?"
+    r"\n(?=[ \t#`~=<-])(?: {0,3}(?P<marks>#{1,6})(?:[ \t]+(?P<title>[^\n]*))?"
     r"|[ \t]*(?P<fence>`{3,}|~{3,})(?P<info>[^\n]*)"
+    r"|<!-- /(?P<closed>[^\s<>]+) -->"
     r"| {0,3}(?P<under>={2,}|-{2,})[ \t]*)(?![^\n])"
 )
 _FENCE = re.compile(r"\n(?=[ \t`~])[ \t]*(?P<fence>`{3,}|~{3,})(?P<info>[^\n]*)")
-_ANCHOR = re.compile(r"\{#([^\s{}]+)\}$")
+_MARKS = re.compile(
+    r"\{(?:#(?P<anchor>[^\s{}]+)(?: \.(?P<kind>[a-z]+)(?: name=(?P<name>[^\s{}]+))?)?"
+    r"|\.(?P<of_kind>[a-z]+) name=(?P<called>[^\s{}]+))\}$"
+)
 _CLOSING_MARKS = re.compile(r"(?:^|[ \t]+)#+[ \t]*$")
 # A setext heading is a paragraph of one line; these begin something else.
 _NOT_A_PARAGRAPH = re.compile(r"(?:[ \t]*(?:[-*+>|#]|\d+[.)][ \t])| {4}|\t|[ \t]*$)")
@@ -43,6 +54,19 @@ _INLINE_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?:[ \t]+\"[^\"]*\")?\)")
 _CODE = re.compile(r"(?<!`)(`{1,3})(?!`) ?(.+?) ?(?<!`)\1(?!`)")
 _EMPHASIS = re.compile(r"(?<![\\*])(\*{1,3})(?=[^\s*])([^*]*[^\s*\\])\1")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+_FENCED = (
+    r"(?:^|(?<=\n))[ \t]*(?P<fence>`{3,}|~{3,})[^\n]*\n"
+    r"(?:(?![ \t]*(?P=fence))[^\n]*\n)*(?:[ \t]*(?P=fence)[^\n]*)?"
+)
+# Code first, so that `found[index](call)` is left alone; stretches are bounded, for hostile text.
+_LINK_OR_CODE = re.compile(
+    rf"(?P<code>{_FENCED}|(?<!`)(?P<ticks>`{{1,3}})(?!`)[^`\n]{{1,400}}(?P=ticks)(?!`))"
+    r"|!?(?<!\\)\["
+    r"(?P<words>(?:[^\[\]\n`\\]|\\[^\n]|`[^`\n]{0,200}`|\[[^\[\]\n]{0,200}\]|\n(?!\n)){0,500})"
+    r"\]\((?:<[^<>\n]{0,2000}>|[^()\s]{0,2000}(?:\([^()\s]{0,500}\)[^()\s]{0,500}){0,8})"
+    r"(?:[ \t]+\"[^\"\n]{0,500}\")?\)"
+)
+_FENCED_CODE = re.compile(_FENCED)
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*\n)+")
 _SENTENCE = re.compile(r"[.!?…][\"')\]»”’*_`]*\s+|[。！？]")
 
@@ -59,46 +83,118 @@ def split(text: str) -> list[Section]:
         return []
     text = "\n" + text  # so that every line has a line break in front; offsets are one too high until the end
     sections: list[Section] = []
-    open_above: list[tuple[int, int, tuple[str, ...]]] = []  # (level, position, path) of enclosing sections
+    above: list[_Open] = []
     for level, title, start, body, end in _headed(text):
-        heading, anchor = _read_title(title)
-        while open_above and open_above[-1][0] >= level:
-            open_above.pop()
-        parent, above = (open_above[-1][1], open_above[-1][2]) if open_above else (None, ())
-        path = (*above, heading) if level and heading else above
-        if level:
-            open_above.append((level, len(sections), path))
-        joined = join_path(path)
+        if level == _CLOSED:
+            opened, symbol = _reopened(above, title), None
+        else:
+            heading, anchor, symbol = _read_title(title)
+            while above and above[-1].level >= level:
+                above.pop()
+            parent, path, near = above[-1][1:4] if above else (None, (), None)
+            path = (*path, heading) if level and heading else path
+            key = anchor or (symbol.name if symbol else "")
+            opened = _Open(level, len(sections), path, anchor or near, parent, heading, key)
+            if level:
+                above.append(opened)
+        joined = join_path(opened.path)
         part_start = start
         for part_end in _parts(text, body, end):
-            own = _without_outer_blank_lines(text[max(body, part_start) : part_end])
-            digest = hashing.of_text(f"{joined}\n{own or heading}")
+            written = _without_outer_blank_lines(text[max(body, part_start) : part_end])
+            own, link_share = _without_targets(written)
+            digest = hashing.of_text(f"{joined}\n{own or opened.heading}")
             sections.append(
                 Section(
                     position=len(sections),
-                    level=level,
-                    parent=parent,
-                    heading=heading,
-                    heading_path=path,
-                    anchor=anchor,
+                    level=opened.level,
+                    parent=opened.parent,
+                    heading=opened.heading,
+                    heading_path=opened.path,
+                    anchor=opened.anchor,
                     start=part_start - 1,
                     end=part_end - 1,
                     text=own,
                     passage_hash=digest,
+                    symbol=symbol,
+                    link_share=link_share,
+                    form=_form(own),
                 )
             )
+            # Of a long definition the first part defines; the others go on about it.
+            symbol = None
             part_start = part_end
     return sections
+
+
+class _Open(NamedTuple):
+    """A section that others may stand in, or that goes on after a definition."""
+
+    level: int
+    position: int
+    path: tuple[str, ...]
+    anchor: str | None
+    """Its own, or that of the section around it."""
+    parent: int | None = None
+    heading: str = ""
+    key: str = ""
+    """What the end of a definition names."""
+
+
+def _reopened(above: list[_Open], closed: str) -> _Open:
+    """The section around a definition that ended; without such a definition, the one that is open."""
+    if any(one.key == closed for one in above):
+        while above.pop().key != closed:
+            pass
+    return above[-1] if above else _Open(0, 0, (), None)
 
 
 def passages(sections: Iterable[Section]) -> dict[bytes, Passage]:
     """What the sections say, each text once, by hash."""
     return {
         section.passage_hash: Passage(
-            section.passage_hash, join_path(section.heading_path), section.text or section.heading
+            section.passage_hash,
+            join_path(section.heading_path),
+            section.text or section.heading,
+            section.link_share,
+            section.symbol is not None,
+            section.form,
         )
         for section in sections
     }
+
+
+def _without_targets(text: str) -> tuple[str, float]:
+    """The text with the words of its links in place of the links, and the share of these words in it.
+
+    Where a link leads to is not what a text says: with it, a site that moves would be a new text.
+    """
+    if "](" not in text:
+        return text, 0.0
+    linked = 0
+
+    def words(found: re.Match[str]) -> str:
+        nonlocal linked
+        if found["code"] is not None:
+            return found[0]
+        if found[0][0] != "!":
+            linked += len(found["words"])
+        return found["words"]
+
+    own = _LINK_OR_CODE.sub(words, text)
+    return own, min(1.0, linked / max(1, sum(map(len, own.split()))))
+
+
+def _form(text: str) -> Form:
+    """What more than half of a text is."""
+    if "```" in text or "~~~" in text:
+        code = sum(len(found[0]) for found in _FENCED_CODE.finditer(text))
+        if code * 2 > len(text):
+            return Form.CODE
+    if "|" in text:
+        rows = sum(len(line) for line in text.splitlines() if line.startswith("|"))
+        if rows * 2 > len(text):
+            return Form.TABLE
+    return Form.PROSE
 
 
 def _headed(text: str) -> Iterator[tuple[int, str, int, int, int]]:
@@ -123,6 +219,9 @@ def _headings(text: str) -> Iterator[tuple[int, str, int, int]]:
             fence = _fence_after(fence, match)
         elif fence or match.end() - match.start() > _MAX_HEADING_CHARS:
             continue
+        elif kind == "closed":
+            after_heading = min(match.end() + 1, len(text))
+            yield _CLOSED, match["closed"], match.start() + 1, after_heading
         elif kind == "under":
             found = _setext(text, match.start() + 1, after_heading)
             if found is not None:
@@ -153,25 +252,27 @@ def _setext(text: str, under: int, after_heading: int) -> tuple[str, int] | None
     return line, start
 
 
-def _read_title(title: str) -> tuple[str, str | None]:
-    """A heading as it reads, without marks of Markdown, and its anchor."""
+def _read_title(title: str) -> tuple[str, str | None, Symbol | None]:
+    """A heading as it reads, without marks of Markdown, its anchor, and what it defines."""
     title = title.rstrip()
     if title.endswith("#"):
         title = _CLOSING_MARKS.sub("", title)
-    anchor = None
+    anchor = symbol = None
     # Looked for from its last opening on: a search from the left costs more than all the rest of this.
-    if title.endswith("}") and (found := _ANCHOR.match(title, max(title.rfind("{#"), 0))):
-        anchor, title = found[1], title[: found.start()]
+    if title.endswith("}") and (found := _MARKS.match(title, max(title.rfind("{"), 0))):
+        anchor, title = found["anchor"], title[: found.start()]
+        name, kind = found["called"] or found["name"] or anchor, found["of_kind"] or found["kind"]
+        symbol = Symbol(name, kind) if kind else None
     if "[" in title:
         title = _INLINE_LINK.sub(r"\1", title)
     if "`" not in title:
-        return _without_marks(title).strip(), anchor
+        return _without_marks(title).strip(), anchor, symbol
     pieces: list[str] = []
     low = 0
     for code in _CODE.finditer(title):
         pieces += (_without_marks(title[low : code.start()]), code[2])
         low = code.end()
-    return "".join((*pieces, _without_marks(title[low:]))).strip(), anchor
+    return "".join((*pieces, _without_marks(title[low:]))).strip(), anchor, symbol
 
 
 def _without_marks(prose: str) -> str:

@@ -47,6 +47,7 @@ _CLASSES = frozenset((
     # previous and next
     "pagination", "pagination-nav", "prev-next", "prev-next-area", "prev-next-footer", "rst-footer-buttons",
     "page-nav", "pager", "doc-pagination", "related-pages", "md-footer", "VPDocFooter", "bottom-of-page",
+    "navheader", "navfooter", "related",
     # edit this page, when it was edited
     "edit-this-page", "theme-edit-this-page", "edit-page-link", "edit-link", "edit-page", "md-source-file",
     "md-content__button", "theme-last-updated", "last-updated", "lastupdated", "last-update", "page-edit",

@@ -1,7 +1,8 @@
 """Definition lists, which Markdown does not have.
 
-Short ones become lists, `- **term**: text`. Those that hold code, tables or several paragraphs, as API
-references do, become terms in bold or as code above plain text: nothing is indented out of shape.
+Terms that have an address, as in API references and manuals, become sections of their own: see `sections.py`.
+Other short lists become lists, `- **term**: text`; those that hold code, tables or several paragraphs become
+terms in bold or as code above plain text, so that nothing is indented out of shape.
 """
 
 from __future__ import annotations
@@ -10,22 +11,123 @@ from collections.abc import Iterator
 
 from turbohtml import Element, Text
 
+from rowen.adapters.convert.html.sections import Definition, Place, open_section, signature_of, usable
+
 _TOO_MUCH_FOR_AN_ITEM = "pre, table, blockquote, h1, h2, h3, h4, h5, h6, p + p, div"
+_DEFINES_NOTHING = frozenset(("footnote", "citation", "field-list", "option-list", "toc", "simple"))
+_DOMAINS = frozenset(("py", "c", "cpp", "js", "std", "rst", "php", "rb", "go", "java", "sh", "http"))
+# What the class of a list, or of a term's code, says that a thing is.
+_KINDS = {
+    "cmdoption": "option", "envvar": "variable", "envar": "variable", "glossary": "term", "describe": "term",
+    "varname": "setting", "structfield": "field", "literal": "value", "command": "command", "type": "type",
+    "classname": "class", "function": "function", "option": "option", "symbol": "symbol", "filename": "file",
+}  # fmt: skip
+_NAMES_OF_OPTIONS = ("-", "/")
 
 
-def reshape_definitions(lists: list[Element]) -> None:
+def reshape_definitions(lists: list[tuple[Element, Place]]) -> None:
+    """Lists in page order, each with its place among the headings."""
+    inside: dict[Element, Place] = {}
+    """The places that the definitions found so far make for the lists in them."""
+    found: list[tuple[Element, dict[Element, Definition], Place]] = []
+    for outer, place in lists:
+        around = (node for node in outer.ancestors if isinstance(node, Element))
+        place = next((inside[node] for node in around if node in inside), place)
+        definitions = _definitions(outer, place)
+        last = place
+        for node in _entries(outer):
+            if node in definitions:
+                last = place.inside(definitions[node])
+            elif node.tag == "dd" and definitions:
+                inside[node] = last
+        found.append((outer, definitions, place))
     # From the inside out, so that an outer list sees what became of its inner ones.
-    for outer in reversed(lists):
-        entries = list(_entries(outer))
-        signatures = [node for node in entries if node.tag == "dt" and node.has_class("sig")]
-        for signature in signatures:
-            _as_code(signature)
-        if signatures or any(
-            node.tag == "dd" and node.select_one(_TOO_MUCH_FOR_AN_ITEM) is not None for node in entries
-        ):
-            _flatten(outer, entries)
+    for outer, definitions, place in reversed(found):
+        if definitions:
+            _as_sections(outer, definitions, place)
         else:
-            _itemise(outer, entries)
+            _as_text(outer)
+
+
+def _definitions(outer: Element, place: Place) -> dict[Element, Definition]:
+    """What the terms of a list define, where they have an address or are lists of names by their kind."""
+    classes = (outer.attr("class") or "").split()
+    if not _DEFINES_NOTHING.isdisjoint(classes):
+        return {}
+    kind = _kind_of_list(classes)
+    terms = [node for node in _entries(outer) if node.tag == "dt"]
+    found = {}
+    for term in terms:
+        anchor = _anchor(term)
+        if anchor or ("variablelist" in classes and term.select_one("code") is not None):
+            definition = _definition(term, anchor, kind, place)
+            if definition.anchor or usable(definition.name):
+                found[term] = definition
+    # One address in a long list is that of the list.
+    return found if len(found) * 2 >= len(terms) else {}
+
+
+def _kind_of_list(classes: list[str]) -> str:
+    named = [name for name in classes if name not in _DOMAINS and name.isalpha()]
+    if classes and (classes[0] in _DOMAINS or classes[0] in _KINDS) and named:
+        return _KINDS.get(named[0], named[0])
+    return ""
+
+
+def _anchor(term: Element) -> str:
+    inner = term.select_one("a[id], a[name], span[id]")
+    anchor = term.attr("id") or (inner and (inner.attr("id") or inner.attr("name")))
+    return anchor if anchor and usable(anchor) else ""
+
+
+def _definition(term: Element, anchor: str, kind: str, place: Place) -> Definition:
+    if term.has_class("sig"):
+        called = "".join("".join(part.text.split()) for part in term.select(".sig-prename, .sig-name"))
+        is_id = kind != "option" and called and anchor.endswith(called.rpartition(".")[2])
+        name = anchor if is_id else called or anchor
+        return place.definition(anchor, kind or "term", name, signature_of(term), code=True)
+    codes = term.select("code, tt, kbd")
+    words = signature_of(term)
+    if not codes:
+        return place.definition(anchor, kind or "term", words, words)
+    names = ["".join(code.text.split()) for code in codes]
+    options = [name for name in names if name.startswith(_NAMES_OF_OPTIONS)]
+    name = max(options, key=len).partition("=")[0] if options else names[0]
+    if not kind:
+        kind = next((_KINDS[one] for one in (codes[0].attr("class") or "").split() if one in _KINDS), "term")
+    return place.definition(anchor, kind, name, words, code=True)
+
+
+def _as_sections(outer: Element, definitions: dict[Element, Definition], place: Place) -> None:
+    defined: Definition | None = None
+    text: Element | None = None
+    for node in list(_entries(outer)):
+        if node.tag == "dd":
+            node.tag, text = "div", node
+            continue
+        if defined is not None and text is not None:
+            text.insert_after(defined.end())
+        defined, text = definitions.get(node), None
+        if defined is not None:
+            open_section(node, defined, place)
+        else:
+            _as_paragraph(node)
+    if defined is not None and text is not None:
+        text.insert_after(defined.end())
+    outer.tag = "div"
+
+
+def _as_text(outer: Element) -> None:
+    entries = list(_entries(outer))
+    signatures = [node for node in entries if node.tag == "dt" and node.has_class("sig")]
+    for signature in signatures:
+        _as_code(signature)
+    if signatures or any(
+        node.tag == "dd" and node.select_one(_TOO_MUCH_FOR_AN_ITEM) is not None for node in entries
+    ):
+        _flatten(outer, entries)
+    else:
+        _itemise(outer, entries)
 
 
 def _entries(outer: Element) -> Iterator[Element]:
@@ -41,7 +143,7 @@ def _entries(outer: Element) -> Iterator[Element]:
 def _as_code(signature: Element) -> None:
     """An API signature is code: `f(a, *, b=None)`, not a line of emphasised words."""
     code = Element("code")
-    code.set_text(" ".join(signature.text.split()))
+    code.set_text(signature_of(signature))
     signature.clear()
     signature.append(code)
 
@@ -49,12 +151,16 @@ def _as_code(signature: Element) -> None:
 def _flatten(outer: Element, entries: list[Element]) -> None:
     for node in entries:
         if node.tag == "dt":
-            if node.select_one("code, strong, b, p, div") is None:
-                node.wrap_children(Element("strong"))
-            node.tag = "p"
+            _as_paragraph(node)
         elif node.tag == "dd":
             node.tag = "div"
     outer.tag = "div"
+
+
+def _as_paragraph(term: Element) -> None:
+    if term.select_one("code, strong, b, p, div") is None:
+        term.wrap_children(Element("strong"))
+    term.tag = "p"
 
 
 def _itemise(outer: Element, entries: list[Element]) -> None:

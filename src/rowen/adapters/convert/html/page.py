@@ -13,6 +13,7 @@ from turbohtml import Document, Element, Markdown, parse
 
 from rowen.adapters.convert.html.content import least_pruned, main_content
 from rowen.adapters.convert.html.reshape import reshape
+from rowen.adapters.convert.html.sections import with_ends
 from rowen.adapters.convert.tidy import tidy
 from rowen.core.document import Converted
 from rowen.core.web import urls
@@ -54,9 +55,9 @@ def convert_html(text: str, url: str) -> Converted:
     page_title = _words(document.select_one("title"))
     metadata = _metadata(document)
 
-    heading, markdown = _render(main_content(document), base)
+    heading, markdown = _render(main_content(document), base, page_title)
     if not markdown:
-        heading, markdown = _render(least_pruned(parse(text, positions=False)), base)
+        heading, markdown = _render(least_pruned(parse(text, positions=False)), base, page_title)
     title = heading or page_title or url
     if not heading and (markdown or page_title):
         # The title is part of what the page says: it must be found, and its change is a change.
@@ -70,17 +71,29 @@ def convert_html(text: str, url: str) -> Converted:
     )
 
 
-def _render(content: Element | None, base: str) -> tuple[str, str]:
+def _render(content: Element | None, base: str, page_title: str) -> tuple[str, str]:
     """(the first h1, the Markdown) of a content."""
     if content is None:
         return "", ""
+    _promote_title(content, page_title)
     heading = reshape(content)
     content.resolve_links(base)
-    markdown = tidy(content.to_markdown(_OPTIONS))
+    markdown = with_ends(tidy(content.to_markdown(_OPTIONS)))
     if "@" in markdown:
         # A password in a link must not be stored.
         markdown = _CREDENTIALS.sub(r"\1", markdown)
     return heading, markdown
+
+
+def _promote_title(content: Element, page_title: str) -> None:
+    """A page whose first heading is its title, only lower: the title is not written twice."""
+    first = content.select_one("h1, h2, h3")
+    if first is not None and first.tag != "h1" and content.select_one("h1") is None:
+        words = _words(first).rstrip("¶# ")
+        if words and (
+            words == page_title or page_title.startswith((f"{words} —", f"{words} -", f"{words} |"))
+        ):
+            first.tag = "h1"
 
 
 def _base(document: Document, url: str) -> str:

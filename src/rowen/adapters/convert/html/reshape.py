@@ -12,31 +12,47 @@ from turbohtml import Element, Node, Text
 
 from rowen.adapters.convert.html.codeblocks import reshape_code
 from rowen.adapters.convert.html.definitions import reshape_definitions
+from rowen.adapters.convert.html.entries import reshape_entries
+from rowen.adapters.convert.html.sections import Place, usable
 from rowen.adapters.convert.html.tables import reshape_tables
 
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
-_OTHERS = ("pre", "table", "dl", "img", "sup", "math", "label", "summary")
+_OTHERS = ("pre", "table", "img", "sup", "math", "label", "summary")
 # Zero-width spaces stand for the permalink in some themes.
 _PERMALINK = re.compile(
     "[\\s\u200b\ufeff¶#§🔗⚓∞]*|permalink|link|anchor|link to this heading", re.IGNORECASE
 )
-_USABLE_ANCHOR = re.compile(r"[^\s{}]{1,200}")
+_NOTES = frozenset(("note", "tip", "warning", "caution", "important", "sidebar"))
+_MAX_TITLE_OF_A_NOTE = 60
+# Ids of boxes that hold a whole page.
+_BOXES = frozenset(("content", "main", "body", "page", "wrapper", "root", "app", "container", "document"))
 
 
 def reshape(content: Element) -> str:
     """Works in place; answers with the words of the first h1, or nothing."""
     title = ""
     found: dict[str, list[Element]] = {tag: [] for tag in _OTHERS}
-    for element in list(content.iter_elements((*_HEADINGS, *_OTHERS))):
+    lists: list[tuple[Element, Place]] = []
+    place = Place(1)
+    for element in list(content.iter_elements((*_HEADINGS, *_OTHERS, "dl"))):
+        if element.tag == "dl":
+            lists.append((element, place))
+            continue
         if element.tag in found:
-            found[element.tag].append(element)
+            if element.tag != "table" or not reshape_entries(element, place):
+                found[element.tag].append(element)
+            continue
+        if _is_title_of_a_note(element):
+            element.wrap_children(Element("strong"))
+            element.tag = "p"
             continue
         words = _reshape_heading(element)
+        place = Place(int(element.tag[1])) if words else place
         if words and not title and element.tag == "h1":
             title = words
     reshape_code(content, found["pre"])
     reshape_tables(found["table"])
-    reshape_definitions(found["dl"])
+    reshape_definitions(lists)
     _reshape_images(found["img"])
     _reshape_formulas(found["math"])
     for raised in found["sup"]:
@@ -55,6 +71,17 @@ def reshape(content: Element) -> str:
     return title
 
 
+def _is_title_of_a_note(heading: Element) -> bool:
+    """DocBook writes the word above a note as a heading."""
+    parent = heading.parent
+    return (
+        isinstance(parent, Element)
+        and parent.tag == "div"
+        and not _NOTES.isdisjoint((parent.attr("class") or "").split())
+        and len(heading.text) <= _MAX_TITLE_OF_A_NOTE
+    )
+
+
 def _reshape_heading(heading: Element) -> str:
     anchor = _anchor(heading)
     for link in heading.select("a"):
@@ -65,7 +92,7 @@ def _reshape_heading(heading: Element) -> str:
     words = " ".join(heading.text.split())
     if not words:
         heading.decompose()
-    elif anchor is not None and _USABLE_ANCHOR.fullmatch(anchor):
+    elif anchor is not None and usable(anchor):
         heading.append(Text(f" {{#{anchor}}}"))
     return words
 
@@ -75,15 +102,12 @@ def _anchor(heading: Element) -> str | None:
     own = heading.attr("id")
     if own:
         return own
-    parent = heading.parent
-    if isinstance(parent, Element):
-        outer = _name(parent)
-        opens_it = parent.tag in ("section", "header", "hgroup", "a") or parent.has_class("section")
-        if outer and opens_it and all(_is_empty(node) for node in heading.previous_siblings):
-            return outer
     inner = heading.select_one("a[id], a[name], span[id]")
     if inner is not None:
         return _name(inner)
+    opened = _opened_by(heading)
+    if opened is not None:
+        return opened
     for node in heading.previous_siblings:
         if isinstance(node, Element):
             if _is_empty(node):
@@ -94,6 +118,19 @@ def _anchor(heading: Element) -> str | None:
                 return named
         if not _is_empty(node):
             break
+    return None
+
+
+def _opened_by(heading: Element) -> str | None:
+    """The id of the nearest box around a heading in which nothing is said before it."""
+    node = heading
+    for outer in heading.ancestors:
+        if not isinstance(outer, Element) or not all(_is_empty(before) for before in node.previous_siblings):
+            return None
+        name = _name(outer)
+        if name and name.lower() not in _BOXES and outer.tag != "body":
+            return name
+        node = outer
     return None
 
 

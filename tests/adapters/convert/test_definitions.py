@@ -1,0 +1,95 @@
+"""What a page defines becomes sections of its own."""
+
+from __future__ import annotations
+
+from rowen.adapters.convert.html.page import convert_html
+from rowen.core.section import Section
+from rowen.core.split import split
+
+URL = "https://docs.example/page.html"
+
+SPHINX = """<main><h1>Tasks</h1><p>Before.</p>
+<dl class="py class"><dt class="sig sig-object py" id="aio.Group"><em class="property">class </em>
+<span class="sig-prename descclassname">aio.</span><span class="sig-name descname">Group</span>
+<span class="sig-paren">(</span><em>size=1</em>)<a class="headerlink" href="#aio.Group">¶</a></dt>
+<dd><p>A group.</p>
+<dl class="py method"><dt class="sig sig-object py" id="aio.Group.start">
+<span class="sig-name descname">start</span>()</dt><dd><p>Starts.</p></dd></dl>
+<p>More of the group.</p></dd></dl>
+<p>After.</p>
+<dl class="std option"><dt class="sig sig-object std" id="cmdoption-q">
+<span class="sig-name descname">--quiet</span></dt>
+<dd><p>Says nothing.</p></dd></dl>
+<dl class="glossary"><dt id="term-jar">jar<a class="headerlink" href="#term-jar">¶</a></dt><dd>
+<p>Glass.</p></dd></dl>
+</main>"""
+
+DOCBOOK = """<html><head><title>20.4. Memory</title></head><body id="docContent">
+<div class="navheader"><table><tr><td><a href="a.html">Prev</a></td><td><a href="b.html">Up</a></td>
+</tr></table></div>
+<div class="sect1" id="MEMORY"><div class="titlepage"><div><div><h2 class="title">20.4. Memory</h2>
+</div></div></div>
+<div class="variablelist"><dl class="variablelist">
+<dt id="GUC-WORK-MEM"><span class="term">
+<code class="varname">work_mem</code> (<code class="type">integer</code>)</span></dt>
+<dd><p>Sets the memory.</p><div class="note"><h3 class="title">Note</h3><p>Per sort.</p></div></dd>
+<dt><span class="term"><code class="option">-q</code><br></span><span class="term">
+<code class="option">--quiet</code></span></dt>
+<dd><p>Be quiet.</p></dd></dl></div>
+<table><thead><tr><th class="func_table_entry">Function</th></tr></thead><tbody>
+<tr><td class="func_table_entry"><p class="func_signature"><a id="id-1" class="indexterm"></a>
+<code class="function">abs</code> ( <code class="type">numeric</code> )</p><p>Absolute value.</p></td>
+</tr></tbody></table>
+<div class="sect2" id="MORE"><div class="titlepage"><div><div><h3 class="title">More</h3></div></div>
+</div><p>Text.</p></div>
+</div><div class="navfooter"><a href="c.html">Next</a></div></body></html>"""
+
+
+def _sections(page: str) -> list[Section]:
+    return split(convert_html(page, URL).text)
+
+
+def test_definitions_of_sphinx_have_their_anchor_kind_name_and_place() -> None:
+    found = [(s.symbol, s.anchor, " › ".join(s.heading_path)) for s in _sections(SPHINX) if s.symbol]
+    assert found == [
+        (("aio.Group", "class"), "aio.Group", "Tasks › aio.Group()"),
+        (("aio.Group.start", "method"), "aio.Group.start", "Tasks › aio.Group() › start()"),
+        (("--quiet", "option"), "cmdoption-q", "Tasks › --quiet"),
+        (("jar", "term"), "term-jar", "Tasks › jar"),
+    ]
+
+
+def test_text_after_a_definition_belongs_to_what_stands_around_it() -> None:
+    own = {s.text: s.heading_path[-1] for s in _sections(SPHINX)}
+    assert own["More of the group."] == "aio.Group()"
+    assert own["After."] == "Tasks"
+
+
+def test_the_signature_of_a_definition_is_the_first_line_of_its_text() -> None:
+    (group,) = [s for s in _sections(SPHINX) if s.symbol and s.symbol.name == "aio.Group"]
+    assert group.text.startswith("`class aio.Group (size=1)`\n\nA group.")
+
+
+def test_settings_options_and_functions_of_docbook_are_definitions() -> None:
+    found = [(s.symbol, s.anchor) for s in _sections(DOCBOOK) if s.symbol]
+    assert found == [
+        (("work_mem", "setting"), "GUC-WORK-MEM"),
+        (("--quiet", "option"), "MEMORY"),
+        (("abs", "function"), "id-1"),
+    ]
+
+
+def test_a_page_of_docbook_keeps_no_navigation_and_every_section_has_an_anchor() -> None:
+    converted = convert_html(DOCBOOK, URL)
+    assert converted.title == "20.4. Memory"
+    assert converted.text.startswith("# 20.4. Memory {#MEMORY}\n")
+    assert not {"Prev", "Up", "Next"} & set(converted.text.split())
+    assert "**Note**" in converted.text
+    assert all(s.anchor for s in split(converted.text))
+
+
+def test_a_heading_takes_the_id_of_the_box_it_opens_and_of_no_other() -> None:
+    page = """<main><h1>T</h1><div id="wrapper-a"><div class="title"><h2>One</h2></div></div>
+    <div id="box"><p>First said.</p><h2>Two</h2></div><div id="content"><h2>Three</h2></div></main>"""
+    assert [(s.heading, s.anchor) for s in _sections(page)] == [
+        ("T", None), ("One", "wrapper-a"), ("Two", None), ("Three", None)]  # fmt: skip
