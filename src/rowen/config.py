@@ -124,6 +124,12 @@ class ServiceConfig:
     max_body_bytes: int = setting(
         1_000_000, help="Larger request bodies are refused", low=1_000, high=1_000_000_000
     )
+    max_connections: int = setting(
+        1000, help="Connections at a time; fewer where `ulimit -n` is small", low=16, high=1_000_000
+    )
+    max_connections_per_address: int = setting(
+        250, help="Connections of one address at a time; 0 for no limit", low=0, high=1_000_000
+    )
     allowed_roots: str = setting(
         "", help="Folders whose files and repositories may be added by API, separated by commas"
     )

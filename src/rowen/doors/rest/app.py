@@ -31,6 +31,7 @@ from rowen.doors.rest.routes import (
     health,
     history,
     reading,
+    reference,
     runs,
     sources,
     syncing,
@@ -93,8 +94,8 @@ def create_app(
         summary="Keeps searchable copies of outside sources up to date",
         openapi_tags=TAGS,
         telemetry=cast(TelemetryConfig, tracing.telemetry(enabled=config.service.otel)),
+        docs_url=None,
         redoc_url=None,
-        swagger_ui_oauth2_redirect_url=None,
         generate_unique_id_function=lambda route: route.name,
         middleware=[
             Middleware(Frame, metrics=metrics, monotonic=clock.monotonic),
@@ -128,6 +129,7 @@ def create_app(
     app.include_router(webhook_router(ports, queue))
     app.include_router(health.health_router(ports, queue, metrics))
     _describe_problems(app)
+    app.include_router(reference.router(app.openapi))
     for path, mounted in (mounts or {}).items():
         # Also without a slash at the end: a redirect would lose the bodies of some clients.
         app.router.routes.append(Route(path, mounted, include_in_schema=False))

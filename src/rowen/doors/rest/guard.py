@@ -26,7 +26,7 @@ from rowen.errors import RowenError
 from rowen.ports.clock import Clock
 from rowen.ports.store.store import Store
 
-OPEN = frozenset(("/health/live", "/health/ready", "/openapi.json", "/docs"))
+OPEN = frozenset(("/health/live", "/health/ready", "/openapi.json", "/docs", "/docs/style.css"))
 """Without a token, from anywhere."""
 HOOKS = "/webhooks/"
 """Their senders have no token and sign instead; their routes limit the bodies themselves."""

@@ -43,5 +43,6 @@ def answers(
     described: dict[str, Any] = {
         "responses": declared(*refusals) | (also or {}),
         "dependencies": [needs(scope)],
+        "openapi_extra": {"x-rowen-scope": scope.value},
     }
     return described | {"response_model": model(shape)} if shape else described

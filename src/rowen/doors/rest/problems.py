@@ -67,6 +67,7 @@ _REASONS = {
     422: "invalid",
     429: "too_many_requests",
     500: "bug",
+    503: "too_many_connections",
 }
 
 

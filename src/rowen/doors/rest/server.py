@@ -10,11 +10,11 @@ import asyncio
 import errno
 import logging
 import socket
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, contextmanager
 from dataclasses import dataclass
 from ipaddress import ip_address
-from typing import Protocol
+from typing import Protocol, cast
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -22,6 +22,7 @@ from starlette.types import ASGIApp
 from rowen.config import Config, ServiceConfig
 from rowen.doors.rest import logs
 from rowen.doors.rest.app import create_app
+from rowen.doors.rest.connections import Connections, Limits
 from rowen.engine.leases import orchestrator_lease
 from rowen.engine.ports import Ports
 from rowen.errors import ConfigError
@@ -34,10 +35,12 @@ GRACE_S = 3
 
 KEEP_ALIVE_S = 15
 """How long a connection may stay open between two requests."""
-MAX_CONNECTIONS = 1000
-"""More at a time are answered with 503 by the server below, before anything of ours is asked."""
-
 BACKLOG = 2048
+"""Connections that may wait to be accepted."""
+AT_ONCE = 128
+"""Connections that are accepted at once; more would run out of files before one of them is looked at."""
+OTHER_FILES = 256
+"""Of the files that the process may open: for the store, for fetching, and for connections being accepted."""
 HIGHEST_PORT = 65_535
 
 _log = logging.getLogger("rowen.rest")
@@ -157,6 +160,12 @@ async def _look_after(ports: Ports, service: Service, queue: SyncQueue) -> None:
 
 
 class HttpServer(uvicorn.Server):
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        for listening in sockets or ():
+            # The server below takes one figure for both: how many wait, and how many are accepted at once.
+            listening.listen(BACKLOG)
+
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Signals are the caller's affair: they end more than this server."""
@@ -175,8 +184,32 @@ def http_settings(config: ServiceConfig, app: ASGIApp) -> uvicorn.Config:
         forwarded_allow_ips=proxies,
         timeout_graceful_shutdown=GRACE_S,
         timeout_keep_alive=KEEP_ALIVE_S,
-        limit_concurrency=MAX_CONNECTIONS,
+        backlog=AT_ONCE,
+        http=cast("type[asyncio.Protocol]", Connections(connection_limits(config, proxies)).protocol),
     )
+
+
+def connection_limits(
+    config: ServiceConfig, proxies: Sequence[str] = (), *, files: int | None = None
+) -> Limits:
+    """What the settings say, and never more than the files this process may open (`ulimit -n`)."""
+    if files is None:
+        files = _open_files()
+    room = config.max_connections if files is None else max(files - OTHER_FILES, files // 4)
+    return Limits(
+        total=min(config.max_connections, room),
+        per_address=config.max_connections_per_address,
+        proxies=tuple(proxies),
+    )
+
+
+def _open_files() -> int | None:
+    try:
+        import resource
+    except ImportError:  # there are systems without it
+        return None
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return None if soft == resource.RLIM_INFINITY else soft
 
 
 def bound(address: Address) -> socket.socket:

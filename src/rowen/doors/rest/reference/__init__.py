@@ -1,0 +1,1 @@
+"""`/docs`: the description of the API as one page, without a script."""
