@@ -81,3 +81,12 @@ async def test_kinds_and_times_filter(store: Store) -> None:
     assert await found(store, asking("barley", kinds=frozenset({"files"}))) == []
     assert await found(store, asking("barley", since=NOW)) == [A]
     assert await found(store, asking("barley", since=LATER)) == []
+
+
+async def test_places_of_one_text_share_its_content(store: Store) -> None:
+    one, two = await a_source(store, "one"), await a_source(store, "two")
+    await a_generation(store, one, {A: "# Barley\n\nbarley", B: "# Barley\n\nbarley and oats"})
+    await a_generation(store, two, {B: "# Barley\n\nbarley"})
+    places = (await store.search_snapshot(asking("barley"))).places
+    contents = {(place.source, place.reference): place.content_id for place in places}
+    assert contents["one", A] == contents["two", B] != contents["one", B]

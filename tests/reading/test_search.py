@@ -117,7 +117,10 @@ async def test_the_same_text_at_two_addresses_is_two_hits_in_order(
 
 
 async def test_other_matching_sections_come_with_their_document(shelf: Shelf, embedder: FakeEmbedder) -> None:
-    shelf.places = [replace(place, document_id=1, url="https://d.test/all") for place in shelf.places]
+    shelf.places = [
+        replace(place, document_id=1, url="https://d.test/all", position=number)
+        for number, place in enumerate(shelf.places)
+    ]
     answer = await ask(shelf, "queue connection", embedder, mode=SearchMode.KEYWORD)
     (hit,) = answer.hits
     assert hit.heading_path == "Queues"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 
 from rowen.core.search import rank
-from rowen.core.search.hit import Answer, Filters, Hit, Place, SearchMode, SectionHit
+from rowen.core.search.hit import AlsoAt, Answer, Filters, Hit, Place, SearchMode, SectionHit
 from rowen.core.search.query import terms as terms_of
 from rowen.core.search.snippet import snippet
 from rowen.errors import EmbedderUnavailable, UserError
@@ -108,6 +108,10 @@ def _hit(found: rank.Group, terms: list[str]) -> Hit:
         generation=place.generation,
         fetched_at=place.fetched_at,
         document_id=place.document_id,
+        also_at=tuple(
+            AlsoAt(document_id=one.document_id, source=one.source, version=one.version, url=_address(one))
+            for one in found.also_at
+        ),
         sections=tuple(
             SectionHit(
                 heading_path=other.place.heading_path,

@@ -135,3 +135,27 @@ def test_a_title_that_is_the_question_counts_most() -> None:
     assert title_share("Index - J", ["json"]) == 0.0
     assert 0 < title_share("json - JSON encoder and decoder", ["json"]) < 1
     assert title_share("", ["json"]) == title_share("json", []) == 0.0
+
+
+def test_documents_with_the_same_text_are_one_hit_that_names_the_others() -> None:
+    twins = [place(1, document, content_id=7, position=0) for document in (3, 1, 2)]
+    sections = [place(2, document, content_id=7, position=1) for document in (3, 1, 2)]
+    other = place(1, 4, content_id=8, position=0)
+    scores = {1: 0.9, 2: 0.5}
+
+    one, apart = group([*sections, *twins, other], scores, 10)
+
+    assert (one.best.place.document_id, [p.document_id for p in one.also_at]) == (1, [2, 3])
+    assert [ranked.place.passage_id for ranked in one.others] == [2]
+    assert (apart.best.place, apart.also_at) == (other, ()), "one passage in another text is another hit"
+    assert [g.also_at[0].position for g in group([*sections, *twins], scores, 10, per_document=False)] == [
+        0,
+        1,
+    ]
+    assert len(group([*sections, *twins, other], scores, 1)) == 1
+
+
+def test_the_best_title_leads_the_documents_with_the_same_text() -> None:
+    twins = [place(1, 1, content_id=7, title="Print"), place(1, 2, content_id=7, title="Queue")]
+    (one,) = group(twins, {1: 0.9}, 10, terms=["queue"])
+    assert one.best.place.document_id == 2

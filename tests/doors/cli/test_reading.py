@@ -322,3 +322,13 @@ def test_embed_says_when_nothing_is_missing(rowen: Rowen, orchard: Site) -> None
     answer = rowen("embed", "--json").json
     assert (answer["embedded"], answer["missing"], answer["error"]) == (0, 0, None)
     assert rowen("status", "--json").json["embedding"]["search_model"] == answer["model"]
+
+
+def test_the_same_text_at_another_address_is_a_line_of_the_hit(rowen: Rowen, orchard: Site) -> None:
+    orchard.set("/pear-tree.html", orchard.pages["/plum.html"].body)
+    orchard.set("/", orchard.pages["/"].body + '<a href="/pear-tree.html">one more</a>')
+    rowen("sync", "orchard")
+    (hit, *_) = rowen("search", "plum cool", "--mode", "keyword", "--json").json["hits"]
+    assert [one["url"].partition("#")[0] for one in hit["also_at"]] == [f"{orchard.url}/plum.html"]
+    shown = rowen("search", "plum cool", "--mode", "keyword").out
+    assert f"same text at {orchard.url}/plum.html" in shown

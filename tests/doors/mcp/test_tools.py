@@ -177,6 +177,16 @@ async def test_a_search_is_narrowed_to_the_best_version(world: World) -> None:
         assert {hit["version"] for hit in found["hits"]} == {searched}
 
 
+async def test_the_same_text_in_two_sources_is_one_hit_that_names_the_other(world: World) -> None:
+    await sources.add(world.ports, world.site.url + "/plum.html", name="fruit")
+    await world.sync("fruit")
+    result = await call(world, "search_docs", query="plum cool")
+    hit = result.structured_content["hits"][0]
+    (other,) = hit["also_at"]
+    assert {hit["source"], other["source"]} == {"fruit", "orchard"}
+    assert f"   same text at: {other['url']}" in said(result).splitlines()
+
+
 async def test_that_a_search_is_degraded_is_passed_on(world: World) -> None:
     world.embedder.down = True
     result = await call(world, "search_docs", query="plum")

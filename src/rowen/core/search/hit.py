@@ -42,6 +42,8 @@ class Place:
     heading_path: str
     anchor: str | None
     text: str
+    content_id: int = 0
+    """The same for all documents with this text; 0 where that is not known."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -50,6 +52,16 @@ class SectionHit:
     url: str
     snippet: str
     score: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AlsoAt:
+    """Another document with the very same text."""
+
+    document_id: int
+    source: str
+    version: str
+    url: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -67,6 +79,7 @@ class Hit:
     fetched_at: datetime
     sections: tuple[SectionHit, ...] = ()
     """The other sections of the document that matched."""
+    also_at: tuple[AlsoAt, ...] = ()
     document_id: int = 0
     """To read the whole of it."""
 

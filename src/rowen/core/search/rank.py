@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 
 from rowen.core.search.hit import Place
 from rowen.core.search.query import terms as words_of
@@ -23,6 +24,10 @@ TITLE_WEIGHT = 0.25
 """A page whose title is the question outranks an index that mentions it often."""
 
 
+_Text = tuple[int, tuple[int, int] | None]
+"""A content, or one place of it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ranked:
     place: Place
@@ -35,6 +40,8 @@ class Group:
 
     best: Ranked
     others: tuple[Ranked, ...] = ()
+    also_at: tuple[Place, ...] = ()
+    """The same section in other documents that have the same text."""
 
 
 def alpha_for(model_alpha: float, query: str) -> float:
@@ -68,8 +75,8 @@ def group(
 ) -> list[Group]:
     """The best `limit` documents, each with its best section first, or the best sections on their own.
 
-    The same text at two addresses is two hits. Equal scores stand in the order of source, address and
-    position, so that the same question has the same answer.
+    Documents with the same text are one hit, the best of them. Equal scores stand in the order of source,
+    address and position, so that the same question has the same answer.
     """
     bonus = cache(lambda title: TITLE_WEIGHT * title_share(title, terms))
     ranked = sorted(
@@ -80,11 +87,16 @@ def group(
         ),
         key=_order,
     )
-    if not per_document:
-        return [Group(one) for one in ranked[:limit]]
-    documents: dict[int, list[Ranked]] = {}
+    texts: dict[_Text, list[Ranked]] = {}
+    also_at: dict[_Text, dict[int, Place]] = {}
     for one in ranked:
-        sections = documents.setdefault(one.place.document_id, [])
+        place = one.place
+        section = None if per_document else (place.position, place.passage_id)
+        text = place.content_id or -place.document_id, section
+        sections = texts.setdefault(text, [])
+        if sections and place.document_id != sections[0].place.document_id:
+            also_at.setdefault(text, {}).setdefault(place.document_id, place)
+            continue
         # A passage repeated within its document, or another part of one long section, says nothing new.
         if len(sections) <= MAX_OTHER_SECTIONS and all(
             one.place.passage_id != seen.place.passage_id
@@ -92,8 +104,10 @@ def group(
             for seen in sections
         ):
             sections.append(one)
-    best = list(documents.values())[:limit]
-    return [Group(sections[0], tuple(sections[1:])) for sections in best]
+    return [
+        Group(sections[0], tuple(sections[1:]), tuple(also_at.get(text, {}).values()))
+        for text, sections in islice(texts.items(), limit)
+    ]
 
 
 def _order(one: Ranked) -> tuple[float, str, str, str, int]:

@@ -25,6 +25,7 @@ from rowen.engine.run import Receipt
 from rowen.reading.read import Changes, Excerpt, Heading, Touched
 
 HEADINGS_LISTED = 6
+SAME_LISTED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,10 @@ def search(found: Found, verified: Mapping[str, datetime | None], *, hint: str) 
         if hit.sections:
             also = " | ".join(one_line(one.heading_path, 80) for one in hit.sections)
             lines.append(f"   also: {also}")
+        if hit.also_at:
+            same = " | ".join(one_line(one.url, 200) for one in hit.also_at[:SAME_LISTED])
+            more = len(hit.also_at) - SAME_LISTED
+            lines.append(f"   same text at: {same}" + (f" and {more} more" if more > 0 else ""))
     values = {"query": found.query, "mode": found.mode.value, "degraded": found.degraded, "hits": hits}
     degraded = f" Degraded: {one_line(found.degraded)}." if found.degraded else ""
     if not hits:

@@ -14,6 +14,13 @@ class SectionHit(Shape):
     score: Annotated[float, Rounded(4)]
 
 
+class AlsoAt(Shape):
+    document_id: int
+    source: str
+    version: str
+    url: str
+
+
 class Hit(Shape):
     document_id: int
     source: str
@@ -29,6 +36,8 @@ class Hit(Shape):
     fetched_at: Time
     sections: list[SectionHit]
     """Other sections of the document that matched"""
+    also_at: list[AlsoAt]
+    """Other documents with the same text"""
 
 
 class Answer(Shape):

@@ -103,6 +103,9 @@ def _show(out: Output, number: int, hit: Hit) -> None:
     if hit.sections:
         also = "; ".join(_line(section.heading_path.rpartition(" › ")[2]) for section in hit.sections[:3])
         out.line(Text(" " * margin + f"also: {also}", style="dim"))
+    if hit.also_at:
+        more = f" and {len(hit.also_at) - 1} more" if len(hit.also_at) > 1 else ""
+        out.line(Text(" " * margin + f"same text at {clean(hit.also_at[0].url)}{more}", style="dim"))
 
 
 def _line(text: str) -> str:

@@ -1,7 +1,7 @@
 -- name: document_places
 -- A document from its first section to its last.
 SELECT s.passage_id, d.id, d.source, d.version, d.kind, r.reference, d.url, d.title, d.generation, d.fetched_at,
-       s.position, s.anchor
+       s.position, s.anchor, d.content_id
 FROM documents_active d
 JOIN refs r ON r.id = d.ref_id
 JOIN sections s ON s.content_id = d.content_id
@@ -10,7 +10,7 @@ WHERE d.id = :document ORDER BY s.position;
 -- name: places
 -- Where readers can see these passages.
 SELECT s.passage_id, d.id, d.source, d.version, d.kind, r.reference, d.url, d.title, d.generation, d.fetched_at,
-       s.position, s.anchor
+       s.position, s.anchor, d.content_id
 FROM sections s
 JOIN documents_active d ON d.content_id = s.content_id
 JOIN refs r ON r.id = d.ref_id

@@ -128,5 +128,5 @@ def _with_text(db: Transaction, rows: list[Row]) -> list[Place]:
 
 
 def _place(row: Row, heading_path: str, text: str) -> Place:
-    *place, anchor = row
-    return value_in(Place, (*place, heading_path, anchor, text))
+    *place, anchor, content_id = row
+    return value_in(Place, (*place, heading_path, anchor, text, content_id))
