@@ -93,6 +93,12 @@ class BreakerConfig:
 @dataclass(frozen=True, kw_only=True)
 class RunsConfig:
     max_parallel: int = setting(1, help="Runs that may be under way at a time in this store", low=1, high=64)
+    time_limit_s: float = setting(
+        3600.0,
+        help="How long a run may take before it ends as partial and the next goes on; 0 for no limit",
+        low=0,
+        high=2_592_000,
+    )
     every: str = setting("1d", help="How often `rowen serve` syncs a source that has no interval of its own")
 
 

@@ -196,6 +196,7 @@ async def open_ports(config: Config) -> AsyncIterator[Ports]:
             secrets=variable,
             keep_generations=config.history.keep_generations,
             max_parallel_runs=config.runs.max_parallel,
+            time_limit_s=config.runs.time_limit_s,
         )
     finally:
         await embedders.close()

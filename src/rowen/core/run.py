@@ -41,6 +41,7 @@ class StopReason(StrEnum):
     WINDOW_EXHAUSTED = "window_exhausted"
     RATE_LIMITED = "rate_limited"
     HOST_UNAVAILABLE = "host_unavailable"
+    TIME_LIMIT = "time_limit"
     DELETION_GUARD = "deletion_guard"
     CANCELLED = "cancelled"
     ERROR = "error"

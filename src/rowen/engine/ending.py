@@ -12,7 +12,7 @@ from rowen.core.generation import Replacement
 from rowen.core.rules.guard import reason_to_hold
 from rowen.core.rules.schedule import Failure
 from rowen.core.run import Mode, RunStatus, StopReason
-from rowen.core.source import FATAL, WHOLE_RUN_AT, Source, Status
+from rowen.core.source import FATAL, UNFINISHED, WHOLE_RUN_AT, Source, Status
 from rowen.core.state import Step, after
 from rowen.core.window import reached_by
 from rowen.engine.intake import Intake
@@ -40,6 +40,8 @@ def harvested_end(
     nothing_new = harvested.mode is Mode.INCREMENTAL and harvested.error is None
     if not counters.unchanged and not staged and not nothing_new:
         problem = harvested.error.message if harvested.error else _why_nothing(source, intake)
+        if intake.out_of_time:
+            problem = f"{intake.out_of_time} before anything was taken in"
         return broken_end(
             source, intake, RunStatus.FAILED, harvested.stop_reason, harvested.error, problem=problem
         )
@@ -68,7 +70,7 @@ def harvested_end(
             window=harvested.window,
             metadata=_metadata(source, {}, whole=whole),
         )
-    clean = not counters.failed and harvested.error is None
+    clean = not counters.failed and harvested.error is None and intake.out_of_time is None
     settled = counters.failed <= harvested.given_up and harvested.error is None
     advances = settled and harvested.complete
     window = harvested.window
@@ -79,7 +81,7 @@ def harvested_end(
         mode=harvested.mode or run.mode,
         stop_reason=harvested.stop_reason,
         counters=counters,
-        error=harvested.error.message if harvested.error else None,
+        error=harvested.error.message if harvested.error else _cut_off(intake),
         items=intake.items,
         activate=run.generation if staged else None,
         documents=documents,
@@ -91,7 +93,17 @@ def harvested_end(
         if advances and window
         else None,
         window=window,
-        metadata=_metadata(source, {FATAL: False, **learnt, **harvested.remember}, whole=whole),
+        metadata=_metadata(
+            source,
+            {
+                FATAL: False,
+                # A run that got nowhere is not followed by another at once.
+                UNFINISHED: bool(intake.out_of_time and (staged or harvested.progress)),
+                **learnt,
+                **harvested.remember,
+            },
+            whole=whole,
+        ),
         answered=source.upstream if harvested.error is None else None,
     )
 
@@ -130,6 +142,10 @@ def classify(exc: RowenError | None) -> Failure:
     return Failure.TRANSIENT
 
 
+def _cut_off(intake: Intake) -> str | None:
+    return f"{intake.out_of_time}; the next run goes on from there" if intake.out_of_time else None
+
+
 def _why_nothing(source: Source, intake: Intake) -> str:
     if intake.first_failure is not None:
         return intake.first_failure.detail or intake.first_failure.reason
@@ -145,6 +161,7 @@ def _metadata(source: Source, learnt: Mapping[str, Any], *, whole: bool) -> dict
     elif source.whole_run_at is not None:
         # A source whose runs name references all day is still asked for everything when that is due.
         metadata[WHOLE_RUN_AT] = source.whole_run_at.isoformat()
-    if not metadata.get(FATAL):
-        metadata.pop(FATAL, None)
+    for flag in (FATAL, UNFINISHED):
+        if not metadata.get(flag):
+            metadata.pop(flag, None)
     return metadata if metadata != source.metadata else None

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from rowen.core.document import NO_VALIDATORS, Converted, Draft, Known, Outcome, Validators
 from rowen.core.handoff import Reason
 from rowen.core.lease import Lease
+from rowen.core.rules import duration
 from rowen.core.run import Counters, Event, Run, RunItem
 from rowen.engine.ingest import BATCH, Ingestion
 from rowen.engine.ingest_by_workers import IngestionByWorkers
@@ -78,6 +79,8 @@ class Intake:
         self._updates: dict[str, Outcome | None] = {}
         """Known references with a new version in this run; None until it is stored."""
         self._taken_back: set[str] = set()
+        self.out_of_time: str | None = None
+        """Why the harvest was cut off by its time limit, if it was."""
 
     @property
     def staged(self) -> int:
@@ -175,6 +178,21 @@ class Intake:
     def failed_because(self, reference: str, reason: str, detail: str | None = None) -> None:
         self._item(reference, Outcome.FAILED, reason, detail)
 
+    def cut_off(self, limit_s: float) -> None:
+        """The time of the harvest is over."""
+        self.out_of_time = f"stopped after {duration.text_of(limit_s)} (`time_limit_s`)"
+
+    def delete_nothing(self) -> None:
+        """What a harvest that was cut off found gone is asked for again, and goes with a whole run."""
+        self._retired = []
+        self.lost = self.counters.deleted = 0
+        self.items = [item for item in self.items if item.outcome is not Outcome.DELETED]
+
+    @property
+    def failed_updates(self) -> set[str]:
+        """Known references whose new version came and could not be stored."""
+        return {name for name, outcome in self._updates.items() if outcome in (None, Outcome.FAILED)}
+
     # how the work gets done
 
     async def work(self) -> None:
@@ -198,8 +216,10 @@ class Intake:
                 self._ingested(await self._workers.rest())
             if len(self._refreshed) >= BATCH * 8:
                 await self._write_refreshed()
-            if len(self.items) >= BATCH * 8:
-                items, self.items = self.items, []
+            if len(self.items) - self.counters.deleted >= BATCH * 8:
+                # Deletions stand at the end of the run, when it is certain that they do.
+                items = [item for item in self.items if item.outcome is not Outcome.DELETED]
+                self.items = [item for item in self.items if item.outcome is Outcome.DELETED]
                 await self._ports.store.save_items(self.lease, self.run, items)
 
     async def close(self) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from rowen.core.document import NO_VALIDATORS
 from rowen.core.params import Param
 from rowen.core.run import Mode, StopReason
 from rowen.core.source import Source
@@ -16,6 +17,8 @@ from rowen.core.window import Window
 from rowen.engine.intake import Intake
 from rowen.engine.ports import Ports
 from rowen.errors import RowenError
+from rowen.ports.store.documents import Documents, Listing
+from rowen.ports.store.runs import RunEnd
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,6 +54,11 @@ class Harvested:
     """Everything that was asked for came; if not, watermark and history stay where they are."""
     more: bool = False
     """There is more to take in right now: history that one run does not reach."""
+    progress: Mapping[str, Any] | None = None
+    """What was done, by reference, of a round that takes more than one run; empty when it is complete.
+
+    None leaves alone what is remembered of it.
+    """
 
     @classmethod
     def stopped(cls, reason: StopReason, error: RowenError, *, root_answered: bool) -> Harvested:
@@ -82,3 +90,29 @@ class Kind:
     count: Callable[[Ports, Source, Mapping[str, Any]], Coroutine[Any, Any, int]] | None = None
     """How many items there are, when that can be had cheaply: for `rowen plan`."""
     harvest: Callable[[Ports, Source, Mapping[str, Any], Intake], Coroutine[Any, Any, Harvested]]
+
+
+PROGRESS = "rowen:progress"
+"""The remembered listing of what runs that were cut off have done, for the run that goes on."""
+
+
+def progress_of(source: Source, listings: Mapping[str, Listing]) -> dict[str, Any]:
+    """The `Harvested.progress` of the runs before; empty when readers see another generation by now."""
+    listing = listings.get(PROGRESS)
+    if listing is None or listing.payload["generation"] != source.active_generation:
+        return {}
+    return dict(listing.payload["done"])
+
+
+async def save_progress(
+    store: Documents, source: Source, intake: Intake, harvested: Harvested, end: RunEnd
+) -> None:
+    """Before the run's end is written: a crash in between leaves a generation that is never shown."""
+    if harvested.progress is None or not end.status.is_good:
+        return
+    failed = intake.failed_updates
+    done = {name: value for name, value in harvested.progress.items() if name not in failed}
+    generation = end.activate if end.activate is not None else source.active_generation
+    payload = {"generation": generation, "done": done}
+    listing = Listing(url=PROGRESS, validators=NO_VALIDATORS, payload=payload)
+    await store.save_listing(intake.lease, source.id, listing)

@@ -90,3 +90,5 @@ class Ports:
     """The value of a variable that a setting refers to, or None."""
     keep_generations: int = 3
     max_parallel_runs: int = 1
+    time_limit_s: float = 0.0
+    """How long a run may take, for sources that say nothing else; 0 for no limit."""

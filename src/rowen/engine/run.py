@@ -7,9 +7,11 @@ shows them the new one. How a run ends is decided in `ending.py`.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 from rowen.core import params as parameters
 from rowen.core.generation import oldest_kept
@@ -21,11 +23,11 @@ from rowen.core.source import Source
 from rowen.core.window import Window
 from rowen.engine import confine, embedding, ending
 from rowen.engine.intake import Intake, OnEvent, unheard
-from rowen.engine.kind import Harvested
+from rowen.engine.kind import Harvested, Kind, save_progress
 from rowen.engine.leases import Held, beating, removed, run_lease, run_slot, workers
 from rowen.engine.patience import patiently
 from rowen.engine.ports import Ports
-from rowen.engine.tasks import first
+from rowen.engine.tasks import first, within
 from rowen.errors import LeaseLost, RowenError, TransientError
 from rowen.ports.store.runs import RunEnd
 
@@ -159,12 +161,11 @@ class _Execution:
             generations = await self._ports.store.generations(source.id)
             before = next((g.documents for g in generations if g.active), 0)
         settings = parameters.complete(kind.params, source.params)
-        ports = confine.of_source(self._ports, source)
         async with beating(self._ports, intake.lease, on_beat=self._save_progress) as held:
             try:
                 async with asyncio.TaskGroup() as group:
                     working = group.create_task(intake.work())
-                    harvesting = group.create_task(kind.harvest(ports, source, settings, intake))
+                    harvesting = group.create_task(self._harvested(kind, settings))
                     group.create_task(self._close_after(harvesting, held))
             except BaseExceptionGroup as group_error:
                 raise first(group_error) from None
@@ -176,9 +177,21 @@ class _Execution:
         share, replaced = settings["max_deleted_share"], None
         if must_look(before=before, touched=intake.lost + intake.replaced, max_deleted_share=share):
             replaced = await self._ports.store.replacements(source.id, intake.run.generation)
-        return harvested, ending.harvested_end(
+        end = ending.harvested_end(
             source, intake, harvested, before=before, max_deleted_share=share, replaced=replaced or ()
         )
+        await save_progress(self._ports.store, source, intake, harvested, end)
+        return harvested, end
+
+    async def _harvested(self, kind: Kind, settings: Mapping[str, Any]) -> Harvested:
+        source, intake = self._source, self._intake
+        own = settings.get("time_limit_s")
+        limit_s = self._ports.time_limit_s if own is None else own
+        harvest = kind.harvest(confine.of_source(self._ports, source), source, settings, intake)
+        harvested = await within(limit_s, self._ports.clock, harvest, partial(intake.cut_off, limit_s))
+        if intake.out_of_time:
+            intake.delete_nothing()
+        return harvested or Harvested(stop_reason=StopReason.TIME_LIMIT, complete=False)
 
     async def _close_after(self, harvesting: asyncio.Task[Harvested], held: Held) -> None:
         await asyncio.wait({harvesting, held.heartbeat}, return_when=asyncio.FIRST_COMPLETED)

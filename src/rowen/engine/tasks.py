@@ -1,12 +1,13 @@
-"""Things done side by side, and the errors of them."""
+"""Things done side by side, the errors of them, and the time they may take."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
-from typing import TypeVar
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from typing import Any, TypeVar
 
 from rowen.errors import LeaseLost, RowenError
+from rowen.ports.clock import Clock
 
 _T = TypeVar("_T")
 
@@ -26,6 +27,30 @@ async def each(items: Iterable[_T], work: Callable[[_T], Awaitable[None]], concu
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def within(
+    limit_s: float, clock: Clock, work: Coroutine[Any, Any, _T], at_limit: Callable[[], None]
+) -> _T | None:
+    """What the work came to; 0 is no limit.
+
+    Work that is still under way at its limit is cancelled, wherever it waits, after a call of `at_limit`.
+    None when nothing came of it.
+    """
+    if not limit_s:
+        return await work
+    working, alarm = asyncio.create_task(work), asyncio.create_task(clock.sleep(limit_s))
+    try:
+        await asyncio.wait({working, alarm}, return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            at_limit()
+            working.cancel()
+            await asyncio.wait({working})
+        return None if working.cancelled() else working.result()
+    finally:
+        alarm.cancel()
+        working.cancel()
+        await asyncio.gather(alarm, working, return_exceptions=True)
 
 
 def first(group: BaseExceptionGroup[BaseException]) -> BaseException:

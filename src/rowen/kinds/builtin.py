@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 def with_common_settings(kind: Kind) -> Kind:
     """The kind with the settings that every source has."""
-    from rowen.kinds.settings import MAX_DELETED_SHARE, WEBHOOK_SECRET
+    from rowen.kinds.settings import MAX_DELETED_SHARE, TIME_LIMIT_S, WEBHOOK_SECRET
 
     named = {param.name for param in kind.params}
-    common = (param for param in (MAX_DELETED_SHARE, WEBHOOK_SECRET) if param.name not in named)
-    return replace(kind, params=(*kind.params, *common))
+    common = (MAX_DELETED_SHARE, TIME_LIMIT_S, WEBHOOK_SECRET)
+    return replace(kind, params=(*kind.params, *(one for one in common if one.name not in named)))
 
 
 def _folder(name: str) -> Kind:

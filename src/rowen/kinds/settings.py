@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rowen.core.params import how, number, switch, what, whole, words
+from rowen.core.params import how, number, optional, switch, what, whole, words
 from rowen.core.rules.duration import Duration
 from rowen.core.safety.secrets import reference
 
@@ -16,6 +16,12 @@ MAX_DELETED_SHARE = how(
     0.3,
     "A generation that would remove more than this share, or the text of it, is held for approval",
     number(0, 1),
+)
+TIME_LIMIT_S = how(
+    "time_limit_s",
+    None,
+    "How long a run may take before it ends as partial and the next goes on; none for `runs.time_limit_s`",
+    optional(Duration(0, 30 * 86_400, bare="s")),
 )
 WEBHOOK_SECRET = how(
     "webhook_secret",

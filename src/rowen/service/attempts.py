@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from rowen.core.rules.schedule import ATTEMPTS, LONGEST_PAUSE_S, PAUSE_S, Failure
-from rowen.core.run import RunStatus
+from rowen.core.run import RunStatus, StopReason
 from rowen.core.source import Source
 from rowen.engine.intake import OnEvent, unheard
 from rowen.engine.leases import reloaded
@@ -63,6 +63,8 @@ async def run_source(
         if receipt.failure is Failure.RATE_LIMIT:
             await _pause(ports.store, ports.clock, upstream, receipt)
         transient = receipt.failure is Failure.TRANSIENT and receipt.status is RunStatus.FAILED
+        # A source that said nothing within its time limit does not get that time again at once.
+        transient = transient and receipt.stop_reason != StopReason.TIME_LIMIT
         if not transient or attempt >= ATTEMPTS:
             return receipt
         await ports.clock.sleep(RETRY_BASE_S * 2 ** (attempt - 1))

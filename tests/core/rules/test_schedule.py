@@ -57,3 +57,12 @@ def test_the_longest_waiting_comes_first_and_a_new_one_before_all() -> None:
         a_source("broken", status=Status.ERROR, metadata={"fatal": True}),
     ]
     assert [one.name for one in due(waiting, NOW, default_every_s=3600)] == ["new", "older", "old"]
+
+
+def test_an_unfinished_round_goes_on_at_once_after_all_others() -> None:
+    waiting = [
+        a_source("slow", NOW - timedelta(days=1), metadata={"unfinished": True}),
+        a_source("late", NOW - timedelta(hours=2)),
+        a_source("fresh", NOW),
+    ]
+    assert [one.name for one in due(waiting, NOW, default_every_s=3600)] == ["late", "slow"]

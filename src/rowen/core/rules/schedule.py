@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 from rowen.core import hashing
-from rowen.core.source import Source
+from rowen.core.source import UNFINISHED, Source
 from rowen.core.sync_request import SyncRequest
 
 SPREAD = 0.1
@@ -38,6 +38,8 @@ def due_at(source: Source, *, default_every_s: float) -> datetime:
     """When a source should run next; one that never ran is due since the beginning of time."""
     if source.whole_run_at is None:
         return BEGINNING
+    if source.metadata.get(UNFINISHED):
+        return source.whole_run_at
     every_s = source.every_s or default_every_s
     share = int.from_bytes(hashing.of_text(source.key)[:4], "big") / 2**32
     return source.whole_run_at + timedelta(seconds=every_s * (1 + SPREAD * share))
@@ -55,10 +57,14 @@ def request_due_at(source: Source, request: SyncRequest) -> datetime:
 
 
 def due(sources: Iterable[Source], now: datetime, *, default_every_s: float) -> list[Source]:
-    """The sources to run now, the longest waiting first; a paused or broken one is not due."""
+    """The sources to run now, the longest waiting first; a paused or broken one is not due.
+
+    What goes on with an unfinished round comes after all others.
+    """
     waiting = [
-        (due_at(source, default_every_s=default_every_s), source.key, source)
+        (bool(source.metadata.get(UNFINISHED)), due_at(source, default_every_s=default_every_s), source)
         for source in sources
         if not source.paused and not source.is_broken
     ]
-    return [source for moment, _, source in sorted(waiting, key=lambda one: one[:2]) if moment <= now]
+    waiting.sort(key=lambda one: (*one[:2], one[2].key))
+    return [source for _, moment, source in waiting if moment <= now]

@@ -18,7 +18,7 @@ from rowen.core.source import Source
 from rowen.core.web import urls
 from rowen.core.web.scope import Scope
 from rowen.engine.intake import Intake
-from rowen.engine.kind import Harvested
+from rowen.engine.kind import Harvested, progress_of
 from rowen.engine.leases import host_lease_or_patience, other_workers
 from rowen.engine.ports import Ports
 from rowen.errors import PermanentError, RowenError, TransientError, Unfetchable
@@ -46,8 +46,13 @@ async def crawl(
 ) -> Harvested:
     """One run over one site."""
     async with open_client(ports, source.location, settings, intake.counters) as client:
+        crawling = Crawl(ports, source, settings, intake, client, pages)
         try:
-            return await Crawl(ports, source, settings, intake, client, pages).run()
+            return await crawling.run()
+        except asyncio.CancelledError:
+            if intake.out_of_time is None or not crawling.begun:
+                raise
+            return await crawling.cut_off()
         finally:
             await pages.close()
 
@@ -82,7 +87,11 @@ class Crawl:
         self._frontier: Frontier | NamedFrontier
         # Before the first harvest there is no visible page that could have changed.
         self._named = intake.only if source.active_generation else None
+        self.begun = False
+        """The first page may be asked for."""
         self._files: SiteFiles
+        self._done: dict[str, str | None] = {}
+        """What runs before this one did of the same round, as `Frontier.progress` says it."""
         self._urls: dict[int, str] = {}
 
     async def run(self) -> Harvested:
@@ -91,6 +100,8 @@ class Crawl:
             store.references(source_id), store.listings(source_id), store.leftovers(source_id)
         )
         self._urls = {number: url for url, number in references.ids.items()}
+        if self._named is None and not self._intake.unconditional:
+            self._done = progress_of(self._source, listings)
         self._files = SiteFiles(
             store,
             self._client,
@@ -112,6 +123,7 @@ class Crawl:
             except TransientError as exc:
                 return Harvested.stopped(stop_reason(exc), exc, root_answered=False)
             self._frontier = self._begin(references, leftovers, listed)
+            self.begun = True
             await self._visit_root()
             may_spread = self._intake.dispatch and self._pages.may_be_spread
             may_spread = may_spread and bool(await other_workers(self._ports))
@@ -169,6 +181,29 @@ class Crawl:
             strict_depth=self._intake.unconditional,
         )
 
+    async def cut_off(self) -> Harvested:
+        """What there is when the time of the run is over: no verdict on what was not asked for."""
+        aliases = {name: of for name, of in self._aliases.items() if name not in self._intake.known}
+        if aliases:
+            await self._ports.store.save_aliases(self._intake.lease, self._source.id, aliases)
+        progress = self._progress()
+        return Harvested(
+            stop_reason=StopReason.TIME_LIMIT,
+            root_answered=self._root_answered,
+            hint=self._hint,
+            complete=False,
+            # A run that got no further has nothing new to remember.
+            progress=progress if len(progress) > len(self._done) else None,
+        )
+
+    def _progress(self) -> dict[str, str | None]:
+        frontier = self._frontier
+        return self._done | frontier.progress() if isinstance(frontier, Frontier) else {}
+
+    @property
+    def _hint(self) -> str | None:
+        return "; ".join(filter(None, (self._pages.hint, self._files.hint))) or None
+
     def _settle(self) -> Harvested:
         intake = self._intake
         settled = self._frontier.settle(
@@ -176,11 +211,13 @@ class Crawl:
             keep_orphans=self._settings["orphans"] == "keep",
         )
         finished = settled.report(intake, self._frontier.ignored)
+        progress = self._progress() if self._stop is not None else {}
         return Harvested(
+            progress=progress if self._done else None,
             stop_reason=self._stop or finished,
             error=self._stop_error,
             root_answered=self._root_answered,
-            hint="; ".join(filter(None, (self._pages.hint, self._files.hint))) or None,
+            hint=self._hint,
             # That nothing is new is an answer; that no page answered is not.
             mode=Mode.INCREMENTAL if self._named is not None and not intake.counters.failed else None,
             complete=self._named is None,
@@ -225,7 +262,9 @@ class Crawl:
         ended = self._ends[visit.url] = asyncio.Event()
         self._intake.queued = self._frontier.queued + len(self._ends)
         try:
-            if visit.url.startswith(self._site) or not await self._forbidden(visit):
+            if self._is_done(visit):
+                self._intake.counters.ignored["answered_in_an_earlier_run"] += 1
+            elif visit.url.startswith(self._site) or not await self._forbidden(visit):
                 response, page = await self._ask(visit)
                 await self._answered(visit, response, page)
         except STOPS as exc:
@@ -241,6 +280,21 @@ class Crawl:
             ended.set()
             del self._ends[visit.url]
             self._intake.queued = self._frontier.queued + len(self._ends)
+
+    def _is_done(self, visit: Visit) -> bool:
+        """Did a run before this one, which was cut off, get the answer? The root is asked in every run."""
+        if visit.url not in self._done or visit.depth == 0:
+            return False
+        answer, is_document = self._done[visit.url], bool(visit.known and visit.known.document_id)
+        if (answer == "") != is_document:
+            return False
+        if answer == "":
+            self._frontier.unchanged(visit)
+        elif answer is None:
+            self._frontier.gone(visit)
+        else:
+            self._frontier.moved(visit, answer)
+        return True
 
     async def _ask(self, visit: Visit) -> tuple[Response, ReadPage | None]:
         """The answer, and what was made of its body if that is not the stored version."""

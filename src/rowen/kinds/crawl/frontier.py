@@ -215,6 +215,20 @@ class Frontier:
 
     # the end
 
+    def progress(self) -> dict[str, str | None]:
+        """What the next run need not ask if this one is cut off: "" is a document, None nothing, or a target.
+
+        Of known pages only documents: the others are asked for again before they go.
+        """
+        done: dict[str, str | None] = {self._urls[number]: "" for number in self._documents}
+        for number in self._links:
+            if not (number in self._known or number in self._documents or number in self._refused):
+                if number in self._moved:
+                    done[self._urls[number]] = self._urls[self._moved[number]]
+                elif number not in self._failed and number not in self._aliases:
+                    done[self._urls[number]] = None
+        return done
+
     def settle(self, *, complete: bool, keep_orphans: bool) -> Settlement:
         """`complete` is False when a listing was cut short: then nothing is an orphan."""
         moved, astray = self._judge_moves()
