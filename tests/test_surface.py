@@ -64,7 +64,7 @@ OPTIONS = {
     "runs": {"NAME", "--limit", "--items", "--run"},
     "rollback": {"NAME", "--to"},
     "approve": {"NAME"},
-    "handoffs": {"NAME", "--status", "--run", "--limit", "--offset"},
+    "handoffs": {"NAME", "--status", "--reason", "--run", "--limit", "--offset"},
     "embed": set(),
     "vacuum": {"--keep"},
     "doctor": set(),

@@ -118,6 +118,7 @@ class HistoryConfig:
     keep_generations: int = setting(
         3, help="Generations that can be shown again, the active one included", low=1, high=1000
     )
+    keep_handoffs: str = setting("30d", help="How long the record of a finished handoff is kept")
 
 
 @dataclass(frozen=True, kw_only=True)

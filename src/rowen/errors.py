@@ -2,7 +2,7 @@
 
 RowenError
 ├─ UserError        the caller can fix it           exit 2, HTTP 4xx
-│    ConfigError · NotFound · Conflict · BadLocation · StoreUnusable
+│    ConfigError · NotFound · Conflict · BadLocation · StoreUnusable · EmbedderRefused
 ├─ TransientError   the same call may work later    retried with backoff
 │    FetchTimeout · ConnectionFailed · HostUnknown · RateLimited · ServerFailed · HostUnavailable
 │    StoreBusy · StoreFull · EmbedderUnavailable
@@ -38,6 +38,12 @@ class UserError(RowenError):
 
 class ConfigError(UserError):
     reason = "bad_setting"
+
+
+class EmbedderRefused(ConfigError):
+    """The embedding provider refuses every text: its key, model or another setting is wrong."""
+
+    reason = "embedder_refused"
 
 
 class NotFound(UserError):

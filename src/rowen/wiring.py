@@ -18,6 +18,7 @@ from rowen.config import Config, default_store_path, environment, variable
 from rowen.core.exchange.complete import COPY, check_complete
 from rowen.core.params import words
 from rowen.core.rules.breaker import BreakerSettings
+from rowen.core.rules.duration import interval_s
 from rowen.core.rules.retry import RetryPolicy
 from rowen.engine.ports import FetchSettings, Ports
 from rowen.errors import ConfigError, NotFound
@@ -195,6 +196,7 @@ async def open_ports(config: Config) -> AsyncIterator[Ports]:
             dispatcher=lambda: _dispatcher(config, store),
             secrets=variable,
             keep_generations=config.history.keep_generations,
+            keep_handoffs_s=interval_s(config.history.keep_handoffs),
             max_parallel_runs=config.runs.max_parallel,
             time_limit_s=config.runs.time_limit_s,
         )

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from rowen.core import hashing
 from rowen.core.document import Draft, Outcome, Validators
+from rowen.core.handoff import INGESTED
 from rowen.core.lease import Lease
 from rowen.core.run import Counters, Run, RunItem, RunStatus
 from rowen.core.source import NewSource, Source, Status
@@ -67,9 +68,7 @@ async def ingest(store: Store, lease: Lease, run: Run, staged: Sequence[Staged])
     for tree in trees.values():
         found |= passages(tree)
     vectors = {digest: bytes([len(passage.text) % 100, 1, 2, 3]) for digest, passage in found.items()}
-    items = [
-        Ingested(staged=one, sections=trees.get(one.content_id, ()), reason="ingested") for one in staged
-    ]
+    items = [Ingested(staged=one, sections=trees.get(one.content_id, ()), ending=INGESTED) for one in staged]
     await store.ingest(lease, run, items, list(found.values()), vectors, MODEL, now=NOW)
 
 

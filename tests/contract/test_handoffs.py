@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
-from rowen.core.handoff import HandoffStatus, Reason
+from rowen.core.handoff import Ending, HandoffStatus, Reason
 from rowen.core.lease import Lease
 from rowen.core.run import Run
 from rowen.errors import LeaseLost
@@ -26,9 +28,8 @@ async def staged(store: Store, *names: str) -> tuple[Lease, Run, list[Staged]]:
 
 async def fail(store: Store, lease: Lease, one: Staged) -> None:
     await store.start_handoffs(lease, [one.handoff_id], now=NOW)
-    await store.settle_handoff(
-        lease, one.handoff_id, status=FAILED, reason=Reason.RETRY_EXHAUSTED, error="gone", now=NOW
-    )
+    ending = Ending(FAILED, Reason.RETRY_EXHAUSTED, "gone")
+    await store.settle_handoffs(lease, {one.handoff_id: ending}, now=NOW)
 
 
 async def test_a_handoff_is_found_by_its_number(store: Store) -> None:
@@ -103,3 +104,31 @@ async def test_a_process_that_lost_the_lease_cancels_nothing(store: Store) -> No
     await a_lease(store, source, owner="other")
     with pytest.raises(LeaseLost):
         await store.cancel_handoff(lease, one.handoff_id, now=LATER)
+
+
+async def test_finished_handoffs_are_kept_by_time_and_unfinished_ones_for_ever(store: Store) -> None:
+    source = await a_source(store)
+    first = await a_generation(store, source, {"https://docs.example/a": "one"})
+    second = await a_generation(store, source, {"https://docs.example/a": "two"})
+    lease, run = await a_run(store, source)
+    (open_one,) = await store.stage(lease, run, [a_draft("https://docs.example/b", "three")], now=NOW)
+
+    floors = {source.id: second.generation}
+    done = await store.vacuum(floors, handoffs_before=NOW, everything=True)
+    assert (done.handoffs, done.documents, done.contents) == (0, 1, 1), "the text goes, its record stays"
+    kept = await store.handoffs()
+    assert {one.run_id for one in kept} == {first.id, second.id, run.id}
+    done = await store.vacuum(floors, handoffs_before=LATER + timedelta(days=999), everything=True)
+    assert (done.handoffs, done.contents) == (2, 0)
+    assert [one.id for one in await store.handoffs()] == [open_one.handoff_id]
+
+
+async def test_a_page_that_goes_back_to_a_forgotten_text_opens_its_handoff_again(store: Store) -> None:
+    source = await a_source(store)
+    for text in ("one", "two"):
+        last = await a_generation(store, source, {"https://docs.example/a": text})
+    await store.vacuum({source.id: last.generation}, everything=True)
+    await a_generation(store, source, {"https://docs.example/a": "one"})
+    assert len(await store.handoffs(status=COMPLETED)) == 2
+    (known,) = (await store.known(source.id)).values()
+    assert known.content_hash == a_draft("https://docs.example/a", "one").content_hash

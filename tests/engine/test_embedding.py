@@ -9,8 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from rowen.core.handoff import RETRY_BASE_S, HandoffStatus, Reason
 from rowen.core.rules.breaker import BreakerState
+from rowen.core.rules.schedule import Failure
+from rowen.core.run import RunStatus
 from rowen.core.search.hit import SearchMode
+from rowen.core.source import Status
 from rowen.engine import embedding
 from rowen.engine.run import sync
 from rowen.errors import EmbedderUnavailable
@@ -105,7 +109,12 @@ async def test_a_text_the_provider_refuses_is_found_and_the_others_go_through(wo
 
     world.embedder.embed = embed  # type: ignore[method-assign]
     receipt = await world.sync()
-    assert (receipt.counters.created, receipt.counters.skipped) == (PAGES, 0)
+    assert (receipt.counters.created, receipt.counters.skipped) == (PAGES - 1, 1)
+    assert (receipt.status, receipt.failure) == (RunStatus.COMPLETED, None)
+    (given_up,) = await world.store.handoffs(reason=Reason.PERMANENT_ERROR)
+    assert (given_up.status, given_up.last_error) == ("failed", "model `fake`: 400, bad text")
+    assert given_up.reference.endswith("/p7.html")
+    assert await world.found("forbidden") == ["/p7.html"], "its words are found"
     assert (await world.store.embedding_gap(world.embedder.model)).missing == 0
     state = await embedding.breaker_of(world.store, world.embedder.model)
     assert state.state is BreakerState.CLOSED, "a refused text is not an outage"
@@ -173,14 +182,16 @@ async def test_text_that_arrives_during_a_switch_is_embedded_with_the_new_model(
     assert (await embedding.for_search(ports)).model.name == "fake"
 
 
-async def test_a_provider_that_refuses_everything_is_failing_and_no_text_is_given_up(world: World) -> None:
+async def test_a_provider_that_refuses_everything_needs_a_person_and_no_text_is_given_up(
+    world: World,
+) -> None:
     flaky = Flaky(world, fails=range(2, 1000), kind="rejected")
     receipt = await world.sync()
     assert receipt.counters.skipped > 0
-    assert flaky.calls < 20
+    assert receipt.failure is Failure.FATAL
+    assert flaky.calls <= 4, "the calls under way, and the harmless text"
     gap = await world.store.embedding_gap(world.embedder.model)
     assert gap.missing == receipt.counters.skipped
-    assert (await embedding.breaker_of(world.store, world.embedder.model)).state is BreakerState.OPEN
 
 
 async def test_a_crash_during_an_outage_is_made_good_by_the_next_run(world: World) -> None:
@@ -236,7 +247,7 @@ async def test_a_sync_never_moves_a_store_to_another_model(world: World) -> None
     newer.down = False
     world.clock.advance(31)
     await sync(ports, await world.source())
-    assert newer.embedded == [], "that is for `rowen embed`, which somebody asks for"
+    assert newer.embedded == ["Page\nsomething quite new"], "the rest is for `rowen embed`"
     assert (await embedding.for_search(ports)).model.name == "fake"
 
 
@@ -304,3 +315,45 @@ async def test_a_provider_that_failed_is_tried_by_one_call_at_a_time(world: Worl
     slow = Slow(world)
     await embedding.embed(world.ports, await world.store.unembedded(model, limit=40))
     assert (slow.most, slow.calls) == (1, 10)
+
+
+@pytest.mark.parametrize("kind", ["auth", "settings"])
+async def test_a_wrong_key_or_model_is_fatal_and_the_text_is_found_by_its_words(
+    world: World, kind: str
+) -> None:
+    flaky = Flaky(world, fails=range(1, 1000), kind=kind)
+    receipt = await world.sync()
+    assert (receipt.status, receipt.failure) == (RunStatus.PARTIAL, Failure.FATAL)
+    assert receipt.error == "model `fake`: 500 from the provider"
+    assert (receipt.counters.skipped, receipt.counters.failed, flaky.calls) == (PAGES, 0, 1), "asked once"
+    assert len(await world.found("harvest")) == PAGES
+    source = await world.source()
+    assert (source.status, source.last_error, source.is_broken) == (Status.ERROR, receipt.error, False)
+    assert await world.store.handoff_counts() == {(HandoffStatus.FAILED, "permanent_error"): PAGES}
+
+    again = await world.sync()
+    assert (again.failure, again.error) == (Failure.FATAL, receipt.error), (
+        "nothing changed, nothing is better"
+    )
+    assert (again.counters.unchanged, flaky.calls) == (PAGES, 2)
+
+    Flaky(world, fails=range(0))
+    healed = await world.sync()
+    assert (healed.status, healed.failure, healed.error) == (RunStatus.COMPLETED, None, None)
+    assert (await world.source()).status is Status.SUCCESS
+    assert (await world.store.embedding_gap(world.embedder.model)).missing == 0
+
+
+async def test_the_next_sync_makes_the_attempts_that_are_due_and_no_calls_before(world: World) -> None:
+    world.ports = replace(world.ports, breaker=replace(world.ports.breaker, failure_threshold=1000))
+    flaky = Flaky(world, fails=range(1, 1000))
+    receipt = await world.sync()
+    assert (receipt.status, receipt.counters.skipped) == (RunStatus.COMPLETED, PAGES)
+    calls = flaky.calls
+    await world.sync()
+    assert flaky.calls == calls
+    Flaky(world, fails=range(0))
+    world.clock.advance(RETRY_BASE_S)
+    healed = await world.sync()
+    assert healed.counters.embeddings_computed == PAGES
+    assert await world.store.handoff_counts() == {(HandoffStatus.COMPLETED, "ingested"): PAGES}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rowen.core.handoff import HandoffStatus, Reason
+from rowen.core.handoff import RETRY_BASE_S, HandoffStatus, Reason
 from rowen.core.lease import source_lease_name
 from rowen.core.run import Mode, RunStatus
 from rowen.core.search.hit import SearchMode
@@ -133,6 +133,7 @@ async def test_text_is_stored_and_found_by_its_words_while_the_embedder_is_down(
     assert answer.degraded
 
     world.embedder.down = False
+    world.clock.advance(RETRY_BASE_S)
     world.site.clear_log()
     receipt = await world.sync()
     assert receipt.counters.embeddings_computed >= 1

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from rowen.core.handoff import HandoffStatus
 from rowen.core.lease import HEARTBEAT_S
 from rowen.core.run import RunStatus
 from rowen.core.source import Source, Status
@@ -435,3 +436,24 @@ async def test_a_run_whose_store_is_away_at_its_end_ends_a_little_later(world: W
     receipt = await sync(replace(world.ports, store=store), source)
     assert receipt.good
     assert (await world.source()).status is Status.SUCCESS
+
+
+async def test_attempts_at_handoffs_are_made_when_they_are_due_between_the_runs(world: World) -> None:
+    world.embedder.down = True
+    await world.add()
+    async with aclosing(serve(world.ports, default_every_s=DAY_S)) as loop:
+        receipt = await anext(loop)
+        assert isinstance(receipt, Receipt)
+        assert receipt.counters.skipped == 1
+        world.embedder.down = False
+        waiting = asyncio.ensure_future(anext(loop))
+        for _ in range(100):
+            await asyncio.sleep(0.01)
+            world.clock.advance(1)
+            if await world.store.handoffs(status=HandoffStatus.COMPLETED):
+                break
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+    (one,) = await world.store.handoffs()
+    assert (one.status, one.reason_code, one.attempts) == (HandoffStatus.COMPLETED, "ingested", 2)
+    assert len(await world.store.runs((await world.source()).id, limit=9)) == 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -14,17 +14,19 @@ import pytest
 from rowen.adapters.store.sqlite.jobs import SqliteDispatcher
 from rowen.adapters.store.sqlite.store import SqliteStore
 from rowen.adapters.system import SystemClock
+from rowen.core.handoff import RETRY_BASE_S, HandoffStatus
 from rowen.core.lease import Lease
+from rowen.core.rules.schedule import Failure
 from rowen.core.run import RunStatus
 from rowen.engine import ingest_by_workers
 from rowen.engine.leases import acquire, upstream_lease, worker_lease_name, workers
 from rowen.engine.ports import Ports
 from rowen.engine.run import sync
-from rowen.errors import Conflict
+from rowen.errors import Conflict, EmbedderUnavailable
 from rowen.managing import sources
-from rowen.ports.dispatcher import INGEST, Done, Ticket
+from rowen.ports.dispatcher import INGEST, RETRY, Done, Later, Ticket
 from rowen.service import serve as orchestrate
-from rowen.service.worker import SYNC, sync_payload, work
+from rowen.service.worker import SYNC, Worker, sync_payload, work
 from tests.support.fakes import FakeClock, FakeEmbedder
 from tests.support.site import Site
 from tests.support.waiting import until
@@ -211,3 +213,40 @@ async def _runs(world: World) -> int:
     for source in await world.store.sources():
         ended += sum(run.finished_at is not None for run in await world.store.runs(source.id, limit=10))
     return ended
+
+
+async def test_a_worker_makes_the_attempts_that_are_due(tmp_path: Path) -> None:
+    with a_site_of(3) as site:
+        async with a_world(tmp_path, site) as world:
+            hand, clock = FakeEmbedder(), FakeClock(SystemClock().now())
+            hand.down = True
+            source = await world.add()
+            async with a_worker(as_process(world, "worker", embedder=lambda: hand)):
+                receipt = await sync(as_process(world, "runner"), source)
+            assert receipt.counters.skipped == 3
+            assert await as_process(world, "runner").dispatcher().outstanding(RETRY) == [
+                {"source": source.id}
+            ]
+            hand.down = False
+            ports = as_process(world, "worker", embedder=lambda: hand, clock=clock)
+            ticket = Ticket(id=1, task=RETRY, payload={"source": source.id})
+            answer = await Worker(ports).retry(ticket)
+            assert isinstance(answer, Later), "not due yet"
+            clock.advance(RETRY_BASE_S + 1)
+            assert await Worker(ports).retry(ticket) == Done()
+            assert await world.store.handoff_counts() == {(HandoffStatus.COMPLETED, "ingested"): 3}
+
+
+async def test_a_run_hears_from_its_workers_that_the_key_is_wrong(tmp_path: Path) -> None:
+    with a_site_of(3) as site:
+        async with a_world(tmp_path, site) as world:
+            hand = FakeEmbedder()
+
+            async def refuse(texts: Sequence[str]) -> list[bytes]:
+                raise EmbedderUnavailable("model `fake`: 401", kind="auth", status=401)
+
+            hand.embed = refuse  # type: ignore[method-assign]
+            async with a_worker(as_process(world, "worker", embedder=lambda: hand)):
+                receipt = await sync(as_process(world, "runner", embedder=lambda: hand), await world.add())
+            assert (receipt.failure, receipt.error) == (Failure.FATAL, "model `fake`: 401")
+            assert len(await world.found("harvest")) == 3

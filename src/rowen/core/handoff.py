@@ -7,10 +7,12 @@ reason code. The functions here decide; the store only writes what they return.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 MAX_ATTEMPTS = 3
+RETRY_BASE_S = 30.0
+"""From the first failed attempt to the second; each wait is twice the one before."""
 
 
 class HandoffStatus(StrEnum):
@@ -50,8 +52,38 @@ class Handoff:
     reason_code: str
     attempts: int
     last_error: str | None
+    retry_at: datetime | None
+    """When the next attempt is due, of one that waits for it. Its text is stored and found by its words."""
     created_at: datetime
     updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How an attempt ended."""
+
+    status: HandoffStatus
+    reason: Reason
+    error: str | None = None
+    retry_at: datetime | None = None
+
+
+INGESTED = Ending(HandoffStatus.COMPLETED, Reason.INGESTED)
+CIRCUIT_OPEN = Ending(HandoffStatus.COMPLETED, Reason.CIRCUIT_OPEN)
+"""The provider was not asked: the text is stored, and a later run fills in its vectors."""
+
+WITHOUT_VECTORS = frozenset((Reason.CIRCUIT_OPEN, Reason.RETRY_SCHEDULED, Reason.PERMANENT_ERROR))
+"""Reasons of items that are stored and found by their words alone."""
+
+
+def after_transient_failure(
+    attempts: int, now: datetime, error: str, *, asked_s: float | None = None
+) -> Ending:
+    """`attempts` have been started; `asked_s` is how long the provider wants to be left alone."""
+    if attempts >= MAX_ATTEMPTS:
+        return Ending(HandoffStatus.FAILED, Reason.RETRY_EXHAUSTED, error)
+    wait_s = max(RETRY_BASE_S * 2 ** (attempts - 1), asked_s or 0.0)
+    return Ending(HandoffStatus.QUEUED, Reason.RETRY_SCHEDULED, error, now + timedelta(seconds=wait_s))
 
 
 def reopen_reason(status: HandoffStatus) -> Reason:

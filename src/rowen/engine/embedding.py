@@ -15,7 +15,7 @@ from rowen.core.rules.breaker import Breaker, BreakerSettings, BreakerState
 from rowen.core.section import Passage
 from rowen.engine.ports import Ports
 from rowen.engine.tasks import each
-from rowen.errors import EmbedderUnavailable
+from rowen.errors import EmbedderRefused, EmbedderUnavailable
 from rowen.ports.embedder import Embedder, Model
 from rowen.ports.store.notes import Notes
 
@@ -24,6 +24,8 @@ PENDING = "vectors_pending"
 """Notes of the store: the model that search uses; whether some visible text may lack its vector."""
 CIRCUIT_OPEN = "circuit_open"
 REJECTED = "rejected"
+AUTH, SETTINGS = "auth", "settings"
+"""Kinds of failures: not asked; this text is refused; every text is, until a person corrects a setting."""
 PROBE = "rowen"
 """A text every model takes."""
 FILL_BATCH = 512
@@ -33,17 +35,41 @@ def breaker_note(model: Model) -> str:
     return f"breaker:{model.name}"
 
 
-async def embed(
-    ports: Ports, passages: Sequence[Passage]
-) -> tuple[dict[bytes, bytes], EmbedderUnavailable | None]:
-    """Vectors for these passages by their hash, as far as the provider can be had, and why some are missing.
+class Embedded(NamedTuple):
+    vectors: dict[bytes, bytes]
+    rejected: dict[bytes, str]
+    """Texts that the provider will never take, by their hash, and its words; they get vectors of nothing."""
+    error: EmbedderUnavailable | None
+    """Why some vectors are missing."""
+
+
+def refusal(error: EmbedderUnavailable | None) -> EmbedderRefused | None:
+    """The error for a person, where a failure is not the provider's but that of the key or the settings."""
+    if error is None or error.facts.get("kind") not in (AUTH, SETTINGS):
+        return None
+    return EmbedderRefused(error.message, hint=error.hint, **error.facts)
+
+
+async def check(ports: Ports) -> EmbedderRefused | None:
+    """One call with a harmless text: is every text refused?"""
+    try:
+        await ports.embedder().embed([PROBE])
+    except EmbedderUnavailable as exc:
+        if exc.facts.get("kind") == REJECTED:
+            exc.facts["kind"] = SETTINGS
+        return refusal(exc)
+    return None
+
+
+async def embed(ports: Ports, passages: Sequence[Passage]) -> Embedded:
+    """Vectors for these passages by their hash, as far as the provider can be had.
 
     Each call's answer is stored at once, so that an interruption costs the calls under way and nothing more.
     """
     found: dict[bytes, bytes] = {}
     error: EmbedderUnavailable | None = None
     if not passages:
-        return found, error
+        return Embedded({}, {}, None)
     embedder = ports.embedder()
     caller = _Caller(ports, embedder, await breaker_of(ports.store, embedder.model))
     size = max(1, caller.embedder.batch_size)
@@ -51,7 +77,7 @@ async def embed(
 
     async def take(batch: Sequence[Passage]) -> None:
         nonlocal error
-        if error is not None and error.facts.get("kind") == CIRCUIT_OPEN:
+        if error is not None and error.facts.get("kind") in (CIRCUIT_OPEN, AUTH, SETTINGS):
             return
         try:
             vectors = await caller.embed(batch)
@@ -65,7 +91,7 @@ async def embed(
 
     # A provider that has failed is tried by one call after the other.
     await each(batches, take, ports.embedding_calls if caller.is_trusted else 1)
-    return found, error
+    return Embedded(found, caller.rejected, error)
 
 
 class Filled(NamedTuple):
@@ -76,26 +102,36 @@ class Filled(NamedTuple):
 
 async def fill(ports: Ports) -> Filled:
     """Embed what readers see and has no vector under the target; then let search use the target."""
+    filled = await _fill_visible(ports)
+    if filled.error is None:
+        await _note(ports.store, PENDING, False)
+        await _note(ports.store, SEARCH_MODEL, _described(ports.embedder()))
+    return filled
+
+
+async def fill_if_pending(ports: Ports, *, before_run: bool = False) -> Filled:
+    """The same where a run had to leave vectors out; a provider that is still away is no error here.
+
+    `before_run` leaves it noted that vectors are missing: text that no reader sees yet may lack its own.
+    A sync does not move a whole store to another model: that costs, and `rowen embed` does it.
+    """
+    if not await ports.store.note(PENDING) or not await is_search_model(ports.store, ports.embedder().model):
+        return Filled(0, None)
+    if await ports.store.retries():
+        # Their waits are for the provider as well.
+        return Filled(0, None)
+    return await (_fill_visible(ports) if before_run else fill(ports))
+
+
+async def _fill_visible(ports: Ports) -> Filled:
     model, done = ports.embedder().model, 0
     while waiting := await ports.store.unembedded(model, limit=FILL_BATCH):
-        vectors, error = await embed(ports, waiting)
+        vectors, _, error = await embed(ports, waiting)
         await ports.store.save_vectors(vectors, model)
         done += len(vectors)
         if error is not None:
             return Filled(done, error)
-    await _note(ports.store, PENDING, False)
-    await _note(ports.store, SEARCH_MODEL, _described(ports.embedder()))
     return Filled(done, None)
-
-
-async def fill_if_pending(ports: Ports) -> int:
-    """The same after a run that had to leave vectors out; a provider that is still away is no error here.
-
-    A sync does not move a whole store to another model: that costs, and `rowen embed` does it.
-    """
-    if not await ports.store.note(PENDING) or not await is_search_model(ports.store, ports.embedder().model):
-        return 0
-    return (await fill(ports)).texts
 
 
 async def is_search_model(notes: Notes, model: Model) -> bool:
@@ -166,6 +202,7 @@ class _Caller:
 
     def __init__(self, ports: Ports, embedder: Embedder, breaker: Breaker) -> None:
         self.embedder = embedder
+        self.rejected: dict[bytes, str] = {}
         self._ports = ports
         self._breaker = breaker
 
@@ -181,13 +218,16 @@ class _Caller:
                 raise
             # Is it a text, or is every call refused? A harmless text shows it.
             await self._call([PROBE], proving=True)
-            return await self._in_halves(passages)
+            return await self._in_halves(passages, exc)
         return {passage.hash: vector for passage, vector in zip(passages, answers, strict=True)}
 
-    async def _in_halves(self, passages: Sequence[Passage]) -> dict[bytes, bytes]:
+    async def _in_halves(
+        self, passages: Sequence[Passage], refused: EmbedderUnavailable
+    ) -> dict[bytes, bytes]:
         """The provider refuses something among these: find it, and let the rest through."""
         if len(passages) == 1:
             # A text the model will never take: a vector of nothing, so that it is not paid for again.
+            self.rejected[passages[0].hash] = refused.message
             return {passages[0].hash: bytes(self.embedder.model.dimensions)}
         middle = len(passages) // 2
         vectors: dict[bytes, bytes] = {}
@@ -197,7 +237,7 @@ class _Caller:
             except EmbedderUnavailable as exc:
                 if exc.facts.get("kind") != REJECTED:
                     raise
-                vectors |= await self._in_halves(half)
+                vectors |= await self._in_halves(half, exc)
             else:
                 vectors |= {p.hash: vector for p, vector in zip(half, answers, strict=True)}
         return vectors
@@ -212,8 +252,12 @@ class _Caller:
         except EmbedderUnavailable as exc:
             if proving or exc.facts.get("kind") != REJECTED:
                 await self._become(self._after_failure(exc, settings))
-            if proving:
-                raise EmbedderUnavailable(exc.message, hint=exc.hint, kind="server") from exc
+            if proving and exc.facts.get("kind") == REJECTED:
+                # Every text is refused, so it is not about a text.
+                hint = exc.hint or "check the settings under `embedding`"
+                raise EmbedderUnavailable(
+                    exc.message, hint=hint, kind=SETTINGS, status=exc.facts.get("status")
+                ) from exc
             raise
         await self._become(breakers.after_success(self._breaker, settings))
         return answers

@@ -70,7 +70,9 @@ def harvested_end(
             window=harvested.window,
             metadata=_metadata(source, {}, whole=whole),
         )
-    clean = not counters.failed and harvested.error is None and intake.out_of_time is None
+    # Without vectors the text is stored all the same: the source shows that only a person can change it.
+    trouble = harvested.error or intake.refused
+    clean = not counters.failed and trouble is None and intake.out_of_time is None
     settled = counters.failed <= harvested.given_up and harvested.error is None
     advances = settled and harvested.complete
     window = harvested.window
@@ -81,11 +83,11 @@ def harvested_end(
         mode=harvested.mode or run.mode,
         stop_reason=harvested.stop_reason,
         counters=counters,
-        error=harvested.error.message if harvested.error else _cut_off(intake),
+        error=trouble.message if trouble else _cut_off(intake),
         items=intake.items,
         activate=run.generation if staged else None,
         documents=documents,
-        source_status=after(Status.RUNNING, Step.SUCCEED if harvested.error is None else Step.FAIL),
+        source_status=after(Status.RUNNING, Step.SUCCEED if trouble is None else Step.FAIL),
         # invariant: the watermark is the start of the last run that took in all of its window without
         # failures, never past them; what failed again and again is given up, and the source says so.
         watermark=run.started_at if advances and not (window and window.seeding) else None,

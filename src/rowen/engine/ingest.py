@@ -2,24 +2,47 @@
 
 A batch is two transactions: the outbox (references, contents, handoffs), then the result. What a crash
 leaves between them is taken up by the next run. Nothing here knows where a draft came from.
+
+Text whose embedding failed is stored, and readers find it by its words. The attempts after the run only make
+its vectors, so no generation changes. An attempt needs the lease of the source, like a run, and counts when
+it starts: a process that is killed over it has used it up.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
+from datetime import datetime
 
 from rowen.core.document import Draft
-from rowen.core.handoff import HandoffStatus, Reason, is_poison
+from rowen.core.handoff import (
+    CIRCUIT_OPEN,
+    INGESTED,
+    Ending,
+    HandoffStatus,
+    Reason,
+    after_transient_failure,
+    is_poison,
+)
 from rowen.core.lease import Lease
+from rowen.core.rules import breaker as breakers
 from rowen.core.run import Counters, Run
-from rowen.core.section import Passage, Section
+from rowen.core.section import Passage
+from rowen.core.source import Source
 from rowen.core.split import passages, split
 from rowen.engine import embedding
+from rowen.engine.embedding import Embedded, Filled
+from rowen.engine.leases import beating, run_lease
 from rowen.engine.ports import Ports
+from rowen.errors import EmbedderRefused
 from rowen.ports.embedder import Model
-from rowen.ports.store.handoffs import Ingested, Staged
+from rowen.ports.store.handoffs import Ingested, Staged, Waiting
 
 BATCH = 64
+SUPERSEDED = Ending(HandoffStatus.FAILED, Reason.SUPERSEDED)
+LOST = Ending(HandoffStatus.FAILED, Reason.WORKER_LOST, "its process ended during the last attempt")
+
+Ended = tuple[Reason, str | None]
+"""Why an item ended as it did, and the words of an error."""
 
 
 class Ingestion:
@@ -33,21 +56,23 @@ class Ingestion:
         self._lease = lease
         self._run = run
         self._counters = counters
+        self.refused: EmbedderRefused | None = None
+        """The provider refuses every text, and only a person can change that."""
 
-    async def take(self, drafts: Sequence[Draft]) -> dict[str, Reason]:
+    async def take(self, drafts: Sequence[Draft]) -> dict[str, Ended]:
         """Hand off and ingest; answers why each reference ended as it did."""
         store, now = self._ports.store, self._ports.clock.now()
         staged = await store.stage(self._lease, self._run, drafts, now=now, dispatch=self.dispatch)
         return await self.work_off(staged)
 
-    async def revive(self, references: Sequence[str]) -> dict[str, Reason]:
+    async def revive(self, references: Sequence[str]) -> dict[str, Ended]:
         """The same for texts an interrupted run has stored already."""
         store, now = self._ports.store, self._ports.clock.now()
         staged = await store.revive(self._lease, self._run, references, now=now, dispatch=self.dispatch)
         return await self.work_off(staged)
 
-    async def work_off(self, staged: Sequence[Staged]) -> dict[str, Reason]:
-        reasons: dict[str, Reason] = {}
+    async def work_off(self, staged: Sequence[Staged]) -> dict[str, Ended]:
+        reasons: dict[str, Ended] = {}
         healthy = [one for one in staged if not one.attempts]
         if healthy:
             reasons |= await self._ingest(healthy)
@@ -59,7 +84,7 @@ class Ingestion:
                 reasons |= await self._ingest([one])
         return reasons
 
-    async def _ingest(self, staged: Sequence[Staged]) -> dict[str, Reason]:
+    async def _ingest(self, staged: Sequence[Staged]) -> dict[str, Ended]:
         store, clock = self._ports.store, self._ports.clock
         await store.start_handoffs(self._lease, [one.handoff_id for one in staged], now=clock.now())
         sections = {one.content_id: split(one.draft.text) for one in staged if not one.sectioned}
@@ -67,61 +92,134 @@ class Ingestion:
         for tree in sections.values():
             found |= passages(tree)
         model = self._ports.embedder().model
-        vectors, missing = await self._embed(found, model)
-        reasons = {one.draft.reference: _reason(sections.get(one.content_id, ()), missing) for one in staged}
+        embedded, missing = await self._embed(found, model)
+        ingested = []
+        for one in staged:
+            tree = sections.get(one.content_id, [])
+            hashes = {section.passage_hash for section in tree}
+            end = _ending(one.attempts + 1, hashes, hashes & missing, embedded, self.refused, now=clock.now())
+            ingested.append(Ingested(staged=one, sections=tree, ending=end))
         await store.ingest(
             self._lease,
             self._run,
-            [
-                Ingested(
-                    staged=one,
-                    sections=sections.get(one.content_id, ()),
-                    reason=reasons[one.draft.reference].value,
-                )
-                for one in staged
-            ],
+            ingested,
             list(found.values()),
-            vectors,
+            embedded.vectors,
             model,
             now=clock.now(),
         )
-        return reasons
+        return {item.staged.draft.reference: _ended(item.ending) for item in ingested}
 
-    async def _embed(
-        self, found: dict[bytes, Passage], model: Model
-    ) -> tuple[dict[bytes, bytes], set[bytes]]:
+    async def _embed(self, found: dict[bytes, Passage], model: Model) -> tuple[Embedded, set[bytes]]:
         """Vectors of what had none, and the passages that still have none."""
         if not found:
-            return {}, set()
+            return Embedded({}, {}, None), set()
         states = await self._ports.store.passage_states(list(found), model)
         wanted = [
             passage for digest, passage in found.items() if not (digest in states and states[digest].embedded)
         ]
-        vectors, error = await embedding.embed(self._ports, wanted)
-        if error is not None or not await embedding.is_search_model(self._ports.store, model):
+        if self.refused is None:
+            embedded = await embedding.embed(self._ports, wanted)
+            self.refused = embedding.refusal(embedded.error)
+        else:
+            # The provider refuses everything: it is asked once in a run.
+            embedded = Embedded({}, {}, None)
+        missing = {passage.hash for passage in wanted}.difference(embedded.vectors)
+        if missing or not await embedding.is_search_model(self._ports.store, model):
             # Written down before the text is, so that a run after a crash fills in the missing vectors.
             await embedding.left_out(self._ports.store)
         counters = self._counters
         counters.passages_reused += len(states)
         counters.passages_new += len(found) - len(states)
         counters.embeddings_reused += len(found) - len(wanted)
-        counters.embeddings_computed += len(vectors)
+        counters.embeddings_computed += len(embedded.vectors)
         # Text without a vector is stored and found by its words; its vectors are filled in later.
-        return vectors, {p.hash for p in wanted}.difference(vectors)
+        return embedded, missing
 
-    async def _give_up(self, staged: Staged) -> dict[str, Reason]:
-        await self._ports.store.settle_handoff(
-            self._lease,
-            staged.handoff_id,
-            status=HandoffStatus.FAILED,
-            reason=Reason.WORKER_LOST.value,
-            error=f"its worker died {staged.attempts} times",
-            now=self._ports.clock.now(),
+    async def _give_up(self, staged: Staged) -> dict[str, Ended]:
+        error = f"its worker died {staged.attempts} times"
+        ending = Ending(HandoffStatus.FAILED, Reason.WORKER_LOST, error)
+        await self._ports.store.settle_handoffs(
+            self._lease, {staged.handoff_id: ending}, now=self._ports.clock.now()
         )
-        return {staged.draft.reference: Reason.WORKER_LOST}
+        return {staged.draft.reference: _ended(ending)}
 
 
-def _reason(sections: Sequence[Section], missing: set[bytes]) -> Reason:
-    if missing and any(section.passage_hash in missing for section in sections):
-        return Reason.CIRCUIT_OPEN
-    return Reason.INGESTED
+def _ended(ending: Ending) -> Ended:
+    return ending.reason, ending.error
+
+
+def _ending(
+    attempts: int,
+    hashes: Set[bytes],
+    missing: Set[bytes],
+    embedded: Embedded,
+    refused: EmbedderRefused | None,
+    *,
+    now: datetime,
+) -> Ending:
+    """Of a handoff with these passages, some of them still without a vector, after so many attempts."""
+    if missing and refused is not None:
+        return Ending(HandoffStatus.FAILED, Reason.PERMANENT_ERROR, refused.message)
+    if missing:
+        error = embedded.error
+        if error is None or error.facts.get("kind") == embedding.CIRCUIT_OPEN:
+            return CIRCUIT_OPEN
+        return after_transient_failure(attempts, now, error.message, asked_s=error.retry_after_s)
+    said = [words for digest, words in embedded.rejected.items() if digest in hashes]
+    return Ending(HandoffStatus.FAILED, Reason.PERMANENT_ERROR, said[0]) if said else INGESTED
+
+
+async def take_up_due(ports: Ports, source: Source) -> datetime | None:
+    """Make the attempts of a source that are due; answers when the next one is. Raises `Conflict`."""
+    async with run_lease(ports, source) as lease:
+        await take_up(ports, lease, source)
+    return (await ports.store.retries()).get(source.id)
+
+
+async def catch_up(ports: Ports, lease: Lease, source: Source) -> Filled:
+    """Before a run: the attempts that are due, and the vectors that earlier runs left out."""
+    attempted = await take_up(ports, lease, source)
+    if attempted.error is not None:
+        return attempted
+    filled = await embedding.fill_if_pending(ports, before_run=True)
+    return Filled(attempted.texts + filled.texts, filled.error)
+
+
+async def take_up(ports: Ports, lease: Lease, source: Source) -> Filled:
+    """The attempts of a source that are due, under the lease of a caller."""
+    store, now = ports.store, ports.clock.now()
+    due = await store.due_retries(source.id, now=now)
+    if not due:
+        return Filled(0, None)
+    settled = {one.handoff_id: SUPERSEDED for one in due if not one.is_visible}
+    settled |= {one.handoff_id: LOST for one in due if one.is_lost and is_poison(one.attempts)}
+    await store.settle_handoffs(lease, settled, now=now)
+    waiting = [one for one in due if one.handoff_id not in settled]
+    breaker = breakers.before_call(await embedding.breaker_of(store, ports.embedder().model), now)
+    if not breakers.allows(breaker):
+        # Not an attempt: the provider is not asked.
+        later = Ending(
+            HandoffStatus.QUEUED, Reason.RETRY_SCHEDULED, breaker.last_error, breaker.opens_again_at
+        )
+        await store.settle_handoffs(lease, {one.handoff_id: later for one in waiting}, now=now)
+        return Filled(0, None)
+    async with beating(ports, lease):
+        return await _attempt(ports, lease, waiting)
+
+
+async def _attempt(ports: Ports, lease: Lease, waiting: Sequence[Waiting]) -> Filled:
+    store, clock, model = ports.store, ports.clock, ports.embedder().model
+    await store.start_handoffs(lease, [one.handoff_id for one in waiting], now=clock.now())
+    contents = [one.content_id for one in waiting if one.content_id is not None]
+    missing = await store.unembedded_in(contents, model)
+    texts = {passage.hash: passage for found in missing.values() for passage in found}
+    embedded = await embedding.embed(ports, list(texts.values()))
+    await store.save_vectors(embedded.vectors, model)
+    refused, now, endings = embedding.refusal(embedded.error), clock.now(), {}
+    for one in waiting:
+        hashes = {passage.hash for passage in missing.get(one.content_id or 0, ())}
+        without = hashes - embedded.vectors.keys()
+        endings[one.handoff_id] = _ending(one.attempts + 1, hashes, without, embedded, refused, now=now)
+    await store.settle_handoffs(lease, endings, now=now)
+    return Filled(len(embedded.vectors), embedded.error)

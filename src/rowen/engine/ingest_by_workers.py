@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rowen.core.handoff import Reason
+from rowen.core.handoff import RETRY_BASE_S, Reason
 from rowen.core.lease import Lease
 from rowen.core.run import Counters, Run
-from rowen.engine.ingest import BATCH, Ingestion
+from rowen.engine import embedding
+from rowen.engine.ingest import BATCH, Ended, Ingestion
 from rowen.engine.leases import workers
 from rowen.engine.ports import Ports
+from rowen.ports.dispatcher import RETRY, retry_payload
 from rowen.ports.store.handoffs import Staged
 
 MAX_OUT = 2_000
@@ -36,15 +38,23 @@ class IngestionByWorkers(Ingestion):
         self._out: dict[int, Staged] = {}
         self._patience_s = PATIENCE_S
         self._joined = False
+        self._reasons: set[Reason] = set()
 
-    async def work_off(self, staged: Sequence[Staged]) -> dict[str, Reason]:
+    async def work_off(self, staged: Sequence[Staged]) -> dict[str, Ended]:
         self._out |= {one.handoff_id: one for one in staged}
         return await self._wait_until(MAX_OUT)
 
-    async def rest(self) -> dict[str, Reason]:
+    async def rest(self) -> dict[str, Ended]:
         """Everything that is still out."""
         reasons = await self._wait_until(0)
         await self.join_shares()
+        if Reason.PERMANENT_ERROR in self._reasons and self.refused is None:
+            # Of one text, or of all? The workers that were told so are elsewhere.
+            self.refused = await embedding.check(self._ports)
+        if Reason.RETRY_SCHEDULED in self._reasons:
+            await self._ports.dispatcher().submit(
+                RETRY, [retry_payload(self._run.source_id)], delay_s=RETRY_BASE_S
+            )
         return reasons
 
     async def join_shares(self) -> None:
@@ -55,8 +65,8 @@ class IngestionByWorkers(Ingestion):
             self._counters.join(Counters.from_dict(share))
         self._joined = True
 
-    async def _wait_until(self, at_most: int) -> dict[str, Reason]:
-        reasons: dict[str, Reason] = {}
+    async def _wait_until(self, at_most: int) -> dict[str, Ended]:
+        reasons: dict[str, Ended] = {}
         clock = self._ports.clock
         last_at = clock.monotonic()
         while True:
@@ -78,15 +88,17 @@ class IngestionByWorkers(Ingestion):
             if not settled:
                 await clock.sleep(LOOK_AGAIN_S)
 
-    async def _settled(self) -> dict[str, Reason]:
+    async def _settled(self) -> dict[str, Ended]:
         settled = await self._ports.store.settled(list(self._out))
         for one in settled:
             del self._out[one.handoff_id]
-        return {one.reference: Reason(one.reason) for one in settled}
+            self._reasons.add(Reason(one.reason))
+        return {one.reference: (Reason(one.reason), one.error) for one in settled}
 
-    async def _do_it_here(self, *, begun: bool) -> dict[str, Reason]:
+    async def _do_it_here(self, *, begun: bool) -> dict[str, Ended]:
         waiting = await self._ports.store.staged(self._run, list(self._out), begun=begun, limit=BATCH)
         reasons = await super().work_off(waiting)
+        self._reasons.update(reason for reason, _ in reasons.values())
         for one in waiting:
             self._out.pop(one.handoff_id, None)
         return reasons

@@ -11,14 +11,15 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 
 from rowen.core.document import NO_VALIDATORS, Converted, Draft, Known, Outcome, Validators
-from rowen.core.handoff import Reason
+from rowen.core.handoff import WITHOUT_VECTORS, Reason
 from rowen.core.lease import Lease
 from rowen.core.rules import duration
 from rowen.core.run import Counters, Event, Run, RunItem
-from rowen.engine.ingest import BATCH, Ingestion
+from rowen.engine.embedding import Filled, refusal
+from rowen.engine.ingest import BATCH, Ended, Ingestion
 from rowen.engine.ingest_by_workers import IngestionByWorkers
 from rowen.engine.ports import Ports
-from rowen.errors import RowenError
+from rowen.errors import EmbedderRefused, EmbedderUnavailable, RowenError
 from rowen.ports.store.documents import Refreshed
 
 OnEvent = Callable[[Event], None]
@@ -81,6 +82,24 @@ class Intake:
         self._taken_back: set[str] = set()
         self.out_of_time: str | None = None
         """Why the harvest was cut off by its time limit, if it was."""
+        self._began_with: EmbedderUnavailable | None = None
+
+    def begin(self, filled: Filled) -> None:
+        """What was embedded for earlier runs before this one asks its source."""
+        self.counters.embeddings_computed += filled.texts
+        self._began_with = filled.error
+        if self._workers is not None:
+            self._workers.refused = refusal(filled.error)
+
+    @property
+    def refused(self) -> EmbedderRefused | None:
+        """The embedding provider refuses every text; what arrives is stored and found by its words."""
+        return refusal(self._began_with) if self._ingestion is None else self._ingestion.refused
+
+    @property
+    def provider_failed(self) -> bool:
+        """The embedding provider has failed in this run: what it left out waits for a later one."""
+        return self._began_with is not None or bool(self.counters.skipped)
 
     @property
     def staged(self) -> int:
@@ -205,6 +224,7 @@ class Intake:
             closed = None in batch
             if self._ingestion is None and batch != [None]:
                 self._ingestion = Ingestion(self._ports, self.lease, self.run, self.counters)
+                self._ingestion.refused = refusal(self._began_with)
             if self._ingestion is not None:
                 drafts = [one for one in batch if isinstance(one, Draft)]
                 if drafts:
@@ -252,17 +272,17 @@ class Intake:
         self.counters.validators_refreshed += 1
         self._refreshed.append(refreshed)
 
-    def _ingested(self, reasons: Mapping[str, Reason]) -> None:
-        for reference, reason in reasons.items():
+    def _ingested(self, reasons: Mapping[str, Ended]) -> None:
+        for reference, (reason, error) in reasons.items():
             self._arriving -= 1
             if reference in self._taken_back:
                 continue
-            if reason not in (Reason.INGESTED, Reason.CIRCUIT_OPEN):
-                self._item(reference, Outcome.FAILED, reason.value)
+            if reason is not Reason.INGESTED and reason not in WITHOUT_VECTORS:
+                self._item(reference, Outcome.FAILED, reason.value, error)
                 continue
             self.added += reference not in self._updates
-            if reason is Reason.CIRCUIT_OPEN:
-                self._item(reference, Outcome.SKIPPED, reason.value)
+            if reason in WITHOUT_VECTORS:
+                self._item(reference, Outcome.SKIPPED, reason.value, error)
             elif reference in self._updates:
                 self._item(reference, Outcome.UPDATED, "content_changed")
             else:

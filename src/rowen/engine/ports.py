@@ -89,6 +89,7 @@ class Ports:
     secrets: Callable[[str], str | None] = lambda name: None
     """The value of a variable that a setting refers to, or None."""
     keep_generations: int = 3
+    keep_handoffs_s: float = 30 * 86_400.0
     max_parallel_runs: int = 1
     time_limit_s: float = 0.0
     """How long a run may take, for sources that say nothing else; 0 for no limit."""

@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -22,6 +23,7 @@ from rowen.core.run import Counters, Event, Mode, RunStatus, StopReason
 from rowen.core.source import Source
 from rowen.core.window import Window
 from rowen.engine import confine, embedding, ending
+from rowen.engine.ingest import catch_up
 from rowen.engine.intake import Intake, OnEvent, unheard
 from rowen.engine.kind import Harvested, Kind, save_progress
 from rowen.engine.leases import Held, beating, removed, run_lease, run_slot, workers
@@ -148,12 +150,13 @@ class _Execution:
             end = ending.broken_end(source, intake, RunStatus.FAILED, StopReason.ERROR, None, problem=problem)
             await self._finish(end)
             raise
-        receipt = await self._finish(end, harvested.error, hint=harvested.hint)
+        receipt = await self._finish(end, harvested.error or intake.refused, hint=harvested.hint)
         return replace(receipt, window=harvested.window, more=harvested.more and receipt.good)
 
     async def _harvest(self) -> tuple[Harvested, RunEnd]:
         source, intake = self._source, self._intake
         kind = self._ports.kinds.stored(source.kind)
+        intake.begin(await catch_up(self._ports, intake.lease, source))
         if kind.preload:
             await intake.load_known()
             before = len(intake.known)
@@ -215,7 +218,8 @@ class _Execution:
             # Not after an interruption: Ctrl-C ends the run without another call of the embedding provider.
             if end.counters.embeddings_computed or end.counters.skipped:
                 await embedding.begin(self._ports)
-            end.counters.embeddings_computed += await embedding.fill_if_pending(self._ports)
+            if not self._intake.provider_failed:
+                end.counters.embeddings_computed += (await embedding.fill_if_pending(self._ports)).texts
         hint = exc.hint if exc else hint
         if end.hold is not None:
             label = source.label
@@ -251,12 +255,13 @@ class _Execution:
 
     async def _forget(self) -> None:
         """History is bounded: what died before it goes, in proportion to what changed."""
-        store, keep = self._ports.store, self._ports.keep_generations
+        ports, store = self._ports, self._ports.store
         generations = await store.generations(self._source.id)
         shown = [generation.number for generation in generations if generation.activated_at]
-        if len(shown) > keep:
-            floor = oldest_kept(shown, active=self._intake.run.generation, keep=keep)
-            await store.vacuum({self._source.id: floor}, everything=False)
+        if len(shown) > ports.keep_generations:
+            floor = oldest_kept(shown, active=self._intake.run.generation, keep=ports.keep_generations)
+            before = ports.clock.now() - timedelta(seconds=ports.keep_handoffs_s)
+            await store.vacuum({self._source.id: floor}, handoffs_before=before, everything=False)
 
 
 def joined(first: Receipt, last: Receipt) -> Receipt:

@@ -41,6 +41,14 @@ INGEST = "ingest"
 """The task of a ticket that names handoffs of a run."""
 
 
+RETRY = "retry"
+"""The task of a ticket that names a source with handoffs that wait for another attempt."""
+
+
+def retry_payload(source_id: int) -> dict[str, Any]:
+    return {"source": source_id}
+
+
 def ingest_payload(lease: Lease, run: Run, handoff_ids: Sequence[int]) -> dict[str, Any]:
     """What a worker needs to ingest for a run: the run, the right to write for it, and which handoffs."""
     return {

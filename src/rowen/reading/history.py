@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from rowen.core.generation import Diff, Generation, oldest_kept
 from rowen.core.source import Source
@@ -67,13 +68,15 @@ async def approve(ports: Ports, source: Source) -> int:
         return source.held_generation
 
 
-async def vacuum(store: Generations, sources: Sequence[Source], *, keep: int) -> Vacuumed:
+async def vacuum(
+    store: Generations, sources: Sequence[Source], *, keep: int, handoffs_before: datetime | None = None
+) -> Vacuumed:
     """Delete what died before the kept history, and what is not used any more."""
     floors = {}
     for source in sources:
         numbers = [g.number for g in await store.generations(source.id) if g.activated_at]
         floors[source.id] = oldest_kept(numbers, active=source.active_generation, keep=keep)
-    return await store.vacuum(floors, everything=True)
+    return await store.vacuum(floors, handoffs_before=handoffs_before, everything=True)
 
 
 def _existing(source: Source, generations: list[Generation], number: int) -> Generation:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 
 from rowen.alarms import raising
@@ -17,6 +18,7 @@ from rowen.core.lease import source_lease_name
 from rowen.core.rules.schedule import due, due_at, request_due_at
 from rowen.core.source import Source, Status
 from rowen.core.sync_request import SyncRequest
+from rowen.engine.ingest import take_up_due
 from rowen.engine.intake import OnEvent, unheard
 from rowen.engine.leases import acquire, orchestrator_lease, workers
 from rowen.engine.ports import Ports
@@ -65,6 +67,7 @@ async def serve(
                 wait_s = LONGEST_WAIT_S
                 try:
                     sources = await _recovered(ports)
+                    await _retry_handoffs(ports, sources)
                     waiting, skipped = await _round(ports, sources, default_every_s, once=once)
                     for source, request in waiting:
                         result = await _run_one(ports, source, request, run, on_event)
@@ -123,6 +126,15 @@ async def _recovered(ports: Ports) -> list[Source]:
             lost = await ports.store.close_lost_run(lease, source.id, now=ports.clock.now()) or lost
             await ports.store.release_lease(lease)
     return await ports.store.sources() if lost else sources
+
+
+async def _retry_handoffs(ports: Ports, sources: Sequence[Source]) -> None:
+    """Attempts at handoffs that are due; of a source that is being synced, its run makes them."""
+    waiting, now = await ports.store.retries(), ports.clock.now()
+    for source in sources:
+        if not source.paused and source.id in waiting and waiting[source.id] <= now:
+            with suppress(Conflict, LeaseLost):
+                await take_up_due(ports, source)
 
 
 async def _waiting(
@@ -193,6 +205,8 @@ async def _wait_s(
     pauses = await ports.store.pauses(now=now)
     moments = [*openings, *(pause.until for pause in pauses.values())]
     active = {source.id: source for source in sources if not source.paused}
+    busy = now + timedelta(seconds=BUSY_S)
+    moments += [max(at, busy) for id_, at in (await ports.store.retries()).items() if id_ in active]
     moments += [
         due_at(source, default_every_s=default_every_s)
         for source in active.values()
@@ -202,7 +216,6 @@ async def _wait_s(
         source = active.get(request.source_id)
         if source and source.upstream not in pauses:
             # Another process runs this source: that does not take long as a rule.
-            busy = now + timedelta(seconds=BUSY_S)
             moments.append(busy if source.id in skipped else request_due_at(source, request))
     wait_s = min(((moment - now).total_seconds() for moment in moments), default=LONGEST_WAIT_S)
     return min(max(wait_s, 0.1), LONGEST_WAIT_S)

@@ -15,12 +15,12 @@ from rowen.alarms import raising
 from rowen.core import params as parameters
 from rowen.core.lease import Lease
 from rowen.core.run import Counters, Run, RunStatus
-from rowen.engine.ingest import Ingestion
+from rowen.engine.ingest import Ingestion, take_up_due
 from rowen.engine.leases import WORKER, acquire, kept, upstream_lease, worker_lease_name
 from rowen.engine.ports import Ports
 from rowen.errors import Conflict, LeaseLost, NotFound, TransientError, UserError
 from rowen.kinds.crawl.host_batch import HostBatch
-from rowen.ports.dispatcher import INGEST, Answer, Done, Later, Ticket
+from rowen.ports.dispatcher import INGEST, RETRY, Answer, Done, Later, Ticket
 from rowen.ports.store.shards import FETCH
 from rowen.service.attempts import NotRun, run_source, settles
 from rowen.sinks.announce import announce
@@ -47,16 +47,16 @@ async def work(ports: Ports, *, concurrency: int, stop: asyncio.Event) -> None:
     lease = await acquire(ports, worker_lease_name(ports.owner))
     if lease is None:
         raise Conflict(f"worker `{ports.owner}`: already running")
-    worker = _Worker(ports)
+    worker = Worker(ports)
     async with kept(ports, lease):
         await ports.dispatcher().run(
-            {INGEST: worker.ingest, FETCH: worker.fetch, SYNC: worker.sync},
+            {INGEST: worker.ingest, FETCH: worker.fetch, RETRY: worker.retry, SYNC: worker.sync},
             concurrency=concurrency,
             stop=stop,
         )
 
 
-class _Worker:
+class Worker:
     def __init__(self, ports: Ports) -> None:
         self._ports = ports
 
@@ -76,6 +76,20 @@ class _Worker:
         if waiting:
             await store.save_share(run.id, counters)
         return Done()
+
+    async def retry(self, ticket: Ticket) -> Answer:
+        """Handoffs whose embedding failed; the ticket comes back until none of its source waits."""
+        source = await self._ports.store.source(ticket.payload["source"])
+        if source is None:
+            return Done()
+        try:
+            next_at = await take_up_due(self._ports, source)
+        except (Conflict, LeaseLost) as exc:
+            return Later(BUSY_S, exc.message)
+        if next_at is None:
+            return Done()
+        wait_s = (next_at - self._ports.clock.now()).total_seconds()
+        return Later(max(wait_s, BUSY_S), "the next attempt is not due")
 
     async def fetch(self, ticket: Ticket) -> Answer:
         found = await self._under_way(ticket)

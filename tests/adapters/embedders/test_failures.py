@@ -23,13 +23,13 @@ from rowen.errors import EmbedderUnavailable
 KEY = "sk-very-secret"
 RESOLVED = resolve(EmbedderSpec(provider="openai", api_key=Secret(KEY)))
 OLLAMA = resolve(EmbedderSpec(provider="ollama", model="nomic-embed-text"))
-KINDS = {"rate_limited", "timeout", "server", "connection", "rejected", "auth"}
+KINDS = {"rate_limited", "timeout", "server", "connection", "rejected", "auth", "settings"}
 
 
 def failed(status: int, value: Any = None, **headers: str) -> EmbedderUnavailable:
     body = value.encode() if isinstance(value, str) else json.dumps(value).encode()
     named = {name.replace("_", "-"): text for name, text in headers.items()}
-    return from_status(RESOLVED, status, named, body, answered_before=False)
+    return from_status(RESOLVED, status, named, body)
 
 
 def retry_info(delay: str) -> dict[str, Any]:
@@ -124,15 +124,20 @@ def test_no_answer_breaks_the_translation(status: int, value: Any) -> None:
         (422, {"error": "`inputs` must have less than 512 tokens", "error_type": "Validation"}, "rejected"),
         (400, {"error": {"message": "batch size is invalid, it should not be larger than 10"}}, "rejected"),
         (413, "", "rejected"),
-        (400, {"error": {"message": "Invalid value for 'dimensions' = 5000"}}, "server"),
-        (400, {"message": "invalid request: unsupported input_type"}, "server"),
-        (400, {"error": {"message": "unexpected model name format"}}, "server"),
-        (400, "", "server"),
+        (400, {"error": {"message": "Invalid value for 'dimensions' = 5000"}}, "settings"),
+        (400, {"message": "invalid request: unsupported input_type"}, "settings"),
+        (400, {"error": {"message": "unexpected model name format"}}, "settings"),
+        # It does not say what it is about: a harmless text will show it.
+        (400, "", "rejected"),
         (400, [{"error": {"details": [{"reason": "API_KEY_INVALID"}], "message": "content"}}], "auth"),
         (401, "", "auth"),
         (402, "", "auth"),
         (403, "", "auth"),
-        (404, {"error": "model 'x' not found"}, "server"),
+        (404, "", "settings"),
+        (405, "", "settings"),
+        (409, "", "server"),
+        (499, "", "server"),
+        (501, "", "settings"),
         (408, "", "timeout"),
         (429, "", "rate_limited"),
         (500, "", "server"),
@@ -140,6 +145,98 @@ def test_no_answer_breaks_the_translation(status: int, value: Any) -> None:
     ],
 )
 def test_each_status_has_its_kind(status: int, value: Any, kind: str) -> None:
+    assert failed(status, value).facts["kind"] == kind
+
+
+OPENAI = {"type": "invalid_request_error", "param": None}
+
+# As the providers document them, or as they are known to answer.
+DOCUMENTED = [
+    (
+        401,
+        {"error": {**OPENAI, "message": "Incorrect API key provided: sk-***", "code": "invalid_api_key"}},
+        "auth",
+    ),
+    (403, {"error": {"message": "Country, region, or territory not supported", "code": None}}, "auth"),
+    (
+        404,
+        {"error": {**OPENAI, "message": "The model `x` does not exist", "code": "model_not_found"}},
+        "settings",
+    ),
+    (
+        400,
+        {
+            "error": {
+                **OPENAI,
+                "message": "This model's maximum context length is 8192 tokens, however you requested 9100",
+            }
+        },
+        "rejected",
+    ),
+    (
+        400,
+        {
+            "error": {
+                "code": 400,
+                "message": "API key not valid. Please pass a valid API key.",
+                "status": "INVALID_ARGUMENT",
+                "details": [{"@type": "t/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID"}],
+            }
+        },
+        "auth",
+    ),
+    (
+        400,
+        {
+            "error": {
+                "code": 400,
+                "message": "User location is not supported for the API use.",
+                "status": "FAILED_PRECONDITION",
+            }
+        },
+        "auth",
+    ),
+    (403, {"error": {"code": 403, "message": "denied", "status": "PERMISSION_DENIED"}}, "auth"),
+    (
+        404,
+        {
+            "error": {
+                "code": 404,
+                "message": "models/x is not found for API version v1beta, or is not supported",
+                "status": "NOT_FOUND",
+            }
+        },
+        "settings",
+    ),
+    (
+        400,
+        {"error": {"code": 400, "message": "Request payload is too large", "status": "INVALID_ARGUMENT"}},
+        "rejected",
+    ),
+    (404, {"error": 'model "x" not found, try pulling it first'}, "settings"),
+    (400, {"error": "the input length exceeds the context length"}, "rejected"),
+    (501, {"error": "this model does not support embeddings"}, "settings"),
+    (401, {"message": "invalid api token"}, "auth"),
+    (402, {"message": "Please add or update your payment method"}, "auth"),
+    (404, {"message": "model 'x' not found, make sure the correct model ID was used"}, "settings"),
+    (400, {"message": "invalid request: model 'x' is not supported by the embed API"}, "settings"),
+    (400, {"message": "invalid request: valid input_type must be provided with the model"}, "settings"),
+    (400, {"message": "too many tokens: size limit exceeded by 11326 tokens."}, "rejected"),
+    (498, {"message": "blocked"}, "rejected"),
+    (401, {"detail": "Provided API key is invalid."}, "auth"),
+    (400, {"detail": "Model x is not supported. Supported models are ['voyage-3.5']."}, "settings"),
+    (
+        400,
+        {"detail": "The max allowed tokens per submitted batch is 320000. Your batch has 400000 tokens."},
+        "rejected",
+    ),
+]
+
+
+@pytest.mark.parametrize(("status", "value", "kind"), DOCUMENTED)
+def test_a_wrong_key_or_model_is_told_from_a_text_that_is_too_long(
+    status: int, value: Any, kind: str
+) -> None:
     assert failed(status, value).facts["kind"] == kind
 
 
@@ -176,7 +273,7 @@ def test_what_is_said_about_a_key_is_not_repeated() -> None:
 def test_hints_name_the_next_step() -> None:
     quota = failed(429, {"error": {"message": "quota", "code": "insufficient_quota"}})
     assert quota.hint == "check the plan and the credit of the account"
-    missing = from_status(OLLAMA, 404, {}, b'{"error": "model not found"}', answered_before=False)
+    missing = from_status(OLLAMA, 404, {}, b'{"error": "model not found"}')
     assert missing.hint is not None
     assert missing.hint.startswith("`ollama pull nomic-embed-text`")
     assert failed(402).hint == "check the credit of the account"
@@ -233,7 +330,7 @@ def test_what_a_provider_says_does_not_give_the_key_or_a_piece_of_it_away(
     key = "sk-barley-1234567890-rye"
     resolved = replace(RESOLVED, api_key=Secret(key))
     body = json.dumps({"error": {"message": f"key {spell(key)} has no such model"}}).encode()
-    problem = from_status(resolved, status, {}, body, answered_before=False)
+    problem = from_status(resolved, status, {}, body)
     said = problem.message.lower()
     assert "***" in said
     assert "has no such model" in said

@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 
+import pytest
+
 from rowen import config, wiring
 from rowen.core.lease import source_lease_name
 from tests.doors.conftest import Rowen, fruit_page
 from tests.support.board_server import ApiServer, items
+from tests.support.embedding_api import KEY, EmbeddingApi
 from tests.support.site import Site, html
 
 PROMISED = {
@@ -223,3 +226,38 @@ def test_failed_items_of_an_api_were_called_pages(rowen: Rowen) -> None:
         rowen("add", api.url, "--name", "list", "--kind", "rest", "--no-check", *given)
         ended = rowen("sync", "list")
     assert "source `list`: 1 of 3 items failed; what was visible of them stays" in ended.err
+
+
+def test_a_wrong_embedding_key_is_told_by_doctor_before_and_by_sync_after(
+    rowen: Rowen, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with EmbeddingApi() as api:
+        values = {
+            "PROVIDER": "openai",
+            "BASE_URL": api.base_url("openai"),
+            "MODEL": "made",
+            "DIMENSIONS": "16",
+        }
+        for name, value in values.items():
+            monkeypatch.setenv(f"ROWEN_EMBEDDING_{name}", value)
+        monkeypatch.setenv("ROWEN_EMBEDDING_API_KEY_ENV", "OPENAI_API_KEY")
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-a-wrong-key")
+        doctor = rowen("doctor")
+        assert doctor.code == 1
+        assert "problem  model" in doctor.out
+        assert "401 from" in doctor.out
+        assert rowen("add", site.url + "/", "--name", "orchard").code == 0
+        api.calls.clear()
+        ended = rowen("sync", "orchard")
+        assert (ended.code, len(api.calls)) == (1, 1)
+        assert "source `orchard`: stored, and found by words alone: model `openai:made`: 401" in ended.err
+        assert "check the key in `OPENAI_API_KEY`" in ended.err
+        (state,) = rowen("status", "--json").json["sources"]
+        assert (state["status"], "401" in state["last_error"]) == ("ERROR", True)
+        assert rowen("search", "plum", "--mode", "keyword", "--json").json["hits"]
+        refused = rowen("handoffs", "--reason", "permanent_error", "--status", "failed").out
+        assert "sk-a-wrong-key" not in doctor.out + doctor.err + ended.out + ended.err + refused
+        assert refused.count("permanent_error") == 4
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        assert rowen("doctor").code == 0
+        assert rowen("sync", "orchard").code == 0

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 
 import pytest
 
 from rowen.core.feed import START
-from rowen.core.handoff import HandoffStatus, Reason
+from rowen.core.handoff import RETRY_BASE_S, Ending, HandoffStatus, Reason
 from rowen.core.lease import source_lease_name
+from rowen.errors import EmbedderUnavailable
 from tests.contract.helpers import a_draft
 from tests.doors.rest.conftest import Api
 from tests.support.begun import begun
@@ -118,14 +120,8 @@ async def unfinished_handoff(api: Api, *, failed: bool) -> int:
     draft = a_draft(world.site.url + "/rye", "rye")
     (staged,) = await world.store.stage(lease, run, [draft], now=now)
     if failed:
-        await world.store.settle_handoff(
-            lease,
-            staged.handoff_id,
-            status=HandoffStatus.FAILED,
-            reason=Reason.RETRY_EXHAUSTED,
-            error="x",
-            now=now,
-        )
+        ending = Ending(HandoffStatus.FAILED, Reason.RETRY_EXHAUSTED, "x")
+        await world.store.settle_handoffs(lease, {staged.handoff_id: ending}, now=now)
     await world.store.release_lease(lease)
     return staged.handoff_id
 
@@ -137,3 +133,26 @@ async def test_what_was_shown_again_is_told_to_those_who_follow(harvested: Api) 
     await harvested.post(DOCS + "/rollback")
     assert [item["change"] for item in (await waiting).json["changes"]] == ["changed"]
     assert str(START) != end
+
+
+async def test_handoffs_are_seen_queued_running_and_failed_and_found_by_their_reason(api: Api) -> None:
+    world, seen = api.world, []
+
+    async def fail(texts: Sequence[str]) -> list[bytes]:
+        listed = (await api.get("/scraping/docs/handoffs?status=running")).json["handoffs"]
+        seen.append({one["reason_code"] for one in listed})
+        raise EmbedderUnavailable("model `fake`: 503", kind="server")
+
+    world.embedder.embed = fail  # type: ignore[method-assign]
+    receipt = (await api.post("/scraping/docs/sync")).json
+    assert (receipt["handoff_queued_count"], receipt["handoff_skipped_count"]) == (3, 3)
+    queued = (await api.get("/api/v1/handoffs?status=queued&reason_code=retry_scheduled")).json["handoffs"]
+    assert [one["attempts"] for one in queued] == [1, 1, 1]
+    assert all(one["retry_at"] > one["updated_at"] for one in queued)
+    for wait_s in (RETRY_BASE_S, 2 * RETRY_BASE_S):
+        world.clock.advance(wait_s)
+        await api.post("/scraping/docs/sync")
+    failed = (await api.get("/scraping/docs/handoffs?reason_code=retry_exhausted")).json["handoffs"]
+    assert {(one["status"], one["attempts"], one["retry_at"]) for one in failed} == {("failed", 3, None)}
+    assert {frozenset(reasons) for reasons in seen} == {frozenset({"ingestion_job_queued"})}
+    assert (await api.get("/api/v1/handoffs?reason_code=nonsense")).is_problem(422, "invalid")

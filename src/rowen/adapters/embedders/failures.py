@@ -29,17 +29,18 @@ _SAID_CHARS = 200
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)?")
 _SECONDS = {"ms": 0.001, "s": 1.0, "": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 
-# A caller answers "rejected" by looking for the one bad text and giving it up. A request that is wrong for
-# all texts must never look like that: every text would be given up, one by one.
+# "rejected" may be about one text: a caller finds out with a harmless text, then looks for the bad one. What
+# is plainly about the key, the model or the request is wrong for every text, and needs a person.
 _ABOUT_THE_REQUEST = re.compile(
     r"dimension|matryoshka|encoding.?format|base64|(?:task|input|embedding).?types?|api.?key"
-    r"|unknown (?:field|name)|not found|does not exist|model name|unsupported model",
+    r"|unknown (?:field|name)|not found|does not exist|model name|model .*(?:not supported|unsupported)"
+    r"|unsupported model|does not support embedding|location is not supported",
     re.IGNORECASE,
 )
-_ABOUT_A_TEXT = re.compile(
-    r"too (?:long|large|big|many)|tokens?\b|exceed|length|empty|batch.?size|input|content|\btexts?\b(?!-)",
-    re.IGNORECASE,
-)
+_FOR_NOW = frozenset((408, 409, 425, 429, 499))
+"""Below 500, and worth another attempt all the same."""
+_ABOUT_A_TEXT = frozenset((400, 413, 422, 498))
+"""498 is how Cohere answers to a text that its filter blocks."""
 
 
 def failure(
@@ -64,12 +65,12 @@ def failure(
 
 
 def from_status(
-    resolved: Resolved, status: int, headers: Mapping[str, str], body: bytes, *, answered_before: bool
+    resolved: Resolved, status: int, headers: Mapping[str, str], body: bytes
 ) -> EmbedderUnavailable:
     """The error for an answer that is not a success. `headers` have names in lower case."""
     value = _json(body)
     said = redacted(_message(value), resolved)
-    kind = _kind(status, value, said, answered_before=answered_before)
+    kind = _kind(status, value, said)
     quoted = f": {said}" if said and kind != "auth" else ""
     return failure(
         resolved,
@@ -114,23 +115,20 @@ def _without_key(text: str, resolved: Resolved) -> str:
     return text
 
 
-def _kind(status: int, value: Any, said: str, *, answered_before: bool) -> str:
+def _kind(status: int, value: Any, said: str) -> str:
     if status == 429:
         return "rate_limited"
-    # Gemini answers 400 to a key it does not know.
-    if status in (401, 402, 403, 407) or "API_KEY_INVALID" in _reasons(value):
+    # Gemini answers 400 to a key it does not know, and to a country it does not serve.
+    if status in (401, 402, 403, 407) or _reasons(value) & {"API_KEY_INVALID", "FAILED_PRECONDITION"}:
         return "auth"
     if status == 408:
         return "timeout"
-    if status == 413:
+    if _ABOUT_THE_REQUEST.search(said) and status < 500 and status not in _FOR_NOW:
+        return "settings"
+    if status in _ABOUT_A_TEXT:
         return "rejected"
-    if (
-        status in (400, 422)
-        and not _ABOUT_THE_REQUEST.search(said)
-        and (answered_before or _ABOUT_A_TEXT.search(said))
-    ):
-        return "rejected"
-    return "server"
+    # A server that cannot do it at all will not learn it.
+    return "settings" if (status < 500 and status not in _FOR_NOW) or status == 501 else "server"
 
 
 def _hint(resolved: Resolved, status: int, kind: str, value: Any) -> str | None:
@@ -147,7 +145,7 @@ def _hint(resolved: Resolved, status: int, kind: str, value: Any) -> str | None:
         return f"{pull}check `embedding.model` and `embedding.base_url`"
     if 300 <= status < 400:
         return "redirects are not followed: set `embedding.base_url` to where it leads"
-    if kind == "server" and status < 500:
+    if kind == "settings":
         return "check the settings under `embedding`"
     return None
 

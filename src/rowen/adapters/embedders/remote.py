@@ -33,7 +33,6 @@ class RemoteEmbedder:
         self.model = resolved.as_model()
         self.batch_size = resolved.batch_size
         self.spec: Mapping[str, Any] = resolved.as_spec()
-        self._answered = False
 
     def __repr__(self) -> str:
         return f"RemoteEmbedder({self._resolved.name!r} at {self._resolved.origin!r})"
@@ -66,7 +65,7 @@ class RemoteEmbedder:
     def _read(self, answer: Answer, count: int) -> list[bytes]:
         resolved, status = self._resolved, answer.status
         if not 200 <= status < 300:
-            raise from_status(resolved, status, answer.headers, answer.body, answered_before=self._answered)
+            raise from_status(resolved, status, answer.headers, answer.body)
         try:
             value = orjson.loads(answer.body)
         except orjson.JSONDecodeError:
@@ -81,17 +80,17 @@ class RemoteEmbedder:
         try:
             packed = pack(rows, self.model.dimensions)
         except WrongLength as exc:
-            raise self._bad(
-                str(exc), status, hint=f"set `embedding.dimensions` to {exc.found}, or name another model"
-            ) from None
+            hint = f"set `embedding.dimensions` to {exc.found}, or name another model"
+            raise self._bad(str(exc), status, kind="settings", hint=hint) from None
         except BadVectors as exc:
             raise self._bad(str(exc), status) from None
-        self._answered = True
         return packed
 
-    def _bad(self, fact: str, status: int, *, hint: str | None = None) -> EmbedderUnavailable:
+    def _bad(
+        self, fact: str, status: int, *, kind: str = "server", hint: str | None = None
+    ) -> EmbedderUnavailable:
         where = self._resolved.origin
-        return failure(self._resolved, "server", f"`{where}` answered with {fact}", status=status, hint=hint)
+        return failure(self._resolved, kind, f"`{where}` answered with {fact}", status=status, hint=hint)
 
 
 def fit(text: str, resolved: Resolved) -> str:

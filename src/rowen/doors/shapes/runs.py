@@ -191,6 +191,8 @@ class Handoff(Shape):
     reason_code: str
     attempts: int
     last_error: str | None
+    retry_at: Time | None
+    """When the next attempt is due"""
     created_at: Time
     updated_at: Time
 
@@ -231,7 +233,7 @@ def handoff_counts(counts: Mapping[tuple[HandoffStatus, str], int]) -> dict[str,
     """What became of the handoffs of a run, from how many there are by status and reason."""
     done = {"completed": 0, "failed": 0, "skipped": 0}
     for (status, reason), count in counts.items():
-        if status.value == "completed" and reason == "circuit_open":
+        if reason in ("circuit_open", "retry_scheduled"):
             done["skipped"] += count
         elif status.value in done:
             done[status.value] += count

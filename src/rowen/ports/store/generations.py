@@ -34,9 +34,13 @@ class Generations(Protocol):
         """What is born at a generation, held or yet to be shown, beside what it replaces."""
         ...
 
-    async def vacuum(self, floors: Mapping[int, int], *, everything: bool) -> Vacuumed:
+    async def vacuum(
+        self, floors: Mapping[int, int], *, handoffs_before: datetime | None = None, everything: bool
+    ) -> Vacuumed:
         """Forget what died at or before each source's floor, then what no document uses.
 
+        Finished handoffs lose their texts with their generation, and go when they ended before
+        `handoffs_before`; unfinished ones stay.
         `everything` also scans for contents no document ever used and gives the space back to the disk.
         """
         ...

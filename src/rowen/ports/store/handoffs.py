@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import NamedTuple, Protocol
 
 from rowen.core.document import Draft
-from rowen.core.handoff import Handoff, HandoffStatus
+from rowen.core.handoff import Ending, Handoff, HandoffStatus
 from rowen.core.lease import Lease
 from rowen.core.run import Run
 from rowen.core.section import Passage, Section
@@ -31,11 +31,25 @@ class Staged:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """A handoff that ended, and why."""
+    """A handoff whose part in a run has ended, and why."""
 
     handoff_id: int
     reference: str
     reason: str
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A handoff whose text readers see and whose vectors are to be made in another attempt."""
+
+    handoff_id: int
+    attempts: int
+    is_lost: bool
+    """An attempt was under way when its process ended."""
+    is_visible: bool
+    """False when a newer version of the reference took its place."""
+    content_id: int | None
 
 
 class Ingested(NamedTuple):
@@ -44,7 +58,7 @@ class Ingested(NamedTuple):
     staged: Staged
     sections: Sequence[Section]
     """Empty when the content was sectioned before."""
-    reason: str
+    ending: Ending
 
 
 class Handoffs(Protocol):
@@ -77,7 +91,7 @@ class Handoffs(Protocol):
         ...
 
     async def settled(self, handoff_ids: Sequence[int]) -> list[Settled]:
-        """Of these handoffs, the ones that ended."""
+        """Of these handoffs, the ones that ended, or wait for an attempt after the run."""
         ...
 
     async def start_handoffs(self, lease: Lease, handoff_ids: Sequence[int], *, now: datetime) -> None:
@@ -102,22 +116,28 @@ class Handoffs(Protocol):
         """
         ...
 
-    async def settle_handoff(
-        self,
-        lease: Lease,
-        handoff_id: int,
-        *,
-        status: HandoffStatus,
-        reason: str,
-        error: str | None,
-        now: datetime,
-    ) -> None: ...
+    async def settle_handoffs(self, lease: Lease, endings: Mapping[int, Ending], *, now: datetime) -> None:
+        """How the attempts at these handoffs ended."""
+        ...
+
+    async def retries(self) -> dict[int, datetime]:
+        """The sources with handoffs that wait for another attempt, and when the first of each is due."""
+        ...
+
+    async def due_retries(self, source_id: int, *, now: datetime, limit: int = 1000) -> list[Waiting]:
+        """The handoffs of a source whose next attempt is due, or was under way in a process that died."""
+        ...
+
+    async def unembedded_in(self, content_ids: Sequence[int], model: Model) -> dict[int, list[Passage]]:
+        """The passages of these contents that have no vector under a model, by content."""
+        ...
 
     async def handoffs(
         self,
         *,
         source_id: int | None = None,
         status: HandoffStatus | None = None,
+        reason: str | None = None,
         run_id: int | None = None,
         limit: int = 100,
         offset: int = 0,
@@ -130,7 +150,7 @@ class Handoffs(Protocol):
         ...
 
     async def requeue_handoff(self, handoff_id: int, *, now: datetime) -> bool:
-        """`failed → queued`, its attempts forgotten. False when it had not failed."""
+        """`failed → queued`, its attempts forgotten and the next one due. False when it had not failed."""
         ...
 
     async def cancel_handoff(self, lease: Lease, handoff_id: int, *, now: datetime) -> bool:

@@ -13,6 +13,7 @@ import pytest
 from rowen.adapters.store.postgres.search import keywords
 from rowen.adapters.store.postgres.search.words import words
 from rowen.adapters.store.postgres.store import PostgresStore
+from rowen.core.handoff import INGESTED
 from rowen.core.search.hit import Filters
 from rowen.core.search.query import terms as terms_of
 from rowen.core.section import Passage
@@ -76,7 +77,7 @@ async def published(
     for tree in trees.values():
         found |= passages(tree)
     given = dict(zip(found, vectors, strict=False))
-    items = [Ingested(staged=one, sections=trees[one.content_id], reason="ingested") for one in staged]
+    items = [Ingested(staged=one, sections=trees[one.content_id], ending=INGESTED) for one in staged]
     await store.ingest(lease, run, items, list(found.values()), given, MODEL, now=NOW)
     await store.finish_run(lease, run, an_end(run), now=LATER)
     await store.release_lease(lease)

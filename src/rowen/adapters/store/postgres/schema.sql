@@ -210,7 +210,7 @@ CREATE TABLE handoffs (
   source_id     bigint NOT NULL REFERENCES sources (id) ON DELETE CASCADE,
   ref_id        bigint NOT NULL REFERENCES refs (id) ON DELETE CASCADE,
   payload_hash  bytea NOT NULL,
-  content_id    bigint NOT NULL REFERENCES contents (id),
+  content_id    bigint REFERENCES contents (id),
   run_id        bigint NOT NULL,
   generation    bigint NOT NULL,
   status        text NOT NULL CHECK (status IN ('queued', 'running', 'completed', 'failed')),
@@ -228,10 +228,12 @@ CREATE TABLE handoffs (
   links         bytea NOT NULL,
   created_at    timestamptz NOT NULL,
   updated_at    timestamptz NOT NULL,
+  retry_at      timestamptz,
   UNIQUE (ref_id, payload_hash)
 );
-CREATE INDEX handoffs_by_generation ON handoffs (source_id, generation);
-CREATE INDEX handoffs_by_status ON handoffs (source_id, status);
+CREATE INDEX handoffs_by_generation ON handoffs (source_id, generation) WHERE content_id IS NOT NULL;
+CREATE INDEX handoffs_by_retry ON handoffs (source_id, retry_at) WHERE retry_at IS NOT NULL;
+CREATE INDEX handoffs_by_status ON handoffs (source_id, status, updated_at);
 CREATE INDEX handoffs_by_content ON handoffs (content_id);
 
 -- What was shown to readers and when, who is told of it, and who may call.

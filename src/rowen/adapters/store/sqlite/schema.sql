@@ -81,7 +81,7 @@ CREATE TABLE handoffs (
   source_id     INTEGER NOT NULL REFERENCES sources (id) ON DELETE CASCADE,
   ref_id        INTEGER NOT NULL REFERENCES refs (id) ON DELETE CASCADE,
   payload_hash  BLOB NOT NULL,
-  content_id    INTEGER NOT NULL REFERENCES contents (id),
+  content_id    INTEGER REFERENCES contents (id),
   run_id        INTEGER NOT NULL,
   generation    INTEGER NOT NULL,
   status        TEXT NOT NULL CHECK (status IN ('queued', 'running', 'completed', 'failed')),
@@ -99,6 +99,7 @@ CREATE TABLE handoffs (
   links         BLOB NOT NULL,
   created_at    TEXT NOT NULL,
   updated_at    TEXT NOT NULL,
+  retry_at      TEXT,
   UNIQUE (ref_id, payload_hash)
 );
 
@@ -344,9 +345,11 @@ CREATE UNIQUE INDEX documents_current ON documents (source_id, ref_id) WHERE die
 
 CREATE INDEX handoffs_by_content ON handoffs (content_id);
 
-CREATE INDEX handoffs_by_generation ON handoffs (source_id, generation);
+CREATE INDEX handoffs_by_generation ON handoffs (source_id, generation) WHERE content_id IS NOT NULL;
 
-CREATE INDEX handoffs_by_status ON handoffs (source_id, status);
+CREATE INDEX handoffs_by_retry ON handoffs (source_id, retry_at) WHERE retry_at IS NOT NULL;
+
+CREATE INDEX handoffs_by_status ON handoffs (source_id, status, updated_at);
 
 CREATE INDEX jobs_by_turn ON jobs (priority DESC, id);
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from rowen.core.handoff import Handoff, HandoffStatus, Reason
 from rowen.doors.cli.call import Call, store_command
 from rowen.doors.cli.output import clean
 
@@ -12,8 +13,12 @@ COLOURS = {"completed": "green", "failed": "red", "running": "cyan", "queued": "
 
 @store_command("handoffs")
 @click.argument("name", required=False)
+@click.option("--status", type=click.Choice([*COLOURS]), help="Only in this state.")
 @click.option(
-    "--status", type=click.Choice(["queued", "running", "completed", "failed"]), help="Only in this state."
+    "--reason",
+    type=click.Choice([one.value for one in Reason]),
+    metavar="CODE",
+    help="Only with this reason code.",
 )
 @click.option("--run", "run_id", type=int, metavar="ID", help="Only of this run.")
 @click.option("--limit", default=100, show_default=True, type=click.IntRange(1), help="At most this many.")
@@ -22,17 +27,18 @@ async def command(
     call: Call,
     name: str | None,
     status: str | None,
+    reason: str | None,
     run_id: int | None,
     limit: int,
     offset: int,
 ) -> None:
     """Show the handoffs of source NAME, or of all sources."""
-    from rowen.core.handoff import HandoffStatus
     from rowen.doors.shapes import runs as shapes
 
     found = await call.ports.store.handoffs(
         source_id=(await call.source(name)).id if name else None,
         status=HandoffStatus(status) if status else None,
+        reason=reason,
         run_id=run_id,
         limit=limit,
         offset=offset,
@@ -52,8 +58,12 @@ async def command(
             Text(one.status.value, style=COLOURS[one.status.value]),
             one.reason_code,
             str(one.attempts),
-            clean(f"{one.reference}  {one.last_error}" if one.last_error else one.reference),
+            clean("  ".join(filter(None, (one.reference, _next(one), one.last_error)))),
         )
         for one in found
     ]
     call.out.table([">id", "source", "status", "reason", ">attempts", "~reference"], rows)
+
+
+def _next(one: Handoff) -> str | None:
+    return f"next attempt {one.retry_at:%Y-%m-%d %H:%M:%S} UTC" if one.retry_at else None

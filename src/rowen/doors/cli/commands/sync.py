@@ -112,9 +112,13 @@ async def perform(
 
 
 def _complain(out: Output, receipt: Receipt) -> None:
+    from rowen.core.rules.schedule import Failure
+
     label, counters = receipt.source.label, receipt.counters
     if receipt.good:
-        if receipt.error:
+        if receipt.error and receipt.failure is Failure.FATAL:
+            out.warn(f"source `{label}`: stored, and found by words alone: {receipt.error}")
+        elif receipt.error:
             out.warn(f"source `{label}`: broken off: {receipt.error}")
         elif counters.failed:
             asked = counters.failed + counters.unchanged + counters.updated + counters.created

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from datetime import timedelta
 
 import click
 
@@ -14,12 +15,19 @@ from rowen.doors.cli.call import Call, store_command
     "--keep", type=click.IntRange(1), metavar="N", help="Generations to keep; by default as configured."
 )
 async def command(call: Call, keep: int | None) -> None:
-    """Delete what died before the kept generations of each source, and texts that nothing uses any more."""
+    """Delete what died before the kept generations of each source, and texts that nothing uses any more.
+
+    The records of finished handoffs go when they are older than `history.keep_handoffs`.
+    """
     from rowen.doors.words import count, size
     from rowen.reading import history
 
+    ports = call.ports
     done = await history.vacuum(
-        call.ports.store, await call.ports.store.sources(), keep=keep or call.ports.keep_generations
+        ports.store,
+        await ports.store.sources(),
+        keep=keep or ports.keep_generations,
+        handoffs_before=ports.clock.now() - timedelta(seconds=ports.keep_handoffs_s),
     )
     parts = [
         count(done.documents, "document version"),

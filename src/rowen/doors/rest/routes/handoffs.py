@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 
 from rowen.core.safety.access import Scope
 from rowen.doors.rest.operation import HandoffId, Limit, Offset, answers
-from rowen.doors.rest.routes.syncing import OfStatus, ScrapeRun, handoffs_of
+from rowen.doors.rest.routes.syncing import OfReason, OfStatus, ScrapeRun, handoffs_of
 from rowen.doors.shapes import runs as shapes
 from rowen.engine.ports import Ports
 from rowen.managing import handoffs
@@ -24,13 +24,13 @@ def router(ports: Ports, queue: SyncQueue) -> APIRouter:
     async def list_handoffs(
         source: OfSource = None,
         status: OfStatus = None,
+        reason_code: OfReason = None,
         scrape_run_id: ScrapeRun = None,
         limit: Limit = 100,
         offset: Offset = 0,
     ) -> Any:
-        return await handoffs_of(
-            ports.store, source, status=status, run_id=scrape_run_id, limit=limit, offset=offset
-        )
+        only = {"status": status, "reason": reason_code, "run_id": scrape_run_id}
+        return await handoffs_of(ports.store, source, limit=limit, offset=offset, **only)
 
     @api.get("/{handoff_id}", summary="One handoff", **answers(shapes.Handoff, 404))
     async def get_handoff(handoff_id: HandoffId) -> Any:

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse
 
-from rowen.core.handoff import HandoffStatus
+from rowen.core.handoff import HandoffStatus, Reason
 from rowen.core.safety.access import Scope
 from rowen.doors.rest.models import model
 from rowen.doors.rest.operation import LARGEST, Limit, Offset, SourceName, answers
@@ -29,6 +29,7 @@ Full = Annotated[bool, Query(description="Fetch everything again, also what is u
 Wait = Annotated[bool, Query(description="False: answer at once, with the address of the run")]
 ScrapeRun = Annotated[int | None, Query(description="Only of this run", ge=1, le=LARGEST)]
 OfStatus = Annotated[HandoffStatus | None, Query(description="Only in this state")]
+OfReason = Annotated[Reason | None, Query(description="Only with this reason code")]
 
 BEGUN: dict[int | str, dict[str, Any]] = {
     202: {
@@ -61,13 +62,13 @@ def scraping_router(ports: Ports, queue: SyncQueue) -> APIRouter:
     async def list_scraping_handoffs(
         source: SourceName,
         status: OfStatus = None,
+        reason_code: OfReason = None,
         scrape_run_id: ScrapeRun = None,
         limit: Limit = 100,
         offset: Offset = 0,
     ) -> Any:
-        return await handoffs_of(
-            ports.store, source, status=status, run_id=scrape_run_id, limit=limit, offset=offset
-        )
+        only = {"status": status, "reason": reason_code, "run_id": scrape_run_id}
+        return await handoffs_of(ports.store, source, limit=limit, offset=offset, **only)
 
     return router
 
@@ -75,7 +76,7 @@ def scraping_router(ports: Ports, queue: SyncQueue) -> APIRouter:
 async def handoffs_of(
     store: Store, name: str | None, *, limit: int, offset: int, **only: Any
 ) -> dict[str, Any]:
-    """`only` are a status and the id of a run."""
+    """`only` are a status, a reason code and the id of a run."""
     source_id = (await find(store, name)).id if name is not None else None
     found = await store.handoffs(source_id=source_id, limit=limit, offset=offset, **only)
     return shapes.Handoffs.show(handoffs=found, limit=limit, offset=offset)

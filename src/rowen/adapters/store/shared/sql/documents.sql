@@ -25,7 +25,7 @@ SELECT h.ref_id, r.reference, c.hash, h.body_hash, h.payload_hash, h.etag, h.las
 FROM handoffs h
 JOIN refs r ON r.id = h.ref_id
 JOIN contents c ON c.id = h.content_id
-WHERE h.source_id = :source
+WHERE h.source_id = :source AND h.content_id IS NOT NULL
   AND h.generation > (SELECT active_generation FROM sources WHERE id = :source)
 ORDER BY h.updated_at, h.id;
 

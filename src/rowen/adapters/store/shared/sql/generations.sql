@@ -33,9 +33,19 @@ SELECT id, :generation, active_generation, :run, :now FROM sources WHERE id = :s
 DELETE FROM documents WHERE source_id = :source AND died IS NOT NULL AND died <= :floor RETURNING content_id;
 
 -- name: vacuum_handoffs
--- Finished handoffs of generations before the kept history.
-DELETE FROM handoffs WHERE source_id = :source AND generation < :floor AND status IN ('completed', 'failed')
+-- Finished handoffs from before a time.
+DELETE FROM handoffs WHERE source_id = :source AND status IN ('completed', 'failed') AND updated_at < :before
 RETURNING content_id;
+
+-- name: handoff_texts
+-- The texts that finished handoffs of generations before the kept history still point at.
+SELECT DISTINCT content_id FROM handoffs
+WHERE source_id = :source AND generation < :floor AND status IN ('completed', 'failed') AND content_id IS NOT NULL;
+
+-- name: handoff_texts_forget
+-- The record of how an item came in stays; its text goes with its generation.
+UPDATE handoffs SET content_id = NULL, links = :nothing
+WHERE source_id = :source AND generation < :floor AND status IN ('completed', 'failed') AND content_id IS NOT NULL;
 
 -- name: vacuum_generations
 -- Generations before the kept history.

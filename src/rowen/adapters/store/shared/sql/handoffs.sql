@@ -15,7 +15,7 @@ RETURNING id;
 -- The same payload again: its one handoff is queued again, for this run.
 UPDATE handoffs SET
   run_id = :run, generation = :generation, status = 'queued', reason_code = :reason, attempts = :attempts,
-  last_error = NULL, content_id = :content, etag = :etag, last_modified = :last_modified,
+  last_error = NULL, retry_at = NULL, content_id = :content, etag = :etag, last_modified = :last_modified,
   body_hash = :body_hash, depth = :depth, links = :links, updated_at = :now
 WHERE id = :handoff;
 
@@ -37,7 +37,7 @@ SELECT id, reference FROM refs WHERE id IN list(:ids);
 -- name: handoff_revive
 -- An interrupted run's handoff, taken up by this run as it stands.
 UPDATE handoffs SET run_id = :run, generation = :generation, status = 'queued', reason_code = :reason,
-       attempts = :attempts, last_error = NULL, updated_at = :now
+       attempts = :attempts, last_error = NULL, retry_at = NULL, updated_at = :now
 WHERE id = :handoff;
 
 -- name: handoffs_staged
@@ -47,13 +47,13 @@ SELECT h.id, h.ref_id, r.reference, h.content_id, c.sectioned, h.status, h.attem
 FROM handoffs h
 JOIN refs r ON r.id = h.ref_id
 JOIN contents c ON c.id = h.content_id
-WHERE h.id IN list(:ids) AND h.run_id = :run AND (h.status = 'queued' OR (:begun AND h.status = 'running'))
+WHERE h.id IN list(:ids) AND h.run_id = :run AND h.retry_at IS NULL AND (h.status = 'queued' OR (:begun AND h.status = 'running'))
 ORDER BY h.id LIMIT :limit;
 
 -- name: handoffs_settled
--- Of these handoffs, the ones that ended, and why.
-SELECT h.id, r.reference, h.reason_code FROM handoffs h JOIN refs r ON r.id = h.ref_id
-WHERE h.id IN list(:ids) AND h.status IN ('completed', 'failed');
+-- Of these handoffs, the ones that ended or wait for an attempt after the run, and why.
+SELECT h.id, r.reference, h.reason_code, h.last_error FROM handoffs h JOIN refs r ON r.id = h.ref_id
+WHERE h.id IN list(:ids) AND (h.status IN ('completed', 'failed') OR h.retry_at IS NOT NULL);
 
 -- name: handoffs_start
 -- The attempt counts from its start, so that a crash counts too.
@@ -76,29 +76,47 @@ SELECT source_id, ref_id, content_id, url, title, metadata, content_type, etag, 
        body_hash, payload_hash, depth, links, :now, :generation
 FROM handoffs WHERE id IN list(:handoffs) ORDER BY id;
 
--- name: handoffs_complete
--- Attempts that ended well.
-UPDATE handoffs SET status = 'completed', reason_code = :reason, last_error = NULL, updated_at = :now
+-- name: handoffs_settle
+-- How attempts ended.
+UPDATE handoffs SET status = :status, reason_code = :reason, last_error = :error, retry_at = :retry_at, updated_at = :now
 WHERE id IN list(:ids);
 
--- name: handoff_settle
--- How an attempt ended.
-UPDATE handoffs SET status = :status, reason_code = :reason, last_error = :error, updated_at = :now WHERE id = :handoff;
+-- name: handoffs_retries
+-- When the first handoff of each source that readers see is due for another attempt.
+SELECT h.source_id, min(h.retry_at) FROM handoffs h JOIN sources s ON s.id = h.source_id
+WHERE h.retry_at IS NOT NULL AND h.generation <= s.active_generation
+GROUP BY h.source_id;
+
+-- name: handoffs_due
+-- The handoffs of a source that are due for another attempt, and whether readers still see their version.
+SELECT h.id, h.attempts, h.status = 'running',
+       EXISTS (SELECT 1 FROM documents_active d WHERE d.ref_id = h.ref_id AND d.payload_hash = h.payload_hash),
+       h.content_id
+FROM handoffs h JOIN sources s ON s.id = h.source_id
+WHERE h.source_id = :source AND h.retry_at <= :now AND h.generation <= s.active_generation
+ORDER BY h.retry_at, h.id LIMIT :limit;
+
+-- name: unembedded_in
+-- The passages of these contents without a vector under a model.
+SELECT DISTINCT s.content_id, p.hash, p.heading_path, p.text FROM sections s JOIN passages p ON p.id = s.passage_id
+WHERE s.content_id IN list(:contents)
+  AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.passage_id = p.id AND v.model_id = :model);
 
 -- name: handoffs_list
 -- Handoffs, newest first. A filter that is left out is NULL; the cast tells PostgreSQL its type.
 SELECT h.id, s.name, r.reference, h.payload_hash, h.run_id, h.generation, h.status, h.reason_code, h.attempts,
-       h.last_error, h.created_at, h.updated_at
+       h.last_error, h.retry_at, h.created_at, h.updated_at
 FROM handoffs h JOIN refs r ON r.id = h.ref_id JOIN sources s ON s.id = h.source_id
 WHERE (CAST(:source AS bigint) IS NULL OR h.source_id = :source)
   AND (CAST(:status AS text) IS NULL OR h.status = :status)
+  AND (CAST(:reason AS text) IS NULL OR h.reason_code = :reason)
   AND (CAST(:run AS bigint) IS NULL OR h.run_id = :run)
 ORDER BY h.updated_at DESC, h.id DESC LIMIT :limit OFFSET :offset;
 
 -- name: handoff_by_id
 -- One handoff.
 SELECT h.id, s.name, r.reference, h.payload_hash, h.run_id, h.generation, h.status, h.reason_code, h.attempts,
-       h.last_error, h.created_at, h.updated_at
+       h.last_error, h.retry_at, h.created_at, h.updated_at
 FROM handoffs h JOIN refs r ON r.id = h.ref_id JOIN sources s ON s.id = h.source_id
 WHERE h.id = :handoff;
 
@@ -113,13 +131,16 @@ WHERE source_id = (SELECT source_id FROM runs WHERE id = :run) AND run_id = :run
 GROUP BY status, reason_code;
 
 -- name: handoff_requeue
--- A failed handoff is queued again.
-UPDATE handoffs SET status = 'queued', reason_code = :reason, attempts = 0, last_error = NULL, updated_at = :now
+-- A failed handoff is queued again; where readers see its text, the next attempt is due now.
+UPDATE handoffs SET status = 'queued', reason_code = :reason, attempts = 0, last_error = NULL, updated_at = :now,
+       retry_at = CASE WHEN EXISTS (SELECT 1 FROM documents_active d
+                                    WHERE d.ref_id = handoffs.ref_id AND d.payload_hash = handoffs.payload_hash)
+                  THEN :now ELSE retry_at END
 WHERE id = :handoff AND status = 'failed';
 
 -- name: handoff_cancel
 -- A handoff that has not ended fails.
-UPDATE handoffs SET status = 'failed', reason_code = :reason, updated_at = :now
+UPDATE handoffs SET status = 'failed', reason_code = :reason, retry_at = NULL, updated_at = :now
 WHERE id = :handoff AND status IN ('queued', 'running');
 
 -- name: contents_find

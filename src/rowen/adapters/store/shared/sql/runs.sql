@@ -34,9 +34,10 @@ INSERT INTO generations (source_id, number, run_id, activated_at, documents)
 VALUES (:source, :number, :run, :activated_at, :documents);
 
 -- name: handoffs_supersede
--- Unfinished handoffs of earlier runs: a newer generation made them pointless.
-UPDATE handoffs SET status = 'failed', reason_code = 'superseded', updated_at = :now
-WHERE source_id = :source AND status IN ('queued', 'running') AND run_id <> :run;
+-- Unfinished handoffs of earlier runs: a newer generation made them pointless. Those whose text readers see wait on.
+UPDATE handoffs SET status = 'failed', reason_code = 'superseded', retry_at = NULL, updated_at = :now
+WHERE source_id = :source AND status IN ('queued', 'running') AND run_id <> :run
+  AND (retry_at IS NULL OR generation > (SELECT active_generation FROM sources WHERE id = :source));
 
 -- name: source_finish
 -- The end of a run on its source; with a generation to activate this one UPDATE is what readers notice.

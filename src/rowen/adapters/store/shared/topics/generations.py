@@ -48,9 +48,11 @@ class Generations(Topic):
         values = {"source": source_id, "generation": generation, "short": SHORT_BYTES}
         return db.all(Replacement, "replacements", **values)
 
-    async def vacuum(self, floors: Mapping[int, int], *, everything: bool) -> Vacuumed:
+    async def vacuum(
+        self, floors: Mapping[int, int], *, handoffs_before: datetime | None = None, everything: bool
+    ) -> Vacuumed:
         before = await self._size()
-        done = await self._db.write(lambda db: _vacuum(db, floors, everything))
+        done = await self._db.write(lambda db: _vacuum(db, floors, handoffs_before, everything))
         if everything:
             await self._give_space_back()
         return replace(done, bytes_before=before, bytes_after=await self._size())
@@ -75,17 +77,24 @@ def record_activation(
     db.write("activation_insert", source=source_id, generation=generation, run=run_id, now=now)
 
 
-def _vacuum(db: Transaction, floors: Mapping[int, int], everything: bool) -> Vacuumed:
+def _vacuum(
+    db: Transaction, floors: Mapping[int, int], handoffs_before: datetime | None, everything: bool
+) -> Vacuumed:
     db.lock(Lock.TEXTS_FORGOTTEN)
     documents = handoffs = 0
     touched: set[int] = set()
     for source_id, floor in floors.items():
         dead = _ids(db.rows("vacuum_documents", source=source_id, floor=floor))
-        done = _ids(db.rows("vacuum_handoffs", source=source_id, floor=floor))
+        texts = _ids(db.rows("handoff_texts", source=source_id, floor=floor))
+        if texts:
+            db.write("handoff_texts_forget", source=source_id, floor=floor, nothing=b"")
+        if handoffs_before is not None:
+            done = db.rows("vacuum_handoffs", source=source_id, before=handoffs_before)
+            handoffs += len(done)
+            texts += [row[0] for row in done if row[0] is not None]
         db.write("vacuum_generations", source=source_id, floor=floor)
         documents += len(dead)
-        handoffs += len(done)
-        touched.update(dead, done)
+        touched.update(dead, texts)
     contents = _ids(
         db.rows("contents_unused") if everything else db.rows("contents_unused_among", ids=list(touched))
     )

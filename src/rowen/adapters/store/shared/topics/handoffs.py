@@ -13,17 +13,17 @@ from typing import Any
 from rowen.adapters.store.shared.database import Topic, reads, writes
 from rowen.adapters.store.shared.topics.documents import reference_ids
 from rowen.adapters.store.shared.topics.leases import fence
-from rowen.adapters.store.shared.topics.passages import passage_ids, store_vectors
+from rowen.adapters.store.shared.topics.passages import find_model, passage_ids, store_vectors
 from rowen.adapters.store.shared.transaction import Lock, Row, Transaction
-from rowen.adapters.store.shared.values import json_in, links_in, links_out, value_out
+from rowen.adapters.store.shared.values import json_in, links_in, links_out, time_in, value_out
 from rowen.core.document import Draft, Validators
-from rowen.core.handoff import Handoff, HandoffStatus, Reason, attempts_kept, reopen_reason
+from rowen.core.handoff import Ending, Handoff, HandoffStatus, Reason, attempts_kept, reopen_reason
 from rowen.core.lease import Lease
 from rowen.core.run import Run
 from rowen.core.section import Passage
 from rowen.ports.dispatcher import INGEST, ingest_payload
 from rowen.ports.embedder import Model
-from rowen.ports.store.handoffs import Ingested, Settled, Staged
+from rowen.ports.store.handoffs import Ingested, Settled, Staged, Waiting
 
 Key = tuple[int, bytes]
 """A reference and the hash of its payload: there is one handoff of them."""
@@ -154,28 +154,35 @@ class Handoffs(Topic):
         newest = {item.staged.reference_id: item.staged.handoff_id for item in ingested}
         db.write("documents_supersede", source=run.source_id, generation=run.generation, refs=list(newest))
         db.write("documents_insert", handoffs=list(newest.values()), generation=run.generation, now=now)
-        by_reason: defaultdict[str, list[int]] = defaultdict(list)
-        for item in ingested:
-            by_reason[item.reason].append(item.staged.handoff_id)
-        for reason, done in by_reason.items():
-            db.write("handoffs_complete", ids=done, reason=reason, now=now)
+        _settle(db, {item.staged.handoff_id: item.ending for item in ingested}, now)
 
     @writes
-    def settle_handoff(
-        self,
-        db: Transaction,
-        lease: Lease,
-        handoff_id: int,
-        *,
-        status: HandoffStatus,
-        reason: str,
-        error: str | None,
-        now: datetime,
+    def settle_handoffs(
+        self, db: Transaction, lease: Lease, endings: Mapping[int, Ending], *, now: datetime
     ) -> None:
         fence(db, lease)
-        db.write(
-            "handoff_settle", handoff=handoff_id, status=status.value, reason=reason, error=error, now=now
-        )
+        _settle(db, endings, now)
+
+    @reads
+    def retries(self, db: Transaction) -> dict[int, datetime]:
+        return {source_id: time_in(at) for source_id, at in db.rows("handoffs_retries")}
+
+    @reads
+    def due_retries(
+        self, db: Transaction, source_id: int, *, now: datetime, limit: int = 1000
+    ) -> list[Waiting]:
+        rows = db.rows("handoffs_due", source=source_id, now=now, limit=limit)
+        return [Waiting(row[0], row[1], bool(row[2]), bool(row[3]), row[4]) for row in rows]
+
+    @reads
+    def unembedded_in(
+        self, db: Transaction, content_ids: Sequence[int], model: Model
+    ) -> dict[int, list[Passage]]:
+        found: defaultdict[int, list[Passage]] = defaultdict(list)
+        rows = db.rows("unembedded_in", contents=list(content_ids), model=find_model(db, model))
+        for content_id, digest, heading_path, text in rows:
+            found[content_id].append(Passage(hash=digest, heading_path=heading_path, text=text))
+        return dict(found)
 
     @reads
     def handoffs(
@@ -184,11 +191,17 @@ class Handoffs(Topic):
         *,
         source_id: int | None = None,
         status: HandoffStatus | None = None,
+        reason: str | None = None,
         run_id: int | None = None,
         limit: int = 100,
         offset: int = 0,
     ) -> list[Handoff]:
-        wanted = {"source": source_id, "status": status.value if status else None, "run": run_id}
+        wanted = {
+            "source": source_id,
+            "status": status.value if status else None,
+            "reason": reason,
+            "run": run_id,
+        }
         return db.all(Handoff, "handoffs_list", **wanted, limit=limit, offset=offset)
 
     @reads
@@ -216,6 +229,14 @@ class Handoffs(Topic):
 
 def _dispatch(db: Transaction, lease: Lease, run: Run, found: Sequence[Staged], now: datetime) -> None:
     db.submit(INGEST, [ingest_payload(lease, run, [one.handoff_id for one in found])], now=now)
+
+
+def _settle(db: Transaction, endings: Mapping[int, Ending], now: datetime) -> None:
+    alike: defaultdict[Ending, list[int]] = defaultdict(list)
+    for handoff_id, ending in endings.items():
+        alike[ending].append(handoff_id)
+    for ending, ids in alike.items():
+        db.write("handoffs_settle", ids=ids, **value_out(ending), now=now)
 
 
 def _contents(db: Transaction, texts: Mapping[bytes, str]) -> dict[bytes, tuple[int, bool]]:
