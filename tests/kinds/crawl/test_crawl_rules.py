@@ -56,21 +56,24 @@ async def test_max_pages_bounds_the_first_harvest_and_says_so(tmp_path: Path) ->
             assert len(await world.pages()) == 4
 
 
-@pytest.mark.parametrize("parent", ["/", "/2"])
-async def test_at_the_limit_new_pages_are_still_found(tmp_path: Path, parent: str) -> None:
-    star: dict[str, list[str]] = {"/": ["/0", "/1", "/2"], "/0": [], "/1": [], "/2": []}
-    with Site(linked(star)) as site:
+@pytest.mark.parametrize("nearer", [True, False])
+async def test_at_the_limit_a_new_page_gets_in_when_it_is_nearer_than_another(
+    tmp_path: Path, nearer: bool
+) -> None:
+    site_of: dict[str, list[str]] = {"/": ["/0", "/1"], "/0": ["/0/a"], "/1": [], "/0/a": ["/0/a/b"]}
+    with Site(linked(site_of)) as site:
         async with a_world(tmp_path, site) as world:
             await world.add(max_pages=4)
             await world.sync()
-            assert len(await world.pages()) == 4
+            assert await world.pages() == {"/", "/0", "/1", "/0/a"}
+            parent = "/" if nearer else "/0/a"
             site.set("/new", a_page("/new", "buckwheat"))
-            site.set(parent, a_page(parent, "edited", links=[*star[parent], "/new"]))
+            site.set(parent, a_page(parent, "edited", links=[*site_of[parent], "/new"]))
             receipt = await world.sync()
-            assert await world.found("buckwheat") == ["/new"]
             assert len(await world.pages()) == 4, "the limit holds"
-            assert {"/", parent, "/new"} <= await world.pages(), "and what leads to the new page stays"
-            assert receipt.counters.created == 1
+            assert await world.pages() == {"/", "/0", "/1", "/new" if nearer else "/0/a"}
+            assert receipt.counters.created == receipt.counters.deleted == nearer
+            assert receipt.stop_reason == StopReason.MAX_PAGES
             again = await world.sync()
             assert (again.counters.created, again.counters.deleted) == (0, 0), "nothing goes round in circles"
 

@@ -86,13 +86,13 @@ def test_a_new_page_may_be_too_deep_or_one_too_many() -> None:
     assert frontier.ignored == {"too_deep": 1}
     frontier = pages(known("a"), "a", "x", "y", max_pages=2)
     assert drain(frontier, lambda visit: frontier.document(visit, [])) == ["a", "x"]
-    assert frontier.settle(complete=False, keep_orphans=False).left_out == 1
+    assert frontier.ignored == {"over_max_pages": 1}
 
 
 def test_an_address_that_is_no_page_takes_no_place() -> None:
     frontier = pages(known("a"), "x", "y", max_pages=2)
     assert drain(frontier, frontier.gone) == ["x", "y"]
-    assert frontier.settle(complete=False, keep_orphans=False).left_out == 0
+    assert not frontier.ignored
 
 
 def test_redirects_are_judged_by_where_they_end() -> None:

@@ -179,6 +179,7 @@ class Crawl:
             max_depth=self._settings["max_depth"],
             max_pages=self._settings["max_pages"],
             strict_depth=self._intake.unconditional,
+            listed_all=self._files.complete,
         )
 
     async def cut_off(self) -> Harvested:
@@ -333,7 +334,7 @@ class Crawl:
             self._root_answered = good
 
     def _failed(self, visit: Visit, exc: TransientError | PermanentError) -> None:
-        self._frontier.failed(visit)
+        self._frontier.failed(visit, for_now=isinstance(exc, TransientError))
         self._intake.failed(visit.url, exc)
 
     async def _answered(self, visit: Visit, response: Response, page: ReadPage | None) -> None:
@@ -364,7 +365,7 @@ class Crawl:
             if visit.known is None and visit.url == self._source.location:
                 intake.failed_because(visit.url, f"http_{status}", f"`{visit.url}`: {status}, nothing there")
         else:
-            frontier.failed(visit)
+            frontier.failed(visit, for_now=status >= 500)
             problem = f"`{visit.url}`: {status} from the server"
             intake.failed_because(visit.url, f"http_{status}", problem)
             if status in FORBIDDEN and visit.url == self._root:
@@ -452,7 +453,7 @@ class Crawl:
                 reason, problem = "redirect_loop", "redirects to itself"
             else:
                 self._root_answered = False
-            self._frontier.failed(visit)
+            self._frontier.failed(visit, for_now=False)
             self._intake.failed_because(url, reason, f"`{url}`: {problem}")
 
     def _why_not(self, url: str) -> str | None:

@@ -10,8 +10,10 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from rowen.core.document import Known
+from rowen.core.left_out import OVER_MAX_PAGES, TOO_DEEP
 from rowen.core.web.urls import normalise
-from rowen.kinds.crawl.visits import Move, Settlement, Visit, end_of
+from rowen.fetching.redirects import MAX_REDIRECTS
+from rowen.kinds.crawl.visits import Move, Settlement, Visit, end_of, start_of
 
 NOT_AN_ADDRESS = "not_an_address"
 
@@ -68,7 +70,9 @@ class NamedFrontier:
         self._documents: set[str] = set()
         self._gone: set[str] = set()
         self._moved: dict[str, str] = {}
-        self._left_out = 0
+        self._redirects: dict[str, int] = {}
+        """On the way to a page."""
+        self._too_long: list[tuple[str, str]] = []
         self.ignored: Counter[str] = Counter()
         self.released: list[str] = []
         """Other names that stand for nothing any more: a complete crawl finds those."""
@@ -136,14 +140,22 @@ class NamedFrontier:
     def moved(self, visit: Visit, to: str) -> None:
         self._ended(visit)
         self._moved[visit.url] = to
-        if to not in self._known:
+        redirects = self._redirects.get(visit.url, 0) + 1
+        if to in self._known or to in self._met:
+            return
+        if redirects <= MAX_REDIRECTS:
+            self._redirects[to] = redirects
             self._discover(to, visit.depth)
+            return
+        start = start_of(visit.url, self._moved)
+        if start not in self._known:
+            self._too_long.append((start, visit.url))
 
     def gone(self, visit: Visit) -> None:
         self._ended(visit)
         self._gone.add(visit.url)
 
-    def failed(self, visit: Visit) -> None:
+    def failed(self, visit: Visit, *, for_now: bool = True) -> None:
         self._ended(visit)
 
     # the end
@@ -165,7 +177,7 @@ class NamedFrontier:
                 moved.append(Move(page, target, lost=True))
             else:
                 astray.append(Move(page, target, lost=False))
-        return Settlement((), (), tuple(moved), tuple(astray), (), 0, self._left_out)
+        return Settlement((), (), tuple(moved), tuple(astray), (), 0, tuple(self._too_long))
 
     # inside
 
@@ -174,7 +186,7 @@ class NamedFrontier:
             return
         reason = self._why_not(url)
         if reason is None and self._max_depth is not None and depth > self._max_depth:
-            reason = "too_deep"
+            reason = TOO_DEEP
         if reason is None:
             self._meet(url, depth)
         else:
@@ -189,7 +201,7 @@ class NamedFrontier:
         known = self._known.get(url)
         if known is None:
             if self._room <= 0:
-                self._left_out += 1
+                self.ignored[OVER_MAX_PAGES] += 1
                 return None
             self._room -= 1
         self._in_flight.add(url)

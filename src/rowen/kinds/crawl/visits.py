@@ -11,8 +11,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import NamedTuple, TypeVar
 
 from rowen.core.document import Known
+from rowen.core.left_out import OVER_MAX_PAGES
 from rowen.core.run import StopReason
 from rowen.engine.intake import Intake
+from rowen.fetching.redirects import MAX_REDIRECTS
 
 Page = TypeVar("Page", int, str)
 """A page by its number or its address."""
@@ -37,8 +39,8 @@ class Move(NamedTuple):
 class Settlement(NamedTuple):
     orphaned: tuple[Known, ...]
     """Nothing that can be reached links to these any more."""
-    displaced: tuple[Known, ...]
-    """The deepest of the known pages, for which newly linked ones left no room under `max_pages`."""
+    displaced: tuple[tuple[Known, str], ...]
+    """Known pages that are over a limit now, and which: other pages come before them."""
     moved: tuple[Move, ...]
     astray: tuple[Move, ...]
     """Known pages that redirect to a page that failed, was not asked for, or leads back: they stay."""
@@ -46,8 +48,8 @@ class Settlement(NamedTuple):
     """Known pages that robots.txt closes now."""
     unlinked_but_kept: int
     """Would be orphans, had every new page been asked and answered: one that was not may lead to them."""
-    left_out: int
-    """New addresses that were not asked for because of `max_pages`."""
+    endless: tuple[tuple[str, str], ...] = ()
+    """Chains of redirects that were followed far enough: where each begins, and the last page asked."""
 
     def report(self, intake: Intake, ignored: Counter[str]) -> StopReason:
         """Hand all of it to the intake; returns why the crawl ended, if nothing stopped it."""
@@ -60,15 +62,16 @@ class Settlement(NamedTuple):
             intake.gone(page.reference, "robots")
         for page in self.orphaned:
             intake.gone(page.reference, "orphaned", answered=True)
-        for page in self.displaced:
-            intake.gone(page.reference, "over_max_pages", answered=True)
+        for page, reason in self.displaced:
+            intake.gone(page.reference, reason, answered=True)
+        for start, last in self.endless:
+            said = f"`{start}`: more than {MAX_REDIRECTS} redirects, the last one at `{last}`"
+            intake.failed_because(start, "too_many_redirects", said)
         counted = intake.counters.ignored
         counted.update(ignored)
-        if self.left_out:
-            counted["over_max_pages"] = self.left_out
         if self.unlinked_but_kept:
             counted["unlinked_but_kept"] = self.unlinked_but_kept
-        return StopReason.MAX_PAGES if self.left_out else StopReason.EXHAUSTED
+        return StopReason.MAX_PAGES if ignored[OVER_MAX_PAGES] else StopReason.EXHAUSTED
 
 
 def end_of(page: Page, moved: Mapping[Page, Page], aliases: Mapping[Page, Page]) -> Page:
@@ -81,6 +84,11 @@ def end_of(page: Page, moved: Mapping[Page, Page], aliases: Mapping[Page, Page])
             break
         seen.add(page)
     return page
+
+
+def start_of(page: Page, moved: Mapping[Page, Page]) -> Page:
+    """Where a chain of redirects to a page begins."""
+    return end_of(page, {target: source for source, target in moved.items()}, {})
 
 
 async def visit_all(

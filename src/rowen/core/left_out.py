@@ -1,0 +1,63 @@
+"""What a run knew of and left out because of a limit: the reasons, their words, and what changes them.
+
+The counts live with the other reasons in `Counters.ignored`; this module says which of those reasons are
+limits. Receipts, `status`, REST and MCP all show `left_out` and `sentences` of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+OVER_MAX_PAGES = "over_max_pages"
+TOO_DEEP = "too_deep"
+ENDLESS = "looks_endless"
+TOO_MANY_MISSES = "too_many_misses"
+TOO_MANY_LINKS = "too_many_links"
+SITEMAP_TOO_LONG = "sitemap_too_long"
+SITEMAP_UNREAD = "sitemap_unread"
+
+
+class Limit(NamedTuple):
+    one: str
+    many: str
+    """What is left out, and why."""
+    advice: str
+    """What changes it; empty when no setting does."""
+
+
+LIMITS: Mapping[str, Limit] = {
+    OVER_MAX_PAGES: Limit("address over `max_pages`", "addresses over `max_pages`", "raise `max_pages`"),
+    TOO_DEEP: Limit("address over `max_depth`", "addresses over `max_depth`", "raise `max_depth`"),
+    ENDLESS: Limit(
+        "address of a calendar, a session or another endless series",
+        "addresses of calendars, sessions or other endless series",
+        "`exclude` them to spend nothing on them",
+    ),
+    TOO_MANY_MISSES: Limit(
+        "address after too many that gave no page",
+        "addresses after too many that gave no page",
+        "`exclude` the dead ones",
+    ),
+    TOO_MANY_LINKS: Limit("link of a page with too many", "links of pages with too many", ""),
+    SITEMAP_TOO_LONG: Limit(
+        "address of a sitemap over its limit", "addresses of sitemaps over their limit", ""
+    ),
+    SITEMAP_UNREAD: Limit("sitemap that was not read", "sitemaps that were not read", ""),
+}
+
+
+def left_out(ignored: Mapping[str, int]) -> dict[str, int]:
+    """The limits among the reasons why items were not requested, most first."""
+    found = [(reason, count) for reason, count in ignored.items() if reason in LIMITS and count]
+    return dict(sorted(found, key=lambda one: (-one[1], one[0])))
+
+
+def sentences(counts: Mapping[str, int]) -> list[str]:
+    """`161 addresses over `max_pages`: raise `max_pages``, a sentence for each reason."""
+    said = []
+    for reason, count in counts.items():
+        limit = LIMITS.get(reason) or Limit(reason.replace("_", " "), reason.replace("_", " "), "")
+        words = f"{count:,} {limit.one if count == 1 else limit.many}"
+        said.append(f"{words}: {limit.advice}" if limit.advice else words)
+    return said
