@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from rowen.core.document import Outcome
+from rowen.core.rules.left_out import LIMITS, left_out
 
 
 class Mode(StrEnum):
@@ -45,10 +46,6 @@ class StopReason(StrEnum):
     DELETION_GUARD = "deletion_guard"
     CANCELLED = "cancelled"
     ERROR = "error"
-
-
-LIMITS = {"too_large": "fetch.max_body_bytes", "over_max_pages": "max_pages", "too_deep": "max_depth"}
-"""The setting behind a reason for which items are ignored, where one decides."""
 
 
 @dataclass(slots=True)
@@ -92,12 +89,15 @@ class Counters:
     """Items that were found and not requested, by reason."""
 
     @property
+    def left_out(self) -> dict[str, int]:
+        """Those of `ignored` for which a limit is the reason, most first."""
+        return left_out(self.ignored)
+
+    @property
     def why_ignored(self) -> str:
-        """`3 too deep (`max_depth`), 1 binary`."""
-        return ", ".join(
-            f"{number:,} {reason.replace('_', ' ')}" + (f" (`{LIMITS[reason]}`)" if reason in LIMITS else "")
-            for reason, number in self.ignored.most_common()
-        )
+        """The other reasons, and how many items each: `3 robots, 1 asset`."""
+        others = [(count, reason) for reason, count in self.ignored.most_common() if reason not in LIMITS]
+        return ", ".join(f"{count:,} {reason.replace('_', ' ')}" for count, reason in others)
 
     @property
     def changed(self) -> int:

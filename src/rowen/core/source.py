@@ -21,6 +21,8 @@ WHOLE_RUN_AT = "whole_run_at"
 """In a source's metadata, while its latest runs asked for named references only: when all of it was asked."""
 UNFINISHED = "unfinished"
 """In a source's metadata: its last run ended at its time limit, and the next one goes on from there."""
+LEFT_OUT = "left_out"
+"""In a source's metadata: what the last run that asked for everything left out because of limits."""
 ADDED_BY = "added_by"
 """In a source's metadata: who added it, when it was not the operator of this machine."""
 API = "api"
@@ -86,6 +88,11 @@ class Source:
     def is_broken(self) -> bool:
         """Its last run ended with an error that only a person can fix."""
         return self.status is Status.ERROR and bool(self.metadata.get(FATAL))
+
+    @property
+    def left_out(self) -> dict[str, int]:
+        """How many items its last whole run left out because of a limit, by reason."""
+        return dict(self.metadata.get(LEFT_OUT, {}))
 
     @property
     def is_typed(self) -> bool:

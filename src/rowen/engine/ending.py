@@ -10,9 +10,10 @@ from typing import Any
 
 from rowen.core.generation import Replacement
 from rowen.core.rules.guard import reason_to_hold
+from rowen.core.rules.left_out import sentences
 from rowen.core.rules.schedule import Failure
 from rowen.core.run import Mode, RunStatus, StopReason
-from rowen.core.source import FATAL, UNFINISHED, WHOLE_RUN_AT, Source, Status
+from rowen.core.source import FATAL, LEFT_OUT, UNFINISHED, WHOLE_RUN_AT, Source, Status
 from rowen.core.state import Step, after
 from rowen.core.window import reached_by
 from rowen.engine.intake import Intake
@@ -103,6 +104,7 @@ def harvested_end(
                 UNFINISHED: bool(intake.out_of_time and (staged or harvested.progress)),
                 **learnt,
                 **harvested.remember,
+                **_left_out(intake, whole=whole),
             },
             whole=whole,
         ),
@@ -151,8 +153,14 @@ def _cut_off(intake: Intake) -> str | None:
 def _why_nothing(source: Source, intake: Intake) -> str:
     if intake.first_failure is not None:
         return intake.first_failure.detail or intake.first_failure.reason
-    ignored = intake.counters.why_ignored
-    return f"`{source.location}`: nothing to index" + (f" ({ignored})" if ignored else "")
+    counters = intake.counters
+    said = [*filter(None, [counters.why_ignored]), *sentences(counters.left_out)]
+    return f"`{source.location}`: nothing to index" + (f" ({'; '.join(said)})" if said else "")
+
+
+def _left_out(intake: Intake, *, whole: bool) -> dict[str, Any]:
+    """A run for named references knows nothing of what the others leave out."""
+    return {LEFT_OUT: intake.counters.left_out} if whole else {}
 
 
 def _metadata(source: Source, learnt: Mapping[str, Any], *, whole: bool) -> dict[str, Any] | None:
@@ -163,7 +171,7 @@ def _metadata(source: Source, learnt: Mapping[str, Any], *, whole: bool) -> dict
     elif source.whole_run_at is not None:
         # A source whose runs name references all day is still asked for everything when that is due.
         metadata[WHOLE_RUN_AT] = source.whole_run_at.isoformat()
-    for flag in (FATAL, UNFINISHED):
+    for flag in (FATAL, LEFT_OUT, UNFINISHED):
         if not metadata.get(flag):
             metadata.pop(flag, None)
     return metadata if metadata != source.metadata else None

@@ -122,7 +122,7 @@ def test_status_shows_each_source(rowen: Rowen, orchard: Site) -> None:
     assert " ".join(one) == (
         "name version label kind location status generation held_generation held_reason documents sections "
         "last_run_at last_success_at last_error_at last_error last_processed_date watermark "
-        "consecutive_failures every_s paused client_paused_until stopped running"
+        "consecutive_failures every_s paused client_paused_until stopped running left_out"
     )
     assert (one["documents"], one["generation"], one["running"], one["status"]) == (4, 1, False, "SUCCESS")
 

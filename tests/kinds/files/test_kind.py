@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from rowen.core.document import Outcome
+from rowen.core.rules.left_out import sentences
 from rowen.core.run import RunStatus
 from rowen.errors import BadLocation, BodyTooLarge, Unfetchable
 from rowen.managing import sources
@@ -208,7 +209,7 @@ async def test_a_file_over_the_limit_is_not_opened_and_a_known_one_keeps_its_old
     receipt = await world.sync()
     assert (receipt.counters.created, receipt.counters.reads) == (3, 3)
     assert (receipt.status, receipt.counters.ignored["too_large"]) == (RunStatus.COMPLETED, 1)
-    assert receipt.counters.why_ignored == "1 too large (`fetch.max_body_bytes`)"
+    assert sentences(receipt.counters.left_out) == ["1 item too large: raise `fetch.max_body_bytes`"]
     write(folder / "index.md", b"x" * 10_000_001)
     receipt = await world.sync()
     assert (receipt.counters.failed, receipt.counters.deleted) == (1, 0)

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rowen.core.document import Outcome
+from rowen.core.rules.left_out import sentences
 from rowen.core.run import Counters, Event, RunStatus
 from rowen.doors.cli.output import clean
 from rowen.doors.words import OUTCOMES, count, seconds, size
@@ -111,7 +112,8 @@ def tiers(counters: Counters) -> list[tuple[str, str]]:
     retries = f", {count(c.retries, 'retry', 'retries')}" if c.retries else ""
     passages = c.passages_new + c.passages_reused
     rows = [
-        (c.ignored, "not requested", f"{count(c.ignored.total(), 'item')}: {c.why_ignored}"),
+        (c.left_out, "left out", "\n".join(sentences(c.left_out))),
+        (c.why_ignored, "not requested", c.why_ignored),
         (
             c.requests,
             "network",

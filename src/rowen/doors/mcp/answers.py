@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from rowen.core.feed import Document
+from rowen.core.rules.left_out import sentences
 from rowen.core.run import Run
 from rowen.core.search.hit import Answer as Found
 from rowen.core.source import Source
@@ -77,6 +78,7 @@ def sources(found: Sequence[Source], documents: Mapping[int, int]) -> Answer:
             "generation": one.active_generation,
             "status": one.status.value,
             "verified_at": _iso(one.last_success_at),
+            "left_out": one.left_out,
         }
         for one in found
     ]
@@ -85,6 +87,7 @@ def sources(found: Sequence[Source], documents: Mapping[int, int]) -> Answer:
     lines = [
         f"{one.label}: {one.kind}, {count(documents[one.id], 'document')}, {one.status.value}, "
         f"verified {_when(one.last_success_at)}, {one_line(without_credentials(one.location), 200)}"
+        + "".join(f"; left out {said}" for said in sentences(one.left_out))
         for one in found
     ]
     return Answer("\n".join(lines), {"sources": rows})
@@ -177,6 +180,7 @@ def refreshed(source: Source, ended: Receipt | Run) -> Answer:
         f"`{source.label}`: {ended.status.value}, generation {ended.generation}: "
         + ", ".join(f"{values[name]} {word}" for name, word in OUTCOMES.items() if name != "skipped")
         + "."
+        + "".join(f"\nleft out {said}" for said in sentences(values["left_out"]))
     )
     for word in (ended.error, values.get("hint") and f"hint: {values['hint']}"):
         if word:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
+from rowen.core.rules.left_out import left_out
 from rowen.core.run import Counters, Mode, RunStatus, StopReason
 from rowen.doors.shapes.shape import Rounded, Shape, Time, at
 from rowen.errors import RowenError
@@ -40,6 +41,11 @@ RUN_EXAMPLE: dict[str, Any] = {
 }
 
 
+def _left_out(run: CoreReceipt | core.Run) -> dict[str, int]:
+    counters = run.counters
+    return left_out(counters.get("ignored", {})) if isinstance(counters, dict) else counters.left_out
+
+
 class RunRecord(Shape):
     """One execution of a source; while it runs, its counters are a few seconds old."""
 
@@ -55,6 +61,8 @@ class RunRecord(Shape):
     finished_at: Time | None
     duration_s: Annotated[float, Rounded(3)] | None
     counters: Counters
+    left_out: dict[str, int] = at(_left_out)
+    """What it left out because of a limit, by reason: part of `ignored`"""
     error: str | None
     owner: str
     window: dict[str, Any] | None = None
@@ -90,6 +98,8 @@ class Receipt(Shape):
     status: str
     generation: int
     counters: Counters
+    left_out: dict[str, int] = at(_left_out)
+    """What it left out because of a limit, by reason: part of `ignored`"""
     stop_reason: str | None
     held_generation: int | None
     error: str | None
@@ -222,6 +232,7 @@ def failed_receipt(source: Source, exc: Exception, *, full: bool) -> dict[str, A
         status=RunStatus.FAILED,
         generation=source.active_generation,
         counters=Counters(),
+        left_out={},
         stop_reason=StopReason.ERROR,
         error=exc.message if isinstance(exc, RowenError) else f"{type(exc).__name__}: {exc}",
         hint=exc.hint if isinstance(exc, RowenError) else None,

@@ -42,6 +42,8 @@ class Source(Shape):
     stopped: bool = at("is_broken")
     """Its settings or credentials are wrong; it waits for `resume`"""
     running: bool
+    left_out: dict[str, int]
+    """How many items its last run left out because of a limit, by reason"""
 
 
 class Sources(Shape):

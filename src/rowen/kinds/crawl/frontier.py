@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from rowen.core.document import Known
-from rowen.core.left_out import OVER_MAX_PAGES, TOO_DEEP
+from rowen.core.rules.left_out import OVER_MAX_PAGES, TOO_DEEP
 from rowen.kinds.crawl.endless import Endless, Rank
 from rowen.kinds.crawl.order import Answer, Key, Order, Place, Seats, key_of
 from rowen.kinds.crawl.visits import Move, Settlement, Visit, end_of, start_of

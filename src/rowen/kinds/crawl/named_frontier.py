@@ -10,7 +10,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from rowen.core.document import Known
-from rowen.core.left_out import OVER_MAX_PAGES, TOO_DEEP
+from rowen.core.rules.left_out import OVER_MAX_PAGES, TOO_DEEP
 from rowen.core.web.urls import normalise
 from rowen.fetching.redirects import MAX_REDIRECTS
 from rowen.kinds.crawl.visits import Move, Settlement, Visit, end_of, start_of

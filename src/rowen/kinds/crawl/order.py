@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import NamedTuple
 
-from rowen.core.left_out import ENDLESS, OVER_MAX_PAGES, TOO_MANY_MISSES
+from rowen.core.rules.left_out import ENDLESS, OVER_MAX_PAGES, TOO_MANY_MISSES
 from rowen.fetching.redirects import MAX_REDIRECTS
 
 MISSES = 1_000

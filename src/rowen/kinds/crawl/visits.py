@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import NamedTuple, TypeVar
 
 from rowen.core.document import Known
-from rowen.core.left_out import OVER_MAX_PAGES
+from rowen.core.rules.left_out import OVER_MAX_PAGES
 from rowen.core.run import StopReason
 from rowen.engine.intake import Intake
 from rowen.fetching.redirects import MAX_REDIRECTS

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rowen.core.rules.left_out import left_out, sentences
 from rowen.doors.cli.call import Call, store_command
 from rowen.doors.cli.output import Output, clean
 from rowen.doors.words import OUTCOMES, ago, count, seconds
@@ -80,6 +81,8 @@ def _table(out: Output, runs: list[Run], *, now: datetime) -> None:
     for run in runs:
         if run.error:
             out.line(clean(f"run {run.id}: {run.error}"))
+    for said in sentences(left_out(runs[0].counters.get("ignored", {}))):
+        out.line(f"run {runs[0].id} left out {said}")
 
 
 def _summary(run: Run) -> Text:
@@ -89,6 +92,8 @@ def _summary(run: Run) -> Text:
     counters = Counters.from_dict(run.counters)
     line = outcomes(counters)
     line.append(f" · {count(counters.requests, 'request')}", "dim")
+    if counters.left_out:
+        line.append(f" · {sum(counters.left_out.values()):,} left out", "yellow")
     if counters.not_modified:
         line.append(f", {counters.not_modified:,} not modified", "dim")
     if run.window:

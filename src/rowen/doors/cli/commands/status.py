@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rowen.core.rules.left_out import sentences
 from rowen.doors.cli.call import Call, store_command
 from rowen.doors.cli.output import clean
 from rowen.doors.words import ago, count, until
@@ -123,4 +124,5 @@ def _problems(one: SourceStatus) -> list[str]:
             lines.append(f"hint: fix it, then `rowen resume {label}`; until then it is not synced")
     elif state(one)[0] == "interrupted":
         lines += ["", f"{label}: its last run was interrupted; `rowen sync {label}` continues it"]
-    return lines
+    left_out = sentences(source.left_out)
+    return [*lines, *([""] if left_out else []), *(f"{label}: left out {said}" for said in left_out)]

@@ -14,6 +14,7 @@ TOO_DEEP = "too_deep"
 ENDLESS = "looks_endless"
 TOO_MANY_MISSES = "too_many_misses"
 TOO_MANY_LINKS = "too_many_links"
+TOO_LARGE = "too_large"
 SITEMAP_TOO_LONG = "sitemap_too_long"
 SITEMAP_UNREAD = "sitemap_unread"
 
@@ -39,6 +40,7 @@ LIMITS: Mapping[str, Limit] = {
         "addresses after too many that gave no page",
         "`exclude` the dead ones",
     ),
+    TOO_LARGE: Limit("item too large", "items too large", "raise `fetch.max_body_bytes`"),
     TOO_MANY_LINKS: Limit("link of a page with too many", "links of pages with too many", ""),
     SITEMAP_TOO_LONG: Limit(
         "address of a sitemap over its limit", "addresses of sitemaps over their limit", ""
