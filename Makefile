@@ -8,6 +8,11 @@ RULES := $(shell find tests -name 'test_*rules.py' -not -path 'tests/core/*')
 # Tests are spread over all cores; who has nothing left to do takes over from the others.
 PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
 
+# All chance in `make torture` comes from this number: another one tries other moments and inputs.
+ROWEN_TORTURE_SEED ?= 1
+torture: export ROWEN_TORTURE_SEED := $(ROWEN_TORTURE_SEED)
+torture: export ROWEN_TORTURE_FIGURES := .venv/torture.json
+
 # Each worker reads every test, and tests start many processes: without compiled modules both take seconds more.
 quick test torture coverage: export PYTHONDONTWRITEBYTECODE :=
 
@@ -26,7 +31,8 @@ test: $(STAMP)          ## the tests, without those of `make torture`
 	@$(PYTEST) -m "not torture"
 
 torture: $(STAMP)       ## killed processes, restarted servers, full disks, full sizes; every property with many examples
-	@$(PYTEST) -m "torture or hypothesis" --hypothesis-profile thorough
+	@$(PYTEST) -m "torture or sliced or hypothesis" \
+	  --hypothesis-profile thorough --hypothesis-seed $(ROWEN_TORTURE_SEED)
 
 coverage: $(STAMP)      ## how much of core and engine their tests run, lines and branches; less than the bound fails
 	@$(BIN)/coverage erase

@@ -12,6 +12,10 @@ import pytest
 from hypothesis import settings
 
 from tests.support.postgres import Server, shared_server
+from tests.torture.tally import summarise
+
+SEED = int(os.environ.get("ROWEN_TORTURE_SEED") or 1)
+"""Every random choice of the torture suite comes from this number, and so does Hypothesis in `make torture`."""
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A job in the background ignores SIGINT, and every process it starts would inherit that. A handler that
@@ -30,6 +34,8 @@ TORTURE_TIMEOUT_S = 1200
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
+        if item.nodeid.startswith("tests/torture/") and not item.get_closest_marker("sliced"):
+            item.add_marker(pytest.mark.torture)
         if item.get_closest_marker("torture"):
             item.add_marker(pytest.mark.timeout(TORTURE_TIMEOUT_S), append=False)
 
@@ -62,3 +68,4 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     ended = [*terminalreporter.stats.get("passed", []), *terminalreporter.stats.get("failed", [])]
     for kind in sorted({dict(report.user_properties).get("hosts", "") for report in ended} - {""}):
         terminalreporter.write_line(f"hosts: {kind}")
+    summarise(terminalreporter, SEED)

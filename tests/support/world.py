@@ -27,6 +27,7 @@ from rowen.engine.run import Receipt, sync
 from rowen.managing import find as finding
 from rowen.managing import sources
 from rowen.ports.converter import Converter
+from rowen.ports.store.store import Store
 from rowen.reading import search as searching
 from tests.support.fakes import FakeClock, FakeEmbedder
 from tests.support.site import Site, html
@@ -89,11 +90,16 @@ class World:
 
 @asynccontextmanager
 async def a_world(
-    folder: Path, site: Site, *, converter: Converter | None = None, clock: FakeClock | None = None
+    folder: Path,
+    site: Site,
+    *,
+    converter: Converter | None = None,
+    clock: FakeClock | None = None,
+    store: Store | None = None,
 ) -> AsyncIterator[World]:
     clock, embedder = clock or FakeClock(), FakeEmbedder()
     secrets: dict[str, str] = {}
-    store = a_sqlite_store(folder / "rowen.db")
+    store = store or a_sqlite_store(folder / "rowen.db")
     ports = Ports(
         store=store,
         clock=clock,

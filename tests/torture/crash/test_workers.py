@@ -26,8 +26,9 @@ from tests.support.embedding_api import DIMENSIONS, KEY, MODEL, EmbeddingApi
 from tests.support.postgres import Server
 from tests.support.site import Site
 from tests.support.world import a_site_of
+from tests.torture.tally import Tally
 
-pytestmark = [pytest.mark.anyio, pytest.mark.torture]
+pytestmark = pytest.mark.anyio
 
 PAGES = 2_000
 KILLS = 10
@@ -105,8 +106,9 @@ def a_cluster(postgres: Server) -> Iterator[tuple[Cluster, EmbeddingApi, Site]]:
                 _gone(worker)
 
 
-async def test_ten_killed_workers_lose_nothing_and_double_nothing(postgres: Server, tmp_path: Path) -> None:
-    chance = random.Random(5)
+async def test_ten_killed_workers_lose_nothing_and_double_nothing(
+    postgres: Server, tmp_path: Path, chance: random.Random, tally: Tally
+) -> None:
     with a_cluster(postgres) as (cluster, api, _):
         run = cluster.start("sync", "docs", "--json", "--progress", "none")
         kills = 0
@@ -119,6 +121,7 @@ async def test_ten_killed_workers_lose_nothing_and_double_nothing(postgres: Serv
         receipt = orjson.loads(out)
         assert run.returncode == 0, err.decode()
         assert kills == KILLS, "the run was over before all of them were killed: give it more pages"
+        tally.add("kills", "workers", kills)
         assert (receipt["created"], receipt["failed"], receipt["skipped"]) == (PAGES, 0, 0)
 
         store = PostgresStore(cluster.url)

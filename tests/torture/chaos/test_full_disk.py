@@ -7,12 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
-from tests.journeys.test_crashes import call
 from tests.support.site import Site, html
-
-pytestmark = pytest.mark.torture
+from tests.torture.crash.test_processes import call
 
 FILE_LIMIT_BYTES = 1_500_000
 

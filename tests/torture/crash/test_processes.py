@@ -1,4 +1,4 @@
-"""`kill -9` anywhere, then run again: readers see what an uninterrupted run would have shown them."""
+"""The command line under `kill -9`, with all its processes: readers see what a run without kills shows them."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ import apsw
 import pytest
 
 from tests.support.site import Site, html
-
-pytestmark = pytest.mark.torture
+from tests.torture.tally import Tally
 
 KILLS = 20
 PAGES = 60
@@ -97,12 +96,11 @@ def kill_after(process: subprocess.Popen[str], site: Site, requests: int, second
 
 
 def test_a_sync_killed_at_random_moments_and_run_again_equals_one_never_interrupted(
-    tmp_path: Path, site: Site
+    tmp_path: Path, site: Site, chance: random.Random, tally: Tally
 ) -> None:
     calm, stormy = tmp_path / "calm.db", tmp_path / "stormy.db"
     for db in (calm, stormy):
         call(db, "add", site.url + "/", "--name", "docs")
-    chance = random.Random(20)
     killed, edition = 0, 1
     while killed < KILLS:
         site.clear_log()
@@ -111,12 +109,17 @@ def test_a_sync_killed_at_random_moments_and_run_again_equals_one_never_interrup
         moment = chance.randint(0, PAGES + 3)
         if kill_after(rowen(stormy, "sync", "docs"), site, moment, chance.uniform(0.001, 0.2)):
             killed += 1
+            tally.add("kills", "the command `sync`")
         if killed == KILLS // 2 or chance.random() < 0.2:
             edition += 1
             publish(site, edition)
     call(stormy, "sync", "docs")
     call(calm, "sync", "docs")
-    assert what_readers_see(stormy) == what_readers_see(calm)
+    expected, found = what_readers_see(calm), what_readers_see(stormy)
+    tally.checked(PAGES)
+    if found != expected:
+        tally.problem("mixed", f"{len(found)} of {len(expected)} sections after kills of the command")
+    tally.verify()
 
 
 def test_after_a_kill_nothing_is_stuck_and_stored_pages_are_not_downloaded_again(

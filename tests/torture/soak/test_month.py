@@ -33,8 +33,9 @@ from tests.support.fakes import FakeClock
 from tests.support.sheets_server import BOOK, SheetsServer
 from tests.support.site import Site
 from tests.support.world import World, a_world
+from tests.torture.tally import Tally
 
-pytestmark = [pytest.mark.anyio, pytest.mark.torture]
+pytestmark = pytest.mark.anyio
 
 BEGIN = datetime(2024, 3, 10, tzinfo=UTC)
 DAYS = 30
@@ -271,8 +272,9 @@ async def a_month(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 async def test_a_month_unattended_takes_in_everything_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tally: Tally
 ) -> None:
+    tally.add("simulated days", "five sources, two upstreams", DAYS)
     async with a_month(tmp_path, monkeypatch) as month:
         await month.run()
         store = month.world.store
@@ -289,6 +291,7 @@ async def test_a_month_unattended_takes_in_everything_once(
         # A process that died in the middle of a batch had it embedded for nothing.
         assert sum(count - 1 for count in texts.values()) <= 64 * month.crashes
         assert month.crashes >= 3
+        tally.add("kills", "a simulated `rowen serve`", month.crashes)
 
         # History is complete, whatever interrupted it.
         for name in ("a1", "a2", "b1"):

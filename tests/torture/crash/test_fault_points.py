@@ -12,8 +12,9 @@ import pytest
 from rowen.adapters.store.sqlite.store import SqliteStore
 from rowen.core.handoff import HandoffStatus
 from tests.support.world import a_site_of
+from tests.torture.tally import Tally
 
-pytestmark = [pytest.mark.anyio, pytest.mark.torture]
+pytestmark = pytest.mark.anyio
 
 PAGES = 80  # more than one batch
 STEPS = ("begin_run", "stage", "start_handoffs", "ingest", "finish_run")
@@ -74,13 +75,14 @@ def run(folder: Path, location: str, fault: tuple[str, str, int]) -> int:
 
 
 @pytest.mark.parametrize("step", STEPS)
-async def test_no_job_is_lost_and_none_is_done_twice(tmp_path: Path, step: str) -> None:
+async def test_no_job_is_lost_and_none_is_done_twice(tmp_path: Path, step: str, tally: Tally) -> None:
     with a_site_of(PAGES) as site:
         deaths = 0
         for fault in (one for one in FAULTS if one[0] == step):
             # One store after the other death: what each leaves behind is what the next begins with.
             deaths += run(tmp_path, site.url + "/", fault) == -9
         assert deaths >= 2
+        tally.add("kills", "between two steps of a handoff", deaths)
         assert run(tmp_path, site.url + "/", ("nothing", "before", 1)) == 0
     store = SqliteStore(tmp_path / "rowen.db")
     try:
