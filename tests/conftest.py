@@ -15,7 +15,7 @@ from tests.support.postgres import Server, shared_server
 from tests.torture.tally import summarise
 
 SEED = int(os.environ.get("ROWEN_TORTURE_SEED") or 1)
-"""Every random choice of the torture suite comes from this number, and so does Hypothesis in `make torture`."""
+"""Every random choice of the torture suite comes from this number, Hypothesis included in `make torture`."""
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A job in the background ignores SIGINT, and every process it starts would inherit that. A handler that

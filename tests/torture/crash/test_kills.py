@@ -1,7 +1,7 @@
-"""`kill -9` at moments spread over the whole of each work, then run again: row for row as if nothing had happened.
+"""`kill -9` at moments spread over the whole of each work, then run again: row for row as if never killed.
 
-For each work a store is prepared once. A calm copy of it shows how long the work takes and what comes out. Then
-copies are killed, some several times in a row, and run to the end.
+For each work a store is prepared once. A calm copy of it shows how long the work takes and what comes out.
+Then copies are killed, some several times in a row, and run to the end.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The command line under `kill -9`, with all its processes: readers see what a run without kills shows them."""
+"""The command line under `kill -9`, with all its processes: readers see what a calm run shows."""
 
 from __future__ import annotations
 

@@ -156,8 +156,9 @@ def _out_of_space(exc: apsw.Error) -> bool:
 
 @contextmanager
 def _transaction(db: apsw.Connection, kind: str) -> Iterator[None]:
-    db.execute(f"BEGIN {kind}")
     try:
+        # Inside: a statement that fails may have begun the transaction all the same.
+        db.execute(f"BEGIN {kind}")
         yield
         db.execute("COMMIT")
     except BaseException:
