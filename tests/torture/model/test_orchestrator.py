@@ -1,8 +1,8 @@
 """Thousands of histories of an orchestrator against a model: a dictionary of pages for each source.
 
-Real: the engine, the loop of `rowen serve`, the store. Made for this: what is outside, and the time. In any order
-the outside changes, does not answer, limits us, lists a part of itself or refuses us; processes die in the middle
-of a run; people roll back, approve and vacuum; clocks move.
+Real: the engine, the loop of `rowen serve`, the store. Made for this: what is outside, and the time. In any
+order the outside changes, does not answer, limits us, lists a part of itself or refuses us; processes die in
+the middle of a run; people roll back, approve and vacuum; time passes.
 """
 
 from __future__ import annotations

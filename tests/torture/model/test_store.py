@@ -1,7 +1,7 @@
 """Thousands of histories of a store against a model that keeps a dictionary for each generation.
 
-A history edits two sources, kills their runs, rolls back, holds, approves and vacuums, in any order. After every
-step readers must see exactly what the model has; a reader of the change feed must arrive at the same.
+A history edits two sources, kills their runs, rolls back, holds, approves and vacuums, in any order. After
+every step readers must see exactly what the model has; a reader of the change feed must arrive at the same.
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ from tests.torture.tally import Tally
 NAMES = ("one", "two")
 REFERENCES = [f"https://example.org/{name}" for name in "abcdef"]
 TEXTS = {f"word{number}x": f"# About word{number}x\n\nThe word{number}x, and rye.\n" for number in range(5)}
+WORDS = {hashing.of_text(text): word for word, text in TEXTS.items()}
 Pages = dict[str, str]
 """The word of each page, by reference."""
 
@@ -116,7 +117,7 @@ class History(RuleBasedStateMachine):
 
     @rule(name=named)
     def a_run_begins(self, name: str) -> None:
-        """If one was under way, its process has died: whatever it wrote is gone for readers and for this run."""
+        """If one was under way, its process has died: whatever it wrote is gone for readers and this run."""
         mirror = self._mirrors[name]
         if mirror.run is not None:
             mirror.ended = mirror.run
@@ -294,7 +295,7 @@ class History(RuleBasedStateMachine):
                 followed = self._followed[item.source]
                 followed.pop(item.reference, None)
                 if item.document is not None:
-                    followed[item.reference] = self._words[item.document.content_hash]
+                    followed[item.reference] = WORDS[item.document.content_hash]
             self._cursor = items[-1].cursor
         assert self._followed == {name: mirror.seen for name, mirror in self._mirrors.items()}
 
@@ -303,7 +304,7 @@ class History(RuleBasedStateMachine):
         self._steps += 1
         for mirror in self._mirrors.values():
             known = self._do(self._store.known(mirror.source.id))
-            found = {reference: self._words[page.content_hash] for reference, page in known.items()}
+            found = {reference: WORDS[page.content_hash] for reference, page in known.items()}
             self._tally.compare(mirror.seen, found, when=f"after {self._steps} steps")
             self._tally.verify()
 
@@ -321,8 +322,6 @@ class History(RuleBasedStateMachine):
             )
 
     # How
-
-    _words = {hashing.of_text(text): word for word, text in TEXTS.items()}
 
     def _do(self, work: Awaitable[Any]) -> Any:
         async def awaited() -> Any:
