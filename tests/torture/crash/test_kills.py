@@ -266,7 +266,7 @@ def test_killed_at_any_moment_and_run_again_it_equals_one_never_killed(
 
 
 @pytest.mark.sliced
-@pytest.mark.parametrize("work", ["sync", "vacuum"])
+@pytest.mark.parametrize("work", ["sync"])
 def test_a_few_kills_change_nothing(work: str, tmp_path: Path, chance: random.Random, tally: Tally) -> None:
     folder = tmp_path / "beside"
     folder.mkdir()
