@@ -59,6 +59,7 @@ def here(place: Path) -> Iterator[dict[str, str]]:
             "https://docs.example.org/": site.url + "/",
             "https://docs.internal/": site.url + "/",
             "https://data.example.org": portal.url,
+            "/srv/rowen": str(place),
         }
 
 

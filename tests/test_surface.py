@@ -129,7 +129,7 @@ def test_config_has_one_command() -> None:
     assert options(command.commands["show"]) == EVERYWHERE
 
 
-def test_db_has_four_commands() -> None:
+def test_db_has_six_commands() -> None:
     command = loaded("db")
     assert isinstance(command, click.Group)
     assert {name: options(one) - EVERYWHERE for name, one in command.commands.items()} == {
@@ -137,6 +137,8 @@ def test_db_has_four_commands() -> None:
         "upgrade": set(),
         "downgrade": {"--to", "-y", "--yes"},
         "copy": {"SOURCE", "TARGET", "--progress"},
+        "check": {"--progress"},
+        "rescue": {"SOURCE", "TARGET", "--progress"},
     }
 
 

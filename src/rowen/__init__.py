@@ -2,7 +2,7 @@
 
     from rowen import Rowen
 
-    with Rowen(db="sqlite:///rowen.db") as rowen:
+    with Rowen(db="sqlite:////srv/rowen/rowen.db") as rowen:
         rowen.add("https://docs.example.org/", name="docs")
         rowen.sync("docs")
         for hit in rowen.search("how do I install it").hits:

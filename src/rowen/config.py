@@ -177,6 +177,7 @@ class Setting:
 
 
 SECTIONS: dict[str, type] = get_type_hints(Config)
+SQLITE = "sqlite:///"
 SHORT_VARIABLES = {
     "ROWEN_DB": "store.url",
     "CB_FAILURE_THRESHOLD": "breaker.failure_threshold",
@@ -256,6 +257,10 @@ def _from_file(env: Mapping[str, str]) -> dict[str, tuple[Any, str]]:
                 hint="write `[fetch]` and below it `timeout_s = 10`",
             )
         given |= {f"{section}.{key}": (value, f"`{path}`") for key, value in values.items()}
+    url, origin = given.get("store.url", ("", ""))
+    if isinstance(url, str) and url.startswith(SQLITE):
+        # Beside the file that names it, whichever folder the command is called in.
+        given["store.url"] = f"{SQLITE}{path.absolute().parent / url.removeprefix(SQLITE)}", origin
     return given
 
 

@@ -2,13 +2,14 @@
 
 RowenError
 ├─ UserError        the caller can fix it           exit 2, HTTP 4xx
-│    ConfigError · NotFound · Conflict · BadLocation · StoreUnusable · EmbedderRefused
+│    ConfigError · NotFound · Conflict · BadLocation · StoreUnusable · StoreReadOnly · EmbedderRefused
 ├─ TransientError   the same call may work later    retried with backoff
 │    FetchTimeout · ConnectionFailed · HostUnknown · RateLimited · ServerFailed · HostUnavailable
 │    StoreBusy · StoreFull · EmbedderUnavailable
 ├─ PermanentError   this item will not work         recorded; the run goes on
 │    Unfetchable · Vanished · AddressRefused · BodyTooLarge · Unparseable
-└─ LeaseLost        another owner has the source    the run stops at once, writes nothing more
+├─ LeaseLost        another owner has the source    the run stops at once, writes nothing more
+└─ StoreDamaged     what was stored is unreadable   exit 1, HTTP 503; nothing is answered from the rest
 
 Anything else is a bug: its traceback is kept and shown. Every error carries its facts as attributes
 (`exc.facts`), so that doors and tests never parse a message.
@@ -64,6 +65,12 @@ class StoreUnusable(UserError):
     """The store's file is not a database of ours, or cannot be opened."""
 
     reason = "store_unusable"
+
+
+class StoreReadOnly(StoreUnusable):
+    """The store can be read, and the call wants to write."""
+
+    reason = "store_read_only"
 
 
 class TransientError(RowenError):
@@ -146,6 +153,16 @@ class LeaseLost(RowenError):
     """Another owner has the lease: this process must not write any more."""
 
     reason = "lease_lost"
+
+
+class StoreDamaged(RowenError):
+    """The store holds something that cannot be read, or that points at something that is not there."""
+
+    reason = "store_damaged"
+    HINT = "`rowen db check` says what is damaged; `rowen db rescue` saves the rest into a new store"
+
+    def __init__(self, message: str, *, hint: str | None = HINT, **facts: object) -> None:
+        super().__init__(message, hint=hint, **facts)
 
 
 def named(name: str) -> type[TransientError | PermanentError]:

@@ -6,27 +6,29 @@ starts a parser.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rowen import registers
 from rowen.adapters.system import SystemClock, is_dead, owner
-from rowen.config import Config, default_store_path, environment, variable
+from rowen.config import SQLITE, Config, default_store_path, environment, variable
 from rowen.core.exchange.complete import COPY, check_complete
 from rowen.core.params import words
 from rowen.core.rules.breaker import BreakerSettings
 from rowen.core.rules.duration import interval_s
 from rowen.core.rules.retry import RetryPolicy
 from rowen.engine.ports import FetchSettings, Ports
-from rowen.errors import ConfigError, NotFound
+from rowen.errors import ConfigError, UserError
 
 if TYPE_CHECKING:
     from rowen.adapters.embedders import EmbedderSpec
     from rowen.core.exchange.alarm import Alarm
+    from rowen.managing.check_store import CheckPorts
     from rowen.managing.copy_store import CopyPorts, Side
+    from rowen.managing.rescue_store import RescuePorts
     from rowen.ports.alarms import DeliverAlarm, Route
     from rowen.ports.dispatcher import Dispatcher
     from rowen.ports.embedder import Embedder
@@ -35,7 +37,12 @@ if TYPE_CHECKING:
     from rowen.ports.renderer import OpenRenderer, Renderer, RendererOptions
     from rowen.ports.schema import Schema
     from rowen.ports.sheets import Spreadsheet, SpreadsheetOptions
+    from rowen.ports.store.notes import Notes
     from rowen.ports.store.store import Store
+
+
+READ_ONLY = "?mode=ro"
+"""At the end of the address of a file that must not be written."""
 
 
 def is_postgres(config: Config) -> bool:
@@ -57,9 +64,9 @@ def store_path(config: Config) -> Path:
     url = config.store.url
     if not url:
         return default_store_path()
-    path = url.removeprefix("sqlite:///")
-    if path != url and path not in ("", ":memory:"):
-        return Path(path)
+    path = url.removeprefix(SQLITE).removesuffix(READ_ONLY)
+    if url.startswith(SQLITE) and path not in ("", ":memory:"):
+        return Path(path).absolute()
     if "://" in url:
         # The rest of such an address may hold a password.
         raise ConfigError(
@@ -74,14 +81,20 @@ def store_path(config: Config) -> Path:
     raise ConfigError(f"store `{url}`: not an address of a store", hint=f"did you mean `sqlite:///{url}`?")
 
 
-def open_store(config: Config) -> Store:
+def open_store(config: Config, *, create: bool = True) -> Store:
+    """Raises `NotFound` for a store that is not there, unless it may be created."""
+    busy_timeout_s = config.store.busy_timeout_s
     if is_postgres(config):
         from rowen.adapters.store.postgres.store import PostgresStore
 
-        return PostgresStore(config.store.url, busy_timeout_s=config.store.busy_timeout_s)
+        return PostgresStore(config.store.url, busy_timeout_s=busy_timeout_s, create=create)
     from rowen.adapters.store.sqlite.store import SqliteStore
 
-    return SqliteStore(store_path(config), busy_timeout_s=config.store.busy_timeout_s)
+    read_only = config.store.url.endswith(READ_ONLY)
+    path = store_path(config)
+    return SqliteStore(
+        path, busy_timeout_s=busy_timeout_s, create=create and not read_only, read_only=read_only
+    )
 
 
 @asynccontextmanager
@@ -96,11 +109,7 @@ async def open_schema(config: Config) -> AsyncIterator[Schema]:
     else:
         from rowen.adapters.store.sqlite.schema import SqliteSchema
 
-        path = store_path(config)
-        if not path.exists():
-            hint = "any other command makes it, with its schema"
-            raise NotFound(f"store `{path}`: not there yet", hint=hint)
-        schema = SqliteSchema(path, busy_timeout_s=busy_timeout_s, now=now, is_dead=is_dead)
+        schema = SqliteSchema(store_path(config), busy_timeout_s=busy_timeout_s, now=now, is_dead=is_dead)
     try:
         yield schema
     finally:
@@ -110,17 +119,92 @@ async def open_schema(config: Config) -> AsyncIterator[Schema]:
 @asynccontextmanager
 async def open_copy(source: Config, target: Config) -> AsyncIterator[CopyPorts]:
     """Two stores, the first of which must exist. Unlike `open_ports` this opens a half-copied one too."""
-    if not is_postgres(source) and not store_path(source).exists():
-        raise NotFound(f"store `{store_path(source)}`: not there", hint="check the path of the store")
     from rowen.managing.copy_store import CopyPorts
 
-    async with _open_side(source) as from_side, _open_side(target) as to_side:
+    async with _open_side(source, create=False) as from_side, _open_side(target) as to_side:
         yield CopyPorts(source=from_side, target=to_side, clock=SystemClock(), owner=owner(), is_dead=is_dead)
 
 
 @asynccontextmanager
-async def _open_side(config: Config) -> AsyncIterator[Side]:
-    store = open_store(config)
+async def open_check(config: Config) -> AsyncIterator[CheckPorts]:
+    """A store that exists, to be looked at and not changed."""
+    from rowen.managing.check_store import CheckPorts
+
+    if is_postgres(config):
+        from rowen.adapters.store.postgres.checking import PostgresChecking
+        from rowen.adapters.store.postgres.copying import PostgresCopying
+        from rowen.adapters.store.postgres.database import PostgresDatabase
+
+        server = PostgresDatabase(config.store.url, busy_timeout_s=config.store.busy_timeout_s)
+        try:
+            server.open(create=False)
+            yield CheckPorts(
+                name=store_name(config), checking=PostgresChecking(server), copying=PostgresCopying(server)
+            )
+        finally:
+            await server.close()
+        return
+    from rowen.adapters.store.sqlite.checking import SqliteChecking
+    from rowen.adapters.store.sqlite.copying import SqliteCopying
+    from rowen.adapters.store.sqlite.database import SqliteDatabase
+
+    file = SqliteDatabase(
+        store_path(config), busy_timeout_s=config.store.busy_timeout_s, create=False, read_only=True
+    )
+    try:
+        file.open()
+        yield CheckPorts(
+            name=store_name(config),
+            checking=SqliteChecking(file),
+            copying=SqliteCopying(file),
+            read_only=not file.can_be_written(),
+        )
+    finally:
+        await file.close()
+
+
+@contextmanager
+def open_rescue(damaged: Config, target: Config) -> Iterator[RescuePorts]:
+    """A damaged file and the place of a new one."""
+    from rowen.managing.rescue_store import RescuePorts
+
+    if is_postgres(damaged) or is_postgres(target):
+        raise UserError(
+            "a rescue reads a SQLite file and makes another",
+            hint="a server restores its own backups; `rowen db copy` moves the rescued file into PostgreSQL",
+        )
+    from rowen.adapters.store.sqlite.rescue.rescue import SqliteRescue
+    from rowen.adapters.store.sqlite.store import SqliteStore
+
+    rescuing = SqliteRescue(store_path(damaged), store_path(target))
+
+    @asynccontextmanager
+    async def open_made() -> AsyncIterator[tuple[Notes, CheckPorts]]:
+        from rowen.adapters.store.sqlite.checking import SqliteChecking
+        from rowen.adapters.store.sqlite.copying import SqliteCopying
+        from rowen.managing.check_store import CheckPorts
+
+        store = SqliteStore(rescuing.made)
+        try:
+            yield (
+                store,
+                CheckPorts(
+                    name=store_name(target),
+                    checking=SqliteChecking(store.database),
+                    copying=SqliteCopying(store.database),
+                ),
+            )
+        finally:
+            await store.close()
+
+    yield RescuePorts(
+        source=store_name(damaged), target=store_name(target), rescuing=rescuing, open_made=open_made
+    )
+
+
+@asynccontextmanager
+async def _open_side(config: Config, *, create: bool = True) -> AsyncIterator[Side]:
+    store = open_store(config, create=create)
     try:
         yield _side(config, store)
     finally:
@@ -146,12 +230,12 @@ def _side(config: Config, store: Store) -> Side:
 
 
 @asynccontextmanager
-async def open_ports(config: Config) -> AsyncIterator[Ports]:
+async def open_ports(config: Config, *, create: bool = True) -> AsyncIterator[Ports]:
     from rowen.adapters.convert.pool import PoolConverter
     from rowen.adapters.files import LocalFolders
     from rowen.adapters.git import GitRepositories
 
-    store = open_store(config)
+    store = open_store(config, create=create)
     converter = PoolConverter(
         workers=config.convert.workers,
         timeout_s=config.convert.timeout_s,

@@ -102,7 +102,8 @@ async def a_generation(
         RunItem(page, Outcome.UPDATED if page in known else Outcome.CREATED, "content") for page in pages
     ]
     items += [RunItem(reference, Outcome.DELETED, "absent") for reference in gone]
-    await store.finish_run(lease, run, an_end(run, items=items), now=LATER)
+    documents = len((known.keys() | pages.keys()) - set(gone))
+    await store.finish_run(lease, run, an_end(run, items=items, documents=documents), now=LATER)
     await store.release_lease(lease)
     return run
 

@@ -1,6 +1,6 @@
 """Rowen from Python, with a store kept open between calls.
 
-    with Rowen(db="sqlite:///rowen.db") as rowen:
+    with Rowen(db="sqlite:////srv/rowen/rowen.db") as rowen:
         rowen.add("https://docs.example.org/", name="docs")
         receipt = rowen.sync("docs", on_event=print)
 

@@ -117,7 +117,7 @@ def test_a_store_that_is_not_there_is_not_made(rowen: Rowen, target: str, tmp_pa
     (tmp_path / "rowen.db").unlink()
     ended = rowen("db", "copy", f"sqlite:///{tmp_path / 'nowhere.db'}", target)
     assert (ended.code, ended.out) == (2, "")
-    assert "nowhere.db`: not there" in ended.err
+    assert "nowhere.db`: there is no such file" in ended.err
     assert list(tmp_path.iterdir()) == []
 
 

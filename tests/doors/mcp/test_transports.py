@@ -197,8 +197,11 @@ def test_the_first_call_that_needs_the_store_opens_it_and_the_end_of_its_input_i
         child.read(lambda m: "result" in m)
         assert not path.exists()
         child.ask("tools/call", {"name": "list_sources", "arguments": {}})
+        answer = child.read(lambda m: "result" in m)["result"]["content"][0]["text"]
+        assert "there is no such file" in answer, "reading makes no store"
+        assert rowen("token", "create", "me", "--scope", "read", "--db", f"sqlite:///{path}").code == 0
+        child.ask("tools/call", {"name": "list_sources", "arguments": {}})
         assert "no sources yet" in child.read(lambda m: "result" in m)["result"]["content"][0]["text"]
-        assert path.exists()
         assert child.ended() == (0, [], "")
 
 

@@ -24,6 +24,9 @@ EXPECTED = {
     "Conflict": 409,
     "BadLocation": 422,
     "StoreUnusable": 503,
+    "StoreReadOnly": 503,
+    "StoreDamaged": 503,
+    "EmbedderRefused": 422,
     "TransientError": 503,
     "FetchTimeout": 504,
     "ConnectionFailed": 502,
@@ -42,6 +45,8 @@ EXPECTED = {
     "Unparseable": 502,
     "LeaseLost": 409,
 }
+
+WITHHELD = (errors.StoreBusy, errors.StoreFull, errors.StoreUnusable, errors.StoreDamaged)
 
 
 def classes() -> Iterator[type[RowenError]]:
@@ -67,14 +72,14 @@ async def test_every_error_of_ours_is_answered_as_a_problem(
         monkeypatch.setattr(api.world.store, "sources", failing)
         answer = await api.get("/api/v1/sources/docs")
         assert answer.is_problem(of_error(cls("")).status, cls.reason), cls
-        if cls.__name__ not in ("StoreBusy", "StoreFull", "StoreUnusable"):
+        if not issubclass(cls, WITHHELD):
             assert answer.json["detail"] == "`thing`: it went wrong"
             assert (answer.json["hint"], answer.json["thing"]) == ("fix it", "x")
             assert answer.json["fact_status"] == 418
             assert "many" not in answer.json
 
 
-@pytest.mark.parametrize("cls", [errors.StoreBusy, errors.StoreFull, errors.StoreUnusable])
+@pytest.mark.parametrize("cls", WITHHELD)
 async def test_where_the_store_lies_is_logged_and_not_told(
     api: Api, cls: type[RowenError], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

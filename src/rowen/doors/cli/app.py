@@ -53,7 +53,7 @@ COMMANDS: dict[str, dict[str, str]] = {
         "doctor": "Check that everything Rowen needs is installed and works.",
         "config": "Show the configuration and where each value came from.",
         "token": "Create, list and remove tokens for the API.",
-        "db": "Upgrade, downgrade or copy the store.",
+        "db": "Upgrade, downgrade, copy, check or rescue the store.",
         "demo": "Sync a small bundled site twice, search it, show the diff.",
     },
 }

@@ -103,13 +103,15 @@ def store_command(
     name: str,
     *,
     interrupted: str = "interrupted",
+    creates: bool = False,
     check: Callable[..., None] = lambda **_: None,
     **attributes: Any,
 ) -> Callable[[Callable[..., Coroutine[Any, Any, int | None]]], click.Command]:
     """A command that works on the store: its coroutine is given the `Call`, with the open ports, first.
 
     It returns the exit code, or None for 0. `interrupted` is the message after Ctrl-C or SIGTERM. `check`
-    gets the arguments before the store is opened: a wrong call must not create an empty store.
+    gets the arguments before the store is opened: a wrong call must not create an empty store. A store that
+    does not exist is an error unless the command `creates` it.
     """
 
     def wrap(function: Callable[..., Coroutine[Any, Any, int | None]]) -> click.Command:
@@ -121,7 +123,7 @@ def store_command(
                 return await function(call, **given) or 0
 
             check(**given)
-            return session.run(call, work, interrupted=interrupted)
+            return session.run(call, work, interrupted=interrupted, creates=creates)
 
         return command(name, **attributes)(update_wrapper(run, function))
 

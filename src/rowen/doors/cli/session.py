@@ -17,16 +17,20 @@ T = TypeVar("T")
 
 
 def run(
-    call: Call, work: Callable[[Ports], Coroutine[Any, Any, T]], *, interrupted: str = "interrupted"
+    call: Call,
+    work: Callable[[Ports], Coroutine[Any, Any, T]],
+    *,
+    interrupted: str = "interrupted",
+    creates: bool = False,
 ) -> T:
-    """Open the store named by the call, do the work, close everything.
+    """Open the store named by the call, do the work, close everything. Only some commands create a store.
 
     Ctrl-C and SIGTERM cancel the work; what it holds is put in order before `Interrupted` is raised.
     """
     config = call.config()
 
     async def with_ports() -> T:
-        async with wiring.open_ports(config) as ports:
+        async with wiring.open_ports(config, create=creates) as ports:
             return await work(ports)
 
     return run_async(with_ports, interrupted=interrupted)

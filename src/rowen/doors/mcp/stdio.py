@@ -62,7 +62,9 @@ class _Lazily:
     async def opened(self) -> Ports:
         async with self._opening:
             if self._ports is None:
-                self._ports = await self._stack.enter_async_context(wiring.open_ports(self._config))
+                self._ports = await self._stack.enter_async_context(
+                    wiring.open_ports(self._config, create=False)
+                )
             return self._ports
 
 

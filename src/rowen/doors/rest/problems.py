@@ -42,6 +42,7 @@ STATUSES: tuple[tuple[type[RowenError], int], ...] = (
     (errors.AddressRefused, 422),
     (errors.PermanentError, 502),
     (errors.LeaseLost, 409),
+    (errors.StoreDamaged, 503),
     (RowenError, 500),
 )
 """The first that fits. 5xx of a gateway (502, 504) speak of the source, 503 of this server."""
@@ -49,7 +50,9 @@ STATUSES: tuple[tuple[type[RowenError], int], ...] = (
 WITHHELD: Mapping[type[RowenError], str] = {
     errors.StoreBusy: "the store is busy with another process's write",
     errors.StoreFull: "the disk of the store is full",
+    errors.StoreReadOnly: "the store is read-only",
     errors.StoreUnusable: "the store cannot be used",
+    errors.StoreDamaged: "the store is damaged",
 }
 """Said in place of messages that tell where the store lies."""
 

@@ -6,6 +6,7 @@ starts over. Pages of documents pass through; no source is held in memory.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,9 +20,10 @@ from rowen.core.lease import Lease
 from rowen.core.source import Source
 from rowen.engine.ports import Ports
 from rowen.engine.sink_kind import Sent
-from rowen.errors import ConfigError, TransientError
+from rowen.errors import ConfigError, StoreDamaged, TransientError
 from rowen.ports.exports import ExportFile
 from rowen.ports.store.feed import Feed
+from rowen.ports.store.generations import Generations
 from rowen.ports.store.sources import Sources
 from rowen.sinks import declared as sinks
 
@@ -124,13 +126,14 @@ async def _write_once(ports: Ports, wanted: Wanted, shown: Sequence[Source]) -> 
                 survey.add(document)
         columns = survey.columns(text=wanted.text)
     file = ExportFile(path=wanted.path, format=wanted.format, columns=columns, safe=wanted.safe)
-    count = 0
+    counts: Counter[int] = Counter()
     async with ports.exports().open(file) as rows:
         async for page in _pages(ports.store, shown, text=wanted.text):
-            count += len(page)
+            counts.update(document.source_id for document in page)
             await rows.write([_row(document, columns, text=wanted.text) for document in page])
         await _unchanged_or_raise(ports.store, shown)
-    return count
+        await _complete_or_raise(ports.store, shown, counts)
+    return counts.total()
 
 
 def _row(document: Document, columns: Sequence[table.Column], *, text: bool) -> Any:
@@ -156,6 +159,17 @@ async def _unchanged_or_raise(store: Sources, shown: Sequence[Source]) -> None:
     for source in shown:
         if now.get(source.id) != source.active_generation:
             raise _shown_anew(source)
+
+
+async def _complete_or_raise(store: Generations, shown: Sequence[Source], counts: Counter[int]) -> None:
+    """A store that lost rows answers with fewer documents than the run has counted."""
+    for source in shown:
+        known = next((one.documents for one in await store.generations(source.id) if one.active), 0)
+        if counts[source.id] < known:
+            raise StoreDamaged(
+                f"source `{source.label}`: damaged: {counts[source.id]:,} of {known:,} documents can be read",
+                source=source.label,
+            )
 
 
 def _shown_anew(source: Source) -> _ShownAnew:

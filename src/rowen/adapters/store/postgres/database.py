@@ -105,10 +105,10 @@ class PostgresDatabase(Database[PostgresTransaction]):
         with self._translated(), self._connect() as db:
             yield db
 
-    def open(self) -> None:
+    def open(self, *, create: bool = True) -> None:
         """Check the database and bring our schema up to date. Called once, before any work."""
         with self._translated(), self._connect(lock_timeout_s=UPGRADE_S) as db:
-            self._extension = prepare(db, self.address)
+            self._extension = prepare(db, self.address, create=create)
 
     async def outside_transaction(self, work: Callable[[Connection], T]) -> T:
         """For the few statements PostgreSQL refuses inside a transaction. They may wait for others."""

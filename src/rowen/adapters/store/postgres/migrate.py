@@ -6,6 +6,7 @@ not collide and a failed upgrade leaves nothing behind.
 
 from __future__ import annotations
 
+import difflib
 from typing import Any
 
 import psycopg
@@ -15,7 +16,7 @@ from rowen.adapters.store.postgres.address import Address
 from rowen.adapters.store.postgres.failures import problem
 from rowen.adapters.store.postgres.jobs import engine
 from rowen.adapters.store.shared.migrations import Migration, downwards, read_migrations, upwards
-from rowen.errors import StoreUnusable
+from rowen.errors import NotFound, StoreUnusable
 
 ADVISORY = 0x526F776E
 """The first half of the keys of our advisory locks: "Rown"."""
@@ -31,7 +32,7 @@ def migrations() -> tuple[Migration, ...]:
     return read_migrations(__package__)
 
 
-def prepare(db: Connection, address: Address) -> str:
+def prepare(db: Connection, address: Address, *, create: bool = True) -> str:
     """Check the database and bring our schema up to date. Answers with the schema that holds pgvector."""
     encoding = db.info.parameter_status("server_encoding")
     if encoding != "UTF8":
@@ -45,6 +46,9 @@ def prepare(db: Connection, address: Address) -> str:
         fact = f"made by a newer Rowen (schema {version}, known: {latest})"
         hint = "upgrade Rowen, or point `--db` at another database"
         raise problem(StoreUnusable, address.shown, fact, hint)
+    if version is None and not create:
+        fact = f"there is no store in its schema `{address.schema}`"
+        raise problem(NotFound, address.shown, fact, _nearest(db, address))
     if version != latest or extension is None:
         with db.transaction():
             migrate(db, address, latest)
@@ -103,6 +107,18 @@ def version_of(db: Connection, address: Address) -> int | None:
             schema=address.schema,
         )
     return None
+
+
+def _nearest(db: Connection, address: Address) -> str:
+    """A hint for a schema that is not there: the one that was probably meant."""
+    found = db.execute(
+        "SELECT nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
+        " WHERE c.relname = 'schema_version' ORDER BY nspname"
+    ).fetchall()
+    close = difflib.get_close_matches(address.schema, [str(row[0]) for row in found], 1, cutoff=0.0)
+    if close:
+        return f"did you mean `?schema={close[0]}` at the end of the address?"
+    return "check the address; `rowen add` makes the store with its first source"
 
 
 def _pgvector(db: Connection, address: Address) -> str | None:

@@ -32,11 +32,12 @@ class PostgresStore(SharedStore):
         *,
         schema: str | None = None,
         busy_timeout_s: float = 5.0,
+        create: bool = True,
         index_after: int = INDEX_AFTER,
     ) -> None:
         self._db = PostgresDatabase(url, schema=schema, busy_timeout_s=busy_timeout_s)
         self._index_after = index_after
-        self._db.open()
+        self._db.open(create=create)
 
     @property
     def database(self) -> PostgresDatabase:

@@ -6,8 +6,10 @@ One thread writes, a few read; each unit of work is one transaction. Nothing her
 from __future__ import annotations
 
 import errno
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from json import JSONDecodeError
 from pathlib import Path
 from typing import TypeVar
 
@@ -15,8 +17,18 @@ import apsw
 
 from rowen.adapters.store.shared.database import Database
 from rowen.adapters.store.shared.migrations import Migration, downwards, read_migrations, upwards
+from rowen.adapters.store.sqlite.holder import who_writes
+from rowen.adapters.store.sqlite.opening import REFUSED, is_alone, nearest, open_to_read, state_of
 from rowen.adapters.store.sqlite.transaction import SqliteTransaction, bound
-from rowen.errors import RowenError, StoreBusy, StoreFull, StoreUnusable
+from rowen.errors import (
+    NotFound,
+    RowenError,
+    StoreBusy,
+    StoreDamaged,
+    StoreFull,
+    StoreReadOnly,
+    StoreUnusable,
+)
 
 APPLICATION_ID = 0x526F776E  # "Rown" in the file's header: this database is ours
 
@@ -28,36 +40,56 @@ def migrations() -> tuple[Migration, ...]:
 
 
 class SqliteDatabase(Database[SqliteTransaction]):
-    def __init__(self, path: Path, *, busy_timeout_s: float = 5.0) -> None:
+    def __init__(
+        self, path: Path, *, busy_timeout_s: float = 5.0, create: bool = True, read_only: bool = False
+    ) -> None:
         super().__init__(writers=1)
         self.path = path
         self._busy_timeout_ms = int(busy_timeout_s * 1000)
         self._writing: apsw.Connection | None = None
+        self._create = create
+        self.read_only = read_only
+        """Asked for, or found out when the file was opened."""
 
     def open(self, *, migrate: bool = True) -> None:
         """Create or check the file and bring its schema up to date. Called once, before any work.
 
         Without `migrate` the schema stays as it is, for a caller that looks at it or takes it back.
         """
-        self._writers.submit(self._open_writer, migrate).result()
+        self._writers.submit(self._open_first, migrate).result()
 
     async def outside_transaction(self, work: Callable[[apsw.Connection], T]) -> T:
         """For the few statements SQLite refuses inside a transaction."""
         return await self._ended(self._writers, lambda: self._bare(work))
+
+    def bare(self, work: Callable[[apsw.Connection], T]) -> T:
+        """The same for a caller in a thread of its own."""
+        return self._writers.submit(self._bare, work).result()
+
+    def close_now(self) -> None:
+        self._closed = True
+        self._close()
+
+    def can_be_written(self) -> bool:
+        effective = os.access in os.supports_effective_ids
+        return all(
+            os.access(path, os.W_OK, effective_ids=effective) for path in (self.path, self.path.parent)
+        )
 
     def rows_written(self) -> int:
         return self._writing.total_changes() if self._writing is not None else 0
 
     def migrate_to(self, number: int, *, check: Callable[[apsw.Connection], None] = lambda db: None) -> None:
         """Up or down to a numbered schema. `check` looks first, in the same transaction, and may raise."""
-        self._writers.submit(self._bare, lambda db: _migrate(db, number, check)).result()
+        self.bare(lambda db: _migrate(db, number, check))
 
     # below: runs in the threads
 
     def _write(self, work: Callable[[SqliteTransaction], T]) -> T:
-        db = self._connection_for_writing()
-        with self._translated(), _transaction(db, "IMMEDIATE"):
-            return work(SqliteTransaction(db))
+        with self._translated():
+            db = self._connection_for_writing()
+            with _transaction(db, "IMMEDIATE"):
+                return work(SqliteTransaction(db))
 
     def _read(self, work: Callable[[SqliteTransaction], T]) -> T:
         with self._translated():
@@ -69,25 +101,63 @@ class SqliteDatabase(Database[SqliteTransaction]):
         with self._translated():
             return work(self._connection_for_writing())
 
-    def _open_writer(self, migrate: bool) -> None:
-        existed = self.path.exists()
+    def _open_first(self, migrate: bool) -> None:
+        there = self._is_there()
+        if not there and not self._create:
+            raise self._problem(NotFound, "there is no such file", nearest(self.path))
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as exc:
             raise self._problem(StoreUnusable, f"its folder cannot be made: {exc.strerror}") from exc
         with self._translated():
-            db = self._connect()
-            self._writing = db
-            if existed:
+            if not self.read_only:
+                self._writing = self._open_to_write(there)
+            self._check(self._writing or self._connection_for_reading(), migrate)
+
+    def _is_there(self) -> bool:
+        """An empty file is what an interrupted first command leaves; there is nothing in it to be read."""
+        try:
+            found = self.path.stat()
+        except FileNotFoundError:
+            return False
+        except OSError as exc:
+            raise self._problem(StoreUnusable, f"cannot be opened: {exc.strerror}") from exc
+        return found.st_size > 0 or not self.path.is_file()
+
+    def _open_to_write(self, there: bool) -> apsw.Connection | None:
+        """None where the system lets us only read."""
+        db = apsw.Connection(str(self.path))
+        try:
+            self._prepared(db)
+            if there:
                 self._check_ours(db)
-            db.execute("PRAGMA journal_mode = WAL")
-            latest = migrations()[-1].number
-            version = user_version(db)
-            if version > latest:
-                fact = f"made by a newer Rowen (schema {version}, known: {latest})"
-                raise self._problem(StoreUnusable, fact, "upgrade Rowen, or point `--db` at another file")
-            if migrate and version < latest:
-                _migrate(db, latest)
+            if not db.readonly("main"):
+                db.execute("PRAGMA journal_mode = WAL").get  # noqa: B018
+                return db
+        except REFUSED:
+            if not there:
+                raise
+        with self._guard:
+            self._connections.discard(db)
+        db.close()
+        self.read_only = True
+        return None
+
+    def _check(self, db: apsw.Connection, migrate: bool) -> None:
+        if self.read_only:
+            self._check_ours(db)
+        latest = migrations()[-1].number
+        version = user_version(db)
+        if version > latest:
+            fact = f"made by a newer Rowen (schema {version}, known: {latest})"
+            raise self._problem(StoreUnusable, fact, "upgrade Rowen, or point `--db` at another file")
+        if version == 0 and not self._create:
+            raise self._problem(NotFound, "an empty database, there is no store in it", nearest(self.path))
+        if migrate and version < latest:
+            if self.read_only:
+                fact = f"read-only, and its schema is {version}, which this Rowen would upgrade to {latest}"
+                raise self._problem(StoreReadOnly, fact, "run `rowen db upgrade` where it can be written")
+            _migrate(db, latest)
 
     def _check_ours(self, db: apsw.Connection) -> None:
         application_id = db.execute("PRAGMA application_id").get
@@ -96,8 +166,7 @@ class SqliteDatabase(Database[SqliteTransaction]):
             hint = "point `--db` (or `ROWEN_DB`) at another file"
             raise self._problem(StoreUnusable, "a database of another program", hint)
 
-    def _connect(self) -> apsw.Connection:
-        db = apsw.Connection(str(self.path))
+    def _prepared(self, db: apsw.Connection) -> apsw.Connection:
         with self._guard:
             self._connections.add(db)
         db.convert_binding = bound
@@ -107,13 +176,25 @@ class SqliteDatabase(Database[SqliteTransaction]):
 
     def _connection_for_writing(self) -> apsw.Connection:
         if self._writing is None:
+            if self.read_only:
+                hint = "use a store that can be written; this one can be searched, shown and exported"
+                raise self._problem(StoreReadOnly, "read-only, and this writes to it", hint)
             raise AssertionError("the database was not opened")
         return self._writing
 
     def _connection_for_reading(self) -> apsw.Connection:
         db: apsw.Connection | None = getattr(self._local, "db", None)
-        if db is None:
-            db = self._local.db = self._connect()
+        state: object = getattr(self._local, "state", None)
+        if db is not None:
+            if state is None or state == state_of(self.path):
+                return db
+            with self._guard:
+                self._connections.discard(db)
+            db.close()
+        before = state_of(self.path) if self.read_only else None
+        opened = open_to_read(self.path) if self.read_only else apsw.Connection(str(self.path))
+        self._local.db = db = self._prepared(opened)
+        self._local.state = before if is_alone(db) else None
         return db
 
     @contextmanager
@@ -123,23 +204,53 @@ class SqliteDatabase(Database[SqliteTransaction]):
         except RowenError:
             raise
         except (apsw.BusyError, apsw.LockedError) as exc:
-            fact = f"locked by another process for more than {self._busy_timeout_ms / 1000:g} s"
-            hint = "wait for the other command to end, or find it with `rowen status`"
+            holder = who_writes(self.path) or "another process"
+            fact = f"locked by {holder} for more than {self._busy_timeout_ms / 1000:g} s"
+            hint = "wait for it to end; `store.busy_timeout_s` says how long to wait"
             raise self._problem(StoreBusy, fact, hint) from exc
         except (apsw.FullError, apsw.IOError) as exc:
+            if _cut_short(exc):
+                raise self._damaged(exc) from exc
             if not _out_of_space(exc):
                 raise self._problem(StoreUnusable, f"the disk answered with an error: {exc}") from exc
             fact = "the disk is full; what was visible before is unchanged"
             raise self._problem(StoreFull, fact, "free some space and run the same command again") from exc
-        except (apsw.NotADBError, apsw.CorruptError) as exc:
-            hint = "point `--db` (or `ROWEN_DB`) at another file; this one was left as it is"
-            raise self._problem(StoreUnusable, f"not a database, or a damaged one: {exc}", hint) from exc
-        except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError, apsw.AuthError) as exc:
-            fact = f"cannot be opened for writing: {exc}"
+        except apsw.NotADBError as exc:
+            hint = "point `--db` (or `ROWEN_DB`) at another file; if it was a store, try `rowen db rescue`"
+            raise self._problem(StoreUnusable, "not a database, or its beginning is damaged", hint) from exc
+        except (apsw.CorruptError, UnicodeDecodeError, JSONDecodeError) as exc:
+            raise self._damaged(exc) from exc
+        except REFUSED as exc:
+            fact = f"cannot be opened: {exc}"
             raise self._problem(StoreUnusable, fact, "check the path and its permissions") from exc
+        except Exception as exc:
+            # A row that is not what it was when it was written looks like a bug to the code that reads it.
+            if self._is_damaged():
+                raise self._damaged(exc) from exc
+            raise
+
+    def _is_damaged(self) -> bool:
+        try:
+            db = open_to_read(self.path)
+            try:
+                return str(db.execute("PRAGMA quick_check(1)").get) != "ok"
+            finally:
+                db.close()
+        except (apsw.CorruptError, apsw.NotADBError):
+            return True
+        except apsw.Error:
+            return False
+
+    def _damaged(self, exc: Exception) -> RowenError:
+        return self._problem(StoreDamaged, f"damaged: {exc}", StoreDamaged.HINT)
 
     def _problem(self, kind: type[RowenError], fact: str, hint: str | None = None) -> RowenError:
         return kind(f"store `{self.path}`: {fact}", hint=hint, path=str(self.path))
+
+
+def _cut_short(exc: apsw.Error) -> bool:
+    """The file ends before a page that it should have."""
+    return getattr(exc, "extendedresult", 0) in (apsw.SQLITE_IOERR_SHORT_READ, apsw.SQLITE_IOERR_CORRUPTFS)
 
 
 def _out_of_space(exc: apsw.Error) -> bool:

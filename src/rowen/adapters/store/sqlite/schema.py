@@ -27,7 +27,7 @@ class SqliteSchema(SharedSchema[apsw.Connection]):
         is_dead: Callable[[str], bool],
     ) -> None:
         super().__init__(str(path), migrations(), now=now, is_dead=is_dead)
-        self._database = SqliteDatabase(path, busy_timeout_s=busy_timeout_s)
+        self._database = SqliteDatabase(path, busy_timeout_s=busy_timeout_s, create=False)
         self._database.open(migrate=False)
 
     async def close(self) -> None:

@@ -79,7 +79,7 @@ def command(
         )
         call.out.note(f"next: rowen sync {added.source.label}")
 
-    session.run(call, work)
+    session.run(call, work, creates=True)
 
 
 async def perform(ports: Ports, out: Output, location: str, **options: Any) -> Added:
@@ -122,7 +122,7 @@ def _add_listed(call: Call, file: str, *, check: bool) -> None:
         added = sum(result.outcome == ADDED for result in results)
         call.out.note(f"{added} of {len(results)} added" + ("; next: rowen sync" if added else ""))
 
-    session.run(call, work)
+    session.run(call, work, creates=True)
 
 
 def _read(file: str) -> str:

@@ -33,7 +33,9 @@ def command(call: Call, file: str, prune: bool, dry_run: bool) -> None:
 
     # Read before the store is opened: a wrong call must not create an empty one.
     listed = read(_text(file), file=file)
-    session.run(call, lambda ports: _apply(call, ports, listed, file=file, prune=prune, dry_run=dry_run))
+    session.run(
+        call, lambda ports: _apply(call, ports, listed, file=file, prune=prune, dry_run=dry_run), creates=True
+    )
 
 
 async def _apply(

@@ -10,7 +10,9 @@ import click
 
 from rowen.doors.cli.call import Call, group
 from rowen.doors.cli.call import command as rowen_command
+from rowen.doors.cli.commands.db_check import check
 from rowen.doors.cli.commands.db_copy import copy
+from rowen.doors.cli.commands.db_rescue import rescue
 from rowen.doors.words import count
 from rowen.errors import UserError
 
@@ -117,5 +119,7 @@ command = group(
     upgrade,
     downgrade,
     copy,
-    help="The store: its schema, which other commands upgrade by themselves, and a copy in another database.",
+    check,
+    rescue,
+    help="The store: its schema, which other commands upgrade by themselves, copies, and damage.",
 )

@@ -28,18 +28,23 @@ STAGES = {
     "copying": "copying",
     "preparing": "building indexes",
     "checking": "checking",
+    "reading": "reading what can be read",
+    "mending": "removing what belongs to lost rows",
 }
 
 
-@rowen_command("copy", short_help="Copy a store into another database.")
-@click.argument("source", metavar="FROM")
-@click.argument("target", metavar="TO")
-@click.option(
+progress_option = click.option(
     "--progress",
     type=click.Choice(["auto", "bar", "lines", "json", "none"]),
     default="auto",
     help="How to show progress on standard error.",
 )
+
+
+@rowen_command("copy", short_help="Copy a store into another database.")
+@click.argument("source", metavar="FROM")
+@click.argument("target", metavar="TO")
+@progress_option
 def copy(call: Call, source: str, target: str, progress: str) -> None:
     """Copy the store FROM into the empty store TO: `sqlite:///path` or `postgresql://user@host/database`.
 
@@ -131,7 +136,8 @@ class Lines(Silence["CopyEvent"]):
         elif now - self._told < LINE_EVERY_S:
             return
         else:
-            self._write(f"{event.kind}: {event.rows:,} of {event.total:,} rows, now `{event.part}`")
+            of = f" of {event.total:,}" if event.total else ""
+            self._write(f"{event.kind}: {event.rows:,}{of} rows, now `{event.part}`")
         self._stage, self._told = event.kind, now
 
 

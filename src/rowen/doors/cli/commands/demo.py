@@ -48,7 +48,7 @@ def command(call: Call) -> None:
         async def work(ports: Ports) -> None:
             await _Tour(ports, call.out, site, server).walk()
 
-        session.run(call, work, interrupted="interrupted; the demo left nothing behind")
+        session.run(call, work, interrupted="interrupted; the demo left nothing behind", creates=True)
 
 
 class _Tour:

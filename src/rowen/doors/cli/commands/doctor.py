@@ -10,19 +10,21 @@ import shutil
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rowen.doors.cli.call import Call
 from rowen.doors.cli.call import command as rowen_command
-from rowen.errors import RowenError
+from rowen.errors import NotFound, RowenError
 
 if TYPE_CHECKING:
     from rowen.config import Config
     from rowen.registers import PluginState
 
 LEAST_FREE_BYTES = 500_000_000
+MAX_SAID = 3
+"""Of what is damaged; `rowen db check` tells it all."""
 PAGE = b"<html><body><nav>menu</nav><main><h1>Hello</h1><p>World</p></main></body></html>"
 
 
@@ -71,18 +73,17 @@ def command(call: Call) -> int:
 
 async def _checks(config: Config) -> AsyncIterator[Check]:
     from rowen import wiring
-    from rowen.doors.words import count
 
     yield Check("python", True, ".".join(map(str, sys.version_info[:3])))
     yield _sqlite()
     yield _decoders()
-    name = wiring.store_name(config)
     for check in () if wiring.is_postgres(config) else _folder(wiring.store_path(config)):
         yield check
-    try:
-        async with wiring.open_ports(config) as ports:
-            found = await ports.store.sources()
-            yield Check("store", True, f"`{name}`: opens, schema up to date, {count(len(found), 'source')}")
+    yield await _store(config)
+    # The others have a store of their own: what is wrong with the real one must not hide them.
+    with tempfile.TemporaryDirectory(prefix="rowen-") as folder:
+        apart = replace(config, store=replace(config.store, url=f"sqlite:///{folder}/rowen.db"))
+        async with wiring.open_ports(apart) as ports:
             try:
                 vector = await ports.embedder().embed_query("hello")
                 model = ports.embedder().model
@@ -97,8 +98,32 @@ async def _checks(config: Config) -> AsyncIterator[Check]:
                 yield Check("parser", right, "reads a page" if right else f"read a page as `{page.text}`")
             except RowenError as exc:
                 yield Check("parser", False, exc.message, exc.hint)
+
+
+async def _store(config: Config) -> Check:
+    from rowen import wiring
+    from rowen.doors.cli.commands import db_check
+    from rowen.doors.words import count
+
+    name = wiring.store_name(config)
+    try:
+        # First as other commands open it, which may upgrade it; then as it is.
+        async with wiring.open_ports(config, create=False) as ports:
+            sources = len(await ports.store.sources())
+        async with wiring.open_check(config) as store:
+            findings = await store.checking.structure(thorough=False) or await store.checking.references()
+            read_only = ", read-only" if store.read_only else ""
+    except NotFound as exc:
+        named = bool(config.store.url)
+        said = exc.message if named else f"`{name}`: not there yet; `rowen add` makes it"
+        return Check("store", not named, said, exc.hint if named else None)
     except RowenError as exc:
-        yield Check("store", False, exc.message, exc.hint)
+        return Check("store", False, exc.message, exc.hint)
+    if findings:
+        found = "; ".join(db_check.in_words(findings[:MAX_SAID]))
+        return Check("store", False, f"`{name}`: damaged: {found}", "`rowen db check` looks at everything")
+    good = f"`{name}`: opens, schema up to date, not damaged, {count(sources, 'source')}{read_only}"
+    return Check("store", True, good)
 
 
 def _of_plugin(plugin: PluginState) -> Check:

@@ -67,7 +67,7 @@ def command(call: Call, once: bool, standby: bool, listen: str | None, log: str)
             good = _show(call, result) and good
         return 0 if good else 1
 
-    return session.run(call, work, interrupted=INTERRUPTED)
+    return session.run(call, work, interrupted=INTERRUPTED, creates=True)
 
 
 def _listen(call: Call, config: Config, listen: str, *, every_s: float, standby: bool, log: str) -> int:
@@ -112,7 +112,7 @@ def _listen(call: Call, config: Config, listen: str, *, every_s: float, standby:
             logs.restore(handler)
         return 0
 
-    return session.run(call, work, interrupted=INTERRUPTED)
+    return session.run(call, work, interrupted=INTERRUPTED, creates=True)
 
 
 def _mounts(ports: Ports, queue: SyncQueue) -> Mapping[str, ASGIApp]:

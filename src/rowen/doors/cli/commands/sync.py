@@ -24,7 +24,7 @@ INTERRUPTED = (
 )
 
 
-@store_command("sync", interrupted=INTERRUPTED)
+@store_command("sync", interrupted=INTERRUPTED, creates=True)
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--full-sync", is_flag=True, help="Fetch every page again, also unchanged ones.")
 @click.option(

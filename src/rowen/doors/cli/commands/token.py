@@ -15,7 +15,7 @@ def _check(*, name: str, **_: object) -> None:
     check_name(name)
 
 
-@store_command("create", short_help="Create a token and show it once.", check=_check)
+@store_command("create", short_help="Create a token and show it once.", check=_check, creates=True)
 @click.argument("name")
 @click.option(
     "--scope",

@@ -13,7 +13,7 @@ from rowen.doors.cli.call import Call, store_command
 INTERRUPTED = "stopped; another worker continues what was under way"
 
 
-@store_command("worker", interrupted=INTERRUPTED)
+@store_command("worker", interrupted=INTERRUPTED, creates=True)
 @click.option("--concurrency", type=click.IntRange(1, 64), help="Tickets to work on at a time.")
 async def command(call: Call, concurrency: int | None) -> None:
     """Run sources and ingest what runs hand off, until stopped.

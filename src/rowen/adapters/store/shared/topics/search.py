@@ -16,6 +16,7 @@ from rowen.adapters.store.shared.topics.passages import find_model
 from rowen.adapters.store.shared.transaction import Row, Transaction
 from rowen.adapters.store.shared.values import value_in
 from rowen.core.search.hit import Filters, Place
+from rowen.errors import StoreDamaged
 from rowen.ports.embedder import Model
 from rowen.ports.store.search import SearchRequest, SearchResult
 
@@ -124,6 +125,9 @@ def _with_text(db: Transaction, rows: list[Row]) -> list[Place]:
         passage_id: (heading_path, text)
         for passage_id, heading_path, text in db.rows("passage_texts", ids=list({row[0] for row in rows}))
     }
+    lost = [row[0] for row in rows if row[0] not in texts]
+    if lost:
+        raise StoreDamaged(f"store damaged: the texts of {len(lost)} passages are missing")
     return [_place(row, *texts[row[0]]) for row in rows]
 
 

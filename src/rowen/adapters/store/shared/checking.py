@@ -1,0 +1,80 @@
+"""The `Checking` port: what both databases look at in the same way."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from functools import partial
+from typing import Generic, NamedTuple, TypeVar
+
+from rowen.adapters.store.shared.database import Database
+from rowen.adapters.store.shared.transaction import Transaction
+from rowen.core.exchange.store_check import Finding
+from rowen.errors import StoreDamaged
+
+Tx = TypeVar("Tx", bound=Transaction)
+
+
+class Pointer(NamedTuple):
+    """A column that names rows of another table."""
+
+    table: str
+    column: str
+    target: str
+    target_column: str
+
+    @property
+    def dangling(self) -> str:
+        """A condition on the rows that name a row which is not there."""
+        return (
+            f'"{self.column}" IS NOT NULL AND NOT EXISTS (SELECT 1 FROM "{self.target}" AS target'
+            f' WHERE target."{self.target_column}" = "{self.table}"."{self.column}")'
+        )
+
+
+class SharedChecking(ABC, Generic[Tx]):
+    def __init__(self, database: Database[Tx]) -> None:
+        self._db = database
+
+    async def structure(self, *, thorough: bool = True) -> list[Finding]:
+        findings: list[Finding] = []
+
+        def look(db: Tx) -> None:
+            for one in self._structure(db, thorough):
+                findings.append(one)  # also kept when an error ends it
+
+        try:
+            await self._db.read(look)
+        except StoreDamaged:
+            findings = findings or [Finding(part="file", said="cannot be read to its end", rows=0)]
+        return findings
+
+    async def references(self) -> list[Finding]:
+        findings: list[Finding] = []
+        for one in await self._db.read(self.pointers):
+            try:
+                found = await self._db.read(partial(_dangling, pointer=one))
+            except StoreDamaged:
+                findings.append(
+                    Finding(part=one.table, said=f"`{one.column}` cannot be read to its end", rows=0)
+                )
+                continue
+            if found:
+                said = f"`{one.column}` names rows of `{one.target}` that are not there"
+                findings.append(Finding(part=one.table, said=said, rows=found))
+        return [*findings, *await self._db.read(lambda db: list(self._words(db)))]
+
+    @abstractmethod
+    def pointers(self, db: Tx) -> list[Pointer]:
+        """As the schema declares them."""
+
+    @abstractmethod
+    def _structure(self, db: Tx, thorough: bool) -> Iterator[Finding]: ...
+
+    def _words(self, db: Tx) -> Iterator[Finding]:
+        """What the keyword index lacks, where it is apart from the texts."""
+        return iter(())
+
+
+def _dangling(db: Transaction, pointer: Pointer) -> int:
+    return int(db.query(f'SELECT count(*) FROM "{pointer.table}" WHERE {pointer.dangling}', {})[0][0])
