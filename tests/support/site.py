@@ -16,7 +16,7 @@ import socket
 import struct
 import threading
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from functools import cached_property
@@ -97,6 +97,8 @@ class Site:
     ) -> None:
         self.pages: dict[str, Page] = {}
         self.requests: list[Asked] = []
+        self.unknown: Callable[[str], str | Page] | None = None
+        """What it answers where there is no page; None for a 404."""
         self._failures: dict[str, int] = {}
         self._outage: int | None = None
         self._host, self._port = host, port
@@ -204,6 +206,9 @@ class Site:
     async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
         path = request.raw_path
         page = self.pages.get(path) or self.pages.get(path.partition("?")[0])
+        if page is None and self.unknown is not None:
+            said = self.unknown(path)
+            page = said if isinstance(said, Page) else Page(said)
         if page is not None and page.delay is not None:
             await self._wait_for(page.delay)
         if page is not None and page.reset and self._outage is None:

@@ -27,16 +27,18 @@ from rowen.fetching.client import STOPS, Client, open_client, stop_reason
 from rowen.fetching.redirects import REDIRECTS, target_of
 from rowen.fetching.site_files import SiteFiles
 from rowen.kinds.crawl.frontier import Frontier
+from rowen.kinds.crawl.missing import REMEMBERED, SAYS, SOFT_404, MissingPages
 from rowen.kinds.crawl.named_frontier import NamedFrontier, pages_in_scope
 from rowen.kinds.crawl.pages import DELIVERED, Pages, ReadPage
 from rowen.kinds.crawl.question import PageQuestion
 from rowen.kinds.crawl.spread import PAGES_OUT, NotAsked, Spread
 from rowen.kinds.crawl.visits import Visit, visit_all
 from rowen.ports.fetcher import Response
-from rowen.ports.store.documents import References
+from rowen.ports.store.documents import Listing, References
 
 GONE = frozenset({404, 410})
 FORBIDDEN = frozenset({401, 403})
+EMPTY = "empty"
 LARGE = 256
 """So many bodies are to be fetched, and the workers join in."""
 
@@ -90,6 +92,7 @@ class Crawl:
         self.begun = False
         """The first page may be asked for."""
         self._files: SiteFiles
+        self._missing: MissingPages
         self._done: dict[str, str | None] = {}
         """What runs before this one did of the same round, as `Frontier.progress` says it."""
         self._urls: dict[int, str] = {}
@@ -111,6 +114,14 @@ class Crawl:
             obeys=self._settings["robots"],
             from_memory=self._named is not None,
             max_delay_s=self._settings["max_crawl_delay_s"],
+        )
+        remembered = listings.get(REMEMBERED)
+        self._missing = MissingPages(
+            self._ask,
+            self._may_not_be_asked,
+            location=self._source.location,
+            remembered=remembered.payload if remembered else None,
+            may_ask=self._named is None and self._pages.may_be_missing,
         )
         await self._pages.open(self._source, self._settings, self._client, self._files)
         async with AsyncExitStack() as here:
@@ -136,6 +147,10 @@ class Crawl:
         self._aliases |= dict.fromkeys(self._frontier.released)
         if self._aliases:
             await store.save_aliases(self._intake.lease, source_id, self._aliases)
+        payload = self._missing.payload
+        if payload is not None and (remembered is None or remembered.payload != payload):
+            listing = Listing(url=REMEMBERED, validators=NO_VALIDATORS, payload=payload)
+            await store.save_listing(self._intake.lease, source_id, listing)
         return self._settle()
 
     async def _listed_pages(self) -> list[str]:
@@ -384,6 +399,8 @@ class Crawl:
             intake.gone(visit.url, "moved", f"canonical address is `{canonical}`", lost=False)
             self._frontier.duplicate(visit, canonical)
             return
+        if await self._is_no_document(visit, page):
+            return
         links = self._links_in_scope(visit, converted)
         before = [self._urls[link] for link in visit.known.links] if visit.known else []
         draft = Draft(
@@ -400,6 +417,30 @@ class Crawl:
         )
         await intake.fetched(draft, links_changed=links != before)
         self._frontier.document(visit, links)
+
+    async def _is_no_document(self, visit: Visit, page: ReadPage) -> bool:
+        """Is there nothing on the page, or only what the site says at addresses that do not exist?"""
+        converted, root = page.converted, visit.depth == 0
+        if root:
+            self._missing.root_says(visit.url, converted.text)
+        reason, detail = EMPTY, f"`{visit.url}`: an empty page"
+        if converted.text.strip() or converted.links or (root and page.scripted):
+            # What another host says tells nothing about this one.
+            judged = not root and visit.url.startswith(self._site)
+            shown = self._intake.known.get(self._root)
+            if not judged or not await self._missing.has(visit, converted.text, root=shown):
+                return False
+            reason, detail = SOFT_404, SAYS
+        self._frontier.gone(visit)
+        if visit.known is None or not visit.known.document_id:
+            self._intake.counters.ignored[reason] += 1
+            if root:
+                self._intake.failed_because(visit.url, reason, detail)
+        self._intake.gone(visit.url, reason, detail)
+        return True
+
+    def _may_not_be_asked(self, url: str) -> bool:
+        return not url.startswith(self._site) or self._files.forbid(url)
 
     def _other_spelling(self, visit: Visit, converted: Converted) -> str | None:
         """A canonical link that is another spelling of the same address.

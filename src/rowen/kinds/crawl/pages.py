@@ -43,6 +43,9 @@ class Pages:
     may_be_spread = False
     """Can a worker ask for a page with nothing but its source's settings?"""
 
+    may_be_missing = False
+    """Can a page that answers 200 be an error page all the same? An address that cannot exist is asked."""
+
     def __init__(self, ports: Ports, counters: Counters) -> None:
         self._ports = ports
         self._counters = counters

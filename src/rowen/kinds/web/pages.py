@@ -30,6 +30,7 @@ _NOSCRIPT = re.compile(
 
 class WebPages(Pages):
     may_be_spread = True
+    may_be_missing = True
     _rendering: Rendering | None = None
 
     async def open(
