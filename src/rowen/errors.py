@@ -4,7 +4,8 @@ RowenError
 ├─ UserError        the caller can fix it           exit 2, HTTP 4xx
 │    ConfigError · NotFound · Conflict · BadLocation · StoreUnusable · StoreReadOnly · EmbedderRefused
 ├─ TransientError   the same call may work later    retried with backoff
-│    FetchTimeout · ConnectionFailed · HostUnknown · RateLimited · ServerFailed · HostUnavailable
+│    FetchTimeout · ConnectionFailed · CertificateRefused · HostUnknown · RateLimited · ServerFailed
+│    HostUnavailable
 │    StoreBusy · StoreFull · EmbedderUnavailable
 ├─ PermanentError   this item will not work         recorded; the run goes on
 │    Unfetchable · Vanished · AddressRefused · BodyTooLarge · Unparseable
@@ -89,6 +90,12 @@ class FetchTimeout(TransientError):
 
 class ConnectionFailed(TransientError):
     reason = "connection_failed"
+
+
+class CertificateRefused(TransientError):
+    """The server shows a certificate that does not prove who it is: no request is sent to it."""
+
+    reason = "certificate_refused"
 
 
 class HostUnknown(TransientError):

@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import socket
+import ssl
 import struct
 import threading
 import zlib
@@ -93,8 +94,14 @@ class Asked:
 
 class Site:
     def __init__(
-        self, pages: Mapping[str, str | bytes | Page] | None = None, *, port: int = 0, host: str = "127.0.0.1"
+        self,
+        pages: Mapping[str, str | bytes | Page] | None = None,
+        *,
+        port: int = 0,
+        host: str = "127.0.0.1",
+        tls: ssl.SSLContext | None = None,
     ) -> None:
+        self._tls = tls
         self.pages: dict[str, Page] = {}
         self.requests: list[Asked] = []
         self.unknown: Callable[[str], str | Page] | None = None
@@ -115,7 +122,7 @@ class Site:
     def url(self) -> str:
         """Without a trailing slash: `site.url + "/a.html"`."""
         host = f"[{self._host}]" if ":" in self._host else self._host
-        return f"http://{host}:{self._port}"
+        return f"http{'s' if self._tls else ''}://{host}:{self._port}"
 
     @property
     def port(self) -> int:
@@ -194,7 +201,7 @@ class Site:
         self._stop = asyncio.Event()
         runner = web.ServerRunner(web.Server(self._answer, access_log=None), shutdown_timeout=0.5)
         await runner.setup()
-        listener = web.TCPSite(runner, self._host, self._port, backlog=512)
+        listener = web.TCPSite(runner, self._host, self._port, backlog=512, ssl_context=self._tls)
         try:
             await listener.start()
             self._port = runner.addresses[0][1]

@@ -28,6 +28,7 @@ def limited(ports: Ports) -> Ports:
     settings = ports.fetch
 
     def open_fetcher(options: FetcherOptions) -> AbstractAsyncContextManager[Fetcher]:
+        check_ca_file(ports, options.ca_file)
         return ports.open_fetcher(replace(options, typed_location=None))
 
     def variable(name: str) -> str | None:
@@ -43,6 +44,16 @@ def limited(ports: Ports) -> Ports:
         ),
         secrets=variable,
     )
+
+
+def check_ca_file(ports: Ports, path: str | None) -> None:
+    """May a source that came over the network read this file? Raises `ConfigError`."""
+    if path and ports.folders.within(ports.fetch.allowed_roots).locate(path) is None:
+        raise ConfigError(
+            "setting `ca_file`: the file may not be read for sources added by API, or is not there",
+            hint="the operator allows folders with `service.allowed_roots`",
+            setting="ca_file",
+        )
 
 
 def check_variables(ports: Ports, settings: Mapping[str, str]) -> None:

@@ -22,7 +22,14 @@ from rowen.core.web import last_modified, urls
 from rowen.core.web.retry_after import retry_after_s
 from rowen.engine.patience import retried
 from rowen.engine.ports import Ports
-from rowen.errors import HostUnavailable, RateLimited, RowenError, ServerFailed, TransientError
+from rowen.errors import (
+    CertificateRefused,
+    HostUnavailable,
+    RateLimited,
+    RowenError,
+    ServerFailed,
+    TransientError,
+)
 from rowen.fetching import credentials
 from rowen.ports.clock import Clock
 from rowen.ports.fetcher import Fetcher, FetcherOptions, Request, Response
@@ -42,7 +49,7 @@ Limits = Callable[[Response, datetime], float | None]
 """For how many seconds does an answer ask us to stay away, if it does? For upstreams that say so in their own
 way; a 429 with `Retry-After` needs no help."""
 
-STOPS = (HostUnavailable, RateLimited)
+STOPS = (CertificateRefused, HostUnavailable, RateLimited)
 """After these, asking on makes no sense: the run ends with its listing incomplete."""
 
 
@@ -116,6 +123,9 @@ class Client:
         try:
             try:
                 response = await self._once(request)
+            except CertificateRefused:
+                # It will be the same one in a second.
+                raise
             except TransientError as exc:
                 response = await retried(
                     partial(self._once, request),
@@ -222,6 +232,7 @@ def open_fetcher(
             connections=settings.get("concurrency", 3),
             timeout_s=settings.get("timeout_s") or ports.fetch.timeout_s,
             max_body_bytes=max(max_body_bytes, ports.fetch.max_body_bytes),
+            ca_file=settings.get("ca_file") or None,
             max_body_setting="fetch.max_body_bytes" if max_body_bytes <= ports.fetch.max_body_bytes else "",
         )
     )

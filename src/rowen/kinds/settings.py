@@ -6,6 +6,14 @@ from rowen.core.params import how, number, optional, switch, what, whole, words
 from rowen.core.rules.duration import Duration
 from rowen.core.safety.secrets import reference
 
+
+def absolute_path(text: str) -> str:
+    path = text.strip()
+    if path and not (path.startswith("/") or path[1:3] in (":/", ":\\")):
+        raise ValueError("expected an absolute path")
+    return path
+
+
 INCLUDE = what("include", [], "Only paths that match one of these globs", words)
 EXCLUDE = what("exclude", [], "No paths that match one of these globs", words)
 HIDDEN = what("hidden", False, "Also names that begin with a dot", switch)
@@ -16,6 +24,12 @@ MAX_DELETED_SHARE = how(
     0.3,
     "A generation that would remove more than this share, or the text of it, is held for approval",
     number(0, 1),
+)
+CA_FILE = how(
+    "ca_file",
+    "",
+    "Certificates to trust beside those that this machine knows: a PEM file, by its absolute path",
+    absolute_path,
 )
 TIME_LIMIT_S = how(
     "time_limit_s",

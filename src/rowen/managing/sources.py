@@ -48,6 +48,7 @@ async def add(
     asking = ports
     if origin is not None:
         confine.check_variables(ports, settings or {})
+        confine.check_ca_file(ports, (settings or {}).get("ca_file"))
         asking = confine.limited(ports)
     new, findings = await describe(
         asking, location, name=name, kind=kind, version=version, settings=settings or {}, check=check

@@ -63,6 +63,8 @@ class FetcherOptions:
     user_agent: str = "rowen"
     connections: int = 3
     timeout_s: float = 30.0
+    ca_file: str | None = None
+    """Certificates to trust beside those of this machine: a PEM file."""
     max_body_bytes: int = 10_000_000
     max_body_setting: str = ""
     """The setting that holds this limit, for messages."""

@@ -15,6 +15,7 @@ from aiohttp import client_exceptions, http_exceptions
 from rowen.adapters.http.failures import TRANSLATED, RefusedSocketError, translate
 from rowen.errors import (
     AddressRefused,
+    CertificateRefused,
     ConnectionFailed,
     FetchTimeout,
     HostUnknown,
@@ -45,7 +46,7 @@ EXPECTED: dict[str, type[RowenError]] = {
     "UploadAbortedError": ConnectionFailed,
     "ClientSSLError": ConnectionFailed,
     "ClientConnectorSSLError": ConnectionFailed,
-    "ClientConnectorCertificateError": ConnectionFailed,
+    "ClientConnectorCertificateError": CertificateRefused,
     "PayloadEncodingError": ConnectionFailed,
     "ContentEncodingError": ConnectionFailed,
     "TransferEncodingError": ConnectionFailed,

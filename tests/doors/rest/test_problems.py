@@ -30,6 +30,7 @@ EXPECTED = {
     "TransientError": 503,
     "FetchTimeout": 504,
     "ConnectionFailed": 502,
+    "CertificateRefused": 502,
     "HostUnknown": 502,
     "RateLimited": 503,
     "ServerFailed": 502,

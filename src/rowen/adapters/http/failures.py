@@ -13,6 +13,7 @@ import ssl
 import aiohttp
 from aiohttp import http_exceptions
 
+from rowen.adapters.http import certificates
 from rowen.core.web.urls import host_of, without_credentials
 from rowen.errors import (
     AddressRefused,
@@ -75,6 +76,9 @@ def translate(exc: BaseException, url: str, *, timeout_s: float) -> RowenError:
             address=refusal.address,
             port=refusal.port,
         )
+    certificate = getattr(exc, "certificate_error", exc)
+    if isinstance(certificate, ssl.SSLCertVerificationError):
+        return certificates.refused(certificate, shown, host_of(url))
     if isinstance(exc, aiohttp.ClientConnectorDNSError):
         host = host_of(url)
         return HostUnknown(f"`{shown}`: host `{host}` is unknown", url=shown, host=host)
@@ -98,10 +102,7 @@ def _connection_fact(exc: BaseException) -> str:
     if isinstance(exc, aiohttp.ServerDisconnectedError):
         return "the server closed the connection without an answer"
     if isinstance(exc, aiohttp.ClientSSLError | ssl.SSLError):
-        reason = (
-            getattr(getattr(exc, "certificate_error", exc), "verify_message", "") or "no secure connection"
-        )
-        return f"TLS failed, {reason}"
+        return "TLS failed, no secure connection"
     number = getattr(exc, "errno", None)
     if isinstance(number, int) and number > 0:
         return os.strerror(number).lower()

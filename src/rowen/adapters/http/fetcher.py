@@ -18,6 +18,7 @@ from ada_url import normalize_url
 from aiohttp import AddrInfoType
 from yarl import URL
 
+from rowen.adapters.http.certificates import trusting
 from rowen.adapters.http.decode import ACCEPTED, DecodeError, OversizeError, decode
 from rowen.adapters.http.failures import (
     TRANSLATED,
@@ -42,7 +43,10 @@ async def open_fetcher(options: FetcherOptions) -> AsyncIterator[HttpFetcher]:
     """A fetcher for one run; its connections are closed at the end."""
     policy = AddressPolicy(options)
     connector = aiohttp.TCPConnector(
-        limit=0, limit_per_host=options.connections, socket_factory=policy.open_socket
+        limit=0,
+        limit_per_host=options.connections,
+        socket_factory=policy.open_socket,
+        ssl=trusting(options.ca_file) if options.ca_file else True,
     )
     timeout = aiohttp.ClientTimeout(
         total=options.timeout_s,

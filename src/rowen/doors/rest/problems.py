@@ -35,6 +35,7 @@ STATUSES: tuple[tuple[type[RowenError], int], ...] = (
     (errors.UserError, 400),
     (errors.FetchTimeout, 504),
     (errors.ConnectionFailed, 502),
+    (errors.CertificateRefused, 502),
     (errors.HostUnknown, 502),
     (errors.ServerFailed, 502),
     (errors.HostUnavailable, 502),

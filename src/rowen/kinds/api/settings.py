@@ -12,7 +12,7 @@ from rowen.core.web import urls
 from rowen.fetching import credentials
 from rowen.kinds.api.dataset import template
 from rowen.kinds.api.rules import OFFER, Paging
-from rowen.kinds.settings import CONCURRENCY, DELAY_S, MAX_DELETED_SHARE
+from rowen.kinds.settings import CA_FILE, CONCURRENCY, DELAY_S, MAX_DELETED_SHARE
 
 MAX_NAME_CHARS = 100
 duration_s = Duration(bare="d")
@@ -71,7 +71,7 @@ def _span(text: str) -> float | None:
 
 _TIMEOUT = optional(Duration(1, 3600, bare="s"))
 TIMEOUT_S = how("timeout_s", None, "Seconds to wait for an answer; none for the general setting", _TIMEOUT)
-SHARED = (MAX_DELETED_SHARE, CONCURRENCY, DELAY_S, TIMEOUT_S, *credentials.PARAMS)
+SHARED = (MAX_DELETED_SHARE, CONCURRENCY, DELAY_S, TIMEOUT_S, CA_FILE, *credentials.PARAMS)
 
 CATALOGUE = (
     what("language", "", "The language to take where a portal has several; else English", _language),

@@ -8,7 +8,15 @@ from typing import Any
 
 from rowen.core.web import urls
 from rowen.engine.ports import Ports
-from rowen.errors import AddressRefused, BadLocation, HostUnknown, PermanentError, TransientError, Unfetchable
+from rowen.errors import (
+    AddressRefused,
+    BadLocation,
+    CertificateRefused,
+    HostUnknown,
+    PermanentError,
+    TransientError,
+    Unfetchable,
+)
 from rowen.fetching import credentials, robots
 from rowen.fetching.client import open_fetcher
 from rowen.fetching.redirects import follow
@@ -54,6 +62,8 @@ class Probe:
             ) from exc
         except AddressRefused as exc:
             raise BadLocation(exc.message, hint=exc.hint, location=url) from exc
+        except CertificateRefused as exc:
+            raise BadLocation(f"location {exc.message}", hint=exc.hint, location=url) from exc
         except (TransientError, PermanentError) as exc:
             raise BadLocation(
                 f"location `{url}`: the server does not answer: {exc.message}",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rowen.core.params import Param, how, one_of, optional, switch, what, whole
 from rowen.core.rules.duration import Duration
-from rowen.kinds.settings import CONCURRENCY, DELAY_S, EXCLUDE, INCLUDE, MAX_DELETED_SHARE
+from rowen.kinds.settings import CA_FILE, CONCURRENCY, DELAY_S, EXCLUDE, INCLUDE, MAX_DELETED_SHARE
 
 
 def crawl_params(*, scope: str, max_depth: int | None) -> tuple[Param, ...]:
@@ -38,4 +38,5 @@ def crawl_params(*, scope: str, max_depth: int | None) -> tuple[Param, ...]:
             Duration(0, 3600, bare="s"),
         ),
         MAX_DELETED_SHARE,
+        CA_FILE,
     )
