@@ -84,7 +84,7 @@ async def test_a_refresh_that_is_cut_off_deletes_nothing_and_the_next_runs_do(tm
                     assert {"/p0", "/p19", "/new"} <= await world.pages()
                     items = await world.store.run_items(runs[-1].run_id)
                     assert not [item for item in items if item.outcome == "deleted"]
-            assert len(runs) == 3
+            assert 3 <= len(runs) <= 4
             assert (runs[-1].status, runs[-1].counters.deleted) == (RunStatus.COMPLETED, 3)
             assert await world.pages() == {"/", *(f"/p{number}" for number in range(1, 19))}
             assert await world.found("rye") == ["/p15"]
@@ -145,20 +145,20 @@ async def test_files_and_repositories_go_on_where_the_last_run_was_cut_off(tmp_p
         async with a_world(tmp_path, unused) as world:
             world.ports = replace(world.ports, time_limit_s=100.0, converter=SlowConverter(world.clock))
             await sources.add(world.ports, str(copy.folder), name="docs", kind=kind)
-            numbers = []
-            for status in (RunStatus.PARTIAL, RunStatus.PARTIAL, RunStatus.COMPLETED):
-                receipt = await world.sync()
-                assert receipt.status is status
-                assert receipt.counters.deleted == 0
-                numbers.append(receipt.counters.created)
-            assert sum(numbers) == 25
-            assert min(numbers) > 0
+            created = [(await world.sync()).counters.created]
+            while (receipt := await world.sync()).status is RunStatus.PARTIAL:
+                assert 0 < receipt.counters.created < 25
+                created.append(receipt.counters.created)
+            assert receipt.status is RunStatus.COMPLETED
+            assert sum(created) + receipt.counters.created == 25
             copy.commit(remove=("00.md",))
             copy.commit({f"{number:02}.md": f"# Rye {number}\n" for number in range(1, 25)})
-            cut = await world.sync()
-            assert (cut.status, cut.counters.deleted) == (RunStatus.PARTIAL, 0)
-            await world.sync()
-            assert (await world.sync()).counters.deleted == 1
+            runs = 1
+            while (receipt := await world.sync()).status is RunStatus.PARTIAL:
+                assert receipt.counters.deleted == 0
+                assert receipt.counters.updated > 0
+                runs += 1
+            assert (receipt.counters.deleted, runs > 1) == (1, True)
 
 
 class SlowConverter(InThisProcess):

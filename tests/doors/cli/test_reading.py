@@ -269,13 +269,26 @@ def test_doctor_checks_the_real_parts(rowen: Rowen) -> None:
         "python",
         "sqlite",
         "compression",
+        "certificates",
         "data folder",
         "disk",
         "store",
         "model",
         "parser",
     ]
-    assert rowen("doctor").out.count("ok  ") == 8
+    assert rowen("doctor").out.count("ok  ") == 9
+
+
+def test_doctor_finds_a_ca_file_that_is_gone(rowen: Rowen, tmp_path: Path) -> None:
+    file = tmp_path / "ca.pem"
+    added = rowen(
+        "add", "https://docs.example/", "--name", "inside", "--no-check", "--set", f"ca_file={file}"
+    )
+    assert added.code == 0, added.err
+    ended = rowen("doctor")
+    assert ended.code == 1
+    assert "problem  ca_file" in ended.out
+    assert "source `inside`" in ended.out
 
 
 def test_doctor_finds_a_file_that_is_no_database(rowen: Rowen, tmp_path: Path) -> None:

@@ -12,10 +12,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from typing import Any
 
+from rowen.core import hashing
 from rowen.core.document import NO_VALIDATORS, Converted, Draft, Known
 from rowen.core.run import Mode, StopReason
 from rowen.core.source import Source
 from rowen.core.web import urls
+from rowen.core.web.login import is_login_address
 from rowen.core.web.scope import Scope
 from rowen.engine.intake import Intake
 from rowen.engine.kind import Harvested, progress_of
@@ -26,6 +28,7 @@ from rowen.fetching import credentials
 from rowen.fetching.client import STOPS, Client, open_client, stop_reason
 from rowen.fetching.redirects import REDIRECTS, target_of
 from rowen.fetching.site_files import SiteFiles
+from rowen.kinds.crawl import refusals
 from rowen.kinds.crawl.frontier import Frontier
 from rowen.kinds.crawl.missing import REMEMBERED, SAYS, SOFT_404, MissingPages
 from rowen.kinds.crawl.named_frontier import NamedFrontier, pages_in_scope
@@ -85,6 +88,9 @@ class Crawl:
         self._root = source.location
         self._site = urls.origin_of(source.location) + "/"
         self._root_answered = False
+        self._moved_to: str | None = None
+        """Where the root redirects to, out of scope."""
+        self._refusal_hint: str | None = None
         self._spread: Spread | None = None
         self._frontier: Frontier | NamedFrontier
         # Before the first harvest there is no visible page that could have changed.
@@ -133,6 +139,9 @@ class Crawl:
                 listed = await self._listed_pages()
             except TransientError as exc:
                 return Harvested.stopped(stop_reason(exc), exc, root_answered=False)
+            if self._is_closed(listed):
+                error = refusals.closed(self._source)
+                return Harvested.stopped(StopReason.ERROR, error, root_answered=False)
             self._frontier = self._begin(references, leftovers, listed)
             self.begun = True
             await self._visit_root()
@@ -159,6 +168,11 @@ class Crawl:
         if not self._settings.get("sitemap") or self._named is not None:
             return []
         return await self._files.sitemaps(self._source.location, robots)
+
+    def _is_closed(self, listed: Sequence[str]) -> bool:
+        """Does robots.txt forbid the root, and every page that is known or listed?"""
+        forbid = self._files.forbid
+        return forbid(self._source.location) and all(map(forbid, (*self._intake.known, *listed)))
 
     def _begin(
         self, references: References, leftovers: Mapping[str, Known], listed: Sequence[str]
@@ -218,7 +232,8 @@ class Crawl:
 
     @property
     def _hint(self) -> str | None:
-        return "; ".join(filter(None, (self._pages.hint, self._files.hint))) or None
+        said = (self._refusal_hint, self._pages.hint, self._files.hint)
+        return "; ".join(filter(None, said)) or None
 
     def _settle(self) -> Harvested:
         intake = self._intake
@@ -391,6 +406,8 @@ class Crawl:
 
     async def _received(self, visit: Visit, response: Response, page: ReadPage) -> None:
         intake, converted = self._intake, page.converted
+        if page.asks_to_log_in and self._is_behind_login(visit, converted):
+            return
         if page.scripted:
             self._pages.notice_scripted()
         canonical = self._other_spelling(visit, converted)
@@ -476,24 +493,55 @@ class Crawl:
             self._waiting.discard(visit.url)
         return self._frontier.is_document(canonical)
 
+    def _is_behind_login(self, visit: Visit, converted: Converted) -> bool:
+        """A login page is no document, and does not replace one; one that was taken for a document stays."""
+        known = visit.known if visit.known and visit.known.document_id else None
+        if known is not None and known.content_hash == hashing.of_text(converted.text):
+            return False
+        if known is None and visit.url != self._root:
+            self._frontier.asks_to_log_in(visit)
+            self._intake.counters.ignored[refusals.LOGIN_PAGE] += 1
+        else:
+            self._ask_to_log_in(visit, "is a login page now" if known else "is a login page")
+        return True
+
+    def _ask_to_log_in(self, visit: Visit, fact: str) -> None:
+        hint, problem = credentials.hint(self._settings), f"`{visit.url}`: {fact}"
+        self._refusal_hint = f"what asks for a login keeps its text; {hint}"
+        self._frontier.failed(visit)
+        self._intake.failed_because(visit.url, refusals.LOGIN_PAGE, problem)
+        if visit.url == self._root:
+            self._root_answered = False
+            self._stop, self._stop_error = StopReason.ERROR, Unfetchable(problem, hint=hint, url=visit.url)
+
     def _redirected(self, visit: Visit, response: Response) -> None:
         url, target = visit.url, target_of(response, visit.url)
         self._intake.counters.redirects += 1
-        if target is not None and target != url and self._scope.why_not(target) is None:
+        away = target is not None and urls.origin_of(target) != urls.origin_of(url)
+        if target is not None and away and is_login_address(target) and (visit.known or url == self._root):
+            self._ask_to_log_in(visit, f"redirects to the login page `{target.partition('?')[0]}`")
+        elif target is not None and target != url and self._scope.why_not(target) is None:
             if url == self._root:
                 self._root = target
             self._frontier.moved(visit, target)
+        elif target and self._moved_to and urls.origin_of(self._moved_to) == urls.origin_of(target):
+            # The root leads to that site, and so does this page: the others would, too.
+            self._stop, self._stop_error = StopReason.ERROR, refusals.moved(self._source, self._moved_to)
+            self._frontier.failed(visit)
+            self._intake.failed_because(url, "redirected_off_site", f"`{url}`: redirects to `{target}`")
         elif target is not None and target != url and url != self._root:
             self._frontier.gone(visit)
             self._intake.gone(url, "redirected_off_site", f"redirects to `{target}`")
         else:
-            reason, problem = "redirected_off_site", f"redirects to `{target}`, out of scope"
+            reason, problem = "redirected_off_site", f"redirects to `{target}`, which is another site"
             if target is None:
                 reason, problem = "bad_redirect", "redirect without an address"
             elif target == url:
                 reason, problem = "redirect_loop", "redirects to itself"
             else:
                 self._root_answered = False
+                self._moved_to = target
+                self._refusal_hint = refusals.moved_hint(self._source, target)
             self._frontier.failed(visit, for_now=False)
             self._intake.failed_because(url, reason, f"`{url}`: {problem}")
 

@@ -73,6 +73,7 @@ class Frontier:
         self._failed: set[int] = set()
         self._for_now: set[int] = set()
         """Of those that failed: new ones that may answer next time."""
+        self._logins: set[int] = set()
         self._new: set[int] = set()
 
         # the walk
@@ -209,6 +210,11 @@ class Frontier:
         self._not_a_document(visit)
         self._release(visit.id)
 
+    def asks_to_log_in(self, visit: Visit) -> None:
+        """No document; and a page that redirects here is not gone, but behind the login."""
+        self._logins.add(visit.id)
+        self._not_a_document(visit)
+
     def failed(self, visit: Visit, *, for_now: bool = True) -> None:
         """A known page counts with what is stored, a new one leaves a gap in the graph.
 
@@ -235,7 +241,7 @@ class Frontier:
             if not (number in self._known or number in self._documents or number in self._refused):
                 if number in self._moved:
                     done[self._urls[number]] = self._urls[self._moved[number]]
-                elif number not in self._failed and number not in self._aliases:
+                elif not any(number in some for some in (self._failed, self._aliases, self._logins)):
                     done[self._urls[number]] = None
         return done
 
@@ -492,4 +498,4 @@ class Frontier:
     def _is_certainly_nothing(self, number: int) -> bool:
         """It was asked, and answered that there is no document."""
         answered = number in self._links and number not in self._refused
-        return answered and number not in self._failed and number not in self._moved
+        return answered and not any(number in some for some in (self._failed, self._moved, self._logins))

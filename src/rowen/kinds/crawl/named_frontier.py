@@ -155,6 +155,10 @@ class NamedFrontier:
         self._ended(visit)
         self._gone.add(visit.url)
 
+    def asks_to_log_in(self, visit: Visit) -> None:
+        """What redirects here is not gone."""
+        self.failed(visit)
+
     def failed(self, visit: Visit, *, for_now: bool = True) -> None:
         self._ended(visit)
 

@@ -12,6 +12,7 @@ from rowen.core import hashing
 from rowen.core.document import Converted, Validators
 from rowen.core.run import Counters
 from rowen.core.source import Source
+from rowen.core.web.login import is_login_address, is_login_page
 from rowen.engine.ports import Ports
 from rowen.errors import Unfetchable
 from rowen.fetching.client import Client
@@ -31,6 +32,7 @@ class ReadPage(NamedTuple):
     """Of the body as it was read."""
     scripted: bool
     """It looks empty until its scripts have run."""
+    asks_to_log_in: bool = False
 
 
 class Pages:
@@ -115,4 +117,6 @@ class Pages:
         body, content_type = await self.body_of(url, response)
         self._counters.parses += 1
         converted = await self._ports.converter.convert(body, content_type=content_type, url=url)
-        return ReadPage(converted, body_hash, content_type, self.is_scripted(response, converted))
+        scripted = self.is_scripted(response, converted)
+        asks = is_login_page(response.body, converted.text) or (scripted and is_login_address(url))
+        return ReadPage(converted, body_hash, content_type, scripted, asks)

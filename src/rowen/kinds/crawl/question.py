@@ -65,6 +65,7 @@ def written_answer(response: Response, page: ReadPage | None) -> dict[str, Any]:
             "body_hash": page.body_hash.hex() if page else None,
             "converted": asdict(page.converted) if page else None,
             "scripted": page.scripted if page else False,
+            "asks_to_log_in": page.asks_to_log_in if page else False,
         }
     }
 
@@ -107,5 +108,6 @@ def read_answer(url: str, values: Mapping[str, Any]) -> tuple[Response, ReadPage
             bytes.fromhex(answer["body_hash"]),
             answer["content_type"],
             answer["scripted"],
+            answer.get("asks_to_log_in", False),
         )
     return response, page

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import Any
 
+from rowen.core.web import urls
+from rowen.core.web.login import FEW_WORDS, is_login_address, is_login_page
 from rowen.engine.kind import Prepared
 from rowen.engine.ports import Ports
 from rowen.errors import BadLocation, PermanentError, TransientError
@@ -66,6 +68,7 @@ async def _arrive(probe: Probe, location: str) -> tuple[str, Response]:
     """The address that answered, and its answer. Raises `BadLocation`."""
     at, response = await probe.follow(Request(location))
     if response.status == 200:
+        await _refuse_login(probe, location, at, response)
         return at, response
     forbidden = response.status in FORBIDDEN
     raise BadLocation(
@@ -73,6 +76,22 @@ async def _arrive(probe: Probe, location: str) -> tuple[str, Response]:
         hint=credentials.hint(probe.settings) if forbidden else NO_CHECK,
         status=response.status,
     )
+
+
+async def _refuse_login(probe: Probe, location: str, at: str, response: Response) -> None:
+    """A site that sends everybody to its login page first would be a source of one page."""
+    led = at != location and is_login_address(at)
+    text = ""
+    with suppress(TransientError, PermanentError):
+        content_type = response.headers.get("content-type", "")
+        text = (await probe.ports.converter.convert(response.body, content_type=content_type, url=at)).text
+    elsewhere = urls.origin_of(at) != urls.origin_of(location)
+    if is_login_page(response.body, text) or (led and (elsewhere or len(text.split()) < FEW_WORDS)):
+        page = at.partition("?")[0]
+        said = f"redirects to the login page `{page}`" if at != location else "is a login page"
+        raise BadLocation(
+            f"location `{location}`: {said}", hint=credentials.hint(probe.settings), location=location
+        )
 
 
 async def _about_scripts(probe: Probe, url: str, response: Response) -> list[str]:

@@ -20,6 +20,7 @@ from rowen.errors import NotFound, RowenError
 
 if TYPE_CHECKING:
     from rowen.config import Config
+    from rowen.core.source import Source
     from rowen.registers import PluginState
 
 LEAST_FREE_BYTES = 500_000_000
@@ -77,9 +78,14 @@ async def _checks(config: Config) -> AsyncIterator[Check]:
     yield Check("python", True, ".".join(map(str, sys.version_info[:3])))
     yield _sqlite()
     yield _decoders()
+    yield _authorities()
     for check in () if wiring.is_postgres(config) else _folder(wiring.store_path(config)):
         yield check
-    yield await _store(config)
+    sources: list[Source] = []
+    yield await _store(config, sources)
+    for source in sources:
+        if path := source.params.get("ca_file"):
+            yield _ca_file(source.label, path)
     # The others have a store of their own: what is wrong with the real one must not hide them.
     with tempfile.TemporaryDirectory(prefix="rowen-") as folder:
         apart = replace(config, store=replace(config.store, url=f"sqlite:///{folder}/rowen.db"))
@@ -100,7 +106,8 @@ async def _checks(config: Config) -> AsyncIterator[Check]:
                 yield Check("parser", False, exc.message, exc.hint)
 
 
-async def _store(config: Config) -> Check:
+async def _store(config: Config, sources: list[Source]) -> Check:
+    """Fills `sources` with what is in it."""
     from rowen import wiring
     from rowen.doors.cli.commands import db_check
     from rowen.doors.words import count
@@ -109,7 +116,7 @@ async def _store(config: Config) -> Check:
     try:
         # First as other commands open it, which may upgrade it; then as it is.
         async with wiring.open_ports(config, create=False) as ports:
-            sources = len(await ports.store.sources())
+            sources += await ports.store.sources()
         async with wiring.open_check(config) as store:
             findings = await store.checking.structure(thorough=False) or await store.checking.references()
             read_only = ", read-only" if store.read_only else ""
@@ -122,7 +129,7 @@ async def _store(config: Config) -> Check:
     if findings:
         found = "; ".join(db_check.in_words(findings[:MAX_SAID]))
         return Check("store", False, f"`{name}`: damaged: {found}", "`rowen db check` looks at everything")
-    good = f"`{name}`: opens, schema up to date, not damaged, {count(sources, 'source')}{read_only}"
+    good = f"`{name}`: opens, schema up to date, not damaged, {count(len(sources), 'source')}{read_only}"
     return Check("store", True, good)
 
 
@@ -146,6 +153,29 @@ def _decoders() -> Check:
     modules = {"gzip": ("zlib",), "br": ("brotli",), "zstd": ("compression", "backports.zstd")}
     there = [name for name, any_of in modules.items() if any(_installed(module) for module in any_of)]
     return Check("compression", True, ", ".join(there))
+
+
+def _authorities() -> Check:
+    """Does this machine know the authorities that sign certificates? Without them no `https` site answers."""
+    import ssl
+
+    places = ssl.get_default_verify_paths()
+    place = places.cafile or places.capath
+    if place:
+        return Check("certificates", True, f"authorities in `{place}`")
+    hint = "install the package `ca-certificates`, or set SSL_CERT_FILE to a PEM file"
+    return Check("certificates", False, "no authorities are known: no https site can be asked", hint)
+
+
+def _ca_file(label: str, path: str) -> Check:
+    import ssl
+
+    try:
+        ssl.create_default_context().load_verify_locations(path)
+    except OSError as exc:  # ssl.SSLError is one
+        fact = "no certificate in it" if isinstance(exc, ssl.SSLError) else exc.strerror
+        return Check("ca_file", False, f"source `{label}`: `{path}`: {fact}", "it must be a PEM file")
+    return Check("ca_file", True, f"source `{label}`: `{path}`")
 
 
 def _installed(module: str) -> bool:
