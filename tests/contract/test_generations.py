@@ -7,7 +7,7 @@ import pytest
 from rowen.core import hashing
 from rowen.core.handoff import HandoffStatus, Reason
 from rowen.core.run import Counters, RunStatus
-from rowen.core.source import Status
+from rowen.core.source import Source, Status
 from rowen.errors import LeaseLost
 from rowen.ports.store.runs import RunEnd
 from rowen.ports.store.store import Store
@@ -160,6 +160,42 @@ async def test_vacuum_forgets_what_died_before_the_floor_and_nothing_else(store:
     assert [g.number for g in await store.generations(source.id)] == [second.generation, third.generation]
     await store.activate(source.id, second.generation, now=LATER)
     assert await visible(store, source) == {A: hashing.of_text("two"), B: hashing.of_text("kept")}
+
+
+async def references(store: Store, source: Source) -> set[str]:
+    return set((await store.references(source.id)).ids)
+
+
+async def test_vacuum_forgets_references_that_nothing_mentions(store: Store) -> None:
+    source = await a_source(store)
+    lease, run = await a_run(store, source)
+    kept = a_draft(A, "kept", links=["https://d.example/linked"])
+    dying = a_draft(B, "dying", links=["https://d.example/only-from-b"])
+    await ingest(store, lease, run, await store.stage(lease, run, [kept, dying], now=NOW))
+    names = {
+        "https://d.example/other-name": A,
+        "https://d.example/name-of-nothing": "https://d.example/nothing",
+        "https://d.example/linked": "https://d.example/moved",
+    }
+    await store.save_aliases(lease, source.id, names)
+    known = await references(store, source)
+    assert (await store.vacuum({source.id: 0}, everything=True)).references == 0, "a run is under way"
+    await store.finish_run(lease, run, an_end(run), now=LATER)
+    await store.release_lease(lease)
+    third = await a_generation(store, source, {}, gone=[B])
+    done = await store.vacuum({source.id: third.generation}, handoffs_before=LATER, everything=True)
+    assert await references(store, source) == known - {
+        B,
+        "https://d.example/only-from-b",
+        "https://d.example/name-of-nothing",
+        "https://d.example/nothing",
+    }
+    assert done.references == 4
+    aliases = (await store.references(source.id)).aliases
+    assert aliases == {name: of for name, of in names.items() if of != "https://d.example/nothing"}
+    # An address that was forgotten gets a new number when it is met again.
+    await a_generation(store, source, {B: "back"})
+    assert set(await visible(store, source)) == {A, B}
 
 
 async def test_vacuum_keeps_a_text_that_another_source_still_uses(store: Store) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -195,7 +196,7 @@ async def test_what_only_the_log_holds_is_saved_too_unless_it_is_noise(
     assert (done.whole, made.execute("SELECT location FROM sources").get) == (True, "https://moved.example/")
     made.close()
     writer.close()
-    target.unlink()
+    shutil.rmtree(target.parent)
     damaged.with_name("damaged.db-wal").write_bytes(random.Random(1).randbytes(50_000))
     done, target = await rescued(damaged)
     assert done.whole
@@ -230,6 +231,10 @@ async def test_nothing_is_overwritten(harvest: Harvest, tmp_path: Path) -> None:
     with pytest.raises(Conflict, match="there is a file already"):
         await rescued(damaged)
     assert (tmp_path / "new" / "rowen.db").read_text() == "mine"
+    # The log of a store that was deleted would be taken for one of the new store.
+    (tmp_path / "new" / "rowen.db").rename(tmp_path / "new" / "rowen.db-wal")
+    with pytest.raises(Conflict, match=r"rowen\.db-wal`: there is a file already"):
+        await rescued(damaged)
 
 
 # anywhere
@@ -250,7 +255,7 @@ async def whatever_happens(harvest: Harvest, folder: Path, seed: int) -> None:
     missing = len(harvest.texts) - len(kept)
     assert sum(one.lost for one in done.sources) == missing or done.lost_sources or not done.sources, said
     assert found or done.whole, f"{said}: lost without being found"
-    target.unlink()
+    shutil.rmtree(target.parent)
 
 
 @pytest.mark.parametrize("seed", [2, 3])

@@ -17,6 +17,8 @@ class Vacuumed:
     passages: int = 0
     vectors: int = 0
     handoffs: int = 0
+    references: int = 0
+    """Addresses that nothing leads to any more."""
     bytes_before: int = 0
     bytes_after: int = 0
 

@@ -14,7 +14,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from rowen.adapters.store.postgres.address import read_address
 from rowen.adapters.store.postgres.database import PostgresDatabase
-from rowen.adapters.store.postgres.migrate import migrations
+from rowen.adapters.store.postgres.migrate import migrate, migrations
 from rowen.adapters.store.postgres.store import PostgresStore
 from rowen.adapters.store.postgres.transaction import QUERIES
 from rowen.adapters.store.shared.queries import own, shared
@@ -83,14 +83,19 @@ def test_the_schema_for_readers_is_what_the_migrations_make(postgres: Server, sc
 def test_every_migration_can_be_undone(postgres: Server, schema: str) -> None:
     database = PostgresDatabase(postgres.url, schema=schema)
     database.open()
-    database.migrate_to(0)
+
+    def migrate_to(number: int) -> None:
+        with database.connected() as db, db.transaction():
+            migrate(db, database.address, number)
+
+    migrate_to(0)
     states = [described(postgres, schema)]
     for migration in migrations():
-        database.migrate_to(migration.number)
+        migrate_to(migration.number)
         states.append(described(postgres, schema))
     for migration in reversed(migrations()):
         assert described(postgres, schema) == states.pop()
-        database.migrate_to(migration.number - 1)
+        migrate_to(migration.number - 1)
     assert described(postgres, schema) == states.pop() == []
 
 

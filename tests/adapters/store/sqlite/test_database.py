@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
+import importlib
+import inspect
+import pkgutil
+import re
 from pathlib import Path
 
 import apsw
 import apsw.ext
 import pytest
 
+from rowen.adapters.store.shared import topics
 from rowen.adapters.store.shared.queries import own, shared
 from rowen.adapters.store.sqlite.database import SqliteDatabase, migrations
 from rowen.adapters.store.sqlite.store import SqliteStore
@@ -65,6 +71,26 @@ def test_every_query_is_valid_and_used() -> None:
             statement = f"SELECT 1 FROM documents_active d WHERE {statement}"
         apsw.ext.query_info(db, statement)
         assert f'"{name}"' in code, f"{name} is used"
+
+
+def test_the_columns_of_a_query_stand_in_the_order_of_the_fields_they_fill() -> None:
+    db = apsw.Connection(":memory:")
+    for migration in migrations():
+        db.execute(migration.up)
+    checked = 0
+    for module in pkgutil.iter_modules(topics.__path__, f"{topics.__name__}."):
+        topic = importlib.import_module(module.name)
+        code = inspect.getsource(topic)
+        for kind, name in re.findall(r'db\.(?:all|one)\((\w+), "(\w+)"', code):
+            filled = [field.name for field in dataclasses.fields(getattr(topic, kind))]
+            columns = [column[0] for column in apsw.ext.query_info(db, QUERIES.sql(name)).description]
+            # A column that has the name of a field is that field; others are put together from several.
+            wrong = [
+                one for one, field in zip(columns, filled, strict=False) if one in filled and one != field
+            ]
+            assert wrong == [], f"{name} for {kind}"
+            checked += 1
+    assert checked > 15
 
 
 async def test_a_fresh_file_is_made_with_its_folders(tmp_path: Path) -> None:

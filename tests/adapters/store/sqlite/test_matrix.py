@@ -98,26 +98,6 @@ def test_full_length_vectors_are_compared_without_rounding(table: Table) -> None
     assert all(-1 <= score <= 1 for _, score in matrix.nearest(extreme, 2))
 
 
-@pytest.mark.parametrize("kind", [set, list, np.array])
-def test_only_allowed_passages_are_ranked(table: Table, kind: type) -> None:
-    vectors = random_vectors(2000)
-    table.add(dict(enumerate(vectors)))
-    matrix = VectorMatrix()
-    matrix.refresh(table.connection, 1)
-    allowed = list(range(0, 2000, 3))
-    everything = [passage for passage, _ in matrix.nearest(vectors[1], 2000)]
-    found = [passage for passage, _ in matrix.nearest(vectors[1], 50, restrict=kind(allowed))]
-    assert found == [passage for passage in everything if passage % 3 == 0][:50]
-
-
-def test_nothing_allowed_is_nothing_found(table: Table) -> None:
-    table.add({1: unit(1)})
-    matrix = VectorMatrix()
-    matrix.refresh(table.connection, 1)
-    assert matrix.nearest(unit(1), 5, restrict=set()) == []
-    assert matrix.nearest(unit(1), 5, restrict={999}) == []
-
-
 def test_equal_vectors_keep_the_order_of_their_passages(table: Table) -> None:
     table.add(dict.fromkeys([5, 3, 9, 1, 7], unit(1)))
     matrix = VectorMatrix()

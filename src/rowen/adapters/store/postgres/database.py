@@ -18,7 +18,7 @@ from psycopg.types.string import StrDumperUnknown, TextLoader
 
 from rowen.adapters.store.postgres.address import read_address
 from rowen.adapters.store.postgres.failures import not_connected, translated
-from rowen.adapters.store.postgres.migrate import Connection, migrate, prepare, search_path
+from rowen.adapters.store.postgres.migrate import Connection, prepare, search_path
 from rowen.adapters.store.postgres.transaction import PostgresTransaction
 from rowen.adapters.store.shared.database import Database
 from rowen.adapters.store.shared.values import Json
@@ -116,11 +116,6 @@ class PostgresDatabase(Database[PostgresTransaction]):
 
     def rows_written(self) -> int:
         return self._written
-
-    def migrate_to(self, number: int) -> None:
-        """Up or down to a numbered schema. The caller has made sure that no other process works on it."""
-        with self._translated(), self._connect() as db, db.transaction():
-            migrate(db, self.address, number)
 
     # below: runs in the threads
 

@@ -29,9 +29,9 @@ class Lock(Enum):
     FEED = "feed"
     """Held by a writer that shows a generation."""
     TEXTS_USED = "texts_used"
-    """Held by writers that are about to point at a text. They do not wait for each other."""
+    """Held by writers that are about to point at a text or a reference. They do not wait for each other."""
     TEXTS_FORGOTTEN = "texts_forgotten"
-    """Held by a writer that deletes texts nothing points at; it waits for those, and they for it."""
+    """Held by a writer that deletes what nothing points at; it waits for those, and they for it."""
 
 
 class Transaction(ABC):

@@ -10,7 +10,7 @@ vector never being changed in place.
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -68,30 +68,14 @@ class VectorMatrix:
                 self._append(connection, model_id)
             self._state = state
 
-    def nearest(
-        self, query: bytes, k: int, *, restrict: Collection[int] | NDArray[np.int64] | None = None
-    ) -> list[tuple[int, float]]:
-        """The `k` passages nearest to the query, best first, with their cosine.
-
-        `restrict` names the passages to choose from.
-        """
+    def nearest(self, query: bytes, k: int) -> list[tuple[int, float]]:
+        """The `k` passages nearest to the query, best first, with their cosine."""
         current = self._current
         if current is None or k <= 0:
             return []
         import numpy as np
 
         passages, vectors = current
-        rows: NDArray[np.int64] | None = None
-        if restrict is not None:
-            allowed = (
-                restrict
-                if isinstance(restrict, np.ndarray)
-                else np.fromiter(restrict, np.int64, len(restrict))
-            )
-            rows = np.flatnonzero(np.isin(passages, allowed))
-            passages = passages[rows]
-        if not len(passages):
-            return []
         # 256 products of two signed bytes add up to less than 2**24: float32 does it without rounding.
         wanted = np.frombuffer(query, np.int8).astype(np.float32)
         if len(wanted) != vectors.shape[1]:
@@ -101,7 +85,7 @@ class VectorMatrix:
         for start in range(0, len(passages), _BLOCK):
             end = min(start + _BLOCK, len(passages))
             widened = block[: end - start]
-            np.copyto(widened, vectors[start:end] if rows is None else vectors[rows[start:end]])
+            np.copyto(widened, vectors[start:end])
             np.dot(widened, wanted, out=dots[start:end])
         return _best(passages, dots, k)
 

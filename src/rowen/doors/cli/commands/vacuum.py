@@ -15,7 +15,8 @@ from rowen.doors.cli.call import Call, store_command
     "--keep", type=click.IntRange(1), metavar="N", help="Generations to keep; by default as configured."
 )
 async def command(call: Call, keep: int | None) -> None:
-    """Delete what died before the kept generations of each source, and texts that nothing uses any more.
+    """Delete what died before the kept generations of each source, and what nothing uses any more:
+    texts, passages, vectors, references.
 
     The records of finished handoffs go when they are older than `history.keep_handoffs`.
     """
@@ -35,6 +36,7 @@ async def command(call: Call, keep: int | None) -> None:
         count(done.passages, "passage"),
         count(done.vectors, "vector"),
         count(done.handoffs, "handoff"),
+        count(done.references, "reference"),
     ]
     call.out.result(
         asdict(done),

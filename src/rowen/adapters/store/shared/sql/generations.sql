@@ -89,6 +89,27 @@ DELETE FROM vectors WHERE passage_id IN list(:ids);
 -- The passages themselves, with their words.
 DELETE FROM passages WHERE id IN list(:ids);
 
+-- name: refs_unused
+-- References of a source that no document and no handoff is of; none while a run works on it.
+SELECT r.id FROM refs r
+WHERE r.source_id = :source
+  AND NOT EXISTS (SELECT 1 FROM documents d WHERE d.ref_id = r.id)
+  AND NOT EXISTS (SELECT 1 FROM handoffs h WHERE h.ref_id = r.id)
+  AND NOT EXISTS (SELECT 1 FROM runs n WHERE n.source_id = :source AND n.finished_at IS NULL);
+
+-- name: links_by_source
+-- The references that documents and handoffs of a source link to.
+SELECT links FROM documents WHERE source_id = :source
+UNION ALL SELECT links FROM handoffs WHERE source_id = :source;
+
+-- name: aliases_by_source
+-- Other names of references.
+SELECT id, alias_of FROM refs WHERE source_id = :source AND alias_of IS NOT NULL;
+
+-- name: refs_delete
+-- References that nothing mentions.
+DELETE FROM refs WHERE id IN list(:ids);
+
 -- name: versions_at
 -- Documents of a source that are visible at one generation and not at another.
 SELECT d.ref_id, r.reference, d.url, d.title, d.content_id

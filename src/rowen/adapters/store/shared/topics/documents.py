@@ -7,7 +7,7 @@ from typing import Any
 
 from rowen.adapters.store.shared.database import Topic, reads, writes
 from rowen.adapters.store.shared.topics.leases import fence
-from rowen.adapters.store.shared.transaction import Row, Transaction
+from rowen.adapters.store.shared.transaction import Lock, Row, Transaction
 from rowen.adapters.store.shared.values import Json, json_in, links_in, links_out
 from rowen.core.document import Known, Validators
 from rowen.core.lease import Lease
@@ -62,6 +62,7 @@ class Documents(Topic):
         self, db: Transaction, lease: Lease, source_id: int, aliases: Mapping[str, str | None]
     ) -> None:
         fence(db, lease)
+        db.lock(Lock.TEXTS_USED)
         ids = reference_ids(db, source_id, [*aliases, *filter(None, aliases.values())])
         db.write_many(
             "ref_alias",
@@ -98,6 +99,7 @@ class Documents(Topic):
     @writes
     def refresh(self, db: Transaction, lease: Lease, source_id: int, refreshed: Sequence[Refreshed]) -> None:
         fence(db, lease)
+        db.lock(Lock.TEXTS_USED)
         ids = reference_ids(db, source_id, [url for one in refreshed for url in one.links or ()])
         db.write_many(
             "document_refresh",

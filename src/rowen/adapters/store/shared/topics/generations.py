@@ -9,6 +9,7 @@ from datetime import datetime
 
 from rowen.adapters.store.shared.database import Topic, reads, writes
 from rowen.adapters.store.shared.transaction import Lock, Row, Transaction
+from rowen.adapters.store.shared.values import links_in
 from rowen.core.generation import Change, Generation, Replacement
 from rowen.ports.store.generations import Vacuumed
 
@@ -105,13 +106,34 @@ def _vacuum(
     )
     vectors = db.write("vectors_delete", ids=passages)
     db.write("passages_delete", ids=passages)
+    unmentioned = [one for source_id in floors for one in _unmentioned(db, source_id)] if everything else []
+    db.write("refs_delete", ids=unmentioned)
     return Vacuumed(
+        references=len(unmentioned),
         documents=documents,
         contents=len(contents),
         passages=len(passages),
         vectors=vectors,
         handoffs=handoffs,
     )
+
+
+def _unmentioned(db: Transaction, source_id: int) -> list[int]:
+    """References that no document, handoff, link or kept alias leads to.
+
+    A run holds references in memory, and numbers may be given again: while one works, none of its source go.
+    """
+    unused = set(_ids(db.rows("refs_unused", source=source_id)))
+    if unused:
+        for (links,) in db.each("links_by_source", source=source_id):
+            unused.difference_update(links_in(links))
+        aliases: dict[int, int] = dict(db.rows("aliases_by_source", source=source_id))
+        # Another name is kept with what it names, and what a kept one names is kept.
+        while (
+            kept := {one for pair in aliases.items() if not unused.issuperset(pair) for one in pair} & unused
+        ):
+            unused -= kept
+    return sorted(unused)
 
 
 def _ids(rows: list[Row]) -> list[int]:

@@ -53,11 +53,13 @@ class SqliteRescue:
             shutil.rmtree(self._folder, ignore_errors=True)
 
     def _check_free(self) -> None:
-        if self._target.exists():
-            raise Conflict(
-                f"store `{self._target}`: there is a file already",
-                hint="name a file that does not exist yet; nothing is overwritten",
-            )
+        # The log of another store would be taken for one of this.
+        for path in (self._target, self._target.with_name(f"{self._target.name}-wal")):
+            if path.exists():
+                raise Conflict(
+                    f"store `{path}`: there is a file already",
+                    hint="name a file that does not exist yet; nothing is overwritten",
+                )
 
     def _save(self, tell: Tell) -> Rescued:
         if not self._damaged.is_file():
