@@ -70,8 +70,8 @@ def test_a_kind_may_be_a_function_that_makes_one(install: Install) -> None:
         ("no_such_module:X", "cannot be loaded: ModuleNotFoundError: No module named 'no_such_module'"),
         ("pears_c:NOTHING", "cannot be loaded: AttributeError"),
         ("pears_c:breaks", "cannot be loaded: RuntimeError: no pears"),
-        ("pears_c:__name__", "`pears_c:__name__` is a str, expected a Kind"),
-        ("pears_c:Prepared.__doc__.split", "is a list, expected a Kind"),
+        ("pears_c:__name__", "`pears_c:__name__` is of type str, expected a Kind"),
+        ("pears_c:Prepared.__doc__.split", "is of type list, expected a Kind"),
     ],
 )
 def test_a_plugin_of_no_use_is_said_with_its_package(install: Install, target: str, said: str) -> None:
@@ -180,9 +180,9 @@ def test_the_fake_embedder_cannot_be_chosen() -> None:
 @pytest.mark.parametrize(
     ("function", "said"),
     [
-        ("def make(settings): return 3", "makes a int, expected an Embedder"),
+        ("def make(settings): return 3", "makes something of type int, expected an Embedder"),
         ("def make(settings): return 1 / 0", "makes no embedder: ZeroDivisionError"),
-        ("make = 3", "`pears_h:make` is a int, expected a function"),
+        ("make = 3", "`pears_h:make` is of type int, expected a function"),
     ],
 )
 def test_a_plugin_that_makes_no_embedder_is_said(install: Install, function: str, said: str) -> None:

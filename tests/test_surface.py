@@ -46,7 +46,7 @@ OPTIONS = {
     "add": {"LOCATION", "--name", "--kind", "--version", "--set", "--from", "--check"},
     "apply": {"FILE", "--prune", "--dry-run"},
     "plan": {"NAME"},
-    "sync": {"NAMES", "--full-sync", "--progress"},
+    "sync": {"NAMES", "--full-sync", "--force", "--progress"},
     "serve": {"--once", "--standby", "--listen", "--log"},
     "worker": {"--concurrency"},
     "status": set(),

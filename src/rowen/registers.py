@@ -127,7 +127,7 @@ def _embedder(plugin: Plugin) -> Callable[[EmbedderSpec], Embedder]:
         except Exception as exc:
             raise plugin.wrong(f"makes no embedder: {type(exc).__name__}: {exc}") from exc
         if not isinstance(made, Embedder):
-            raise plugin.wrong(f"makes a {type(made).__name__}, expected an Embedder")
+            raise plugin.wrong(f"makes something of type {type(made).__name__}, expected an Embedder")
         return made
 
     return make

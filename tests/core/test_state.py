@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from rowen.core.source import Status
 from rowen.core.state import IllegalTransition, Step, after
 
-ENDS = {Step.SUCCEED, Step.FAIL, Step.CANCEL_NEW, Step.CANCEL_SHOWN, Step.LOSE}
+CANCELS = {Step.CANCEL_NEW, Step.CANCEL_SUCCEEDED, Step.CANCEL_FAILED}
+ENDS = {Step.SUCCEED, Step.FAIL, Step.LOSE, *CANCELS}
 
 
 def test_a_run_starts_from_rest_only_and_ends_from_running_only() -> None:

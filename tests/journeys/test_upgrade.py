@@ -98,11 +98,23 @@ def ask(old: Old, capsys: pytest.CaptureFixture[str]) -> Ask:
 
 
 def test_an_upgraded_store_answers_as_before(old: Old, ask: Ask) -> None:
-    for question, answer in {**EXPECTED["both"], **EXPECTED[old.kind]}.items():
+    # A pause until 2099 is longer than any: it is not believed any more.
+    expected = json.loads(json.dumps(EXPECTED).replace('"2099-01-01T00:00:00+00:00"', "null"))
+    for question, answer in {**expected["both"], **expected[old.kind]}.items():
         found = ask(question)
         if question == "status --json":
             del found["db"]
-        assert found == answer, question
+        assert _as_far_as(answer, found) == answer, question
+
+
+def _as_far_as(known: Any, found: Any) -> Any:
+    """An answer without the fields that a later version has added."""
+    if isinstance(known, dict) and isinstance(found, dict):
+        return {name: _as_far_as(known[name], value) for name, value in found.items() if name in known}
+    if isinstance(known, list) and isinstance(found, list):
+        both = [_as_far_as(one, other) for one, other in zip(known, found, strict=False)]
+        return both + found[len(known) :]
+    return found
 
 
 def test_no_row_is_lost_by_an_upgrade(old: Old, ask: Ask) -> None:

@@ -176,18 +176,18 @@ async def test_a_site_that_is_full_takes_no_more(world: World) -> None:
 async def test_the_watermark_stays_and_the_next_whole_run_is_not_put_off(world: World) -> None:
     await harvested(world)
     first = await world.source()
-    due = due_at(first, default_every_s=3600.0)
+    due = due_at(first, world.clock.now(), default_every_s=3600.0)
     for hour in range(3):
         world.clock.advance(3600)
         world.site.set("/p1.html", a_page("/p1.html", f"edition {hour}"))
         assert (await told(world, "/p1.html")).counters.updated == 1
     now = await world.source()
     assert now.watermark == first.watermark
-    assert due_at(now, default_every_s=3600.0) == due
+    assert due_at(now, world.clock.now(), default_every_s=3600.0) == due
     await world.sync()
     after = await world.source()
     assert after.watermark is not None
-    assert due_at(after, default_every_s=3600.0) - due > timedelta(hours=2)
+    assert due_at(after, world.clock.now(), default_every_s=3600.0) - due > timedelta(hours=2)
     assert "whole_run_at" not in after.metadata
 
 

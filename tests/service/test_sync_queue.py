@@ -23,10 +23,10 @@ from rowen.managing import sources
 from rowen.ports.store.notes import Pause
 from rowen.reading import history
 from rowen.service import sync_job
-from rowen.service.attempts import RunResult
+from rowen.service.attempts import RunResult, UpstreamPaused
 from rowen.service.serve import serve
 from rowen.service.sync_job import Stopping, Watch
-from rowen.service.sync_queue import Begun, SyncQueue, UpstreamPaused
+from rowen.service.sync_queue import Begun, SyncQueue
 from tests.support.gate import DEADLINE_S, Gate, StillClock, until
 from tests.support.site import Site, html
 from tests.support.world import World, a_world
@@ -267,13 +267,15 @@ def test_a_slow_watcher_loses_items_and_never_the_end(monkeypatch: pytest.Monkey
 async def test_an_upstream_is_not_asked_while_it_is_paused(world: World, queue: SyncQueue) -> None:
     source = await world.add()
     until = world.clock.now() + timedelta(hours=2)
-    await world.store.pause_upstream(Pause(upstream="127.0.0.1", until=until, reason="429"))
+    await world.store.pause_upstream(Pause(upstream=source.upstream, until=until, reason="429"))
     with pytest.raises(UpstreamPaused) as caught:
         await queue.sync(source)
     assert caught.value.retry_after_s == 7200
     assert (await queue.begin(source)).run_id is None
     assert await runs(world, source) == []
     assert len(await world.store.sync_requests()) == 1, "for when the pause ends"
+    assert (await queue.sync(source, force=True)).ended.status is RunStatus.COMPLETED
+    assert await world.store.pauses(now=world.clock.now()) == {}, "it answered"
 
 
 async def looked_after(world: World, queue: SyncQueue) -> list[RunResult]:

@@ -91,6 +91,10 @@ class FakeClock:
         while self._monotonic < due:
             await self._moved.wait()
 
+    def jump(self, to: datetime) -> None:
+        """Somebody sets the clock; no time passes."""
+        self._now = to
+
     def advance(self, seconds: float) -> None:
         self._now += timedelta(seconds=seconds)
         self._monotonic += seconds

@@ -62,7 +62,9 @@ async def after_source(ports: Ports, before: Source, receipt: Receipt) -> None:
     alarm = Alarm(
         what=what,
         source=before.label,
-        message="" if what is What.RECOVERED else receipt.error or "it ended without an error message",
+        message=receipt.result.words or ""
+        if what is What.RECOVERED
+        else receipt.error or "it ended without an error message",
         hint=_hint(what, before, receipt),
         failures=failures,
         at=ports.clock.now(),

@@ -10,7 +10,8 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from rowen.core.document import Outcome
-from rowen.core.rules.left_out import LIMITS, left_out
+from rowen.core.rules.left_out import LIMITS, OVER_MAX_PAGES, left_out
+from rowen.core.rules.words import count
 
 
 class Mode(StrEnum):
@@ -22,7 +23,7 @@ class RunStatus(StrEnum):
     RUNNING = "running"
     COMPLETED = "completed"
     PARTIAL = "partial"
-    """Some items failed; their old versions stay visible and the rest is published."""
+    """Some items failed, or it was broken off: what it did not bring stays visible as it was."""
     HELD = "held"
     """The deletion guard stopped the generation; `approve` lets it through."""
     FAILED = "failed"
@@ -96,8 +97,8 @@ class Counters:
     @property
     def why_ignored(self) -> str:
         """The other reasons, and how many items each: `3 robots, 1 asset`."""
-        others = [(count, reason) for reason, count in self.ignored.most_common() if reason not in LIMITS]
-        return ", ".join(f"{count:,} {reason.replace('_', ' ')}" for count, reason in others)
+        others = [(number, reason) for reason, number in self.ignored.most_common() if reason not in LIMITS]
+        return ", ".join(f"{number:,} {reason.replace('_', ' ')}" for number, reason in others)
 
     @property
     def changed(self) -> int:
@@ -132,6 +133,75 @@ class Counters:
         return values
 
 
+CAPS = frozenset({StopReason.MAX_PAGES.value, StopReason.MAX_ITEMS.value})
+"""A run that ends at a limit of its own settings did all it may: a success, and said to be capped."""
+_BROKEN_OFF = {
+    StopReason.RATE_LIMITED.value: "the upstream limits us",
+    StopReason.HOST_UNAVAILABLE.value: "the upstream did not answer",
+    StopReason.TIME_LIMIT.value: "its time was over",
+    StopReason.ERROR.value: "an error",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How a run ended and what it did not bring: the same words in every door."""
+
+    outcome: RunStatus
+    stop_reason: str | None = None
+    failed: int = 0
+    """Items that failed; what was visible of them stays."""
+    over_cap: int = 0
+    """Items beyond the limit at which it ended, where they were counted."""
+
+    @classmethod
+    def of(cls, outcome: RunStatus, stop_reason: str | None, counters: Counters) -> Result:
+        return cls(outcome, stop_reason, counters.failed, counters.ignored[OVER_MAX_PAGES])
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Result:
+        return cls(
+            RunStatus(values["outcome"]),
+            values["stop_reason"],
+            values["failed"],
+            values.get("over_cap", 0),
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "outcome": self.outcome.value,
+            "stop_reason": self.stop_reason,
+            "failed": self.failed,
+            "over_cap": self.over_cap,
+        }
+
+    @property
+    def state(self) -> str:
+        """One word: `completed`, `capped`, `partial`, `held`, `failed`, `cancelled` or `interrupted`."""
+        if self.outcome is RunStatus.COMPLETED and self.stop_reason in CAPS:
+            return "capped"
+        return "interrupted" if self.outcome is RunStatus.LOST else self.outcome.value
+
+    @property
+    def missing(self) -> str:
+        """What it did not bring, in words; empty when there is nothing to say beside its state."""
+        said = [f"{count(self.failed, 'item')} failed"] if self.failed else []
+        if self.state == "capped":
+            said.append(f"stopped at `{self.stop_reason}`")
+            if self.over_cap:
+                said.append(f"{self.over_cap:,} left out")
+        elif self.outcome is RunStatus.PARTIAL and self.stop_reason in _BROKEN_OFF:
+            said.append(f"broken off, {_BROKEN_OFF[self.stop_reason]}")
+        return ", ".join(said)
+
+    @property
+    def words(self) -> str | None:
+        """Its state and what it did not bring; None when everything came."""
+        if self.state == "completed":
+            return None
+        return f"{self.state}: {self.missing}" if self.missing else self.state
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Run:
     id: int
@@ -148,6 +218,10 @@ class Run:
     owner: str
     window: dict[str, Any] | None = None
     """The period it asked for: `since`, `until`, `seeding`."""
+
+    @property
+    def result(self) -> Result:
+        return Result.of(self.status, self.stop_reason, Counters.from_dict(self.counters))
 
     @property
     def duration_s(self) -> float | None:

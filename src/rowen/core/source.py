@@ -13,6 +13,8 @@ from enum import StrEnum
 from typing import Any
 
 from rowen.core import hashing
+from rowen.core.run import Result
+from rowen.core.safety import secrets
 from rowen.core.web import urls
 
 FATAL = "fatal"
@@ -27,6 +29,10 @@ ADDED_BY = "added_by"
 """In a source's metadata: who added it, when it was not the operator of this machine."""
 API = "api"
 """Added over the network, not by the operator of this machine: it may not lead to private addresses."""
+
+
+CREDENTIALS = ("cookie", "basic", "bearer", "token")
+"""Parameters that refer to credentials, beside `header`."""
 
 
 class Status(StrEnum):
@@ -78,11 +84,25 @@ class Source:
     """Its own interval; None for the common one."""
     paused: bool = False
     """By a person, until a person resumes it."""
+    last_result: Mapping[str, Any] | None = None
+    """How its last run ended; see `result`."""
+
+    @property
+    def result(self) -> Result | None:
+        """How its last run ended; None before the first has."""
+        return None if self.last_result is None else Result.from_dict(self.last_result)
+
+    @property
+    def host(self) -> str:
+        """Who answers its requests: a host, with its port unless that is the usual one; else its kind."""
+        return urls.origin_of(self.location).partition("://")[2] or self.kind
 
     @property
     def upstream(self) -> str:
-        """The host that answers its requests: it is paused, not the source."""
-        return urls.host_of(self.location) or self.kind
+        """The host and the account it asks with: rate limits, and so pauses, belong to both."""
+        texts = [*dict(self.params.get("header") or {}).values(), *map(self.params.get, CREDENTIALS)]
+        accounts = sorted({name for text in texts if text for name in secrets.names(str(text))})
+        return f"{self.host} as {', '.join(accounts)}" if accounts else self.host
 
     @property
     def is_broken(self) -> bool:

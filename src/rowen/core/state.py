@@ -17,10 +17,12 @@ class Step(StrEnum):
     START = "start"
     SUCCEED = "succeed"
     FAIL = "fail"
-    CANCEL_SHOWN = "cancel_shown"
-    """The run of a source that has a visible generation was cancelled."""
     CANCEL_NEW = "cancel_new"
-    """The first run was cancelled."""
+    """A cancelled run leaves the source in the state it was in before: here, that of one that never ran."""
+    CANCEL_SUCCEEDED = "cancel_succeeded"
+    """The same after a run that succeeded."""
+    CANCEL_FAILED = "cancel_failed"
+    """The same after a run that failed or was lost."""
     LOSE = "lose"
     """The process that ran it is gone."""
     APPROVE = "approve"
@@ -33,11 +35,20 @@ _NEXT = {
     (Status.ERROR, Step.START): Status.RUNNING,
     (Status.RUNNING, Step.SUCCEED): Status.SUCCESS,
     (Status.RUNNING, Step.FAIL): Status.ERROR,
-    (Status.RUNNING, Step.CANCEL_SHOWN): Status.SUCCESS,
     (Status.RUNNING, Step.CANCEL_NEW): Status.IDLE,
+    (Status.RUNNING, Step.CANCEL_SUCCEEDED): Status.SUCCESS,
+    (Status.RUNNING, Step.CANCEL_FAILED): Status.ERROR,
     (Status.RUNNING, Step.LOSE): Status.ERROR,
     (Status.ERROR, Step.APPROVE): Status.SUCCESS,
 }
+
+
+_CANCELLED = {Status.IDLE: Step.CANCEL_NEW, Status.SUCCESS: Step.CANCEL_SUCCEEDED}
+
+
+def cancelled(before: Status) -> Status:
+    """The state after a cancelled run; a source that was RUNNING before it had lost its run."""
+    return after(Status.RUNNING, _CANCELLED.get(before, Step.CANCEL_FAILED))
 
 
 class IllegalTransition(AssertionError):

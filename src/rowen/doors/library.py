@@ -28,7 +28,6 @@ from rowen.core.search.hit import Answer, SearchMode
 from rowen.core.source import Source
 from rowen.doors import asking, states
 from rowen.doors.states import SourceStatus
-from rowen.engine import run
 from rowen.engine.intake import unheard
 from rowen.engine.ports import Ports
 from rowen.engine.run import Receipt
@@ -37,6 +36,7 @@ from rowen.managing import find as finding
 from rowen.managing import sources
 from rowen.managing.sources import Added
 from rowen.reading import history
+from rowen.service.attempts import sync_now
 
 OnEvent = Callable[[Event], None]
 P = ParamSpec("P")
@@ -81,10 +81,15 @@ class AsyncRowen:
     async def remove(self, name: str) -> None:
         await sources.remove(self._ports, await finding.find(self._ports.store, name))
 
-    async def sync(self, name: str, *, full: bool = False, on_event: OnEvent = unheard) -> Receipt:
-        """Bring the copy of a source up to date. A run that fails or is held does not raise."""
+    async def sync(
+        self, name: str, *, full: bool = False, force: bool = False, on_event: OnEvent = unheard
+    ) -> Receipt:
+        """Bring the copy of a source up to date. A run that fails or is held does not raise.
+
+        Raises `TransientError` while the upstream of the source is paused, unless it is forced.
+        """
         source = await finding.find(self._ports.store, name)
-        return await run.sync(self._ports, source, full=full, on_event=on_event)
+        return await sync_now(self._ports, source, full=full, force=force, on_event=on_event)
 
     async def search(
         self,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from rowen.core.rules.words import count as count
+
 OUTCOMES = {
     "created": "new",
     "updated": "updated",
@@ -14,10 +16,6 @@ OUTCOMES = {
 }
 CHANGES = {"added": ("+", "new"), "changed": ("~", "updated"), "removed": ("-", "removed")}
 """What became of a document between two generations: its sign and its word."""
-
-
-def count(number: int, noun: str, plural: str | None = None) -> str:
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def size(number_bytes: int) -> str:
@@ -48,6 +46,8 @@ def ago(moment: datetime | None, now: datetime) -> str:
     if moment is None:
         return "never"
     passed = (now - moment).total_seconds()
+    if passed < -300:
+        return "in the future"
     if passed < 5:
         return "just now"
     for unit, length, limit in (("s", 1, 60), ("min", 60, 3600), ("h", 3600, 48 * 3600)):

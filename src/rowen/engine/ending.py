@@ -14,7 +14,7 @@ from rowen.core.rules.left_out import sentences
 from rowen.core.rules.schedule import Failure
 from rowen.core.run import Mode, RunStatus, StopReason
 from rowen.core.source import FATAL, LEFT_OUT, UNFINISHED, WHOLE_RUN_AT, Source, Status
-from rowen.core.state import Step, after
+from rowen.core.state import Step, after, cancelled
 from rowen.core.window import reached_by
 from rowen.engine.intake import Intake
 from rowen.engine.kind import Harvested
@@ -90,8 +90,11 @@ def harvested_end(
         documents=documents,
         source_status=after(Status.RUNNING, Step.SUCCEED if trouble is None else Step.FAIL),
         # invariant: the watermark is the start of the last run that took in all of its window without
-        # failures, never past them; what failed again and again is given up, and the source says so.
-        watermark=run.started_at if advances and not (window and window.seeding) else None,
+        # failures, never past them; what failed again and again is given up, and the source says so. The
+        # items carry times of the server's clock: where ours is ahead of it, the server's counts.
+        watermark=min(run.started_at, harvested.server_time or run.started_at)
+        if advances and not (window and window.seeding)
+        else None,
         last_processed_date=reached_by(window, before=source.last_processed_date)
         if advances and window
         else None,
@@ -122,10 +125,9 @@ def broken_end(
     problem: str | None = None,
 ) -> RunEnd:
     """The end of a run that failed or was cancelled: readers see what they saw."""
-    step = Step.FAIL
-    if status is RunStatus.CANCELLED:
-        step = Step.CANCEL_SHOWN if source.active_generation else Step.CANCEL_NEW
-    fatal = exc is not None and classify(exc) is Failure.FATAL
+    # A cancelled run says nothing about the source: its state, errors and streak stay as they were.
+    is_cancelled = status is RunStatus.CANCELLED
+    fatal = source.is_broken if is_cancelled else exc is not None and classify(exc) is Failure.FATAL
     return RunEnd(
         status=status,
         mode=intake.run.mode,
@@ -133,7 +135,7 @@ def broken_end(
         counters=intake.counters,
         error=problem or (exc.message if exc else None),
         items=intake.items,
-        source_status=after(Status.RUNNING, step),
+        source_status=cancelled(source.status) if is_cancelled else after(Status.RUNNING, Step.FAIL),
         metadata=_metadata(source, {FATAL: fatal}, whole=intake.only is None),
     )
 

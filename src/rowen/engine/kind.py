@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Protocol
 
 from rowen.core.document import NO_VALIDATORS
@@ -59,6 +60,8 @@ class Harvested:
 
     None leaves alone what is remembered of it.
     """
+    server_time: datetime | None = None
+    """What the server's clock said when it was first asked, for a source that has a watermark."""
 
     @classmethod
     def stopped(cls, reason: StopReason, error: RowenError, *, root_answered: bool) -> Harvested:

@@ -11,6 +11,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from typing import Protocol
 
 from rowen.core.lease import HEARTBEAT_S, LEASE_TTL_S, Lease, source_lease_name
+from rowen.core.rules.clocks import is_ahead
 from rowen.core.source import Source
 from rowen.engine.ports import Ports
 from rowen.errors import Conflict, NotFound, TransientError
@@ -203,7 +204,12 @@ def worker_lease_name(owner: str) -> str:
 
 async def workers(ports: LeasePorts) -> list[Lease]:
     """The leases of workers that renewed them lately and are not certainly dead."""
-    return [lease for lease in await ports.store.leases_like(WORKER) if _is_held(ports, lease)]
+    now = ports.clock.now()
+    return [
+        lease
+        for lease in await ports.store.leases_like(WORKER)
+        if _is_held(ports, lease) and not is_ahead(lease.expires_at, now, at_most_s=LEASE_TTL_S)
+    ]
 
 
 def _is_held(ports: LeasePorts, lease: Lease) -> bool:

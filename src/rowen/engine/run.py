@@ -16,10 +16,11 @@ from typing import Any
 
 from rowen.core import params as parameters
 from rowen.core.generation import oldest_kept
+from rowen.core.rules.clocks import believed
 from rowen.core.rules.guard import must_look
 from rowen.core.rules.retry import RetryPolicy
 from rowen.core.rules.schedule import Failure
-from rowen.core.run import Counters, Event, Mode, RunStatus, StopReason
+from rowen.core.run import Counters, Event, Mode, Result, RunStatus, StopReason
 from rowen.core.source import Source
 from rowen.core.window import Window
 from rowen.engine import confine, embedding, ending
@@ -65,6 +66,11 @@ class Receipt:
     def good(self) -> bool:
         return self.status.is_good
 
+    @property
+    def result(self) -> Result:
+        """How it ended and what it did not bring, in the words of every door."""
+        return Result.of(self.status, self.stop_reason, self.counters)
+
 
 async def sync(
     ports: Ports,
@@ -106,6 +112,7 @@ async def sync_part(
         if begun is None:
             raise removed(source)
         source, run = begun
+        source = believed(source, run.started_at)
         label = source.label
         intake = Intake(
             ports,

@@ -19,6 +19,7 @@ from rowen.core.rules.retry import RetryPolicy
 from rowen.core.run import Counters, StopReason
 from rowen.core.safety.secrets import Credentials
 from rowen.core.web import last_modified, urls
+from rowen.core.web.last_modified import http_date
 from rowen.core.web.retry_after import retry_after_s
 from rowen.engine.patience import retried
 from rowen.engine.ports import Ports
@@ -103,6 +104,12 @@ class Client:
         self._paused_until = 0.0
         self._failures = Streak()
         self._server_date = ""
+        self._first_date: str | None = None
+
+    @property
+    def server_time(self) -> datetime | None:
+        """What the server's clock said with its first answer; servers need not say."""
+        return http_date(self._first_date or "")
 
     def slow_down(self, host: str, delay_s: float) -> None:
         """A robots.txt asks for more time between requests to its host than the settings do."""
@@ -149,6 +156,8 @@ class Client:
             self._counters.requests += 1
             response = await self._fetcher.fetch(self._sound(request))
         self._server_date = response.headers.get("date", "")
+        if self._first_date is None:
+            self._first_date = self._server_date
         if "last-modified" in response.headers:
             response = replace(
                 response, headers=last_modified.without_future(response.headers, self._clock.now())

@@ -17,6 +17,7 @@ from rowen.engine.intake import OnEvent, unheard
 from rowen.engine.leases import reloaded
 from rowen.engine.ports import Ports
 from rowen.engine.run import Receipt, sync
+from rowen.errors import TransientError
 from rowen.ports.clock import Clock
 from rowen.ports.store.notes import Notes, Pause
 from rowen.ports.store.sources import Sources
@@ -44,24 +45,51 @@ class RunSource(Protocol):
     ) -> Coroutine[Any, Any, RunResult]: ...
 
 
+class UpstreamPaused(TransientError):
+    """The upstream of the source limits us: not asked before the pause ends, unless somebody insists."""
+
+    reason = "client_paused"
+
+
+async def sync_now(
+    ports: Ports,
+    source: Source,
+    *,
+    full: bool = False,
+    force: bool = False,
+    on_event: OnEvent = unheard,
+) -> Receipt:
+    """A sync that a person waits for: no retries. Raises `UpstreamPaused`, unless it is forced."""
+    pause = None if force else await _pause_of(ports, source)
+    if pause is not None:
+        raise paused(ports.clock, pause)
+    receipt = await sync(ports, source, full=full, on_event=on_event)
+    if receipt.failure is Failure.RATE_LIMIT:
+        await _pause(ports.store, ports.clock, source.upstream, receipt)
+    return receipt
+
+
 async def run_source(
     ports: Ports,
     source: Source,
     *,
     full: bool = False,
     only: Sequence[str] | None = None,
+    force: bool = False,
     on_event: OnEvent = unheard,
 ) -> RunResult:
-    """Sync a source, up to `ATTEMPTS` times after transient failures; not while its upstream is paused."""
-    upstream = source.upstream
-    pause = (await ports.store.pauses(now=ports.clock.now())).get(upstream)
+    """Sync a source, up to `ATTEMPTS` times after transient failures.
+
+    Not while its upstream is paused, unless it is forced.
+    """
+    pause = None if force else await _pause_of(ports, source)
     if pause is not None:
-        return NotRun(source, f"upstream `{upstream}` is paused: {pause.reason}", pause.until)
+        return pause
     attempt = 1
     while True:
         receipt = await sync(ports, source, full=full, only=only, on_event=on_event)
         if receipt.failure is Failure.RATE_LIMIT:
-            await _pause(ports.store, ports.clock, upstream, receipt)
+            await _pause(ports.store, ports.clock, source.upstream, receipt)
         transient = receipt.failure is Failure.TRANSIENT and receipt.status is RunStatus.FAILED
         # A source that said nothing within its time limit does not get that time again at once.
         transient = transient and receipt.stop_reason != StopReason.TIME_LIMIT
@@ -70,6 +98,25 @@ async def run_source(
         await ports.clock.sleep(RETRY_BASE_S * 2 ** (attempt - 1))
         attempt += 1
         source = await reloaded(ports.store, source)
+
+
+async def _pause_of(ports: Ports, source: Source) -> NotRun | None:
+    upstream = source.upstream
+    pause = (await ports.store.pauses(now=ports.clock.now())).get(upstream)
+    if pause is None:
+        return None
+    until = f"{pause.until:%Y-%m-%d %H:%M} UTC"
+    return NotRun(source, f"upstream `{upstream}` is paused until {until}: {pause.reason}", pause.until)
+
+
+def paused(clock: Clock, result: NotRun) -> UpstreamPaused:
+    """The error for a caller who waits for the run that did not begin."""
+    label = result.source.label
+    return UpstreamPaused(
+        f"source `{label}`: not synced, {result.reason}",
+        hint=f"wait for it, or ask all the same: `rowen sync {label} --force`, `force` in the API",
+        retry_after_s=max(0.0, (result.until - clock.now()).total_seconds()) if result.until else None,
+    )
 
 
 def settles(receipt: Receipt) -> bool:

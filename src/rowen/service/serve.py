@@ -145,7 +145,7 @@ async def _waiting(
     requested: list[tuple[Source, SyncRequest | None]] = []
     for request in await store.sync_requests():
         source = by_id.get(request.source_id)
-        if source and not source.paused and request_due_at(source, request) <= now:
+        if source and not source.paused and request_due_at(source, request, now) <= now:
             requested.append((source, request))
     first = {source.id for source, _ in requested}
     scheduled = due(sources, now, default_every_s=default_every_s)
@@ -208,7 +208,7 @@ async def _wait_s(
     busy = now + timedelta(seconds=BUSY_S)
     moments += [max(at, busy) for id_, at in (await ports.store.retries()).items() if id_ in active]
     moments += [
-        due_at(source, default_every_s=default_every_s)
+        due_at(source, now, default_every_s=default_every_s)
         for source in active.values()
         if source.id not in skipped and not source.is_broken
     ]
@@ -216,7 +216,7 @@ async def _wait_s(
         source = active.get(request.source_id)
         if source and source.upstream not in pauses:
             # Another process runs this source: that does not take long as a rule.
-            moments.append(busy if source.id in skipped else request_due_at(source, request))
+            moments.append(busy if source.id in skipped else request_due_at(source, request, now))
     wait_s = min(((moment - now).total_seconds() for moment in moments), default=LONGEST_WAIT_S)
     return min(max(wait_s, 0.1), LONGEST_WAIT_S)
 

@@ -72,6 +72,8 @@ class SyncJob:
         self.source = source
         self.full = full
         self.only = only
+        self.force = False
+        """Somebody insists, though the upstream may be paused."""
         self.begun = False
         """It cannot be widened any more."""
         self.announces = False

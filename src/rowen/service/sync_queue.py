@@ -22,8 +22,8 @@ from rowen.engine.intake import OnEvent, unheard
 from rowen.engine.leases import holder, reloaded
 from rowen.engine.ports import Ports
 from rowen.engine.run import Receipt
-from rowen.errors import Conflict, RowenError, TransientError
-from rowen.service.attempts import NotRun, RunResult, run_source, settles
+from rowen.errors import Conflict, RowenError
+from rowen.service.attempts import NotRun, RunResult, UpstreamPaused, paused, run_source, settles
 from rowen.service.feed_wait import FeedWait, sleep_or
 from rowen.service.sync_job import Stopping, SyncJob, Watch
 
@@ -31,12 +31,6 @@ POLL_S = 1.0
 """How often a run of another process is looked at, and how long `begin` waits for a run to start."""
 
 _log = logging.getLogger("rowen.sync_queue")
-
-
-class UpstreamPaused(TransientError):
-    """The upstream of the source limits us: it is not asked before the pause ends."""
-
-    reason = "client_paused"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -109,11 +103,13 @@ class SyncQueue:
         only: Sequence[str] | None = None,
         on_run: Callable[[int], None] = lambda run_id: None,
         join: bool = True,
+        force: bool = False,
     ) -> Synced:
         """Wait for a run that does this, here or in another process; `on_run` is called when it begins.
 
         Without `join`, a run that had begun before this call does not count.
-        Raises `UpstreamPaused` while the upstream may not be asked, `Stopping` when this process ends.
+        Raises `UpstreamPaused` while the upstream may not be asked, unless the call is forced, and `Stopping`
+        when this process ends.
         """
 
         def on_event(event: Event) -> None:
@@ -123,6 +119,7 @@ class SyncQueue:
         while True:
             job = self._job_for(source, full=full, only=only, on_event=on_event, join=join)
             job.announces = True
+            job.force = job.force or force
             if job.run_ids:
                 on_run(job.run_ids[-1])
             try:
@@ -136,10 +133,10 @@ class SyncQueue:
                 source = await reloaded(self._ports.store, source)
                 continue
             if isinstance(result, NotRun):
-                raise _paused(self._ports, result)
+                raise paused(self._ports.clock, result)
             return Synced(source=result.source, ended=result, run_ids=tuple(job.run_ids))
 
-    async def begin(self, source: Source, *, full: bool = False) -> Begun:
+    async def begin(self, source: Source, *, full: bool = False, force: bool = False) -> Begun:
         """Start a sync that a restart does not lose: its request is stored first."""
         store = self._ports.store
         newest = await store.runs(source.id, limit=1)
@@ -155,7 +152,7 @@ class SyncQueue:
             if not begun.done():
                 begun.set_result(run_id)
 
-        carried_out = self._in_background(self._carry_out(source, request, on_run))
+        carried_out = self._in_background(self._carry_out(source, request, on_run, force=force))
         either: set[asyncio.Future[Any]] = {begun, carried_out}
         await asyncio.wait(either, timeout=POLL_S, return_when=asyncio.FIRST_COMPLETED)
         if begun.done():
@@ -168,7 +165,9 @@ class SyncQueue:
             return Begun(run_id=carried_out.result().run_ids[-1], after_run=after_run)
         return Begun(run_id=None, after_run=after_run)
 
-    async def _carry_out(self, source: Source, request: SyncRequest, on_run: Callable[[int], None]) -> Synced:
+    async def _carry_out(
+        self, source: Source, request: SyncRequest, on_run: Callable[[int], None], *, force: bool
+    ) -> Synced:
         """Sync for a stored request. After any failure it is still stored, for the loop."""
         own = self._own_requests.get(source.id)
         # A request that a web hook has joined needs a run that begins after the hook's delivery.
@@ -176,7 +175,7 @@ class SyncQueue:
         if ours:
             self._own_requests[source.id] = request
         try:
-            synced = await self.sync(source, full=request.full, on_run=on_run, join=ours)
+            synced = await self.sync(source, full=request.full, on_run=on_run, join=ours, force=force)
             if _settled(synced.ended):
                 await self._ports.store.finish_request(request)
             return synced
@@ -264,7 +263,12 @@ class SyncQueue:
                 source = await reloaded(self._ports.store, job.source)
                 with self.around(source):
                     result = await run_source(
-                        self._ports, source, full=job.full, only=job.only, on_event=job.on_event
+                        self._ports,
+                        source,
+                        full=job.full,
+                        only=job.only,
+                        force=job.force,
+                        on_event=job.on_event,
                     )
                     if isinstance(result, Receipt):
                         self.on_result(result)
@@ -350,8 +354,3 @@ def _settled(ended: Receipt | Run) -> bool:
     if isinstance(ended, Receipt):
         return settles(ended)
     return ended.status not in (RunStatus.FAILED, RunStatus.CANCELLED, RunStatus.LOST)
-
-
-def _paused(ports: Ports, result: NotRun) -> UpstreamPaused:
-    wait_s = max(0.0, (result.until - ports.clock.now()).total_seconds()) if result.until else None
-    return UpstreamPaused(f"source `{result.source.label}`: not run, {result.reason}", retry_after_s=wait_s)

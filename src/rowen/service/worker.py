@@ -14,6 +14,7 @@ from typing import Any
 from rowen.alarms import raising
 from rowen.core import params as parameters
 from rowen.core.lease import Lease
+from rowen.core.rules.clocks import is_ahead
 from rowen.core.run import Counters, Run, RunStatus
 from rowen.engine.ingest import Ingestion, take_up_due
 from rowen.engine.leases import WORKER, acquire, kept, upstream_lease, worker_lease_name
@@ -136,7 +137,7 @@ class Worker:
             return Done()
         request = next((r for r in await ports.store.sync_requests() if r.source_id == source.id), None)
         try:
-            async with upstream_lease(ports, source.upstream):
+            async with upstream_lease(ports, source.host):
                 full, only = bool(request and request.full), request.only if request else None
                 result = await run_source(ports, source, full=full, only=only)
         except (Conflict, LeaseLost) as exc:
@@ -156,4 +157,5 @@ class Worker:
         last = await self._ports.store.runs(source_id, limit=LOST_RUNS)
         if len(last) < LOST_RUNS or any(run.status is not RunStatus.LOST for run in last):
             return False
-        return self._ports.clock.now() - last[0].started_at < timedelta(seconds=REST_S)
+        now, started_at = self._ports.clock.now(), last[0].started_at
+        return now - started_at < timedelta(seconds=REST_S) and not is_ahead(started_at, now)

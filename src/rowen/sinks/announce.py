@@ -17,6 +17,7 @@ from rowen.alarms import raising
 from rowen.core.exchange.sink import Sink, sink_lease_name
 from rowen.core.feed import Cursor
 from rowen.core.lease import Lease
+from rowen.core.rules.clocks import is_ahead
 from rowen.core.rules.retry import RetryPolicy
 from rowen.core.source import Source
 from rowen.engine.leases import acquire, kept
@@ -114,9 +115,12 @@ def waits_until(
 ) -> datetime | None:
     """When a sink may be tried again; None for now. A caller that insists does not wait after failures."""
     kind = kinds.get(sink.kind)
-    moments = [kind.not_before(sink, now) if kind else None, _asked_for(sink)]
-    if not insists:
-        moments.append(_rested(sink))
+    asked_for, rested = _asked_for(sink), None if insists else _rested(sink)
+    if asked_for and is_ahead(asked_for, now, at_most_s=LONGEST_PAUSE_S):
+        asked_for = None
+    if rested and is_ahead(rested, now, at_most_s=LONGEST_REST_S):
+        rested = None
+    moments = [kind.not_before(sink, now) if kind else None, asked_for, rested]
     return max((moment for moment in moments if moment is not None and moment > now), default=None)
 
 

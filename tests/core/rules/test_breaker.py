@@ -51,6 +51,11 @@ def test_it_lets_a_call_through_after_thirty_seconds() -> None:
     assert tried.state is BreakerState.HALF_OPEN
 
 
+def test_one_that_opened_in_the_future_lets_a_call_through_now() -> None:
+    breaker = failed(Breaker(), 5)
+    assert before_call(breaker, later(-86_400)).state is BreakerState.HALF_OPEN
+
+
 def test_two_successes_close_it() -> None:
     breaker = before_call(failed(Breaker(), 5), later(30))
     breaker = after_success(breaker, SETTINGS)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from rowen.core.rules.schedule import SPREAD, due, due_at
+import pytest
+
+from rowen.core.rules.schedule import SPREAD, due, due_at, request_due_at
 from rowen.core.source import Source, Status
+from rowen.core.sync_request import SyncRequest
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 
@@ -38,13 +42,15 @@ def a_source(name: str, last_run_at: datetime | None = None, **changes: object) 
 
 
 def test_sources_are_spread_each_always_by_the_same_amount() -> None:
-    moments = {due_at(a_source(f"s{n}", NOW), default_every_s=1000) for n in range(50)}
+    moments = {due_at(a_source(f"s{n}", NOW), NOW, default_every_s=1000) for n in range(50)}
     assert len(moments) > 40
     assert all(
         NOW + timedelta(seconds=1000) <= moment <= NOW + timedelta(seconds=1000 * (1 + SPREAD))
         for moment in moments
     )
-    assert due_at(a_source("s", NOW), default_every_s=9) == due_at(a_source("s", NOW), default_every_s=9)
+    assert due_at(a_source("s", NOW), NOW, default_every_s=9) == due_at(
+        a_source("s", NOW), NOW, default_every_s=9
+    )
 
 
 def test_the_longest_waiting_comes_first_and_a_new_one_before_all() -> None:
@@ -66,3 +72,35 @@ def test_an_unfinished_round_goes_on_at_once_after_all_others() -> None:
         a_source("fresh", NOW),
     ]
     assert [one.name for one in due(waiting, NOW, default_every_s=3600)] == ["late", "slow"]
+
+
+def test_a_source_whose_last_run_lies_in_the_future_is_due_now() -> None:
+    ahead = a_source("s", NOW + timedelta(days=400))
+    assert due([ahead], NOW, default_every_s=3600) == [ahead]
+    assert due([a_source("s", NOW + timedelta(minutes=1))], NOW, default_every_s=3600) == [], "a small skew"
+
+
+@pytest.mark.parametrize(
+    ("location", "params", "upstream"),
+    [
+        ("https://d.example/a", {}, "d.example"),
+        ("https://d.example:8443/a", {}, "d.example:8443"),
+        ("https://d.example/a", {"bearer": "${WORK}"}, "d.example as WORK"),
+        ("https://d.example/a", {"header": {"X-Key": "${HOME_KEY}"}}, "d.example as HOME_KEY"),
+        ("/srv/notes", {}, "web"),
+    ],
+)
+def test_a_pause_belongs_to_a_host_with_its_port_and_account(
+    location: str, params: dict[str, object], upstream: str
+) -> None:
+    assert a_source("s", location=location, params=params).upstream == upstream
+
+
+def test_a_request_that_was_made_in_the_future_is_carried_out_now() -> None:
+    request = SyncRequest(
+        source_id=1, number=1, only=None, full=False, reason="api", requested_at=NOW + timedelta(days=400)
+    )
+    source = a_source("s", NOW - timedelta(hours=1))
+    assert request_due_at(source, request, NOW) <= NOW
+    failing = replace(source, last_run_at=NOW + timedelta(days=400), consecutive_failures=2)
+    assert request_due_at(failing, replace(request, requested_at=NOW), NOW) <= NOW

@@ -88,7 +88,7 @@ def test_a_pause_is_kept_on_the_way_back_and_forth(rowen: Rowen, orchard: Site, 
     execute(file, "INSERT INTO pauses VALUES (?, '2030-01-01T00:00:00+00:00', 'RATE_LIMIT')", "d.example:443")
     before_upstreams = next(step.number for step in migrations() if step.name == "upstreams") - 1
     ended = rowen("db", "downgrade", "--to", str(before_upstreams), "--yes")
-    assert (ended.code, "forgot nothing" in ended.err) == (0, True)
+    assert (ended.code, "of `pauses`" in ended.err) == (0, False)
     assert read(file, "SELECT client FROM pauses") == [("d.example:443",)]
     assert rowen("db", "upgrade").code == 0
     assert read(file, "SELECT upstream, reason FROM pauses") == [("d.example:443", "RATE_LIMIT")]
@@ -150,7 +150,7 @@ def test_a_run_under_way_is_left_in_peace(rowen: Rowen, orchard: Site, file: Pat
 
 
 def test_leases_count_while_somebody_may_hold_them(rowen: Rowen, orchard: Site, file: Path) -> None:
-    later = (datetime.now(UTC) + timedelta(hours=1)).isoformat(timespec="microseconds")
+    later = (datetime.now(UTC) + timedelta(minutes=1)).isoformat(timespec="microseconds")
     take = "INSERT OR REPLACE INTO leases (name, owner, token, expires_at) VALUES (?, ?, 99, ?)"
     execute(file, take, "orchestrator", owner(), later)
     assert "`rowen serve` looks after it" in rowen("db", "downgrade", "--to", str(OLD), "--yes").err

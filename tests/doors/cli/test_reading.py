@@ -121,7 +121,8 @@ def test_status_shows_each_source(rowen: Rowen, orchard: Site) -> None:
     one = next(s for s in rowen("status", "--json").json["sources"] if s["name"] == "orchard")
     assert " ".join(one) == (
         "name version label kind location status generation held_generation held_reason documents sections "
-        "last_run_at last_success_at last_error_at last_error last_processed_date watermark "
+        "last_run_at last_success_at last_error_at last_error last_outcome last_outcome_text "
+        "last_failed last_processed_date watermark "
         "consecutive_failures every_s paused client_paused_until stopped running left_out"
     )
     assert (one["documents"], one["generation"], one["running"], one["status"]) == (4, 1, False, "SUCCESS")
@@ -273,10 +274,11 @@ def test_doctor_checks_the_real_parts(rowen: Rowen) -> None:
         "data folder",
         "disk",
         "store",
+        "clock",
         "model",
         "parser",
     ]
-    assert rowen("doctor").out.count("ok  ") == 9
+    assert rowen("doctor").out.count("ok  ") == 10
 
 
 def test_doctor_finds_a_ca_file_that_is_gone(rowen: Rowen, tmp_path: Path) -> None:

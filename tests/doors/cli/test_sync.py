@@ -120,7 +120,7 @@ def test_failed_pages_are_a_warning_and_are_named(rowen: Rowen, orchard: Site) -
     orchard.set("/plum.html", "broken", status=500)
     ended = rowen("sync", "orchard")
     assert ended.code == 0
-    assert "warning: source `orchard`: 1 of 4 pages failed; what was visible of them stays" in ended.err
+    assert "warning: source `orchard`: partial: 1 item failed; what was visible of them stays" in ended.err
     assert "/plum.html" in ended.out
     assert "(server_failed)" in ended.out
     assert rowen("sync", "orchard", "--json").json["status"] == "partial"
@@ -225,7 +225,7 @@ def test_failed_items_of_an_api_were_called_pages(rowen: Rowen) -> None:
         given = [word for one in settings for word in ("--set", one)]
         rowen("add", api.url, "--name", "list", "--kind", "rest", "--no-check", *given)
         ended = rowen("sync", "list")
-    assert "source `list`: 1 of 3 items failed; what was visible of them stays" in ended.err
+    assert "source `list`: partial: 1 item failed; what was visible of them stays" in ended.err
 
 
 def test_a_wrong_embedding_key_is_told_by_doctor_before_and_by_sync_after(
@@ -279,3 +279,34 @@ def test_what_a_limit_leaves_out_is_said_everywhere_in_the_same_words(rowen: Row
     assert rowen("sync", "--json").json["left_out"] == expected
     assert rowen("status", "--json").json["sources"][0]["left_out"] == expected
     assert [run["left_out"] for run in rowen("runs", "orchard", "--json").json["runs"]] == [expected] * 2
+
+
+def test_a_paused_upstream_is_asked_only_when_somebody_insists(rowen: Rowen, orchard: Site) -> None:
+    orchard.everything_answers(429)
+    limited = rowen("sync", "orchard")
+    assert limited.code == 1
+    orchard.everything_answers(None)
+    orchard.clear_log()
+    paused = rowen("sync", "orchard")
+    upstream = orchard.url.removeprefix("http://")
+    assert (paused.code, orchard.requests) == (1, [])
+    assert f"source `orchard`: not synced, upstream `{upstream}` is paused until 20" in paused.err
+    assert "429, asked too often" in paused.err
+    assert "hint: wait for it, or ask all the same: `rowen sync orchard --force`" in paused.err
+    assert "orchard: not synced until 20" in rowen("status").out
+    assert rowen("sync", "orchard", "--force").code == 0
+    assert rowen("sync", "orchard").code == 0, "it answered: the pause is over"
+
+
+def test_status_says_partial_and_how_many_items_failed(rowen: Rowen, orchard: Site) -> None:
+    before = rowen("status", "--json").json["sources"][0]
+    orchard.set("/plum.html", "no", status=500)
+    said = rowen("sync", "orchard").out
+    assert "partial in " in said
+    assert ": 1 item failed" in said
+    (one,) = rowen("status", "--json").json["sources"]
+    assert (one["last_outcome"], one["last_outcome_text"]) == ("partial", "partial: 1 item failed")
+    assert (one["last_failed"], one["last_success_at"]) == (1, before["last_success_at"])
+    shown = rowen("status").out
+    assert "partial" in shown
+    assert "orchard: partial: 1 item failed; see `rowen runs orchard --items`" in shown

@@ -447,11 +447,13 @@ async def test_a_generation_that_is_held_is_told_with_what_a_person_can_do(world
 
 async def test_a_client_that_wants_to_be_left_alone_is_not_asked(world: World) -> None:
     until = world.clock.now() + timedelta(hours=6)
-    await world.store.pause_upstream(Pause(upstream="127.0.0.1", until=until, reason="429 from the site"))
+    upstream = (await world.source("orchard")).upstream
+    await world.store.pause_upstream(Pause(upstream=upstream, until=until, reason="429 from the site"))
     world.site.clear_log()
     assert await refused(world, "refresh_source", source="orchard") == (
-        "source `orchard`: not run, upstream `127.0.0.1` is paused: 429 from the site "
-        "until 2024-01-01 06:00 UTC\nhint: what is stored can be searched"
+        f"source `orchard`: not synced, upstream `{upstream}` is paused until 2024-01-01 06:00 UTC: "
+        "429 from the site\n"
+        "hint: wait for it, or ask all the same: `rowen sync orchard --force`, `force` in the API"
     )
     assert world.site.requests == []
 

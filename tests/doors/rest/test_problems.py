@@ -10,8 +10,8 @@ import pytest
 from rowen import errors
 from rowen.doors.rest.problems import STATUSES, of_error
 from rowen.errors import RowenError
+from rowen.service.attempts import UpstreamPaused
 from rowen.service.sync_job import Stopping
-from rowen.service.sync_queue import UpstreamPaused
 from tests.doors.rest.conftest import Api
 
 pytestmark = pytest.mark.anyio

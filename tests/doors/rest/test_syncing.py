@@ -119,10 +119,15 @@ async def test_a_run_of_another_process_answers_for_ours(api: Api) -> None:
 
 async def test_a_client_that_wants_to_be_left_alone_is(api: Api) -> None:
     until = api.world.clock.now() + timedelta(minutes=10)
-    await api.world.store.pause_upstream(Pause(upstream="127.0.0.1", until=until, reason="429"))
+    upstream = (await api.world.source()).upstream
+    await api.world.store.pause_upstream(Pause(upstream=upstream, until=until, reason="429"))
     answer = await api.post(SYNC)
     assert answer.is_problem(503, "client_paused")
     assert answer.headers["Retry-After"] == "600"
+    assert f"`{upstream}` is paused until {until:%Y-%m-%d %H:%M} UTC: 429" in answer.json["detail"]
+    assert "`force` in the API" in answer.json["hint"]
+    forced = await api.post(SYNC + "?force=true")
+    assert (forced.status, forced.json["status"]) == (200, "completed")
 
 
 async def test_handoffs_are_listed_by_status_and_run_and_in_pages(harvested: Api) -> None:

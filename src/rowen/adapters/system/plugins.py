@@ -41,14 +41,16 @@ class Plugin:
         if not isinstance(found, wanted) and callable(found):
             found = self._guarded(found)
         if not isinstance(found, wanted):
-            raise self.wrong(f"`{self.target}` is a {type(found).__name__}, expected a {wanted.__name__}")
+            raise self.wrong(
+                f"`{self.target}` is of type {type(found).__name__}, expected a {wanted.__name__}"
+            )
         return found
 
     def function(self) -> Callable[..., Any]:
         """Its object, which must be callable. Raises `ConfigError`."""
         found: object = self._load()
         if not callable(found):
-            raise self.wrong(f"`{self.target}` is a {type(found).__name__}, expected a function")
+            raise self.wrong(f"`{self.target}` is of type {type(found).__name__}, expected a function")
         return found
 
     def wrong(self, what: str, *, hint: str = "") -> ConfigError:

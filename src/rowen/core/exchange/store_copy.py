@@ -96,7 +96,7 @@ PARTS: tuple[Part, ...] = (
         "id:int key:text kind:text name:text version:text location:text params:json status:text"
         " active_generation:int last_generation:int held_generation:int held_reason:text last_run_at:time"
         " last_success_at:time last_error_at:time last_error:text watermark:time last_processed_date:date"
-        " consecutive_failures:int metadata:json created_at:time every_s:real paused:flag",
+        " consecutive_failures:int metadata:json created_at:time every_s:real paused:flag last_result:json",
     ),
     _part(
         "runs",

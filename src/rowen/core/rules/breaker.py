@@ -15,6 +15,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
+from rowen.core.rules.clocks import is_ahead
+
 
 class BreakerState(StrEnum):
     CLOSED = "closed"
@@ -56,8 +58,8 @@ CLOSED = Breaker()
 
 def before_call(breaker: Breaker, now: datetime) -> Breaker:
     """Open for long enough, it lets a call through to see; the answer's state says whether to call."""
-    due = breaker.opens_again_at
-    if due is not None and now >= due:
+    due, opened_at = breaker.opens_again_at, breaker.opened_at
+    if due is not None and (now >= due or (opened_at and is_ahead(opened_at, now))):
         return replace(breaker, state=BreakerState.HALF_OPEN, successes=0)
     return breaker
 

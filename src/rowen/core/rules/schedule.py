@@ -10,6 +10,8 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 from rowen.core import hashing
+from rowen.core.rules.clocks import is_ahead
+from rowen.core.run import RunStatus
 from rowen.core.source import UNFINISHED, Source
 from rowen.core.sync_request import SyncRequest
 
@@ -22,6 +24,9 @@ LONGEST_PAUSE_S = 86_400.0
 PAUSE_S = 6 * 3600.0
 """How long a client that limits us is left alone when it does not say."""
 ATTEMPTS = 3
+CUT_SHORT = frozenset({RunStatus.CANCELLED, RunStatus.LOST})
+AGAIN_S = 900.0
+"""A source whose run was cancelled or lost is due again so long after it, not after its whole interval."""
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -34,26 +39,26 @@ class Failure(StrEnum):
     """Settings or credentials are wrong: this source stops until they are fixed and it is resumed."""
 
 
-def due_at(source: Source, *, default_every_s: float) -> datetime:
+def due_at(source: Source, now: datetime, *, default_every_s: float) -> datetime:
     """When a source should run next; one that never ran is due since the beginning of time."""
-    if source.whole_run_at is None:
+    if source.whole_run_at is None or is_ahead(source.whole_run_at, now):
         return BEGINNING
     if source.metadata.get(UNFINISHED):
         return source.whole_run_at
     every_s = source.every_s or default_every_s
+    if source.result is not None and source.result.outcome in CUT_SHORT:
+        return source.whole_run_at + timedelta(seconds=min(every_s, AGAIN_S))
     share = int.from_bytes(hashing.of_text(source.key)[:4], "big") / 2**32
     return source.whole_run_at + timedelta(seconds=every_s * (1 + SPREAD * share))
 
 
-def request_due_at(source: Source, request: SyncRequest) -> datetime:
+def request_due_at(source: Source, request: SyncRequest, now: datetime) -> datetime:
     """When a sync request should be carried out: at once, or later the more often that failed."""
-    failures = source.consecutive_failures
-    if not failures or source.last_run_at is None or source.last_run_at < request.requested_at:
-        return request.requested_at
+    failures, last = source.consecutive_failures, source.last_run_at
+    if not failures or last is None or last < request.requested_at or is_ahead(last, now):
+        return min(request.requested_at, now)
     doublings = min(failures - 1, 10)
-    return source.last_run_at + timedelta(
-        seconds=min(REQUEST_RETRY_BASE_S * 2.0**doublings, LONGEST_REQUEST_RETRY_S)
-    )
+    return last + timedelta(seconds=min(REQUEST_RETRY_BASE_S * 2.0**doublings, LONGEST_REQUEST_RETRY_S))
 
 
 def due(sources: Iterable[Source], now: datetime, *, default_every_s: float) -> list[Source]:
@@ -62,7 +67,7 @@ def due(sources: Iterable[Source], now: datetime, *, default_every_s: float) -> 
     What goes on with an unfinished round comes after all others.
     """
     waiting = [
-        (bool(source.metadata.get(UNFINISHED)), due_at(source, default_every_s=default_every_s), source)
+        (bool(source.metadata.get(UNFINISHED)), due_at(source, now, default_every_s=default_every_s), source)
         for source in sources
         if not source.paused and not source.is_broken
     ]

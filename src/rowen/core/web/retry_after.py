@@ -12,7 +12,10 @@ LONGEST_S = 999_999_999.0
 
 
 def retry_after_s(headers: Mapping[str, str], now: datetime) -> float | None:
-    """Seconds to wait from `now`; None when the header is absent or makes no sense. Names in lower case."""
+    """Seconds to wait; None when the header is absent or makes no sense. Names in lower case.
+
+    A date is by the server's clock, so it is compared with the server's `Date`, or with `now` without one.
+    """
     value = headers.get("retry-after", "").strip()
     if not value:
         return None
@@ -23,4 +26,4 @@ def retry_after_s(headers: Mapping[str, str], now: datetime) -> float | None:
     if at is None:
         return None
     # An offset may carry a date beyond the end of the calendar, where it can be told from others and no more.
-    return min(max(0.0, (at - now).total_seconds()), LONGEST_S)
+    return min(max(0.0, (at - (http_date(headers.get("date", "")) or now)).total_seconds()), LONGEST_S)

@@ -88,11 +88,10 @@ def headline(receipt: Receipt) -> Text:
         line.append(f"  generation {receipt.generation}", "default")
     else:
         line.append(f"  generation {receipt.generation}, as before", "default")
-    line.append(f"  {receipt.status.value}", STYLES.get(receipt.status, "default"))
-    line.append(f" in {seconds(receipt.duration_s)}", "dim")
-    if receipt.stop_reason not in ("exhausted", "error", "deletion_guard"):
-        line.append(f" (stopped: {receipt.stop_reason})", "yellow")
-    return line
+    result = receipt.result
+    style = "yellow" if result.state == "capped" else STYLES.get(receipt.status, "default")
+    line.append(f"  {result.state}", style).append(f" in {seconds(receipt.duration_s)}", "dim")
+    return line.append(f": {result.missing}", style) if result.missing else line
 
 
 def outcomes(counters: Counters) -> Text:
@@ -113,7 +112,7 @@ def tiers(counters: Counters) -> list[tuple[str, str]]:
     passages = c.passages_new + c.passages_reused
     rows = [
         (c.left_out, "left out", "\n".join(sentences(c.left_out))),
-        (c.why_ignored, "not requested", c.why_ignored),
+        (c.why_ignored, "not taken", c.why_ignored),
         (
             c.requests,
             "network",

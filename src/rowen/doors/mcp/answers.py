@@ -79,6 +79,8 @@ def sources(found: Sequence[Source], documents: Mapping[int, int]) -> Answer:
             "status": one.status.value,
             "verified_at": _iso(one.last_success_at),
             "left_out": one.left_out,
+            "last_outcome": one.result and one.result.state,
+            "last_outcome_text": one.result and one.result.words,
         }
         for one in found
     ]
@@ -86,11 +88,18 @@ def sources(found: Sequence[Source], documents: Mapping[int, int]) -> Answer:
         return Answer("There are no sources yet; a person adds them with `rowen add`.", {"sources": []})
     lines = [
         f"{one.label}: {one.kind}, {count(documents[one.id], 'document')}, {one.status.value}, "
-        f"verified {_when(one.last_success_at)}, {one_line(without_credentials(one.location), 200)}"
+        f"verified {_when(one.last_success_at)}{_short_of(one)}, "
+        + one_line(without_credentials(one.location), 200)
         + "".join(f"; left out {said}" for said in sentences(one.left_out))
         for one in found
     ]
     return Answer("\n".join(lines), {"sources": rows})
+
+
+def _short_of(source: Source) -> str:
+    """What the last run did not bring."""
+    words = source.result.words if source.result else None
+    return f", last run {words}" if words else ""
 
 
 def version(chosen: Source, wanted: str, others: Sequence[Source]) -> Answer:
@@ -177,7 +186,7 @@ def refreshed(source: Source, ended: Receipt | Run) -> Answer:
     else:
         values = runs.Run.show(ended, source=source.label)
     said = (
-        f"`{source.label}`: {ended.status.value}, generation {ended.generation}: "
+        f"`{source.label}`: {ended.result.words or ended.result.state}, generation {ended.generation}: "
         + ", ".join(f"{values[name]} {word}" for name, word in OUTCOMES.items() if name != "skipped")
         + "."
         + "".join(f"\nleft out {said}" for said in sentences(values["left_out"]))

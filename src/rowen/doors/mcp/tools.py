@@ -18,11 +18,11 @@ from rowen.doors.mcp.answers import Answer
 from rowen.doors.mcp.arguments import Arguments
 from rowen.doors.mcp.refreshing import Report, Sync, refresh
 from rowen.engine.ports import Ports
-from rowen.errors import Conflict, UserError
+from rowen.errors import UserError
 from rowen.managing.find import choose, find, find_all
 from rowen.reading import read as reading
 from rowen.reading.search import MAX_LIMIT
-from rowen.service.attempts import NotRun
+from rowen.service.attempts import NotRun, paused
 
 HITS = 5
 BUDGET_TOKENS = 2_000
@@ -132,10 +132,7 @@ async def _refresh_source(ports: Ports, arguments: Arguments, caller: Caller) ->
         raise UserError(f"source `{source.label}`: not refreshed: {caller.refused}")
     ended = await refresh(ports, source, caller.sync, caller.report)
     if isinstance(ended, NotRun):
-        until = f" until {ended.until:%Y-%m-%d %H:%M} UTC" if ended.until else ""
-        raise Conflict(
-            f"source `{source.label}`: not run, {ended.reason}{until}", hint="what is stored can be searched"
-        )
+        raise paused(ports.clock, ended)
     return answers.refreshed(source, ended)
 
 

@@ -20,6 +20,7 @@ from rowen.ports.store.store import Store
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 FRESH_S = 10.0
 """Counting costs; a caller that asks more often gets the last count."""
+OUTCOMES = ("completed", "capped", "partial", "held", "failed", "cancelled", "interrupted")
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 60.0)
 
 
@@ -45,6 +46,14 @@ class Metrics:
         self._bytes = Counter("rowen_source_bytes", "Bytes of bodies received", registry=registry)
         self._embedded = Counter("rowen_embeddings_computed", "Texts embedded", registry=registry)
         self._sources = Gauge("rowen_sources", "Sources", ["state"], registry=registry)
+        self._outcomes = Gauge(
+            "rowen_sources_last_run", "Sources by how their last run ended", ["outcome"], registry=registry
+        )
+        self._failed = Gauge(
+            "rowen_sources_failed_items",
+            "Items that failed in the last runs of all sources",
+            registry=registry,
+        )
         self._paused = Gauge("rowen_sources_paused", "Sources that are paused", registry=registry)
         self._documents = Gauge("rowen_documents", "Documents that readers see", registry=registry)
         self._handoffs = Gauge("rowen_handoffs", "Handoffs by state", ["status"], registry=registry)
@@ -54,7 +63,7 @@ class Metrics:
         self._seconds.labels(operation).observe(seconds)
 
     def ended(self, receipt: Receipt) -> None:
-        self._runs.labels(receipt.status.value).inc()
+        self._runs.labels(receipt.result.state).inc()
         counters = receipt.counters
         for outcome in Outcome:
             self._items.labels(outcome.value).inc(getattr(counters, outcome.value))
@@ -75,6 +84,11 @@ class Metrics:
         states = Tally(source.status for source in sources)
         for state in Status:
             self._sources.labels(state.value).set(states[state])
+        results = [source.result for source in sources if source.result is not None]
+        ended = Tally(result.state for result in results)
+        for outcome in OUTCOMES:
+            self._outcomes.labels(outcome).set(ended[outcome])
+        self._failed.set(sum(result.failed for result in results))
         self._paused.set(sum(source.paused for source in sources))
         # As each generation wrote it down: counting them would read every text of the store.
         shown = [one for source in sources for one in await store.generations(source.id) if one.active]

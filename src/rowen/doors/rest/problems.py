@@ -19,8 +19,8 @@ from starlette.responses import Response
 
 from rowen import errors
 from rowen.errors import RowenError, TransientError
+from rowen.service.attempts import UpstreamPaused
 from rowen.service.sync_job import Stopping
-from rowen.service.sync_queue import UpstreamPaused
 
 MEDIA_TYPE = "application/problem+json"
 BUSY_S = 1.0

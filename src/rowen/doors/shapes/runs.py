@@ -36,6 +36,8 @@ RUN_EXAMPLE: dict[str, Any] = {
     "not_modified": 524,
     "embeddings_computed": 4,
     "stop_reason": "exhausted",
+    "outcome": "completed",
+    "outcome_text": None,
     "duration_s": 4.2,
     "error": None,
 }
@@ -57,6 +59,10 @@ class RunRecord(Shape):
     generation: int
     """What readers saw when it ended; while it runs, the one it builds"""
     stop_reason: str | None
+    outcome: str = at("result.state")
+    """`status`, or `capped` for a run that ended at a limit of its settings"""
+    outcome_text: str | None = at("result.words")
+    """What it did not bring, in words; null when everything came"""
     started_at: Time
     finished_at: Time | None
     duration_s: Annotated[float, Rounded(3)] | None
@@ -101,6 +107,10 @@ class Receipt(Shape):
     left_out: dict[str, int] = at(_left_out)
     """What it left out because of a limit, by reason: part of `ignored`"""
     stop_reason: str | None
+    outcome: str = at("result.state")
+    """`status`, or `capped` for a run that ended at a limit of its settings"""
+    outcome_text: str | None = at("result.words")
+    """What it did not bring, in words; null when everything came"""
     held_generation: int | None
     error: str | None
     hint: str | None
@@ -234,6 +244,8 @@ def failed_receipt(source: Source, exc: Exception, *, full: bool) -> dict[str, A
         counters=Counters(),
         left_out={},
         stop_reason=StopReason.ERROR,
+        outcome="failed",
+        outcome_text="failed",
         error=exc.message if isinstance(exc, RowenError) else f"{type(exc).__name__}: {exc}",
         hint=exc.hint if isinstance(exc, RowenError) else None,
         duration_s=0.0,

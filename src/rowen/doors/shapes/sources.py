@@ -29,8 +29,15 @@ class Source(Shape):
     sections: int
     last_run_at: Time | None
     last_success_at: Time | None
+    """The end of its last run that brought everything: a partial or cancelled one does not move it"""
     last_error_at: Time | None
     last_error: str | None
+    last_outcome: str | None = at(lambda one: one.result and one.result.state)
+    """`completed`, `capped`, `partial`, `held`, `failed`, `cancelled`, `interrupted`; null before any run"""
+    last_outcome_text: str | None = at(lambda one: one.result and one.result.words)
+    """What the last run did not bring, in words; null when everything came"""
+    last_failed: int = at(lambda one: one.result.failed if one.result else 0)
+    """Items that failed in the last run; what was visible of them stays"""
     last_processed_date: Day | None
     watermark: Time | None
     consecutive_failures: int

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import datetime
 from typing import Any, TypeVar
 
 from rowen.core.document import Validators
@@ -92,6 +93,11 @@ class ApiClient:
     ) -> Response:
         request = Request(url, validators or Validators(), {"Accept": accept})
         return (await follow(self._patiently, request, may_follow=self._count))[1]
+
+    @property
+    def server_time(self) -> datetime | None:
+        """What the server's clock said with its first answer."""
+        return self._client.server_time
 
     def _count(self, at: str, target: str) -> bool:
         self._counters.redirects += 1

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from rowen.core.document import Validators
+from rowen.core.rules.words import count
 from rowen.core.run import Mode, StopReason
 from rowen.core.source import Source
 from rowen.core.window import Window, Windows, backward, forward, reached_by
@@ -141,7 +142,8 @@ class WholeList(_Harvest):
             await self._receiver.delete_absent(absent, self._dataset)
             return None
         if absent and walk.nameless:
-            return f"{walk.nameless} items have no id and may be ones that seem gone: nothing was deleted"
+            nameless = count(walk.nameless, "item")
+            return f"{nameless} without an id may be ones that seem gone: nothing was deleted"
         if absent and walk.may_slip and walk.passes == 1:
             # An item that goes while pages are read lets others slip through: two passes must miss it.
             await self._take(walk, walk.one_pass())
@@ -309,7 +311,7 @@ def _day(at: datetime | None, window: Window) -> str:
 def _about(failed: Sequence[str], *, given_up: bool) -> str:
     """The hint about items that failed again and again."""
     shown = ", ".join(f"`{one}`" for one in failed[:3]) + (", ..." if len(failed) > 3 else "")
-    number = "1 item" if len(failed) == 1 else f"{len(failed)} items"
+    number = count(len(failed), "item")
     said = f"{number} failed in {give_up.RUNS} runs in a row or more ({shown})"
     if not given_up:
         return f"{said}: too many to go on without them, so the same time is asked for again"

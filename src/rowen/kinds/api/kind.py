@@ -82,7 +82,8 @@ class ApiKind:
         values, api = self._defined(source.location, params)
         way = ByDate if api.windowed else WholeList
         async with _client(ports, source.location, values, intake.counters) as client:
-            return await way(ports, source, values, intake, client, api).run()
+            harvested = await way(ports, source, values, intake, client, api).run()
+            return replace(harvested, server_time=client.server_time)
 
     def _defined(self, home: str, params: Mapping[str, Any]) -> tuple[dict[str, Any], Definition]:
         """All settings of `rest`: those of the source, over the preset's, over the defaults."""

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import aclosing
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
 from rowen.core.params import how, whole
+from rowen.core.rules import words
+from rowen.core.rules.clocks import is_ahead
 from rowen.core.run import Counters, Mode
 from rowen.core.source import Source
 from rowen.core.web import urls
@@ -66,7 +69,7 @@ async def prepare(ports: Ports, location: str, *, settings: Mapping[str, Any], c
         not_allowed = isinstance(exc, Refused) and exc.status in ckan.NOT_ALLOWED
         hint = credentials.hint(settings) if not_allowed else None
         raise asking.bad_location(home, exc, hint) from exc
-    number = "datasets" if page.count is None else f"{page.count} datasets"
+    number = "datasets" if page.count is None else words.count(page.count, "dataset")
     return Prepared(kind="ckan", location=home, findings=(f"a CKAN portal with {number}: kind `ckan`",))
 
 
@@ -81,9 +84,10 @@ async def harvest(ports: Ports, source: Source, params: Mapping[str, Any], intak
     async with asking.open_api(ports, source.location, params, intake.counters) as client:
         harvester = _Harvester(ports, source, params, intake, ActionApi(client, source.location))
         try:
-            return await harvester.run()
+            harvested = await harvester.run()
         except (TransientError, PermanentError) as exc:
-            return harvester.ended({}, exc)
+            harvested = harvester.ended({}, exc)
+        return replace(harvested, server_time=client.server_time)
 
 
 class _Harvester:
@@ -123,8 +127,8 @@ class _Harvester:
         last = self._source.metadata.get(LISTED_AT)
         if not isinstance(last, str):
             return True
-        every = timedelta(seconds=self._params["full_sync_every"])
-        return self._ports.clock.now() - datetime.fromisoformat(last) >= every
+        now, listed = self._ports.clock.now(), datetime.fromisoformat(last)
+        return now - listed >= timedelta(seconds=self._params["full_sync_every"]) or is_ahead(listed, now)
 
     # what changed
 

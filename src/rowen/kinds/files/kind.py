@@ -12,6 +12,7 @@ from typing import Any
 
 from rowen.core.document import Validators
 from rowen.core.params import switch, what
+from rowen.core.rules import words
 from rowen.core.run import Mode, StopReason
 from rowen.core.source import Source
 from rowen.core.web.scope import PathFilter, is_binary_name
@@ -52,9 +53,9 @@ async def prepare(ports: Ports, location: str, *, settings: Mapping[str, Any], c
         raise BadLocation(exc.message, hint=exc.hint, location=path) from exc
     readable = sum(not is_binary_name(entry.path) for entry in scan.entries)
     size = sum(entry.size for entry in scan.entries) / 1_000_000
-    findings = [f"{len(scan.entries)} files, {size:.1f} MB: kind `files`"]
+    findings = [f"{words.count(len(scan.entries), 'file')}, {size:.1f} MB: kind `files`"]
     if readable < len(scan.entries):
-        findings.append(f"{len(scan.entries) - readable} of them are no text and will be passed over")
+        findings.append(f"left out because they are no text: {len(scan.entries) - readable:,}")
     if scan.passed_over:
         reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(scan.passed_over.items()))
         findings.append(f"left out: {reasons}")

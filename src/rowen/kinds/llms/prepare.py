@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from rowen.core.rules.words import count
 from rowen.core.web import urls
 from rowen.engine.kind import Prepared
 from rowen.engine.ports import Ports
@@ -133,9 +134,10 @@ def _about_file(file: _File, *, full: bool) -> list[str]:
     assert file.response is not None
     if full:
         documents = len(files.parts(file.text, file.url))
-        said = f"`{file.url}`: {documents} document{'s' * (documents != 1)}: kind `llms`"
+        said = f"`{file.url}`: {count(documents, 'document')}: kind `llms`"
     else:
         entries = files.parse(file.text, file.url)
         sections = len({entry.section for entry in entries if entry.section})
-        said = f"`{file.url}`: lists {len(entries)} pages in {sections} sections: kind `llms`"
+        listed = f"{count(len(entries), 'page')} in {count(sections, 'section')}"
+        said = f"`{file.url}`: lists {listed}: kind `llms`"
     return [said, about_validators(file.response)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -16,13 +16,30 @@ class Pause:
     reason: str
 
 
+class TimeAhead(NamedTuple):
+    """A stored time that lies in the future."""
+
+    of: str
+    """`source`, `sink`, `upstream` or `lease`."""
+    name: str
+    field: str
+    at: datetime
+
+
 class Notes(Protocol):
     async def pause_upstream(self, pause: Pause) -> None: ...
 
     async def lift_pause(self, upstream: str) -> None: ...
 
     async def pauses(self, *, now: datetime) -> dict[str, Pause]:
-        """The upstreams that must be left alone now, by upstream."""
+        """The upstreams that must be left alone now, by upstream.
+
+        A pause that would last longer than any does is left out: a clock that was ahead wrote it.
+        """
+        ...
+
+    async def times_ahead(self, *, now: datetime) -> list[TimeAhead]:
+        """The times of all topics that a clock wrote which was ahead."""
         ...
 
     async def note(self, name: str) -> Any:

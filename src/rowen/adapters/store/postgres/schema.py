@@ -57,11 +57,12 @@ class PostgresSchema(SharedSchema[Connection]):
             )
         return version
 
-    def _held(self, db: Connection, now: datetime) -> list[tuple[str, str]]:
+    def _held(self, db: Connection, now: datetime, latest: datetime) -> list[tuple[str, str]]:
         # A process that wants a lease from here on waits for us, and then finds the older schema.
         leases = self._table("leases")
         db.execute(SQL("LOCK TABLE {} IN EXCLUSIVE MODE").format(leases))
-        found = db.execute(SQL("SELECT name, owner FROM {} WHERE expires_at > %s").format(leases), (now,))
+        query = SQL("SELECT name, owner FROM {} WHERE expires_at > %s AND expires_at <= %s")
+        found = db.execute(query.format(leases), (now, latest))
         return [(str(name), str(owner)) for name, owner in found]
 
     def _count(self, db: Connection, table: str, column: str | None) -> int | None:

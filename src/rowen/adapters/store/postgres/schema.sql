@@ -27,6 +27,7 @@ CREATE TABLE sources (
   created_at           timestamptz NOT NULL,
   every_s              double precision,
   paused               boolean NOT NULL DEFAULT false,
+  last_result          jsonb,
   UNIQUE (name, version)
 );
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Generic, TypeVar
 
 from rowen.adapters.store.shared.migrations import Migration, downwards
+from rowen.core.lease import LEASE_TTL_S
+from rowen.core.rules.clocks import SKEW
 from rowen.errors import Conflict, UserError
 from rowen.ports.schema import Loss
 
@@ -67,8 +69,8 @@ class SharedSchema(ABC, Generic[C]):
     def _version(self, db: C) -> int: ...
 
     @abstractmethod
-    def _held(self, db: C, now: datetime) -> list[tuple[str, str]]:
-        """The leases that have not expired, with their owners. No process gets one until we are done."""
+    def _held(self, db: C, now: datetime, latest: datetime) -> list[tuple[str, str]]:
+        """The leases that end between these times, with their owners. Nobody gets one until we are done."""
 
     @abstractmethod
     def _count(self, db: C, table: str, column: str | None) -> int | None:
@@ -81,7 +83,9 @@ class SharedSchema(ABC, Generic[C]):
                 f"store `{self._shown}`: has schema {version}, which is not newer than {to}",
                 hint="`rowen db upgrade` goes the other way",
             )
-        for name, owner in self._held(db, self._now()):
+        now = self._now()
+        # A clock that was ahead wrote an end that is later than that of any lease; its process is gone.
+        for name, owner in self._held(db, now, now + SKEW + timedelta(seconds=LEASE_TTL_S)):
             if not self._is_dead(owner):
                 what = "`rowen serve` looks after it" if name == "orchestrator" else "a run is under way"
                 raise Conflict(

@@ -20,6 +20,8 @@ from rowen.ports.dispatcher import Backlog, Done, Handler, Later, Ticket
 
 LOOK_AGAIN_S = 0.5
 AFTER_A_BUG_S = 30.0
+LATEST_S = 3600.0
+"""No ticket is put off or held for longer."""
 
 log = logging.getLogger(__name__)
 
@@ -72,7 +74,9 @@ class SqliteDispatcher:
         return [json_in(row[0]) for row in rows]
 
     async def _claim(self, tasks: Sequence[str], limit: int) -> list[Ticket]:
-        values = {"owner": self._owner, "tasks": list(tasks), "limit": limit, **self._held()}
+        held = self._held()
+        latest = held["now"] + timedelta(seconds=LATEST_S)
+        values = {"owner": self._owner, "tasks": list(tasks), "limit": limit, "latest": latest, **held}
         try:
             rows = await self._db.write(lambda db: db.rows("jobs_claim", **values))
         except RowenError as exc:

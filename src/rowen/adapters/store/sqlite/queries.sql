@@ -89,11 +89,13 @@ DELETE FROM jobs WHERE task = :task AND payload ->> '$.run' = :run;
 COPY jobs (task, payload, priority, due_at) FROM STDIN;
 
 -- name: jobs_claim
--- The next tickets that are due and that no worker holds, or whose holder has gone.
+-- The next tickets that are due and that no worker holds, or whose holder has gone. A time after the latest that
+-- a ticket can have was written by a clock that was ahead.
 UPDATE jobs SET owner = :owner, expires_at = :expires
 WHERE id IN (
   SELECT id FROM jobs
-  WHERE due_at <= :now AND (owner IS NULL OR expires_at <= :now) AND task IN list(:tasks)
+  WHERE (due_at <= :now OR due_at > :latest) AND (owner IS NULL OR expires_at <= :now OR expires_at > :latest)
+    AND task IN list(:tasks)
   ORDER BY priority DESC, id LIMIT :limit
 )
 RETURNING id, task, payload;

@@ -42,8 +42,9 @@ class SqliteSchema(SharedSchema[apsw.Connection]):
     def _version(self, db: apsw.Connection) -> int:
         return user_version(db)
 
-    def _held(self, db: apsw.Connection, now: datetime) -> list[tuple[str, str]]:
-        found = db.execute("SELECT name, owner FROM leases WHERE expires_at > ?", (time_out(now),))
+    def _held(self, db: apsw.Connection, now: datetime, latest: datetime) -> list[tuple[str, str]]:
+        query = "SELECT name, owner FROM leases WHERE expires_at > ? AND expires_at <= ?"
+        found = db.execute(query, (time_out(now), time_out(latest)))
         return [(str(name), str(owner)) for name, owner in found]
 
     def _count(self, db: apsw.Connection, table: str, column: str | None) -> int | None:

@@ -297,7 +297,7 @@ CREATE TABLE sources (
   last_processed_date  TEXT,
   consecutive_failures INTEGER NOT NULL DEFAULT 0,
   metadata             TEXT NOT NULL DEFAULT '{}',
-  created_at           TEXT NOT NULL, every_s REAL, paused INTEGER NOT NULL DEFAULT 0,
+  created_at           TEXT NOT NULL, every_s REAL, paused INTEGER NOT NULL DEFAULT 0, last_result TEXT,
   UNIQUE (name, version)
 );
 

@@ -121,7 +121,7 @@ def _show_one(out: Output, company: Company, offers: list[Offer], *, now: dateti
     out.line(head.append(f"  {clean(company.website)}" if company.website else "", "dim"))
     out.line(
         f"{count(company.open_offers, 'open job listing')}, {company.offers:,} ever, "
-        f"{count(company.reposts, 'repost')}, {company.posting_rate:g} new ones a month"
+        f"{count(company.reposts, 'repost')}, {company.posting_rate:g} new a month"
     )
     out.line(f"first seen {ago(company.first_seen_at, now)}, last news {ago(company.last_seen_at, now)}")
     if company.places:

@@ -110,7 +110,7 @@ def _in_words(losses: list[Loss]) -> str:
         for loss in losses
         if loss.rows
     ]
-    return ", ".join(parts) or "nothing that is stored now"
+    return ", ".join(parts) or "nothing"
 
 
 command = group(

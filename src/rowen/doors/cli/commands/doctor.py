@@ -83,6 +83,7 @@ async def _checks(config: Config) -> AsyncIterator[Check]:
         yield check
     sources: list[Source] = []
     yield await _store(config, sources)
+    yield await _clock(config)
     for source in sources:
         if path := source.params.get("ca_file"):
             yield _ca_file(source.label, path)
@@ -131,6 +132,31 @@ async def _store(config: Config, sources: list[Source]) -> Check:
         return Check("store", False, f"`{name}`: damaged: {found}", "`rowen db check` looks at everything")
     good = f"`{name}`: opens, schema up to date, not damaged, {count(len(sources), 'source')}{read_only}"
     return Check("store", True, good)
+
+
+async def _clock(config: Config) -> Check:
+    """Times in the store that lie in the future: this clock is behind, or another one was ahead."""
+    from rowen import wiring
+
+    try:
+        async with wiring.open_ports(config, create=False) as ports:
+            now = ports.clock.now()
+            ahead = await ports.store.times_ahead(now=now)
+    except RowenError:
+        # The check of the store says why.
+        return Check("clock", True, "no stored time to compare with")
+    said = f"{now:%Y-%m-%d %H:%M} UTC"
+    if not ahead:
+        return Check("clock", True, f"{said}, no stored time is later")
+    first = ahead[0]
+    more = f", and {len(ahead) - 1} more" if len(ahead) > 1 else ""
+    return Check(
+        "clock",
+        False,
+        f"{said}, and {first.of} `{first.name}` has {first.field} {first.at:%Y-%m-%d %H:%M}{more}",
+        "set the clock right if it is behind; times in the future are not believed, and the next run replaces"
+        " them",
+    )
 
 
 def _of_plugin(plugin: PluginState) -> Check:

@@ -100,7 +100,10 @@ def state(one: SourceStatus) -> tuple[str, str]:
         case "ERROR":
             return "error", "red"
         case "SUCCESS":
-            return "ok", "green"
+            word = source.result.state if source.result else "completed"
+            return ("ok", "green") if word == "completed" else (word, "yellow")
+    if source.result is not None:
+        return source.result.state, "yellow"
     return "never synced", "dim"
 
 
@@ -122,6 +125,8 @@ def _problems(one: SourceStatus) -> list[str]:
         lines += ["", clean(f"{label}: {source.last_error}{times}")]
         if source.is_broken:
             lines.append(f"hint: fix it, then `rowen resume {label}`; until then it is not synced")
+    elif source.status.value != "RUNNING" and source.result and source.result.state == "partial":
+        lines += ["", f"{label}: {source.result.words}; see `rowen runs {label} --items`"]
     elif state(one)[0] == "interrupted":
         lines += ["", f"{label}: its last run was interrupted; `rowen sync {label}` continues it"]
     left_out = sentences(source.left_out)

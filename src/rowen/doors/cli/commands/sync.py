@@ -27,13 +27,14 @@ INTERRUPTED = (
 @store_command("sync", interrupted=INTERRUPTED, creates=True)
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--full-sync", is_flag=True, help="Fetch every page again, also unchanged ones.")
+@click.option("--force", is_flag=True, help="Also sources whose upstream is paused because it limits us.")
 @click.option(
     "--progress",
     type=click.Choice(["auto", "bar", "lines", "json", "none"]),
     default="auto",
     help="How to show progress on standard error.",
 )
-async def command(call: Call, names: tuple[str, ...], full_sync: bool, progress: str) -> int:
+async def command(call: Call, names: tuple[str, ...], full_sync: bool, force: bool, progress: str) -> int:
     """Bring the copies of the named sources, or of all, up to date.
 
     With --json, one JSON object per source and line, as each ends.
@@ -51,6 +52,7 @@ async def command(call: Call, names: tuple[str, ...], full_sync: bool, progress:
         call.out,
         found,
         full=full_sync,
+        force=force,
         progress=lambda: choose(progress, call.out),
         verbose=call.verbose,
     )
@@ -62,6 +64,7 @@ async def perform_all(
     found: list[Source],
     *,
     full: bool,
+    force: bool = False,
     progress: Callable[[], Progress[Event]],
     verbose: bool,
 ) -> int:
@@ -73,7 +76,7 @@ async def perform_all(
         if number:
             out.line("")
         try:
-            receipt = await perform(ports, out, source, full=full, progress=progress())
+            receipt = await perform(ports, out, source, full=full, force=force, progress=progress())
             codes.add(failure.GOOD if receipt.good and receipt.failure is None else failure.FAILED)
             receipts.append(receipt)
         except Exception as exc:
@@ -89,11 +92,17 @@ async def perform_all(
 
 
 async def perform(
-    ports: Ports, out: Output, source: Source, *, full: bool = False, progress: Progress[Event]
+    ports: Ports,
+    out: Output,
+    source: Source,
+    *,
+    full: bool = False,
+    force: bool = False,
+    progress: Progress[Event],
 ) -> Receipt:
     from rowen.doors.cli import receipt as receipts
     from rowen.doors.shapes import runs as shapes
-    from rowen.engine.run import sync
+    from rowen.service.attempts import sync_now
 
     failures = receipts.Failures()
 
@@ -102,7 +111,7 @@ async def perform(
         failures(event)
 
     with progress:
-        receipt = await sync(ports, source, full=full, on_event=on_event)
+        receipt = await sync_now(ports, source, full=full, force=force, on_event=on_event)
     if out.json:
         out.emit(shapes.Receipt.show(receipt))
     else:
@@ -114,17 +123,14 @@ async def perform(
 def _complain(out: Output, receipt: Receipt) -> None:
     from rowen.core.rules.schedule import Failure
 
-    label, counters = receipt.source.label, receipt.counters
+    label, words = receipt.source.label, receipt.result.words
     if receipt.good:
         if receipt.error and receipt.failure is Failure.FATAL:
             out.warn(f"source `{label}`: stored, and found by words alone: {receipt.error}")
         elif receipt.error:
-            out.warn(f"source `{label}`: broken off: {receipt.error}")
-        elif counters.failed:
-            asked = counters.failed + counters.unchanged + counters.updated + counters.created
-            what = "pages" if receipt.source.kind in ("web", "llms") else "items"
-            failed = f"{counters.failed:,} of {asked:,} {what}"
-            out.warn(f"source `{label}`: {failed} failed; what was visible of them stays")
+            out.warn(f"source `{label}`: {words}: {receipt.error}")
+        elif receipt.counters.failed:
+            out.warn(f"source `{label}`: {words}; what was visible of them stays")
         if receipt.hint:
             out.note(f"source `{label}`: {receipt.hint}")
         return

@@ -12,7 +12,7 @@ from rowen.core.source import API
 from rowen.doors import states
 from rowen.doors.rest import models
 from rowen.doors.rest.operation import SourceName, answers
-from rowen.doors.rest.routes.syncing import BEGUN, PREFIX, Full, Wait, sync
+from rowen.doors.rest.routes.syncing import BEGUN, PREFIX, Force, Full, Wait, sync
 from rowen.doors.shapes import sources as shapes
 from rowen.doors.shapes.runs import HandoffReceipt
 from rowen.engine.ports import Ports
@@ -113,7 +113,9 @@ def router(ports: Ports, queue: SyncQueue) -> APIRouter:
         summary="Sync a source",
         **answers(HandoffReceipt, 404, 409, 502, 504, scope=Scope.SYNC, also=BEGUN),
     )
-    async def sync_source(request: Request, source: SourceName, full: Full = False, wait: Wait = True) -> Any:
-        return await sync(ports, queue, request, source, full=full, wait=wait)
+    async def sync_source(
+        request: Request, source: SourceName, full: Full = False, wait: Wait = True, force: Force = False
+    ) -> Any:
+        return await sync(ports, queue, request, source, full=full, wait=wait, force=force)
 
     return api

@@ -26,6 +26,7 @@ from rowen.service.sync_queue import Synced, SyncQueue
 PREFIX = "/api/v1"
 
 Full = Annotated[bool, Query(description="Fetch everything again, also what is unchanged")]
+Force = Annotated[bool, Query(description="Also while its upstream is paused because it limits us")]
 Wait = Annotated[bool, Query(description="False: answer at once, with the address of the run")]
 ScrapeRun = Annotated[int | None, Query(description="Only of this run", ge=1, le=LARGEST)]
 OfStatus = Annotated[HandoffStatus | None, Query(description="Only in this state")]
@@ -50,9 +51,9 @@ def scraping_router(ports: Ports, queue: SyncQueue) -> APIRouter:
         **answers(shapes.HandoffReceipt, 404, 409, 502, 504, scope=Scope.SYNC, also=BEGUN),
     )
     async def sync_scraping_source(
-        request: Request, source: SourceName, full: Full = False, wait: Wait = True
+        request: Request, source: SourceName, full: Full = False, wait: Wait = True, force: Force = False
     ) -> Any:
-        return await sync(ports, queue, request, source, full=full, wait=wait)
+        return await sync(ports, queue, request, source, full=full, wait=wait, force=force)
 
     @router.get(
         "/{source}/handoffs",
@@ -83,12 +84,12 @@ async def handoffs_of(
 
 
 async def sync(
-    ports: Ports, queue: SyncQueue, request: Request, name: str, *, full: bool, wait: bool
+    ports: Ports, queue: SyncQueue, request: Request, name: str, *, full: bool, wait: bool, force: bool
 ) -> dict[str, Any] | JSONResponse:
     source = await find(ports.store, name)
     if wait:
-        return await _receipt(ports, await while_there(request, queue.sync(source, full=full)))
-    started = await queue.begin(source, full=full)
+        return await _receipt(ports, await while_there(request, queue.sync(source, full=full, force=force)))
+    started = await queue.begin(source, full=full, force=force)
     run_id = started.run_id
     location = (
         f"{PREFIX}/runs/{run_id}"

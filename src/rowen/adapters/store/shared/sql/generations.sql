@@ -13,7 +13,9 @@ SELECT run_id, activated_at IS NOT NULL FROM generations WHERE source_id = :sour
 UPDATE sources SET active_generation = :generation,
        status = CASE WHEN held_generation = :generation THEN 'SUCCESS' ELSE status END,
        last_error = CASE WHEN held_generation = :generation THEN NULL ELSE last_error END,
-       last_success_at = CASE WHEN held_generation = :generation THEN :now ELSE last_success_at END,
+       last_success_at = CASE WHEN held_generation = :generation THEN coalesce(:succeeded_at, last_success_at)
+                         ELSE last_success_at END,
+       last_result = CASE WHEN held_generation = :generation THEN :result ELSE last_result END,
        consecutive_failures = CASE WHEN held_generation = :generation THEN 0 ELSE consecutive_failures END,
        held_generation = NULL, held_reason = NULL,
        last_generation = CASE WHEN last_generation < :generation THEN :generation ELSE last_generation END

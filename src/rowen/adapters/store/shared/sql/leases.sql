@@ -5,6 +5,10 @@ ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, token = leases.token + 
 WHERE leases.expires_at IS NULL OR leases.expires_at <= :now
 RETURNING token;
 
+-- name: lease_shorten
+-- No lease ends later than one that is taken now: a clock that was ahead wrote it, and its owner may be gone.
+UPDATE leases SET expires_at = :expires WHERE name = :name AND expires_at > :expires;
+
 -- name: lease_get
 -- Who holds a lease.
 SELECT name, owner, token, expires_at FROM leases WHERE name = :name;

@@ -40,7 +40,8 @@ WHERE source_id = :source AND status IN ('queued', 'running') AND run_id <> :run
   AND (retry_at IS NULL OR generation > (SELECT active_generation FROM sources WHERE id = :source));
 
 -- name: source_finish
--- The end of a run on its source; with a generation to activate this one UPDATE is what readers notice.
+-- The end of a run on its source; with a generation to activate this one UPDATE is what readers notice. The verdict
+-- is the new status, or NULL after a cancelled run, which says nothing about the source.
 UPDATE sources SET
   status = :status,
   active_generation = coalesce(:activate, active_generation),
@@ -48,11 +49,12 @@ UPDATE sources SET
                     ELSE last_generation END,
   held_generation = :hold,
   held_reason = :hold_reason,
-  last_success_at = CASE WHEN CAST(:status AS text) = 'SUCCESS' THEN :now ELSE last_success_at END,
-  last_error_at = CASE WHEN CAST(:status AS text) = 'ERROR' THEN :now ELSE last_error_at END,
-  last_error = CASE CAST(:status AS text) WHEN 'SUCCESS' THEN NULL WHEN 'ERROR' THEN :error ELSE last_error END,
-  consecutive_failures = CASE CAST(:status AS text) WHEN 'SUCCESS' THEN 0 WHEN 'ERROR' THEN consecutive_failures + 1
+  last_success_at = CASE WHEN CAST(:outcome AS text) = 'completed' THEN :now ELSE last_success_at END,
+  last_error_at = CASE WHEN CAST(:verdict AS text) = 'ERROR' THEN :now ELSE last_error_at END,
+  last_error = CASE CAST(:verdict AS text) WHEN 'SUCCESS' THEN NULL WHEN 'ERROR' THEN :error ELSE last_error END,
+  consecutive_failures = CASE CAST(:verdict AS text) WHEN 'SUCCESS' THEN 0 WHEN 'ERROR' THEN consecutive_failures + 1
                          ELSE consecutive_failures END,
+  last_result = :result,
   watermark = coalesce(:watermark, watermark),
   last_processed_date = coalesce(:processed, last_processed_date),
   metadata = coalesce(:metadata, metadata)
@@ -98,7 +100,7 @@ COPY run_items (run_id, reference, outcome, reason, detail) FROM STDIN;
 -- name: source_lost
 -- The process that ran it is gone.
 UPDATE sources SET status = :status, last_error_at = :now, last_error = 'its process ended before it did',
-       consecutive_failures = consecutive_failures + 1
+       last_result = :result, consecutive_failures = consecutive_failures + 1
 WHERE id = :source AND status = 'RUNNING';
 
 -- name: runs_close_lost

@@ -12,7 +12,7 @@ RETURNING id;
 -- One source with its state.
 SELECT id, key, kind, name, version, location, params, status, active_generation, last_generation,
        held_generation, held_reason, last_run_at, last_success_at, last_error_at, last_error, watermark,
-       last_processed_date, consecutive_failures, metadata, created_at, every_s, paused
+       last_processed_date, consecutive_failures, metadata, created_at, every_s, paused, last_result
 FROM sources WHERE id = :source;
 
 -- name: source_delete
@@ -23,7 +23,7 @@ DELETE FROM sources WHERE id = :source;
 -- Every source with its state, in the order of names.
 SELECT id, key, kind, name, version, location, params, status, active_generation, last_generation,
        held_generation, held_reason, last_run_at, last_success_at, last_error_at, last_error, watermark,
-       last_processed_date, consecutive_failures, metadata, created_at, every_s, paused
+       last_processed_date, consecutive_failures, metadata, created_at, every_s, paused, last_result
 FROM sources ORDER BY name, version;
 
 -- name: source_stats

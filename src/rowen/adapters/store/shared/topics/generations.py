@@ -9,8 +9,9 @@ from datetime import datetime
 
 from rowen.adapters.store.shared.database import Topic, reads, writes
 from rowen.adapters.store.shared.transaction import Lock, Row, Transaction
-from rowen.adapters.store.shared.values import links_in
+from rowen.adapters.store.shared.values import Json, links_in
 from rowen.core.generation import Change, Generation, Replacement
+from rowen.core.run import Result, Run, RunStatus
 from rowen.ports.store.generations import Vacuumed
 
 Version = tuple[str, str, str, int]
@@ -30,7 +31,16 @@ class Generations(Topic):
         # Going forward, the feed reports the run that was held; going back, the runs between are undone.
         run_id = made[0] if made and not made[1] else None
         record_activation(db, source_id, generation, run_id, now)
-        db.write("activate", source=source_id, generation=generation, now=now)
+        run = db.one(Run, "run_by_id", run=made[0]) if made else None
+        result = _approved(run) if run else None
+        db.write(
+            "activate",
+            source=source_id,
+            generation=generation,
+            # Its text is as old as its run, whenever a person approves it.
+            succeeded_at=run.finished_at if run and result and not result.failed else None,
+            result=Json(result.as_dict()) if result else None,
+        )
         db.write("generation_activated", source=source_id, generation=generation, now=now)
 
     @reads
@@ -64,6 +74,12 @@ class Generations(Topic):
 
     @abstractmethod
     async def _give_space_back(self) -> None: ...
+
+
+def _approved(run: Run) -> Result:
+    """How a run ended whose generation was held and then approved."""
+    failed = run.counters.get("failed", 0)
+    return Result(RunStatus.PARTIAL if failed else RunStatus.COMPLETED, run.stop_reason, failed)
 
 
 def record_activation(

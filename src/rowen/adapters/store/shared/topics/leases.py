@@ -19,7 +19,10 @@ class Leases(Topic):
     ) -> Lease | None:
         expires = now + timedelta(seconds=ttl_s)
         token = db.value("lease_take", name=name, owner=owner, expires=expires, now=now)
-        return None if token is None else Lease(name=name, owner=owner, token=token, expires_at=expires)
+        if token is None:
+            db.write("lease_shorten", name=name, expires=expires)
+            return None
+        return Lease(name=name, owner=owner, token=token, expires_at=expires)
 
     @reads
     def lease(self, db: Transaction, name: str) -> Lease | None:

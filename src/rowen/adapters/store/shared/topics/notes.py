@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from rowen.adapters.store.shared.database import Topic, reads, writes
 from rowen.adapters.store.shared.transaction import Transaction
 from rowen.adapters.store.shared.values import Json, json_in, time_in
-from rowen.ports.store.notes import Pause
+from rowen.core.lease import LEASE_TTL_S
+from rowen.core.rules.clocks import SKEW
+from rowen.core.rules.schedule import LONGEST_PAUSE_S
+from rowen.ports.store.notes import Pause, TimeAhead
 
 
 class Notes(Topic):
@@ -24,8 +27,14 @@ class Notes(Topic):
     def pauses(self, db: Transaction, *, now: datetime) -> dict[str, Pause]:
         return {
             upstream: Pause(upstream=upstream, until=time_in(until), reason=reason)
-            for upstream, until, reason in db.rows("pauses_now", now=now)
+            for upstream, until, reason in db.rows("pauses_now", now=now, latest=_latest_pause(now))
         }
+
+    @reads
+    def times_ahead(self, db: Transaction, *, now: datetime) -> list[TimeAhead]:
+        lease = now + SKEW + timedelta(seconds=LEASE_TTL_S)
+        rows = db.rows("times_ahead", now=now + SKEW, pause=_latest_pause(now), lease=lease)
+        return [TimeAhead(of, name, field, time_in(at)) for of, name, field, at in rows]
 
     @reads
     def note(self, db: Transaction, name: str) -> Any:
@@ -38,6 +47,11 @@ class Notes(Topic):
     @writes
     def save_note(self, db: Transaction, name: str, value: Any) -> None:
         write_note(db, name, value)
+
+
+def _latest_pause(now: datetime) -> datetime:
+    """No pause is longer than this: a clock that was ahead wrote a later end, and it is not believed."""
+    return now + SKEW + timedelta(seconds=LONGEST_PAUSE_S)
 
 
 def read_note(db: Transaction, name: str) -> Any:

@@ -14,7 +14,7 @@ from rowen.adapters.store.shared.transaction import Transaction
 from rowen.adapters.store.shared.values import Json, json_in, maybe_json
 from rowen.core.document import Outcome
 from rowen.core.lease import Lease
-from rowen.core.run import Counters, Mode, Run, RunItem
+from rowen.core.run import Counters, Mode, Result, Run, RunItem, RunStatus, StopReason
 from rowen.core.source import Source, Status
 from rowen.core.state import Step, after
 from rowen.ports.dispatcher import INGEST
@@ -67,7 +67,10 @@ class Runs(Topic):
             activate=end.activate,
             hold=end.hold,
             hold_reason=end.hold_reason,
+            outcome=end.status.value,
+            verdict=None if end.status is RunStatus.CANCELLED else end.source_status.value,
             error=end.error,
+            result=Json(Result.of(end.status, end.stop_reason, end.counters).as_dict()),
             watermark=end.watermark,
             processed=end.last_processed_date,
             metadata=maybe_json(end.metadata),
@@ -141,7 +144,8 @@ def _insert_items(db: Transaction, run: Run, items: Sequence[RunItem]) -> None:
 
 def _close_lost(db: Transaction, source_id: int, now: datetime) -> bool:
     status = after(Status.RUNNING, Step.LOSE)
-    closed = bool(db.write("source_lost", source=source_id, status=status.value, now=now))
+    result = Json(Result(RunStatus.LOST, StopReason.ERROR).as_dict())
+    closed = bool(db.write("source_lost", source=source_id, status=status.value, result=result, now=now))
     db.write("runs_close_lost", source=source_id, now=now)
     shards.forget_source(db, source_id)
     return closed
