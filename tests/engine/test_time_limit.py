@@ -193,3 +193,25 @@ async def test_a_portal_that_is_cut_off_shows_what_came_and_deletes_nothing(tmp_
             assert watermark == (await world.store.runs((await world.source()).id, limit=9))[-1].started_at
             world.ports = replace(world.ports, time_limit_s=0.0)
             assert (await world.sync(full=True)).counters.deleted == 1
+
+
+async def test_a_run_that_gets_no_further_than_the_one_before_says_so(tmp_path: Path) -> None:
+    never = threading.Event()
+    with Site({"/": html("Home", "root", links=["/a"]), "/a": a_page("/a", "oats")}) as site:
+        async with a_world(tmp_path, site) as world:
+            await world.add(time_limit_s="60s")
+            await world.sync()
+            site.set("/a", a_page("/a", "rye"), delay=never)
+
+            def an_hour_later(event: Event) -> None:
+                if event.outcome is Outcome.UNCHANGED:
+                    world.clock.advance(3600)
+
+            for then, unfinished in (
+                ("the next run goes on from there", True),
+                ("it got no further than the run before: raise it", False),
+            ):
+                receipt = await sync(world.ports, await world.source(), on_event=an_hour_later)
+                assert receipt.error == f"stopped after 1m (`time_limit_s`); {then}"
+                assert (UNFINISHED in (await world.source()).metadata) is unfinished
+            never.set()

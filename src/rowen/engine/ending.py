@@ -74,6 +74,7 @@ def harvested_end(
     # Without vectors the text is stored all the same: the source shows that only a person can change it.
     trouble = harvested.error or intake.refused
     clean = not counters.failed and trouble is None and intake.out_of_time is None
+    went_on = bool(staged or harvested.progress)
     settled = counters.failed <= harvested.given_up and harvested.error is None
     advances = settled and harvested.complete
     window = harvested.window
@@ -84,7 +85,7 @@ def harvested_end(
         mode=harvested.mode or run.mode,
         stop_reason=harvested.stop_reason,
         counters=counters,
-        error=trouble.message if trouble else _cut_off(intake),
+        error=trouble.message if trouble else _cut_off(intake, went_on),
         items=intake.items,
         activate=run.generation if staged else None,
         documents=documents,
@@ -104,7 +105,7 @@ def harvested_end(
             {
                 FATAL: False,
                 # A run that got nowhere is not followed by another at once.
-                UNFINISHED: bool(intake.out_of_time and (staged or harvested.progress)),
+                UNFINISHED: bool(intake.out_of_time and went_on),
                 **learnt,
                 **harvested.remember,
                 **_left_out(intake, whole=whole),
@@ -148,8 +149,11 @@ def classify(exc: RowenError | None) -> Failure:
     return Failure.TRANSIENT
 
 
-def _cut_off(intake: Intake) -> str | None:
-    return f"{intake.out_of_time}; the next run goes on from there" if intake.out_of_time else None
+def _cut_off(intake: Intake, went_on: bool) -> str | None:
+    if intake.out_of_time is None:
+        return None
+    then = "the next run goes on from there" if went_on else "it got no further than the run before: raise it"
+    return f"{intake.out_of_time}; {then}"
 
 
 def _why_nothing(source: Source, intake: Intake) -> str:
