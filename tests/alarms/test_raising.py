@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,12 +18,15 @@ from rowen.core.exchange.alarm import Alarm, What
 from rowen.core.exchange.sink import Sink
 from rowen.core.feed import START
 from rowen.core.run import RunStatus
+from rowen.doors.mcp.refreshing import alone, through
 from rowen.engine.ports import no_alarms
 from rowen.engine.run import Receipt, sync
 from rowen.errors import ServerFailed, StoreBusy, TransientError, UserError
 from rowen.ports.alarms import Route
 from rowen.reading import history
 from rowen.service.attempts import run_source
+from rowen.service.serve import serve
+from rowen.service.sync_queue import SyncQueue
 from tests.support.site import Site, html
 from tests.support.world import World, a_page, a_world
 
@@ -65,7 +70,6 @@ async def attempt(world: World, name: str = "docs") -> Receipt:
     before = await world.source(name)
     receipt = await run_source(world.ports, before)
     assert isinstance(receipt, Receipt)
-    await raising.after_source(world.ports, before, receipt)
     world.clock.advance(7 * 3600)
     return receipt
 
@@ -333,3 +337,36 @@ async def test_a_cancelled_run_is_nobodys_alarm(world: World, told: Told) -> Non
     cancelled = replace(receipt, status=RunStatus.CANCELLED, failure=None)
     await raising.after_source(world.ports, before, cancelled)
     assert told.routes == []
+
+
+@pytest.mark.parametrize("asked_by", ["a call that waits", "a call that does not wait", "a hook", "MCP"])
+async def test_a_run_raises_its_alarm_once_whoever_asked_for_it(
+    world: World, told: Told, asked_by: str
+) -> None:
+    source = await world.add()
+    world.site.everything_answers(500)
+    async with SyncQueue(world.ports) as queue:
+        if asked_by == "a call that waits":
+            await asyncio.gather(queue.sync(source), queue.sync(source))
+        elif asked_by == "a call that does not wait":
+            await queue.begin(source)
+        elif asked_by == "a hook":
+            await world.store.request_sync(source.id, only=None, reason="push", now=world.clock.now())
+        else:
+            await through(queue)(world.ports, source, on_event=lambda event: None)
+        looking = serve(
+            world.ports, default_every_s=86_400.0, run=queue.run_source, announcer=queue.announcer
+        )
+        if asked_by != "a call that waits" and asked_by != "MCP":
+            async with aclosing(looking):
+                await anext(looking)
+    assert told.what == ["error"]
+
+
+async def test_a_run_for_an_assistant_that_started_the_server_raises_alarms_too(
+    world: World, told: Told
+) -> None:
+    source = await world.add()
+    world.site.everything_answers(500)
+    await alone(world.ports, source, on_event=lambda event: None)
+    assert told.what == ["error"]

@@ -12,13 +12,17 @@ from typing import Any
 
 import pytest
 
+from rowen.core.exchange.sink import Sink, sink_lease_name
+from rowen.core.feed import START
 from rowen.core.handoff import HandoffStatus
-from rowen.core.lease import HEARTBEAT_S
+from rowen.core.lease import HEARTBEAT_S, Lease
 from rowen.core.run import RunStatus
 from rowen.core.source import Source, Status
 from rowen.engine.leases import orchestrator_lease, run_slot
 from rowen.engine.ports import Ports
+from rowen.engine.register import Register
 from rowen.engine.run import Receipt, sync
+from rowen.engine.sink_kind import Sent, SinkKind
 from rowen.errors import Conflict, LeaseLost, StoreBusy
 from rowen.managing import sources
 from rowen.service.attempts import NotRun, RunResult, resume, run_source
@@ -262,6 +266,57 @@ async def test_a_round_over_many_idle_sources_asks_the_store_no_more_often_than_
         rounds.append(await calls_of_a_round(world))
     assert rounds[0] == rounds[1]
     assert rounds[0].count("sources") <= 2, "the loop reads the sources once, and the sinks once"
+
+
+async def calls_of_a_burst(world: World, number: int) -> dict[str, int]:
+    """Everything is due at once: how often the store is asked for all of something."""
+    for source in await world.store.sources():
+        await world.store.remove_source(source.id)
+    for one in range(number):
+        source = await world.add(f"source-{one}", path=f"/#{one}")
+        if one % 2:
+            await world.store.request_sync(source.id, only=None, reason="hook", now=world.clock.now())
+    store: Any = Counted(world.store)
+
+    async def send(ports: Ports, sink: Sink, lease: Lease, *, force: bool) -> Sent:
+        return Sent(sent=1, cursor=await ports.store.feed_end())
+
+    kind = SinkKind(send=send, check=lambda ports, entry: {})
+    ports = replace(world.ports, store=store, sinks=Register("sink", {"quick": lambda: kind}))
+    results = [result async for result in serve(ports, default_every_s=DAY_S, once=True)]
+    assert len(results) == number
+    return {name: store.calls.count(name) for name in ("sources", "sync_requests")}
+
+
+async def test_many_sources_due_at_once_are_not_read_again_for_each_run(world: World) -> None:
+    await world.store.save_sink("feed", kind="quick", settings={}, cursor=START)
+    assert await calls_of_a_burst(world, 10) == await calls_of_a_burst(world, 4)
+
+
+async def test_a_sink_that_hangs_holds_up_no_source(world: World) -> None:
+    entered = asyncio.Event()
+
+    async def send(ports: Ports, sink: Sink, lease: Lease, *, force: bool) -> Sent:
+        entered.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    hanging = SinkKind(send=send, check=lambda ports, entry: {})
+    ports = replace(world.ports, sinks=Register("sink", {"hanging": lambda: hanging}))
+    await world.store.save_sink("slow", kind="hanging", settings={}, cursor=START)
+    for name in ("a", "b", "c"):
+        await world.add(name, path=f"/#{name}")
+    async with aclosing(serve(ports, default_every_s=DAY_S)) as serving:
+        first = await anext(serving)
+        assert sorted([first.source.label, *[(await anext(serving)).source.label for _ in "bc"]]) == [
+            "a",
+            "b",
+            "c",
+        ]
+        await asyncio.wait_for(entered.wait(), 60)
+        assert await world.store.lease(sink_lease_name("slow")) is not None
+    lease = await world.store.lease(sink_lease_name("slow"))
+    assert lease is None or lease.expires_at <= world.clock.now(), "another process may send at once"
 
 
 async def some_results(ports: Ports, number: int) -> list[RunResult]:

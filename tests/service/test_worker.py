@@ -27,6 +27,7 @@ from rowen.managing import sources
 from rowen.ports.dispatcher import INGEST, RETRY, Done, Later, Ticket
 from rowen.service import serve as orchestrate
 from rowen.service.worker import SYNC, Worker, sync_payload, work
+from rowen.sinks.announcer import Announcer
 from tests.support.fakes import FakeClock, FakeEmbedder
 from tests.support.site import Site
 from tests.support.waiting import until
@@ -230,10 +231,10 @@ async def test_a_worker_makes_the_attempts_that_are_due(tmp_path: Path) -> None:
             hand.down = False
             ports = as_process(world, "worker", embedder=lambda: hand, clock=clock)
             ticket = Ticket(id=1, task=RETRY, payload={"source": source.id})
-            answer = await Worker(ports).retry(ticket)
+            answer = await Worker(ports, Announcer(ports)).retry(ticket)
             assert isinstance(answer, Later), "not due yet"
             clock.advance(RETRY_BASE_S + 1)
-            assert await Worker(ports).retry(ticket) == Done()
+            assert await Worker(ports, Announcer(ports)).retry(ticket) == Done()
             assert await world.store.handoff_counts() == {(HandoffStatus.COMPLETED, "ingested"): 3}
 
 

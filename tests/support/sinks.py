@@ -22,6 +22,10 @@ from tests.support.site import Site
 from tests.support.world import a_world
 
 
+class Died(BaseException):
+    """The end of a process, in the middle of it."""
+
+
 class SinkWorld:
     """Documents without a website: what is shown is said directly."""
 

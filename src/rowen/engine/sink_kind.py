@@ -43,6 +43,11 @@ class Send(Protocol):
         ...
 
 
+def never_stale(sink: Sink, sources: Sequence[Source]) -> bool:
+    """Of a sink that has everything when it has read the feed."""
+    return False
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SinkKind:
     send: Send
@@ -52,7 +57,9 @@ class SinkKind:
     """The settings that a sink of this kind has, for the reference."""
     from_beginning: bool = False
     """Where a sink of this kind begins that does not say."""
-    stale: Callable[[Sink, Sequence[Source]], bool] = lambda sink, sources: False
+    writes_files: bool = False
+    """It writes on this machine and waits for no other: a command waits until it is done."""
+    stale: Callable[[Sink, Sequence[Source]], bool] = never_stale
     """Has it something to do although the feed did not move?"""
     not_before: Callable[[Sink, datetime], datetime | None] = lambda sink, now: None
     """Of a sink with hours of its own: when the next ones begin; None while it may be sent to."""

@@ -1,6 +1,7 @@
 """Run one source, with retries after transient failures.
 
-An upstream that is paused is not asked; one that limits us is paused here. Sinks and alarms are the caller's.
+An upstream that is paused is not asked; one that limits us is paused here. After the last attempt alarms are
+raised, whoever asked for the run. Sinks are the caller's.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
+from rowen.alarms import raising
 from rowen.core.rules.schedule import ATTEMPTS, LONGEST_PAUSE_S, PAUSE_S, Failure
 from rowen.core.run import RunStatus, StopReason
 from rowen.core.source import Source
@@ -85,7 +87,7 @@ async def run_source(
     pause = None if force else await _pause_of(ports, source)
     if pause is not None:
         return pause
-    attempt = 1
+    before, attempt = source, 1
     while True:
         receipt = await sync(ports, source, full=full, only=only, on_event=on_event)
         if receipt.failure is Failure.RATE_LIMIT:
@@ -94,6 +96,7 @@ async def run_source(
         # A source that said nothing within its time limit does not get that time again at once.
         transient = transient and receipt.stop_reason != StopReason.TIME_LIMIT
         if not transient or attempt >= ATTEMPTS:
+            await raising.after_source(ports, before, receipt)
             return receipt
         await ports.clock.sleep(RETRY_BASE_S * 2 ** (attempt - 1))
         attempt += 1

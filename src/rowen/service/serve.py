@@ -2,7 +2,7 @@
 
 Sources run one after the other. An upstream that limits us is paused and other sources go on; a transient
 failure is retried; a source whose settings or credentials are wrong stops alone, until `rowen resume`. After
-each run the sinks get what readers now see.
+each run the sinks get what readers now see, beside the loop: a slow sink does not hold it up.
 """
 
 from __future__ import annotations
@@ -10,17 +10,16 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext, suppress
 from datetime import datetime, timedelta
 
-from rowen.alarms import raising
 from rowen.core.lease import source_lease_name
 from rowen.core.rules.schedule import due, due_at, request_due_at
 from rowen.core.source import Source, Status
 from rowen.core.sync_request import SyncRequest
 from rowen.engine.ingest import take_up_due
 from rowen.engine.intake import OnEvent, unheard
-from rowen.engine.leases import acquire, orchestrator_lease, workers
+from rowen.engine.leases import Held, acquire, orchestrator_lease, workers
 from rowen.engine.ports import Ports
 from rowen.engine.run import Receipt
 from rowen.errors import Conflict, LeaseLost, NotFound, TransientError
@@ -30,7 +29,7 @@ from rowen.ports.store.access import Access
 from rowen.service.attempts import NotRun, RunResult, RunSource, run_source, settles
 from rowen.service.feed_wait import sleep_or
 from rowen.service.worker import BUSY_S, SYNC, sync_payload
-from rowen.sinks.announce import announce
+from rowen.sinks.announcer import Announcer
 
 _log = logging.getLogger("rowen.serve")
 
@@ -50,6 +49,8 @@ async def serve(
     standby: bool = False,
     wake: asyncio.Event | None = None,
     run: RunSource = run_source,
+    announcer: Announcer | None = None,
+    lead: Held | None = None,
     on_event: OnEvent = unheard,
 ) -> AsyncGenerator[RunResult, None]:
     """Run what is due, for ever or once through; cancelling it ends the current run in good order.
@@ -57,44 +58,57 @@ async def serve(
     `wake` ends the wait between two rounds: it is set after a sync request was stored. With `standby`, the
     loop waits until the other process that serves the store has ended, and takes over. Where there are
     workers, they run what is due; this process hands out the tickets. `run` makes the runs: a process that
-    also answers REST or MCP calls passes `SyncQueue.run_source`, so that both share one queue.
+    also answers REST or MCP calls passes `SyncQueue.run_source` and the queue's announcer, so that both share
+    one queue. `lead` is the lease of a caller that has acquired it, and keeps it.
     """
-    while True:
-        async with orchestrator_lease(ports, wait_s=STANDBY_S if standby else None) as lead:
-            while not lead.is_lost():
-                if wake is not None:
-                    wake.clear()
-                wait_s = LONGEST_WAIT_S
-                try:
-                    sources = await _recovered(ports)
-                    await _retry_handoffs(ports, sources)
-                    waiting, skipped = await _round(ports, sources, default_every_s, once=once)
-                    for source, request in waiting:
-                        result = await _run_one(ports, source, request, run, on_event)
-                        if isinstance(result, NotRun):
-                            skipped.add(source.id)
-                        if result is not None:
-                            yield result
-                        if isinstance(result, Receipt):
-                            await announce(ports)
-                        if lead.is_lost():
-                            break
-                    if once:
-                        return
-                    # A night window opens at its own time, also when no source is due.
-                    announced = await announce(ports)
-                    openings = [one.until for one in announced if one.until is not None]
-                    if waiting:
-                        sources = await ports.store.sources()
-                    wait_s = await _wait_s(ports, sources, skipped, openings, default_every_s)
-                except TransientError as exc:
-                    # The database is locked, full or away: the next round tries again.
-                    if once:
-                        raise
-                    _log.warning("store_trouble error=%r", exc.message)
-                await _wait(ports.clock, wait_s, wake)
-        # The lease was lost: this process was suspended for longer than its lease, and another took over.
-        # With `standby` it waits for the lease again; without, asking for it raises who has it.
+    async with AsyncExitStack() as stack:
+        if announcer is None:
+            announcer = await stack.enter_async_context(Announcer(ports))
+        while True:
+            async with _leading(ports, lead, standby=standby) as held:
+                lead = None
+                while not held.is_lost():
+                    if wake is not None:
+                        wake.clear()
+                    wait_s = LONGEST_WAIT_S
+                    try:
+                        sources = await _recovered(ports)
+                        await _retry_handoffs(ports, sources)
+                        waiting, skipped = await _round(ports, sources, default_every_s, once=once)
+                        for source, request in waiting:
+                            result = await _run_one(ports, source, request, run, on_event)
+                            if isinstance(result, NotRun):
+                                skipped.add(source.id)
+                            if result is not None:
+                                yield result
+                            if isinstance(result, Receipt):
+                                announcer.notify()
+                            if held.is_lost():
+                                break
+                        # A night window opens at its own time, also when no source is due.
+                        announcer.notify()
+                        await announcer.looked()
+                        if once:
+                            for name in await announcer.finish():
+                                _log.warning("sink_left sink=%s hint='`rowen announce` sends the rest'", name)
+                            return
+                        if waiting:
+                            sources = await ports.store.sources()
+                        openings = announcer.openings(ports.clock.now())
+                        wait_s = await _wait_s(ports, sources, skipped, openings, default_every_s)
+                    except TransientError as exc:
+                        # The database is locked, full or away: the next round tries again.
+                        if once:
+                            raise
+                        _log.warning("store_trouble error=%r", exc.message)
+                    await _wait(ports.clock, wait_s, wake)
+            # The lease was lost: this process was suspended for longer than its lease, and another took over.
+            # With `standby` it waits for the lease again; without, asking for it raises who has it.
+
+
+def _leading(ports: Ports, lead: Held | None, *, standby: bool) -> AbstractAsyncContextManager[Held]:
+    """The lease that the caller keeps, or one of our own."""
+    return nullcontext(lead) if lead else orchestrator_lease(ports, wait_s=STANDBY_S if standby else None)
 
 
 async def _round(
@@ -168,7 +182,7 @@ async def _run_one(
     if current is None or current.paused:
         return None
     # Or another process has carried out the request.
-    if request is not None and request not in await ports.store.sync_requests():
+    if request is not None and request != await ports.store.sync_request(source.id):
         return None
     try:
         full, only = bool(request and request.full), request.only if request else None
@@ -189,7 +203,6 @@ async def _run_one(
         return result
     if request is not None and settles(result):
         await ports.store.finish_request(request)
-    await raising.after_source(ports, current, result)
     return result
 
 

@@ -76,8 +76,6 @@ class SyncJob:
         """Somebody insists, though the upstream may be paused."""
         self.begun = False
         """It cannot be widened any more."""
-        self.announces = False
-        """The queue announces to the sinks after it; for a job of `rowen serve`, the loop does."""
         self.run_ids: list[int] = []
         """Every run of the job so far, the last one last."""
         self.running: int | None = None

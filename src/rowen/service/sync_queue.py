@@ -22,10 +22,11 @@ from rowen.engine.intake import OnEvent, unheard
 from rowen.engine.leases import holder, reloaded
 from rowen.engine.ports import Ports
 from rowen.engine.run import Receipt
-from rowen.errors import Conflict, RowenError
+from rowen.errors import Conflict
 from rowen.service.attempts import NotRun, RunResult, UpstreamPaused, paused, run_source, settles
 from rowen.service.feed_wait import FeedWait, sleep_or
 from rowen.service.sync_job import Stopping, SyncJob, Watch
+from rowen.sinks.announcer import Announcer
 
 POLL_S = 1.0
 """How often a run of another process is looked at, and how long `begin` waits for a run to start."""
@@ -60,8 +61,7 @@ class SyncQueue:
         self._slots = asyncio.Semaphore(ports.max_parallel_runs)
         self._jobs: dict[int, list[SyncJob]] = {}
         """By source: the one under way, then the one that waits for it."""
-        self._announcing: asyncio.Task[None] | None = None
-        self._announce_again = False
+        self.announcer = Announcer(ports)
         self._background: set[asyncio.Task[Any]] = set()
         """Syncs that `begin` has started."""
         self._own_requests: dict[int, SyncRequest] = {}
@@ -86,14 +86,14 @@ class SyncQueue:
         self.stopping.set()
         self.feed_wait.close()
         jobs = self._all_jobs()
-        every = (*self._background, *(job.task for job in jobs), self._announcing)
-        tasks = {task for task in every if task is not None}
+        tasks = {task for task in (*self._background, *(job.task for job in jobs)) if task is not None}
         for job in jobs:
             job.close_watches()
         for task in tasks:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks)
+        await self.announcer.stop()
 
     async def sync(
         self,
@@ -118,7 +118,6 @@ class SyncQueue:
 
         while True:
             job = self._job_for(source, full=full, only=only, on_event=on_event, join=join)
-            job.announces = True
             job.force = job.force or force
             if job.run_ids:
                 on_run(job.run_ids[-1])
@@ -192,7 +191,7 @@ class SyncQueue:
         only: Sequence[str] | None = None,
         on_event: OnEvent = unheard,
     ) -> RunResult:
-        """`attempts.run_source` through the queue, for the loop, which announces to the sinks itself.
+        """`attempts.run_source` through the queue, for the loop.
 
         A job that has begun is not joined: it may have looked before the change that a delivery was about.
         It is joined for a request that this queue has stored and carries out itself.
@@ -223,10 +222,7 @@ class SyncQueue:
     def activated(self) -> None:
         """A generation was activated: wake the readers of the feed and announce to the sinks."""
         self.feed_wait.notify()
-        if self._announcing is None or self._announcing.done():
-            self._announcing = asyncio.create_task(self._announce())
-        else:
-            self._announce_again = True
+        self.announcer.notify()
 
     def _all_jobs(self) -> list[SyncJob]:
         return [job for jobs in self._jobs.values() for job in jobs]
@@ -278,10 +274,8 @@ class SyncQueue:
             if not jobs:
                 del self._jobs[job.source.id]
             job.close_watches()
-        if isinstance(result, Receipt) and job.announces:
+        if isinstance(result, Receipt):
             self.activated()
-        else:
-            self.feed_wait.notify()
         return result
 
     def _in_background(self, work: Coroutine[Any, Any, Synced]) -> asyncio.Task[Synced]:
@@ -295,22 +289,8 @@ class SyncQueue:
         """Is the stored request of this source one that only calls of `begin` here have joined?"""
         if source.id not in self._own_requests:
             return False
-        stored = await self._ports.store.sync_requests()
-        return any(request == self._own_requests.get(source.id) for request in stored)
-
-    async def _announce(self) -> None:
-        from rowen.sinks.announce import announce  # the sinks are many, and most runs need none of them
-
-        again = True
-        while again:
-            self._announce_again = False
-            try:
-                await announce(self._ports)
-            except RowenError as exc:
-                _log.error("announce_failed error=%r", exc.message)
-            except Exception:
-                _log.exception("announce_bug")
-            again = self._announce_again
+        stored = await self._ports.store.sync_request(source.id)
+        return stored is not None and stored == self._own_requests.get(source.id)
 
     async def _run_elsewhere(self, source: Source, on_run: Callable[[int], None]) -> Run | None:
         """The run of another process, when it has ended; None when there is none, or its process died."""

@@ -11,7 +11,6 @@ import logging
 from datetime import datetime, timedelta
 from typing import Any
 
-from rowen.alarms import raising
 from rowen.core import params as parameters
 from rowen.core.lease import Lease
 from rowen.core.rules.clocks import is_ahead
@@ -24,7 +23,7 @@ from rowen.kinds.crawl.host_batch import HostBatch
 from rowen.ports.dispatcher import INGEST, RETRY, Answer, Done, Later, Ticket
 from rowen.ports.store.shards import FETCH
 from rowen.service.attempts import NotRun, run_source, settles
-from rowen.sinks.announce import announce
+from rowen.sinks.announcer import Announcer
 
 _log = logging.getLogger("rowen.worker")
 
@@ -48,8 +47,8 @@ async def work(ports: Ports, *, concurrency: int, stop: asyncio.Event) -> None:
     lease = await acquire(ports, worker_lease_name(ports.owner))
     if lease is None:
         raise Conflict(f"worker `{ports.owner}`: already running")
-    worker = Worker(ports)
-    async with kept(ports, lease):
+    async with kept(ports, lease), Announcer(ports) as announcer:
+        worker = Worker(ports, announcer)
         await ports.dispatcher().run(
             {INGEST: worker.ingest, FETCH: worker.fetch, RETRY: worker.retry, SYNC: worker.sync},
             concurrency=concurrency,
@@ -58,8 +57,9 @@ async def work(ports: Ports, *, concurrency: int, stop: asyncio.Event) -> None:
 
 
 class Worker:
-    def __init__(self, ports: Ports) -> None:
+    def __init__(self, ports: Ports, announcer: Announcer) -> None:
         self._ports = ports
+        self._announcer = announcer
 
     async def ingest(self, ticket: Ticket) -> Answer:
         store = self._ports.store
@@ -135,7 +135,7 @@ class Worker:
         if await self._was_lost_repeatedly(source.id):
             _log.warning("source_not_run source=%s reason=%r", source.label, "its last runs were lost")
             return Done()
-        request = next((r for r in await ports.store.sync_requests() if r.source_id == source.id), None)
+        request = await ports.store.sync_request(source.id)
         try:
             async with upstream_lease(ports, source.host):
                 full, only = bool(request and request.full), request.only if request else None
@@ -148,8 +148,7 @@ class Worker:
             return Done()
         if request is not None and settles(result):
             await ports.store.finish_request(request)
-        await raising.after_source(ports, source, result)
-        await announce(ports)
+        self._announcer.notify()
         return Done()
 
     async def _was_lost_repeatedly(self, source_id: int) -> bool:

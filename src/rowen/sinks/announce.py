@@ -1,4 +1,4 @@
-"""Bring every sink up to date with what readers see: after an activation, and by `rowen announce`.
+"""Bring sinks up to date with what readers see: by `rowen announce`, and by the announcer beside other work.
 
 A transient failure of a sink is retried, its error is recorded, and the others go on; the next call sends the
 rest. One process sends to a sink at a time. Where nothing waits nothing is written.
@@ -6,6 +6,7 @@ rest. One process sends to a sink at a time. Where nothing waits nothing is writ
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,12 +20,11 @@ from rowen.core.feed import Cursor
 from rowen.core.lease import Lease
 from rowen.core.rules.clocks import is_ahead
 from rowen.core.rules.retry import RetryPolicy
-from rowen.core.source import Source
 from rowen.engine.leases import acquire, kept
 from rowen.engine.patience import patiently
 from rowen.engine.ports import Ports
 from rowen.engine.register import Register
-from rowen.engine.sink_kind import Sent, SinkKind
+from rowen.engine.sink_kind import Sent, SinkKind, never_stale
 from rowen.errors import ConfigError, LeaseLost, NotFound, PermanentError, RowenError, TransientError
 from rowen.offers import companies
 from rowen.ports.store.feed import Feed
@@ -38,6 +38,8 @@ PATIENCE = 3
 REST_S, LONGEST_REST_S = 60.0, 3600.0
 LONGEST_PAUSE_S = 86_400.0
 """A receiver that asks for more is asked once a day."""
+TURN_S = 3 * 3600.0
+"""How long one attempt at a sink may take; every request in it has a limit of its own."""
 PAUSE = "pause"
 """In the state of a sink: until when its receiver asked us to wait, or with which settings it is gone."""
 
@@ -74,26 +76,30 @@ async def announce(
     ports: Ports, *, only: Sequence[str] | None = None, force: bool = False
 ) -> list[Announced]:
     """Send what waits, to these sinks or to all; `force` also sends when it is not the time for it."""
-    await _project(ports)
+    await project(ports)
     found = await ports.store.sinks()
     if only is not None:
         found = _named(found, only)
-    if not found:
-        return []
-    end = await ports.store.feed_end()
-    sources = await ports.store.sources()
+    wanted = {sink.name for sink in found} if force else await due(ports, found)
     # A sink that is named is tried at once: its receiver may have been fixed.
     insists = force or only is not None
-    announced = []
-    for sink in found:
-        if force or _is_due(ports.sinks, sink, end, sources):
-            announced.append(await _send_to(ports, sink, force=force, insists=insists))
-        else:
-            announced.append(_announced(sink, Outcome.NOTHING))
-    return announced
+    # All at once: a slow sink holds up no other.
+    sending = [
+        asyncio.ensure_future(send_to(ports, sink, force=force, insists=insists))
+        for sink in found
+        if sink.name in wanted
+    ]
+    try:
+        sent = {one.sink: one for one in await asyncio.gather(*sending)}
+    finally:
+        for task in sending:
+            task.cancel()
+        if sending:
+            await asyncio.wait(sending)
+    return [sent.get(sink.name) or nothing_for(sink) for sink in found]
 
 
-async def _project(ports: Ports) -> None:
+async def project(ports: Ports) -> None:
     """Companies first: some sinks send them."""
     try:
         await companies.project(ports)
@@ -153,12 +159,25 @@ def _named(found: Sequence[Sink], names: Sequence[str]) -> list[Sink]:
     return [known[name] for name in dict.fromkeys(names)]
 
 
-def _is_due(kinds: Register[SinkKind], sink: Sink, end: Cursor, sources: Sequence[Source]) -> bool:
-    kind = kinds.get(sink.kind)
-    return end > sink.cursor or (kind is not None and kind.stale(sink, sources))
+async def due(ports: Ports, sinks: Sequence[Sink]) -> set[str]:
+    """The names of the sinks that have something to do."""
+    end = await ports.store.feed_end()
+    found = {sink.name for sink in sinks if end > sink.cursor}
+    kinds = {sink.name: ports.sinks.get(sink.kind) for sink in sinks if sink.name not in found}
+    asked = {name: kind.stale for name, kind in kinds.items() if kind and kind.stale is not never_stale}
+    if asked:
+        # Sources are many: they are not read for a sink that is behind in the feed, or has the feed only.
+        sources = await ports.store.sources()
+        found |= {sink.name for sink in sinks if sink.name in asked and asked[sink.name](sink, sources)}
+    return found
 
 
-async def _send_to(ports: Ports, sink: Sink, *, force: bool, insists: bool) -> Announced:
+def nothing_for(sink: Sink) -> Announced:
+    return _announced(sink, Outcome.NOTHING)
+
+
+async def send_to(ports: Ports, sink: Sink, *, force: bool = False, insists: bool = False) -> Announced:
+    """Send what waits for one sink; what stops it is written down, and is no exception here."""
     now = ports.clock.now()
     try:
         if not force and is_disabled(sink):
@@ -183,7 +202,7 @@ async def _with_lease(ports: Ports, name: str, lease: Lease, *, force: bool) -> 
     # As it is now: another process may have sent meanwhile.
     sink = await _reloaded(ports.store, name)
     end = await ports.store.feed_end()
-    if not force and not _is_due(ports.sinks, sink, end, await ports.store.sources()):
+    if not force and not await due(ports, [sink]):
         return _announced(sink, Outcome.NOTHING)
     try:
         sent = await _attempts(ports, sink, lease, force=force)
@@ -211,7 +230,14 @@ async def _attempts(ports: Ports, sink: Sink, lease: Lease, *, force: bool) -> S
         raise PermanentError(exc.message, hint=exc.hint) from exc
 
     async def send() -> Sent:
-        return await kind.send(ports, sink, lease, force=force)
+        limit = asyncio.timeout(TURN_S)
+        try:
+            async with limit:
+                return await kind.send(ports, sink, lease, force=force)
+        except TimeoutError as exc:
+            if not limit.expired():
+                raise
+            raise PermanentError(f"sending did not end within {TURN_S / 3600:g} h") from exc
 
     async def took_something() -> bool:
         """A sink that moved on before it failed has met another failure than the one before."""

@@ -21,7 +21,12 @@ def _export() -> SinkKind:
     from rowen.sinks.export import sink
 
     return SinkKind(
-        send=sink.send, check=sink.check, params=sink.PARAMS, from_beginning=True, stale=sink.stale
+        send=sink.send,
+        check=sink.check,
+        params=sink.PARAMS,
+        from_beginning=True,
+        writes_files=True,
+        stale=sink.stale,
     )
 
 
@@ -29,7 +34,7 @@ def _atom() -> SinkKind:
     from rowen.engine.sink_kind import SinkKind
     from rowen.sinks.atom import sink
 
-    return SinkKind(send=sink.send, check=sink.check, params=sink.PARAMS, stale=sink.stale)
+    return SinkKind(send=sink.send, check=sink.check, params=sink.PARAMS, writes_files=True, stale=sink.stale)
 
 
 def _sheets() -> SinkKind:

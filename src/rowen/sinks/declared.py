@@ -7,7 +7,7 @@
     url = "https://index.example.org/rowen"
     secret = "${INDEX_SECRET}"
 
-Pure. What a kind of sink understands of its settings, that kind says itself.
+Rules, and one question to the store. What a kind of sink understands of its settings, that kind says itself.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from rowen.core.exchange.sink import Sink, SinkEntry
 from rowen.core.params import Param
 from rowen.core.source import Source
 from rowen.errors import ConfigError, did_you_mean
+from rowen.ports.store.sources import Sources
 
 SOURCES = "sources"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -87,6 +88,11 @@ def matching(settings: Mapping[str, Any], sources: Iterable[Source]) -> list[Sou
 def matching_ids(settings: Mapping[str, Any], sources: Iterable[Source]) -> list[int] | None:
     """Their ids; None for all, also for those that come later."""
     return [source.id for source in matching(settings, sources)] if settings.get(SOURCES) else None
+
+
+async def chosen_ids(store: Sources, settings: Mapping[str, Any]) -> list[int] | None:
+    """The same of the sources as they are now; they are many, and not read for a sink that is about all."""
+    return matching_ids(settings, await store.sources()) if settings.get(SOURCES) else None
 
 
 def fingerprint(settings: Mapping[str, Any], sources: Iterable[Source] = ()) -> str:

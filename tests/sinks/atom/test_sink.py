@@ -12,7 +12,7 @@ import pytest
 from rowen.reading import history
 from rowen.sinks.announce import Outcome
 from rowen.sinks.atom import sink as atom
-from tests.support.sinks import SinkWorld, a_sink_world
+from tests.support.sinks import Died, SinkWorld, a_sink_world
 
 pytestmark = pytest.mark.anyio
 NAMES = {"a": "http://www.w3.org/2005/Atom"}
@@ -103,11 +103,11 @@ async def test_a_crash_before_it_was_written_down_repeats_no_entry(
     await world.show(source, a="one")
 
     async def crash(*arguments: Any, **named: Any) -> None:
-        raise KeyboardInterrupt
+        raise Died
 
     with monkeypatch.context() as patched:
         patched.setattr(world.store, "move_sink", crash)
-        with pytest.raises(KeyboardInterrupt):
+        with pytest.raises(Died):
             await world.announce()
     first = ids(path)
     await world.show(source, b="two")

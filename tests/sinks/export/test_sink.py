@@ -29,7 +29,7 @@ from rowen.sinks.announce import Outcome
 from rowen.sinks.export import sink as export
 from rowen.sinks.export.sink import Wanted
 from tests.contract.helpers import LATER, NOW, a_draft, a_run, an_end, ingest
-from tests.support.sinks import SinkWorld, a_sink_world, url
+from tests.support.sinks import Died, SinkWorld, a_sink_world, url
 
 pytestmark = pytest.mark.anyio
 
@@ -276,11 +276,11 @@ async def test_a_crash_before_it_was_written_down_writes_the_same_file_again(
     await world.sink("file", "export", file=str(path))
 
     async def crash(*arguments: Any, **named: Any) -> None:
-        raise KeyboardInterrupt
+        raise Died
 
     with monkeypatch.context() as patched:
         patched.setattr(world.store, "move_sink", crash)
-        with pytest.raises(KeyboardInterrupt):
+        with pytest.raises(Died):
             await world.announce()
     first = path.read_bytes()
     await world.announce()

@@ -28,6 +28,7 @@ from rowen.core.source import Source
 from rowen.engine.ports import Ports
 from rowen.managing import sources
 from rowen.service import serve as orchestrate
+from rowen.sinks.announcer import Announcer
 from tests.support.board_server import ApiServer, an_item, stamp
 from tests.support.fakes import FakeClock
 from tests.support.sheets_server import BOOK, SheetsServer
@@ -98,11 +99,16 @@ class Calendar(FakeClock):
     def __init__(self) -> None:
         super().__init__(BEGIN)
         self.happenings: list[tuple[datetime, int, Any]] = []
+        self.sinks: Announcer | None = None
+        self.loop: asyncio.Task[Any] | None = None
 
     async def sleep(self, seconds: float) -> None:
         if seconds == HEARTBEAT_S:
             await super().sleep(seconds)
             return
+        if self.sinks is not None and asyncio.current_task() is self.loop:
+            # What is sent beside the loop takes real time, and hardly any of the calendar's.
+            await self.sinks.idle()
         self.advance(seconds)
         await asyncio.sleep(0)
 
@@ -230,8 +236,9 @@ class Month:
             self.clock.advance(chance.uniform(30, 600))
 
     async def _serve(self, ports: Ports, end: datetime) -> None:
-        turns = orchestrate.serve(ports, default_every_s=EVERY_H * 3600)
-        async with contextlib.aclosing(turns):
+        self.clock.loop, self.clock.sinks = asyncio.current_task(), Announcer(ports)
+        turns = orchestrate.serve(ports, default_every_s=EVERY_H * 3600, announcer=self.clock.sinks)
+        async with self.clock.sinks, contextlib.aclosing(turns):
             async for _ in turns:
                 self.note_limits()
                 if self.clock.now() >= end:

@@ -17,7 +17,6 @@ from rowen.core.run import Event, Run
 from rowen.core.source import Source
 from rowen.engine.intake import OnEvent
 from rowen.engine.ports import Ports
-from rowen.errors import RowenError
 from rowen.service.attempts import RunResult, run_source
 
 if TYPE_CHECKING:  # a server that was started by its client has none
@@ -42,17 +41,18 @@ class Sync(Protocol):
 
 
 async def alone(ports: Ports, source: Source, *, on_event: OnEvent) -> Ended:
-    """A run of this process; what became visible is sent to the sinks."""
-    from rowen.sinks.announce import announce
+    """A run of this process; what became visible is sent to the sinks, which are waited for a moment."""
+    from rowen.sinks.announcer import Announcer
 
     result = await run_source(ports, source, on_event=on_event)
-    try:
-        for one in await announce(ports):
+    async with Announcer(ports) as announcer:
+        announcer.notify()
+        for name in await announcer.finish():
+            # What a sink did not get is sent with the next run.
+            log.warning("sink %s: still sending", name)
+        for one in announcer.done.values():
             if one.error is not None:
                 log.warning("sink %s: %s", one.sink, one.error.message)
-    except RowenError as exc:
-        # The run is done, and what a sink did not get is sent with the next one.
-        log.warning("sinks were not told: %s", exc.message)
     return result
 
 

@@ -23,7 +23,7 @@ from rowen.config import Config, ServiceConfig
 from rowen.doors.rest import logs
 from rowen.doors.rest.app import create_app
 from rowen.doors.rest.connections import Connections, Limits
-from rowen.engine.leases import orchestrator_lease
+from rowen.engine.leases import Held, orchestrator_lease
 from rowen.engine.ports import Ports
 from rowen.errors import ConfigError
 from rowen.service import serve as orchestrate
@@ -102,12 +102,12 @@ async def serve(ports: Ports, config: Config, service: Service) -> None:
                 f"listening on `{service.address.host}`: other machines could call, and there are no tokens",
                 hint="make one first: `rowen token create NAME --scope read|sync|admin`",
             )
-        if not service.standby:
-            # A second server fails here, before it says that it listens.
-            async with orchestrator_lease(ports):
-                pass
         failure: Exception | None = None
         async with AsyncExitStack() as stack:
+            lead = None
+            if not service.standby:
+                # A second server fails here, before it says that it listens.
+                lead = await stack.enter_async_context(orchestrator_lease(ports))
             queue = await stack.enter_async_context(SyncQueue(ports))
             mounts = service.mounts(queue)
             for life in service.lives(mounts):
@@ -117,7 +117,7 @@ async def serve(ports: Ports, config: Config, service: Service) -> None:
             )
             service.on_start(url_of(listening), is_open)
             try:
-                await _side_by_side(ports, config, service, queue, app, listening)
+                await _side_by_side(ports, config, service, queue, app, listening, lead)
             except Exception as exc:
                 # Raised after the mounted applications ended: their task groups would wrap it.
                 failure = exc
@@ -128,11 +128,17 @@ async def serve(ports: Ports, config: Config, service: Service) -> None:
 
 
 async def _side_by_side(
-    ports: Ports, config: Config, service: Service, queue: SyncQueue, app: ASGIApp, listening: socket.socket
+    ports: Ports,
+    config: Config,
+    service: Service,
+    queue: SyncQueue,
+    app: ASGIApp,
+    listening: socket.socket,
+    lead: Held | None,
 ) -> None:
     server = HttpServer(http_settings(config.service, app))
     answering = asyncio.create_task(server.serve([listening]))
-    looking = asyncio.create_task(_look_after(ports, service, queue))
+    looking = asyncio.create_task(_look_after(ports, service, queue, lead))
     try:
         await asyncio.wait({answering, looking}, return_when=asyncio.FIRST_COMPLETED)
     finally:
@@ -146,13 +152,15 @@ async def _side_by_side(
             task.result()
 
 
-async def _look_after(ports: Ports, service: Service, queue: SyncQueue) -> None:
+async def _look_after(ports: Ports, service: Service, queue: SyncQueue, lead: Held | None) -> None:
     results = orchestrate.serve(
         ports,
         default_every_s=service.every_s,
         standby=service.standby,
         wake=queue.wake,
         run=queue.run_source,
+        announcer=queue.announcer,
+        lead=lead,
     )
     async with aclosing(results):
         async for result in results:

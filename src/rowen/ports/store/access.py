@@ -57,6 +57,10 @@ class Access(Protocol):
         """The longest waiting first."""
         ...
 
+    async def sync_request(self, source_id: int) -> SyncRequest | None:
+        """The one of this source."""
+        ...
+
     async def finish_request(self, request: SyncRequest) -> None:
         """It was carried out. A request that joined it meanwhile stays, as does one that came after it."""
         ...

@@ -56,7 +56,7 @@ def stale(sink: Sink, sources: Sequence[Source]) -> bool:
 
 async def send(ports: Ports, sink: Sink, lease: Lease, *, force: bool) -> Sent:
     settings = parameters.complete(PARAMS, sink.settings)
-    ids = sinks.matching_ids(sink.settings, await ports.store.sources())
+    ids = await sinks.chosen_ids(ports.store, sink.settings)
     end = await ports.store.feed_end()
     older = [atom.Entry(**one) for one in sink.state.get(ENTRIES, ())]
     items, count, cursor = await _newest(ports.store, sink.cursor, ids, settings["limit"])

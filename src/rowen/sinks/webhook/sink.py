@@ -72,7 +72,7 @@ def check(ports: Ports, entry: SinkEntry) -> dict[str, Any]:
 async def send(ports: Ports, sink: Sink, lease: Lease, *, force: bool) -> Sent:
     """Deliver everything after the sink's cursor. Raises what stopped it; what was taken stays taken."""
     settings = parameters.complete(PARAMS, sink.settings)
-    ids = sinks.matching_ids(sink.settings, await ports.store.sources())
+    ids = await sinks.chosen_ids(ports.store, sink.settings)
     end = await ports.store.feed_end()
     size = settings["batch"]
     page = await ports.store.feed(sink.cursor, source_ids=ids, limit=size)

@@ -41,12 +41,29 @@ async def command(call: Call, names: tuple[str, ...], now: bool) -> int:
 
 
 async def after_a_change(ports: Ports, out: Output) -> None:
-    """Send what a command made visible to the sinks. A sink that fails is a warning: the work was done."""
-    from rowen.sinks.announce import announce
+    """Send what a command made visible to the sinks, and wait for them a moment.
 
-    for one in await announce(ports):
+    A sink that fails, or that needs longer, is a warning: the work was done.
+    """
+    from rowen.sinks.announcer import Announcer
+
+    async with Announcer(ports) as announcer:
+        announcer.notify()
+        left = await announcer.finish(lambda busy: out.note(f"sending to {_listed(busy)} ..."))
+        done = list(announcer.done.values())
+    for one in done:
         if one.error is not None:
             out.warn(f"sink `{one.sink}`: {one.error.message}; what it did not get is sent with the next run")
+    for name in left:
+        out.warn(
+            f"sink `{name}`: still sending; the rest is left for the next run",
+            f"`rowen announce {name}` sends it and waits",
+        )
+
+
+def _listed(names: list[str]) -> str:
+    shown = ", ".join(f"`{name}`" for name in names)
+    return f"sink {shown}" if len(names) == 1 else f"sinks {shown}"
 
 
 def _say(out: Output, one: Announced) -> None:

@@ -82,6 +82,10 @@ class Access(Topic):
     def sync_requests(self, db: Transaction) -> list[SyncRequest]:
         return db.all(SyncRequest, "requests_all")
 
+    @reads
+    def sync_request(self, db: Transaction, source_id: int) -> SyncRequest | None:
+        return db.one(SyncRequest, "request_find", source=source_id)
+
     @writes
     def finish_request(self, db: Transaction, request: SyncRequest) -> None:
         db.write("request_delete", source=request.source_id, number=request.number, at=request.requested_at)
