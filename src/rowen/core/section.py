@@ -55,9 +55,6 @@ class Passage:
     hash: bytes
     heading_path: str
     text: str
-    link_share: float = 0.0
-    defines: bool = False
-    form: Form = Form.PROSE
 
     @property
     def embeddable(self) -> str:

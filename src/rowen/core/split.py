@@ -152,12 +152,7 @@ def passages(sections: Iterable[Section]) -> dict[bytes, Passage]:
     """What the sections say, each text once, by hash."""
     return {
         section.passage_hash: Passage(
-            section.passage_hash,
-            join_path(section.heading_path),
-            section.text or section.heading,
-            section.link_share,
-            section.symbol is not None,
-            section.form,
+            section.passage_hash, join_path(section.heading_path), section.text or section.heading
         )
         for section in sections
     }

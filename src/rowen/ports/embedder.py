@@ -18,6 +18,8 @@ class Model:
     dimensions: int
     alpha: float
     """Weight of the vector list when it is fused with keywords; weak models get less."""
+    related_from: float | None = field(default=None, compare=False)
+    """The cosine at which two texts begin to be about one thing; None where that was not measured."""
 
 
 @runtime_checkable

@@ -7,11 +7,13 @@ documents with snippets. A missing embedder never fails a search: it is answered
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 
-from rowen.core.search import rank
+from rowen.core.search import likelihood, rank
 from rowen.core.search.hit import AlsoAt, Answer, Filters, Hit, Place, SearchMode, SectionHit
 from rowen.core.search.query import terms as terms_of
 from rowen.core.search.snippet import snippet
+from rowen.core.search.symbols import fit, is_one_name, last_part, names_in, repaired, slips, words_of
 from rowen.errors import EmbedderUnavailable, UserError
 from rowen.ports.embedder import Embedder
 from rowen.ports.store.search import Search, SearchRequest, SearchResult
@@ -54,6 +56,7 @@ async def search(
             vector=vector,
             model=embedder.model if embedder and vector is not None else None,
             filters=filters,
+            names=names_in(query),
         )
 
     result = await store.search_snapshot(request(keywords=keywords_only or mode is not SearchMode.VECTOR))
@@ -66,13 +69,47 @@ async def search(
             degraded = f"answered from keywords: nothing found has a vector of model `{model.name}` yet"
 
     scores = rank.fuse(result.keyword, result.dense, _alpha(result, embedder, query))
-    groups = rank.group(result.places, scores, limit, terms=terms, per_document=per_document)
+    places, meant = await _with_repair(store, query, filters, result.places)
+    groups = rank.group(places, scores, limit, query=meant, terms=terms, per_document=per_document)
+    nearest = max(result.dense.values(), default=None) if vector is not None else None
+    related_from = embedder.model.related_from if embedder else None
+    topic = (
+        likelihood.on_topic(groups[0].best, terms, nearest=nearest, related_from=related_from)
+        if groups
+        else 0.0
+    )
+    likely = likelihood.likelihoods([one.best for one in groups], topic)
     return Answer(
         query=query,
         mode=SearchMode.KEYWORD if degraded else mode,
         degraded=degraded,
-        hits=tuple(_hit(one, terms) for one in groups),
+        hits=tuple(_hit(one, terms, score) for one, score in zip(groups, likely, strict=True)),
+        corrected=meant if meant != query else None,
+        on_topic=topic,
+        fits=topic >= likelihood.NOTHING_FITS,
     )
+
+
+async def _with_repair(
+    store: Search, query: str, filters: Filters, places: Sequence[Place]
+) -> tuple[Sequence[Place], str]:
+    """The places found, and the name that was meant: another one, when nothing is called as typed."""
+    if not is_one_name(query) or any(place.symbol and fit(place.symbol, query) for place in places):
+        return places, query
+    word = words_of(query)
+    if any(word in place.text.lower() for place in places):
+        return places, query
+    known = await store.symbol_words(shortest=len(word) - slips(word), longest=len(word) + slips(word))
+    near = repaired(query, known)
+    if not near:
+        return places, query
+    found = await store.search_snapshot(
+        SearchRequest(terms=(), vector=None, model=None, filters=filters, names=near)
+    )
+    if not found.places:
+        return places, query
+    meant = min((place.symbol or "" for place in found.places), key=lambda name: (len(name), name))
+    return [*found.places, *places], last_part(meant)
 
 
 async def _vector(embedder: Embedder | None, query: str) -> tuple[bytes | None, str | None]:
@@ -95,7 +132,7 @@ def _alpha(result: SearchResult, embedder: Embedder | None, query: str) -> float
     return rank.alpha_for(embedder.model.alpha, query) if result.keyword else 1.0
 
 
-def _hit(found: rank.Group, terms: list[str]) -> Hit:
+def _hit(found: rank.Group, terms: list[str], score: float) -> Hit:
     place = found.best.place
     return Hit(
         source=place.source,
@@ -104,10 +141,11 @@ def _hit(found: rank.Group, terms: list[str]) -> Hit:
         title=place.title,
         heading_path=place.heading_path,
         snippet=snippet(place.text, terms),
-        score=found.best.score,
+        score=score,
         generation=place.generation,
         fetched_at=place.fetched_at,
         document_id=place.document_id,
+        defines=place.symbol,
         also_at=tuple(
             AlsoAt(document_id=one.document_id, source=one.source, version=one.version, url=_address(one))
             for one in found.also_at
@@ -117,7 +155,7 @@ def _hit(found: rank.Group, terms: list[str]) -> Hit:
                 heading_path=other.place.heading_path,
                 url=_address(other.place),
                 snippet=snippet(other.place.text, terms),
-                score=other.score,
+                score=min(score, score * other.score / found.best.score) if found.best.score else 0.0,
             )
             for other in found.others
         ),

@@ -159,3 +159,29 @@ def test_the_best_title_leads_the_documents_with_the_same_text() -> None:
     twins = [place(1, 1, content_id=7, title="Print"), place(1, 2, content_id=7, title="Queue")]
     (one,) = group(twins, {1: 0.9}, 10, terms=["queue"])
     assert one.best.place.document_id == 2
+
+
+def test_a_list_of_links_stays_found_and_does_not_win() -> None:
+    contents, page = place(1, 100, link_share=90), place(2, 200, link_share=20)
+    assert [g.best.place.document_id for g in group([contents, page], {1: 0.9, 2: 0.5}, limit=10)] == [
+        200,
+        100,
+    ]
+
+
+def test_several_sections_of_a_document_count_together() -> None:
+    places = [place(1, 100), place(2, 200), place(3, 200), place(4, 200)]
+    scores = {1: 0.9, 2: 0.8, 3: 0.7, 4: 0.6}
+    assert [g.best.place.document_id for g in group(places, scores, limit=10)] == [200, 100]
+    alone = group(places, scores, limit=10, per_document=False)
+    assert [g.best.place.passage_id for g in alone] == [1, 2, 3, 4]
+
+
+def test_the_definition_of_the_name_asked_for_comes_first_whatever_mentions_it() -> None:
+    defining = place(1, 100, symbol="asyncio.gather", symbol_kind="function")
+    mentioning = place(2, 200)
+    for scores in ({1: 0.1, 2: 0.9}, {2: 0.9}):
+        found = group([defining, mentioning], scores, limit=10, query="asyncio.gather")
+        assert [g.best.place.document_id for g in found] == [100, 200]
+    other = group([defining, mentioning], {1: 0.1, 2: 0.9}, limit=10, query="something else")
+    assert [g.best.place.document_id for g in other] == [200, 100]

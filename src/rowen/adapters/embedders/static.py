@@ -35,7 +35,13 @@ MAX_CHARACTERS = 8 * MAX_TOKENS
 
 BATCH = 256
 
-MODEL = Model(name="wordllama-l2-supercat-256", digest=WEIGHTS_SHA256[:16], dimensions=256, alpha=0.3)
+MODEL = Model(
+    name="wordllama-l2-supercat-256",
+    digest=WEIGHTS_SHA256[:16],
+    dimensions=256,
+    alpha=0.3,
+    related_from=0.41,
+)
 
 
 class StaticEmbedder:

@@ -123,7 +123,7 @@ PARTS: tuple[Part, ...] = (
     _part(
         "sections",
         "content_id:int position:int level:int parent:int heading:text anchor:text start_at:int end_at:int"
-        " passage_id:int",
+        " passage_id:int link_share:int form:text symbol:text symbol_kind:text symbol_words:text",
         key="content_id position",
     ),
     _part("models", "id:int name:text digest:text dimensions:int"),

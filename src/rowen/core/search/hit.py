@@ -44,6 +44,11 @@ class Place:
     text: str
     content_id: int = 0
     """The same for all documents with this text; 0 where that is not known."""
+    link_share: int = 0
+    """How much of the text is text of links, in percent."""
+    symbol: str | None = None
+    """What the section defines."""
+    symbol_kind: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -75,11 +80,14 @@ class Hit:
     snippet: str
     """Matched words stand between « and »; doors turn them into their own highlight."""
     score: float
+    """How likely it is the answer, from 0 to 1."""
     generation: int
     fetched_at: datetime
     sections: tuple[SectionHit, ...] = ()
     """The other sections of the document that matched."""
     also_at: tuple[AlsoAt, ...] = ()
+    defines: str | None = None
+    """What its section defines: `asyncio.TaskGroup`."""
     document_id: int = 0
     """To read the whole of it."""
 
@@ -91,3 +99,9 @@ class Answer:
     """The mode that answered: `keyword` when vectors were asked for and could not be had."""
     degraded: str | None
     hits: tuple[Hit, ...]
+    corrected: str | None = None
+    """What was looked for in place of a name that nothing has."""
+    on_topic: float = 1.0
+    """How likely the question is about something that the sources speak of, from 0 to 1."""
+    fits: bool = True
+    """False when nothing that was found fits well: the hits are what comes nearest."""

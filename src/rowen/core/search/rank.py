@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import islice
 
 from rowen.core.search.hit import Place
 from rowen.core.search.query import terms as words_of
 from rowen.core.search.snippet import stem
+from rowen.core.search.symbols import Fit, fit
 
 MAX_ALPHA_OTHER_LANGUAGES = 0.3
 """The small models know English best: elsewhere keywords are the better judge."""
@@ -24,6 +24,16 @@ TITLE_WEIGHT = 0.25
 """A page whose title is the question outranks an index that mentions it often."""
 
 
+PROSE_LINKS, LIST_LINKS = 50, 70
+"""From which to which percentage of links a section turns from prose into a list of links."""
+LINKS_WEIGHT = 0.2
+
+NEXT_SECTION = 0.5
+"""How much the next section of a document counts, against the one before it."""
+
+MENTIONED_BONUS = 0.15
+"""For the definition of a name that stands in the question among other words."""
+
 _Text = tuple[int, tuple[int, int] | None]
 """A content, or one place of it."""
 
@@ -32,6 +42,8 @@ _Text = tuple[int, tuple[int, int] | None]
 class Ranked:
     place: Place
     score: float
+    fit: Fit = Fit.NONE
+    """How well what it defines fits the question, where the question is a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +82,7 @@ def group(
     scores: Mapping[int, float],
     limit: int,
     *,
+    query: str = "",
     terms: Sequence[str] = (),
     per_document: bool = True,
 ) -> list[Group]:
@@ -79,13 +92,17 @@ def group(
     address and position, so that the same question has the same answer.
     """
     bonus = cache(lambda title: TITLE_WEIGHT * title_share(title, terms))
+
+    def ranked_place(place: Place) -> Ranked:
+        own = scores.get(place.passage_id, 0.0) * _damping(place.link_share)
+        named = fit(place.symbol, query) if place.symbol and query else Fit.NONE
+        score = (own + bonus(place.title)) / (1 + TITLE_WEIGHT)
+        if named is Fit.MENTIONED:
+            score = min(1.0, score + MENTIONED_BONUS)
+        return Ranked(place, score, named if named > Fit.MENTIONED else Fit.NONE)
+
     ranked = sorted(
-        (
-            Ranked(place, (scores[place.passage_id] + bonus(place.title)) / (1 + TITLE_WEIGHT))
-            for place in places
-            if place.passage_id in scores
-        ),
-        key=_order,
+        (one for one in map(ranked_place, places) if one.fit or one.place.passage_id in scores), key=_order
     )
     texts: dict[_Text, list[Ranked]] = {}
     also_at: dict[_Text, dict[int, Place]] = {}
@@ -104,15 +121,28 @@ def group(
             for seen in sections
         ):
             sections.append(one)
+    # Sorting keeps the order of what is equal.
+    best = sorted(texts.items(), key=lambda item: _worth(item[1]), reverse=True)
     return [
         Group(sections[0], tuple(sections[1:]), tuple(also_at.get(text, {}).values()))
-        for text, sections in islice(texts.items(), limit)
+        for text, sections in best[:limit]
     ]
 
 
-def _order(one: Ranked) -> tuple[float, str, str, str, int]:
+def _worth(sections: Sequence[Ranked]) -> tuple[int, float]:
+    """Of a document: its best section counts in full, each next one less."""
+    return sections[0].fit, sum(one.score * NEXT_SECTION**number for number, one in enumerate(sections))
+
+
+def _damping(link_share: int) -> float:
+    """Lists of links hold many words and answer nothing."""
+    over = (link_share - PROSE_LINKS) / (LIST_LINKS - PROSE_LINKS)
+    return 1.0 - (1.0 - LINKS_WEIGHT) * min(1.0, max(0.0, over))
+
+
+def _order(one: Ranked) -> tuple[int, float, str, str, str, int]:
     place = one.place
-    return -one.score, place.source, place.url, place.version, place.position
+    return -one.fit, -one.score, place.source, place.url, place.version, place.position
 
 
 def _spread(scores: Mapping[int, float]) -> dict[int, float]:

@@ -58,11 +58,20 @@ def search(found: Found, verified: Mapping[str, datetime | None], *, hint: str) 
             same = " | ".join(one_line(one.url, 200) for one in hit.also_at[:SAME_LISTED])
             more = len(hit.also_at) - SAME_LISTED
             lines.append(f"   same text at: {same}" + (f" and {more} more" if more > 0 else ""))
-    values = {"query": found.query, "mode": found.mode.value, "degraded": found.degraded, "hits": hits}
+    values = {
+        "query": found.query,
+        "mode": found.mode.value,
+        "degraded": found.degraded,
+        "corrected": found.corrected,
+        "fits": found.fits,
+        "hits": hits,
+    }
     degraded = f" Degraded: {one_line(found.degraded)}." if found.degraded else ""
     if not hits:
         return Answer(f"Nothing found.{degraded} {hint}", values)
-    head = f"{count(len(hits), 'hit')}, best first.{degraded}"
+    corrected = f" Showing results for `{one_line(found.corrected)}`." if found.corrected else ""
+    fits = "" if found.fits else " Nothing fits well; these come nearest, and may not answer the question."
+    head = f"{count(len(hits), 'hit')}, best first.{corrected}{fits}{degraded}"
     body = quoted("\n".join(lines), whence="quoted from the pages at the addresses in it")
     return Answer(f"{head}\n{body}", {"quoted": f"titles, headings and snippets are {NOTICE}", **values})
 

@@ -38,6 +38,8 @@ class Hit(Shape):
     """Other sections of the document that matched"""
     also_at: list[AlsoAt]
     """Other documents with the same text"""
+    defines: str | None
+    """What the section defines"""
 
 
 class Answer(Shape):
@@ -46,6 +48,12 @@ class Answer(Shape):
     """The mode that answered"""
     degraded: str | None
     """Why vectors were requested and could not be used"""
+    corrected: str | None
+    """The name that was looked for in place of a mistyped one"""
+    on_topic: Annotated[float, Rounded(4)]
+    """How likely the question is about something that the sources speak of"""
+    fits: bool
+    """False when nothing fits well, and the hits are what comes nearest"""
     hits: list[Hit]
 
 

@@ -18,6 +18,8 @@ class SearchRequest:
     """The query's vector under `model`. None: no vector list."""
     model: Model | None
     filters: Filters
+    names: Sequence[str] = ()
+    """Symbols to look up, by their words (`core/search/symbols.py`)."""
     depth: int = 200
     """How many visible passages each list should hold."""
 
@@ -28,12 +30,16 @@ class SearchResult:
     """Passage id to score, higher is better."""
     dense: Mapping[int, float]
     places: Sequence[Place]
-    """Every visible place of every ranked passage."""
+    """Every visible place of every ranked passage, and those that define one of the names."""
 
 
 class Search(Protocol):
     async def search_snapshot(self, request: SearchRequest) -> SearchResult:
         """Rank by keyword and by vector inside one snapshot, visible sections only."""
+        ...
+
+    async def symbol_words(self, *, shortest: int, longest: int) -> list[str]:
+        """The words by which symbols are looked up, of these lengths."""
         ...
 
     async def document_sections(self, document_id: int) -> list[Place]: ...

@@ -181,8 +181,14 @@ CREATE TABLE sections (
   start_at   integer NOT NULL,
   end_at     integer NOT NULL,
   passage_id bigint NOT NULL REFERENCES passages (id),
+  link_share smallint NOT NULL DEFAULT 0, -- in percent
+  form       text NOT NULL DEFAULT 'prose',
+  symbol       text,
+  symbol_kind  text,
+  symbol_words text COLLATE "C",
   PRIMARY KEY (content_id, position)
 );
+CREATE INDEX sections_by_symbol ON sections (symbol_words) WHERE symbol_words IS NOT NULL;
 CREATE INDEX sections_by_passage ON sections (passage_id);
 
 CREATE TABLE models (

@@ -251,7 +251,7 @@ CREATE TABLE sections (
   anchor     TEXT,
   start_at   INTEGER NOT NULL,
   end_at     INTEGER NOT NULL,
-  passage_id INTEGER NOT NULL REFERENCES passages (id),
+  passage_id INTEGER NOT NULL REFERENCES passages (id), link_share INTEGER NOT NULL DEFAULT 0, form TEXT NOT NULL DEFAULT 'prose', symbol TEXT, symbol_kind TEXT, symbol_words TEXT,
   PRIMARY KEY (content_id, position)
 ) WITHOUT ROWID;
 
@@ -376,5 +376,7 @@ CREATE INDEX run_shares_by_run ON run_shares (run_id);
 CREATE INDEX runs_by_source ON runs (source_id, id);
 
 CREATE INDEX sections_by_passage ON sections (passage_id);
+
+CREATE INDEX sections_by_symbol ON sections (symbol_words) WHERE symbol_words IS NOT NULL;
 
 CREATE INDEX vectors_by_model ON vectors (model_id, id);

@@ -78,6 +78,10 @@ async def perform(
         return answer
     if answer.degraded:
         out.warn(answer.degraded)
+    if answer.corrected:
+        out.line(f"showing results for {clean(answer.corrected)}")
+    if answer.hits and not answer.fits:
+        out.line("nothing fits well; nearest:")
     for number, hit in enumerate(answer.hits, 1):
         if number > 1:
             out.line("")

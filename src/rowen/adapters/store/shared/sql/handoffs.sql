@@ -157,7 +157,7 @@ SELECT id FROM contents WHERE id IN list(:ids) AND NOT sectioned ORDER BY id;
 
 -- name: sections_insert
 -- Places in contents.
-COPY sections (content_id, position, level, parent, heading, anchor, start_at, end_at, passage_id) FROM STDIN;
+COPY sections (content_id, position, level, parent, heading, anchor, start_at, end_at, passage_id, link_share, form, symbol, symbol_kind, symbol_words) FROM STDIN;
 
 -- name: contents_sectioned
 -- Their sections are complete.

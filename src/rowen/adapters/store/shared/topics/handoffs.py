@@ -20,7 +20,8 @@ from rowen.core.document import Draft, Validators
 from rowen.core.handoff import Ending, Handoff, HandoffStatus, Reason, attempts_kept, reopen_reason
 from rowen.core.lease import Lease
 from rowen.core.run import Run
-from rowen.core.section import Passage
+from rowen.core.search.symbols import words_of
+from rowen.core.section import Passage, Section
 from rowen.ports.dispatcher import INGEST, ingest_payload
 from rowen.ports.embedder import Model
 from rowen.ports.store.handoffs import Ingested, Settled, Staged, Waiting
@@ -303,12 +304,21 @@ def _store_sections(db: Transaction, ingested: Sequence[Ingested], passages: Map
                 section.start,
                 section.end,
                 passages[section.passage_hash],
+                round(section.link_share * 100),
+                section.form.value,
+                *_symbol(section),
             )
             for content_id in missing
             for section in trees[content_id]
         ),
     )
     db.write("contents_sectioned", ids=missing)
+
+
+def _symbol(section: Section) -> tuple[str | None, str | None, str | None]:
+    if section.symbol is None:
+        return None, None, None
+    return section.symbol.name, section.symbol.kind, words_of(section.symbol.name)
 
 
 def _staged(row: Row, links: tuple[str, ...], attempts: int) -> Staged:

@@ -23,6 +23,8 @@ from rowen.ports.store.search import SearchRequest, SearchResult
 DEEPER = 8
 """How much further a list is read when its visible part was too short."""
 
+MOST_DEFINITIONS = 200
+
 Ranked = list[tuple[int, float]]
 """Passages with their scores, best first."""
 
@@ -60,11 +62,16 @@ class Search(Topic):
                 nearest = self._nearest(db, model_id, request.model, request.vector)
                 dense = _visible(db, request, nearest, rows)
         ranked = {passage_id for passage_id, _ in (*keyword, *dense)}
-        return SearchResult(
-            keyword=dict(keyword),
-            dense=dict(dense),
-            places=_with_text(db, [row for passage_id in ranked for row in rows[passage_id]]),
-        )
+        places = [row for passage_id in ranked for row in rows[passage_id]]
+        if request.names:
+            # A definition may say little else, and be far down in both lists.
+            seen = {(row[1], row[10]) for row in places}
+            places += [row for row in _defining(db, request) if (row[1], row[10]) not in seen]
+        return SearchResult(keyword=dict(keyword), dense=dict(dense), places=_with_text(db, places))
+
+    @reads
+    def symbol_words(self, db: Transaction, *, shortest: int, longest: int) -> list[str]:
+        return [row[0] for row in db.rows("symbol_words", shortest=shortest, longest=longest)]
 
     @reads
     def document_sections(self, db: Transaction, document_id: int) -> list[Place]:
@@ -100,6 +107,13 @@ def _visible(db: Transaction, request: SearchRequest, ranking: Ranking, rows: di
         thorough = True
 
 
+def _defining(db: Transaction, request: SearchRequest) -> list[Row]:
+    passing = _passing(db, request.filters)
+    shortest_first = " ORDER BY length(s.symbol), d.id LIMIT :most"
+    statement = db.queries.text("symbol_places") + passing.conditions + shortest_first
+    return db.query(statement, {**passing.values, "names": list(request.names), "most": MOST_DEFINITIONS})
+
+
 def _passing(db: Transaction, filters: Filters) -> Among:
     conditions = ""
     values: dict[str, Any] = {}
@@ -132,5 +146,5 @@ def _with_text(db: Transaction, rows: list[Row]) -> list[Place]:
 
 
 def _place(row: Row, heading_path: str, text: str) -> Place:
-    *place, anchor, content_id = row
-    return value_in(Place, (*place, heading_path, anchor, text, content_id))
+    *place, anchor, content_id, link_share, symbol, kind = row
+    return value_in(Place, (*place, heading_path, anchor, text, content_id, link_share, symbol, kind))

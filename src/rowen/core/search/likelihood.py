@@ -1,0 +1,67 @@
+"""How likely a hit is the answer: scores that can be compared between questions.
+
+The ranking orders what was found, and its best is the best however bad it is. Here the order stays, and each
+hit gets the share of questions for which such a hit was the judged answer. The weights were fitted by
+`benchmarks/judge.py --fit` on judged questions about two manuals and on questions about other things.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+
+from rowen.core.search.hit import Place
+from rowen.core.search.rank import Ranked
+from rowen.core.search.snippet import stem
+from rowen.core.search.symbols import Fit
+
+NOTHING_FITS = 0.7
+"""Below this, a question is more likely about something that no source speaks of."""
+
+_MAX_CHARS = 20_000
+_WORD = re.compile(r"[^\W_]+")
+# Of the nearest vector, beyond where the model calls texts related, and of the words found in the best hit.
+_BY_VECTOR, _BY_WORDS = 9.5, 2.6
+_BY_WORDS_ALONE = (-1.5, 5.0)
+# Of a hit among those of a question that something answers.
+_RIGHT, _RANKED, _NAMED, _FIRST = -5.3, 4.0, 4.6, 2.2
+
+
+def coverage(place: Place, terms: Sequence[str]) -> float:
+    """The share of the words looked for that a hit has in its title, headings or text."""
+    wanted = {stem(term) for term in terms}
+    text = f"{place.title} {place.heading_path} {place.text[:_MAX_CHARS]}".lower()
+    said = {stem(word) for word in _WORD.findall(text)}
+    return len(wanted & said) / len(wanted) if wanted else 0.0
+
+
+def on_topic(
+    best: Ranked, terms: Sequence[str], *, nearest: float | None, related_from: float | None
+) -> float:
+    """How likely the question is about something that the sources speak of.
+
+    `nearest` is the cosine of the nearest passage; from `related_from` on, it means something to the model.
+    """
+    if best.fit > Fit.MENTIONED:
+        return 1.0
+    covered = coverage(best.place, terms)
+    if nearest is None or related_from is None:
+        constant, weight = _BY_WORDS_ALONE
+        return _logistic(constant + weight * covered)
+    return _logistic(_BY_VECTOR * (nearest - related_from) + _BY_WORDS * covered)
+
+
+def likelihoods(ranked: Sequence[Ranked], topic: float) -> list[float]:
+    """One for each hit, none above the one before it."""
+    found: list[float] = []
+    for number, one in enumerate(ranked):
+        right = _logistic(
+            _RIGHT + _RANKED * one.score + _NAMED * (one.fit > Fit.MENTIONED) + _FIRST * (number == 0)
+        )
+        found.append(min([topic * right, *found[-1:]]))
+    return found
+
+
+def _logistic(value: float) -> float:
+    return 1.0 / (1.0 + math.exp(-value))

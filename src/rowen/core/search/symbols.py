@@ -1,0 +1,103 @@
+"""Names of what is defined: how a question names one, and how well a definition fits it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from enum import IntEnum
+
+_SEPARATOR = re.compile(r"::|->|[.#/\\]")
+_MARKS = re.compile(r"[\W_]+")
+_CALL = re.compile(r"\(.*\)?$")
+# A word that is written as no word of a sentence is: with marks inside, or a capital after a small letter.
+_NAME = re.compile(
+    r"\w+(?:(?:::|->|[.#])\w+)+|\w*[a-z0-9]_\w+|_+\w+|[A-Z]+_\w+|[A-Za-z]*[a-z][A-Z]\w*|--?[a-z][\w-]+|\w+(?=\(\))"
+)
+MIN_REPAIRED = 4
+MAX_REPAIRED = 8
+MAX_WORDS = 6
+"""A longer question is a sentence, and not the name of something."""
+
+
+class Fit(IntEnum):
+    """How well a symbol fits a question; more is better."""
+
+    NONE = 0
+    MENTIONED = 1
+    """The question names it, among other words."""
+    WORDS = 2
+    """The question is its last part, written as words or in other letters."""
+    LAST_PART = 3
+    PARTS = 4
+    """The question is the end of its name: `TaskGroup.create_task`."""
+    FULL = 5
+
+
+def words_of(name: str) -> str:
+    """What a symbol is looked up by: `asyncio.TaskGroup.create_task` by `createtask`."""
+    return _folded(last_part(name))
+
+
+def last_part(name: str) -> str:
+    """`create_task` of `asyncio.TaskGroup.create_task`."""
+    parts = [part for part in _SEPARATOR.split(_CALL.sub("", name.strip())) if part]
+    return parts[-1] if parts else name
+
+
+def names_in(query: str) -> list[str]:
+    """The words by which a question may name symbols."""
+    found: dict[str, None] = {}
+    plain = query.strip().strip("`'\"")
+    if len(plain.split()) <= MAX_WORDS:
+        found[words_of(plain) if " " not in plain else _folded(plain)] = None
+    for name in _NAME.findall(query):
+        found[words_of(name)] = None
+    found.pop("", None)
+    return list(found)
+
+
+def fit(symbol: str, query: str) -> Fit:
+    plain = _CALL.sub("", query.strip().strip("`'\""))
+    named, wanted = _dotted(symbol), _dotted(plain)
+    if wanted == named:
+        return Fit.FULL
+    if named.endswith("." + wanted):
+        return Fit.PARTS if "." in wanted else Fit.LAST_PART
+    words = words_of(symbol)
+    if words == _folded(plain):
+        return Fit.WORDS
+    mentioned = [name for name in _NAME.findall(query) if words_of(name) == words]
+    return Fit.MENTIONED if any(_fits(named, name) for name in mentioned) else Fit.NONE
+
+
+def is_one_name(query: str) -> bool:
+    """A question of one word, long enough that a slip in it can be told from another word."""
+    return len(query.split()) == 1 and len(words_of(query)) >= MIN_REPAIRED
+
+
+def repaired(query: str, known: Sequence[str]) -> list[str]:
+    """The known words of symbols that a mistyped name may mean, the nearest ones."""
+    from rapidfuzz import process  # 100 ms to import, and few questions need it
+    from rapidfuzz.distance import OSA
+
+    word = words_of(query)
+    found = process.extract(word, known, scorer=OSA.distance, score_cutoff=slips(word), limit=None)
+    least = min((distance for _, distance, _ in found), default=0)
+    return sorted(name for name, distance, _ in found if distance == least)[:MAX_REPAIRED]
+
+
+def slips(word: str) -> int:
+    return 1 if len(word) < 8 else 2
+
+
+def _fits(named: str, name: str) -> bool:
+    dotted = _dotted(_CALL.sub("", name))
+    return named == dotted or named.endswith("." + dotted) or "." not in dotted
+
+
+def _dotted(name: str) -> str:
+    return _SEPARATOR.sub(".", name).lower()
+
+
+def _folded(text: str) -> str:
+    return _MARKS.sub("", text).lower()

@@ -1,0 +1,69 @@
+"""Names in questions, and how well a definition fits them."""
+
+from __future__ import annotations
+
+import pytest
+
+from rowen.core.search.symbols import Fit, fit, is_one_name, last_part, names_in, repaired, words_of
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("asyncio.TaskGroup.create_task", "createtask"),
+        ("TaskGroup", "taskgroup"),
+        ("std::vector::push_back", "pushback"),
+        ("String#split", "split"),
+        ("open()", "open"),
+        ("--no-cache", "nocache"),
+        ("object.__init__", "init"),
+        ("work_mem", "workmem"),
+        ("", ""),
+    ],
+)
+def test_a_symbol_is_looked_up_by_the_words_of_its_last_part(name: str, words: str) -> None:
+    assert words_of(name) == words
+
+
+def test_a_short_question_may_be_a_name_written_as_words() -> None:
+    assert names_in("get effective level") == ["geteffectivelevel"]
+
+
+def test_names_are_found_in_a_sentence_by_how_they_are_written() -> None:
+    question = "why does asyncio.gather() with return_exceptions swallow a KeyError and --verbose not help"
+    assert names_in(question) == ["gather", "returnexceptions", "keyerror", "verbose"]
+    assert names_in("how do I read a file line by line in a loop that never ends") == []
+
+
+@pytest.mark.parametrize(
+    ("symbol", "query", "expected"),
+    [
+        ("asyncio.gather", "asyncio.gather", Fit.FULL),
+        ("asyncio.gather", "`asyncio.gather(*aws)`", Fit.FULL),
+        ("asyncio.TaskGroup.create_task", "taskgroup.create_task", Fit.PARTS),
+        ("asyncio.TaskGroup", "TaskGroup", Fit.LAST_PART),
+        ("asyncio.TaskGroup", "task group", Fit.WORDS),
+        ("asyncio.gather", "when does asyncio.gather() raise", Fit.MENTIONED),
+        ("other.gather", "when does asyncio.gather() raise", Fit.NONE),
+        ("asyncio.gather", "gathering", Fit.NONE),
+    ],
+)
+def test_how_well_a_symbol_fits(symbol: str, query: str, expected: Fit) -> None:
+    assert fit(symbol, query) is expected
+
+
+def test_a_slip_is_repaired_to_the_nearest_name_and_not_to_a_far_one() -> None:
+    known = ["exitcode", "encode", "gather", "create"]
+    assert repaired("exictode", known) == ["exitcode"]
+    assert repaired("gahter", known) == ["gather"]
+    assert repaired("something", known) == []
+
+
+def test_only_one_word_that_is_long_enough_is_repaired() -> None:
+    assert is_one_name("exictode")
+    assert not is_one_name("abs")
+    assert not is_one_name("two words")
+
+
+def test_the_last_part_of_a_name_keeps_its_writing() -> None:
+    assert last_part("asyncio.TaskGroup.create_task()") == "create_task"
