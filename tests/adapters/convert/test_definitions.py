@@ -52,8 +52,8 @@ def _sections(page: str) -> list[Section]:
 def test_definitions_of_sphinx_have_their_anchor_kind_name_and_place() -> None:
     found = [(s.symbol, s.anchor, " › ".join(s.heading_path)) for s in _sections(SPHINX) if s.symbol]
     assert found == [
-        (("aio.Group", "class"), "aio.Group", "Tasks › aio.Group()"),
-        (("aio.Group.start", "method"), "aio.Group.start", "Tasks › aio.Group() › start()"),
+        (("aio.Group", "class"), "aio.Group", "Tasks › aio.Group"),
+        (("aio.Group.start", "method"), "aio.Group.start", "Tasks › aio.Group › start()"),
         (("--quiet", "option"), "cmdoption-q", "Tasks › --quiet"),
         (("jar", "term"), "term-jar", "Tasks › jar"),
     ]
@@ -61,7 +61,7 @@ def test_definitions_of_sphinx_have_their_anchor_kind_name_and_place() -> None:
 
 def test_text_after_a_definition_belongs_to_what_stands_around_it() -> None:
     own = {s.text: s.heading_path[-1] for s in _sections(SPHINX)}
-    assert own["More of the group."] == "aio.Group()"
+    assert own["More of the group."] == "aio.Group"
     assert own["After."] == "Tasks"
 
 
@@ -93,3 +93,9 @@ def test_a_heading_takes_the_id_of_the_box_it_opens_and_of_no_other() -> None:
     <div id="box"><p>First said.</p><h2>Two</h2></div><div id="content"><h2>Three</h2></div></main>"""
     assert [(s.heading, s.anchor) for s in _sections(page)] == [
         ("T", None), ("One", "wrapper-a"), ("Two", None), ("Three", None)]  # fmt: skip
+
+
+def test_the_entries_of_an_index_define_nothing() -> None:
+    page = """<main><h1>Index</h1><div class="index">
+    <dl><dt id="ientry-1">work_mem, <a href="m">Memory</a></dt></dl></div></main>"""
+    assert not [s for s in _sections(page) if s.symbol]

@@ -22,6 +22,7 @@ _KINDS = {
     "varname": "setting", "structfield": "field", "literal": "value", "command": "command", "type": "type",
     "classname": "class", "function": "function", "option": "option", "symbol": "symbol", "filename": "file",
 }  # fmt: skip
+_INDEX = ".index, .indexdiv, .indextable, .genindextable"
 _NAMES_OF_OPTIONS = ("-", "/")
 
 
@@ -52,7 +53,7 @@ def reshape_definitions(lists: list[tuple[Element, Place]]) -> None:
 def _definitions(outer: Element, place: Place) -> dict[Element, Definition]:
     """What the terms of a list define, where they have an address or are lists of names by their kind."""
     classes = (outer.attr("class") or "").split()
-    if not _DEFINES_NOTHING.isdisjoint(classes):
+    if not _DEFINES_NOTHING.isdisjoint(classes) or outer.closest(_INDEX) is not None:
         return {}
     kind = _kind_of_list(classes)
     terms = [node for node in _entries(outer) if node.tag == "dt"]
@@ -85,7 +86,7 @@ def _definition(term: Element, anchor: str, kind: str, place: Place) -> Definiti
         called = "".join("".join(part.text.split()) for part in term.select(".sig-prename, .sig-name"))
         is_id = kind != "option" and called and anchor.endswith(called.rpartition(".")[2])
         name = anchor if is_id else called or anchor
-        return place.definition(anchor, kind or "term", name, signature_of(term), code=True)
+        return place.definition(anchor, kind or "term", name, signature_of(term))
     codes = term.select("code, tt, kbd")
     words = signature_of(term)
     if not codes:
@@ -95,7 +96,7 @@ def _definition(term: Element, anchor: str, kind: str, place: Place) -> Definiti
     name = max(options, key=len).partition("=")[0] if options else names[0]
     if not kind:
         kind = next((_KINDS[one] for one in (codes[0].attr("class") or "").split() if one in _KINDS), "term")
-    return place.definition(anchor, kind, name, words, code=True)
+    return place.definition(anchor, kind, name, words)
 
 
 def _as_sections(outer: Element, definitions: dict[Element, Definition], place: Place) -> None:

@@ -39,6 +39,6 @@ def _define(signature: Element, place: Place) -> Element | None:
     target = signature.select_one("a[id]")
     anchor = (target.attr("id") or "") if target is not None else ""
     kind = {"function": "function", "structfield": "field"}.get(named.attr("class") or "", "operator")
-    definition = place.definition(anchor, kind, name, signature_of(signature), code=True)
+    definition = place.definition(anchor, kind, name, signature_of(signature))
     open_section(signature, definition, place)
     return definition.end()

@@ -15,6 +15,7 @@ MAX_LEVEL = 6
 _USABLE = re.compile(r"[^\s{}<>]{1,200}")
 _KIND = re.compile(r"[a-z]{1,20}")
 _TITLE_CHARS = 120
+_CALLED = frozenset(("function", "method", "classmethod", "staticmethod", "macro", "constructor"))
 # Characters for private use stand for the mark until the page is Markdown: a comment would not get that far.
 _OPEN, _CLOSE = "\uf8f0", "\uf8f1"
 _MARK = f"{_OPEN}[^{_CLOSE}]*{_CLOSE}\n*"
@@ -49,15 +50,13 @@ class Place(NamedTuple):
     def inside(self, definition: Definition) -> Place:
         return Place(min(self.level + 1, MAX_LEVEL), definition.name)
 
-    def definition(
-        self, anchor: str, kind: str, name: str, signature: str, *, code: bool = False
-    ) -> Definition:
+    def definition(self, anchor: str, kind: str, name: str, signature: str) -> Definition:
         """`name` is the name in full; a method is called without its class, which stands above it."""
         title = name
         for separator in (".", "::", "#"):
             if self.around and name.startswith(self.around + separator):
                 title = name[len(self.around) + len(separator) :]
-        if code and "(" in signature and not signature.startswith("("):
+        if kind in _CALLED and "(" in signature and not title.endswith(")"):
             title += "()"
         title = title if len(title) <= _TITLE_CHARS else f"{title[: _TITLE_CHARS - 1]}…"
         says_more = signature not in (title, name)
