@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import math
+import re
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from rowen.core.document import Validators
+from rowen.core.rules.left_out import SITEMAP_TOO_LONG, SITEMAP_UNREAD
 from rowen.core.web import urls
 from rowen.engine.intake import Intake
 from rowen.errors import PermanentError, ServerFailed, TransientError, Unfetchable, Unparseable
@@ -25,7 +28,9 @@ from rowen.ports.fetcher import Request, Response
 from rowen.ports.store.documents import Documents, Listing
 
 MAX_SITEMAPS = 200
+"""So many files are read for a source, and no further one once there are as many addresses as count."""
 ABSENT = frozenset({404, 410})
+_LIKE_A_SITEMAP = re.compile(rb"<(?:\w+:)?(?:urlset|sitemapindex)\b")
 
 
 class SiteFiles:
@@ -136,31 +141,43 @@ class SiteFiles:
 
     # sitemaps
 
-    async def sitemaps(self, location: str, robots: Robots | None) -> list[str]:
-        """Every address that the sitemaps of the location's host name."""
-        host = urls.host_of(location)
-        named = [urls.normalise(url, location) for url in (robots.sitemaps if robots else ())]
-        waiting = [url for url in named if url] or [urls.origin_of(location) + "/sitemap.xml"]
-        seen: set[str] = set()
-        found: dict[str, None] = {}
-        while waiting and len(seen) < MAX_SITEMAPS:
-            url = waiting.pop(0)
-            if url in seen or urls.host_of(url) != host:
-                continue
-            seen.add(url)
-            payload = await self._sitemap(url)
-            found.update(dict.fromkeys(payload["urls"]))
-            waiting += payload["children"]
-        # A sitemap that was not read may name any page.
-        self.complete = self.complete and not waiting
-        return list(found)
+    async def sitemaps(self, location: str, robots: Robots | None, *, max_urls: int = 0) -> list[str]:
+        """The addresses that the sitemaps of the location's host name, in their order.
 
-    async def _sitemap(self, url: str) -> dict[str, Any]:
+        At most `sitemap.MAX_URLS`, or `max_urls` if that is more; what is left out is counted.
+        """
+        host, ignored = urls.host_of(location), self._intake.counters.ignored
+        limit = max(max_urls, sitemap.MAX_URLS)
+        given = [urls.normalise(url, location) for url in (robots.sitemaps if robots else ())]
+        guess = urls.origin_of(location) + "/sitemap.xml"
+        waiting = deque([url for url in given if url] or [guess])
+        met = set(waiting)
+        read = 0
+        found: dict[str, None] = {}
+        while waiting and read < MAX_SITEMAPS and len(found) < limit:
+            url = waiting.popleft()
+            if urls.host_of(url) != host:
+                ignored["sitemap_of_another_host"] += 1
+                continue
+            read += 1
+            payload = await self._sitemap(url, limit, named=bool(given) or url != guess)
+            found.update(dict.fromkeys(payload["urls"]))
+            ignored[SITEMAP_TOO_LONG] += payload.get("left_out", 0)
+            children = [child for child in dict.fromkeys(payload["children"]) if child not in met]
+            met.update(children)
+            waiting += children
+        listed = list(found)
+        ignored[SITEMAP_TOO_LONG] += len(listed[limit:])
+        ignored[SITEMAP_UNREAD] += len(waiting)
+        return listed[:limit]
+
+    async def _sitemap(self, url: str, max_urls: int, *, named: bool) -> dict[str, Any]:
+        """`named` says that robots.txt or another sitemap names it: it is not a guess."""
         nothing: dict[str, Any] = {"urls": [], "children": []}
         remembered = self.remembered.get(url)
         as_before = dict(remembered.payload) if remembered else nothing
         try:
-            response = await self._ask(url)
+            response = await self._ask(url, first_bytes=sitemap.MAX_BYTES)
             if response.status == 304 and remembered is not None:
                 await self._still_stands(remembered, response)
                 return as_before
@@ -168,16 +185,23 @@ class SiteFiles:
                 return nothing
             if response.status != 200:
                 raise Unfetchable(f"sitemap `{url}`: {response.status} from the server", url=url)
-            parsed = sitemap.parse(response.body, base=url)
+            parsed = await asyncio.to_thread(sitemap.parse, response.body, base=url, max_urls=max_urls)
         except Unparseable as exc:
-            # Many sites answer any address with a page; that is no sitemap, and no reason to stop.
             if remembered is not None:
                 self._incomplete(url, exc)
+            elif named or _LIKE_A_SITEMAP.search(response.body[:1_000]):
+                self._intake.counters.ignored[SITEMAP_UNREAD] += 1
+                self.hint = "; ".join(filter(None, (self.hint, exc.message)))
+            # Many sites answer any address with a page; that is no sitemap, and no reason to stop.
             return as_before
         except (TransientError, PermanentError) as exc:
             self._incomplete(url, exc)
             return as_before
-        payload = {"urls": list(parsed.urls), "children": list(parsed.children)}
+        payload = {
+            "urls": list(parsed.urls),
+            "children": list(parsed.children),
+            "left_out": parsed.left_out,
+        }
         await self._remember(url, response.validators, payload)
         return payload
 

@@ -1,21 +1,28 @@
 """Read a sitemap: XML (`urlset`, `sitemapindex`), or plain text with one address a line; gzipped or not.
 
-A sitemap is read whole or not at all: a page counts as reachable because it is listed, so half a list would
-drop the other half. Declarations (`<!DOCTYPE`, entities) are refused before they can grow.
+The file is read piece by piece, so that its size unpacked costs no memory. Up to a bound everything counts;
+what lies behind the bound is counted and left out, and the same file is cut at the same place each time.
+A file that breaks off or is malformed is no sitemap at all: a page counts as reachable because it is listed,
+so half a list would drop the other half. Declarations (`<!DOCTYPE`, entities) are refused before they grow.
 """
 
 from __future__ import annotations
 
+import codecs
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from xml.parsers import expat
 
 from rowen.core.web import urls
 from rowen.errors import Unparseable
 
-MAX_URLS = 50_000
+MAX_URLS = 200_000
+"""Addresses of one file that count: four times what the standard allows."""
 MAX_BYTES = 50_000_000
+"""What is read of a file, packed and unpacked; the standard allows as much."""
 
+_PIECE = 65_536
 _GZIP_MAGIC = b"\x1f\x8b"
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 
@@ -26,86 +33,153 @@ class Sitemap:
     """Pages. When they were last modified is not read."""
     children: tuple[str, ...] = ()
     """Further sitemaps, of an index."""
+    left_out: int = 0
+    """Addresses behind the bound; one that stands for all where the file was not read to its end."""
 
 
-def parse(body: bytes, *, base: str | None = None) -> Sitemap:
+def parse(body: bytes, *, base: str | None = None, max_urls: int = MAX_URLS) -> Sitemap:
     """Addresses come out normalised, each once, in the order of the file. Raises `Unparseable`.
 
     `base` is the sitemap's own address: it names the file in errors and completes relative addresses, which
     the standard forbids and sites use.
     """
     name = f"sitemap `{base}`" if base else "sitemap"
-    if body[:2] == _GZIP_MAGIC:
-        body = _gunzip(body, name)
-    if len(body) > MAX_BYTES:
-        raise Unparseable(f"{name}: {len(body)} bytes, more than {MAX_BYTES}", bytes=len(body))
-    if body[:2] in _BYTE_ORDER_MARKS or body.removeprefix(_BYTE_ORDER_MARKS[0]).lstrip()[:1] == b"<":
-        return _Reader(name, base).read(body)
-    return _read_lines(body, name)
+    pieces = _unpacked(body, name) if body[:2] == _GZIP_MAGIC else _pieces(body)
+    first = next(pieces, b"")
+    reader = _Xml if _is_xml(first) else _Lines
+    found = reader(name, base, max_urls)
+    size = len(first)
+    found.feed(first)
+    for piece in pieces:
+        if size + len(piece) > MAX_BYTES:
+            return found.cut_off()
+        size += len(piece)
+        found.feed(piece)
+    # A server's body that is as long as we read of it goes on behind that.
+    return found.cut_off() if len(body) >= MAX_BYTES else found.close()
 
 
-def _gunzip(body: bytes, name: str) -> bytes:
-    parts: list[bytes] = []
-    size = 0
-    while body:
+def _is_xml(start: bytes) -> bool:
+    return start[:2] in _BYTE_ORDER_MARKS or start.removeprefix(_BYTE_ORDER_MARKS[0]).lstrip()[:1] == b"<"
+
+
+def _pieces(body: bytes) -> Iterator[bytes]:
+    for start in range(0, len(body), _PIECE):
+        yield body[start : start + _PIECE]
+
+
+def _unpacked(body: bytes, name: str) -> Iterator[bytes]:
+    rest = memoryview(body)
+    while rest:
         decoder = zlib.decompressobj(wbits=31)
-        try:
-            part = decoder.decompress(body, MAX_BYTES + 1 - size)
-        except zlib.error as exc:
-            raise Unparseable(f"{name}: broken gzip data") from exc
-        size += len(part)
-        if size > MAX_BYTES:
-            raise Unparseable(f"{name}: more than {MAX_BYTES} bytes when unpacked", bytes=size)
-        if not decoder.eof:
-            raise Unparseable(f"{name}: gzip data cut short after {size} bytes", bytes=size)
-        parts.append(part)
+        while not decoder.eof:
+            packed = decoder.unconsumed_tail or rest[:_PIECE]
+            if not decoder.unconsumed_tail:
+                rest = rest[_PIECE:]
+            if not packed:
+                if len(body) >= MAX_BYTES:
+                    return
+                raise Unparseable(f"{name}: gzip data cut short")
+            try:
+                piece = decoder.decompress(packed, _PIECE)
+            except zlib.error as exc:
+                raise Unparseable(f"{name}: broken gzip data") from exc
+            if piece:
+                yield piece
         # Padding after the last member is common; anything else is another member.
-        body = decoder.unused_data.lstrip(b"\0")
-    return b"".join(parts)
+        rest = memoryview((decoder.unused_data + bytes(rest)).lstrip(b"\0"))
 
 
-def _read_lines(body: bytes, name: str) -> Sitemap:
-    try:
-        text = body.decode("utf-8-sig")
-    except UnicodeDecodeError as exc:
-        raise Unparseable(f"{name}: neither XML nor UTF-8 text") from exc
-    found: dict[str, None] = {}
-    for number, line in enumerate(text.splitlines(), start=1):
-        line = line.strip()
-        if not line or line.startswith("#"):
-            continue
-        url = urls.normalise(line)
-        if url is None:
-            raise Unparseable(f"{name}: line {number} is not an http or https address", line=number)
-        found.setdefault(url)
-        if len(found) > MAX_URLS:
-            raise Unparseable(f"{name}: more than {MAX_URLS} addresses")
-    if not found:
-        raise Unparseable(f"{name}: no address in it")
-    return Sitemap(urls=tuple(found))
+class _Found:
+    """Addresses, as far as they count."""
 
-
-class _Reader:
-    """Walks the XML once. Prefixes are ignored; places are not: `image:loc` is not a page."""
-
-    def __init__(self, name: str, base: str | None) -> None:
+    def __init__(self, name: str, base: str | None, max_urls: int) -> None:
         self._name = name
         self._base = base
+        self._max_urls = max_urls
+        self._urls: dict[str, None] = {}
+        self._children: dict[str, None] = {}
+        self._left_out = 0
+
+    def feed(self, piece: bytes) -> None:
+        raise NotImplementedError
+
+    def close(self) -> Sitemap:
+        raise NotImplementedError
+
+    def cut_off(self) -> Sitemap:
+        """The file is longer than is read of one."""
+        if not self._urls and not self._children:
+            raise Unparseable(f"{self._name}: no address in the first {MAX_BYTES} bytes")
+        return self._sitemap(1)
+
+    def _sitemap(self, more: int = 0) -> Sitemap:
+        return Sitemap(tuple(self._urls), tuple(self._children), self._left_out + more)
+
+    def _keep(self, found: dict[str, None], url: str) -> None:
+        if url in found:
+            return
+        if len(self._urls) + len(self._children) < self._max_urls:
+            found[url] = None
+        else:
+            self._left_out += 1
+
+
+class _Lines(_Found):
+    def __init__(self, name: str, base: str | None, max_urls: int) -> None:
+        super().__init__(name, base, max_urls)
+        self._decoder = codecs.getincrementaldecoder("utf-8-sig")()
+        self._rest = ""
+        self._number = 0
+
+    def feed(self, piece: bytes, *, last: bool = False) -> None:
+        try:
+            text = self._rest + self._decoder.decode(piece, last)
+        except UnicodeDecodeError as exc:
+            raise Unparseable(f"{self._name}: neither XML nor UTF-8 text") from exc
+        lines = text.split("\n")
+        self._rest = "" if last else lines.pop()
+        for line in lines:
+            self._take(line.strip())
+        if len(self._rest) > _PIECE:
+            raise Unparseable(f"{self._name}: line {self._number + 1} is too long", line=self._number + 1)
+
+    def close(self) -> Sitemap:
+        self.feed(b"", last=True)
+        if not self._urls:
+            raise Unparseable(f"{self._name}: no address in it")
+        return self._sitemap()
+
+    def _take(self, line: str) -> None:
+        self._number += 1
+        if not line or line.startswith("#"):
+            return
+        url = urls.normalise(line)
+        if url is None:
+            raise Unparseable(
+                f"{self._name}: line {self._number} is not an http or https address", line=self._number
+            )
+        self._keep(self._urls, url)
+
+
+class _Xml(_Found):
+    """Walks the XML once. Prefixes are ignored; places are not: `image:loc` is not a page."""
+
+    def __init__(self, name: str, base: str | None, max_urls: int) -> None:
+        super().__init__(name, base, max_urls)
         self._path: list[str] = []
         self._text: list[str] = []
         self._loc = ""
-        self._urls: dict[str, None] = {}
-        self._children: dict[str, None] = {}
-
-    def read(self, body: bytes) -> Sitemap:
-        parser = expat.ParserCreate()
+        self._parser = parser = expat.ParserCreate()
         parser.buffer_text = True
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
         parser.CharacterDataHandler = self._text.append
         parser.StartDoctypeDeclHandler = self._refuse
+
+    def feed(self, piece: bytes, *, last: bool = False) -> None:
         try:
-            parser.Parse(body, True)
+            self._parser.Parse(piece, last)
         except expat.ExpatError as exc:
             raise Unparseable(
                 f"{self._name}: line {exc.lineno}, {expat.errors.messages[exc.code]}", line=exc.lineno
@@ -113,7 +187,12 @@ class _Reader:
         except (ValueError, LookupError) as exc:
             # Encodings Python does not know, or knows and cannot map byte by byte.
             raise Unparseable(f"{self._name}: unknown encoding") from exc
-        return Sitemap(urls=tuple(self._urls), children=tuple(self._children))
+        if len(self._text) > _PIECE:
+            raise Unparseable(f"{self._name}: an element is too long")
+
+    def close(self) -> Sitemap:
+        self.feed(b"", last=True)
+        return self._sitemap()
 
     def _refuse(self, *_: object) -> None:
         raise Unparseable(f"{self._name}: contains a document type declaration")
@@ -142,8 +221,6 @@ class _Reader:
         if url is None:
             return
         if root == "urlset" and tag == "url":
-            self._urls.setdefault(url)
+            self._keep(self._urls, url)
         elif root == "sitemapindex" and tag == "sitemap":
-            self._children.setdefault(url)
-        if len(self._urls) > MAX_URLS or len(self._children) > MAX_URLS:
-            raise Unparseable(f"{self._name}: more than {MAX_URLS} addresses")
+            self._keep(self._children, url)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from rowen.core.run import RunStatus, StopReason
+from rowen.fetching import sitemap
 from tests.support.site import Page, Site
 from tests.support.world import a_page, a_world
 
@@ -289,6 +290,45 @@ async def test_a_sitemap_index_in_robots_txt_is_followed(tmp_path: Path) -> None
             await world.add()
             await world.sync()
             assert await world.pages() == {"/", "/deep"}
+
+
+async def test_a_bad_file_in_an_index_of_sitemaps_is_said(tmp_path: Path) -> None:
+    with Site(linked({"/": [], "/deep": []})) as site:
+        names = ("good", "bad", "page", "elsewhere")
+        files = {name: f"{site.url}/{name}.xml" for name in names} | {"elsewhere": "http://other.test/s.xml"}
+        entries = "".join(f"<sitemap><loc>{url}</loc></sitemap>" for url in files.values())
+        site.set("/sitemap.xml", f"<sitemapindex>{entries}</sitemapindex>", content_type="application/xml")
+        site.pages["/good.xml"] = a_sitemap(f"{site.url}/deep")
+        site.set("/bad.xml", "<urlset><url>", content_type="application/xml")
+        site.set("/page.xml", a_page("/page.xml", "no sitemap"))
+        async with a_world(tmp_path, site) as world:
+            await world.add()
+            for _ in range(2):
+                receipt = await world.sync()
+                assert await world.pages() == {"/", "/deep"}
+                assert receipt.status is RunStatus.COMPLETED
+                assert receipt.counters.left_out == {"sitemap_unread": 2}
+                assert receipt.counters.ignored["sitemap_of_another_host"] == 1
+                assert f"sitemap `{files['bad']}`: line 1" in (receipt.hint or "")
+
+
+async def test_a_sitemap_over_its_limits_gives_its_first_part_and_says_what_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sitemap, "MAX_URLS", 3)
+    pages = {f"/{n}": list[str]() for n in range(8)}
+    with Site(linked({"/": [], **pages})) as site:
+        entries = "".join(f"<sitemap><loc>/{n}.xml</loc></sitemap>" for n in range(4))
+        site.set("/sitemap.xml", f"<sitemapindex>{entries}</sitemapindex>", content_type="application/xml")
+        for n in range(4):
+            site.pages[f"/{n}.xml"] = a_sitemap(*(f"{site.url}/{m}" for m in (2 * n, 2 * n + 1)))
+        async with a_world(tmp_path, site) as world:
+            await world.add(max_pages=3)
+            for _ in range(2):
+                receipt = await world.sync()
+                assert await world.pages() == {"/", "/0", "/1"}
+                left_out = {"sitemap_unread": 1, "sitemap_too_long": 2, "over_max_pages": 1}
+                assert receipt.counters.left_out == left_out
 
 
 @pytest.mark.parametrize(

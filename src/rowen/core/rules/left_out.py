@@ -43,9 +43,11 @@ LIMITS: Mapping[str, Limit] = {
     TOO_LARGE: Limit("item too large", "items too large", "raise `fetch.max_body_bytes`"),
     TOO_MANY_LINKS: Limit("link of a page with too many", "links of pages with too many", ""),
     SITEMAP_TOO_LONG: Limit(
-        "address of a sitemap over its limit", "addresses of sitemaps over their limit", ""
+        "address of a sitemap that is too long",
+        "addresses of sitemaps that are too long",
+        "add parts of the site as sources of their own",
     ),
-    SITEMAP_UNREAD: Limit("sitemap that was not read", "sitemaps that were not read", ""),
+    SITEMAP_UNREAD: Limit("file of sitemaps", "files of sitemaps", ""),
 }
 
 

@@ -167,7 +167,7 @@ class Crawl:
         robots = await self._files.hear(self._source.location)
         if not self._settings.get("sitemap") or self._named is not None:
             return []
-        return await self._files.sitemaps(self._source.location, robots)
+        return await self._files.sitemaps(self._source.location, robots, max_urls=self._settings["max_pages"])
 
     def _is_closed(self, listed: Sequence[str]) -> bool:
         """Does robots.txt forbid the root, and every page that is known or listed?"""
