@@ -72,6 +72,8 @@ class Converted:
     """Absolute, normalised, without fragments, in page order, each once."""
     canonical: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    links_left_out: int = 0
+    """Links of the page behind the first ones that are kept."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

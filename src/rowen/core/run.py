@@ -129,7 +129,7 @@ class Counters:
 
     def as_dict(self) -> dict[str, Any]:
         values: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self)}
-        values["ignored"] = dict(self.ignored)
+        values["ignored"] = {reason: count for reason, count in self.ignored.items() if count}
         return values
 
 

@@ -222,3 +222,10 @@ def test_a_page_that_sends_its_readers_on_leads_there() -> None:
     converted = convert_html(body, "https://d.example/")
     assert "https://d.example/latest/" in converted.links
     assert "https://d.example/left.html" in converted.links
+
+
+def test_a_page_leads_to_its_first_links_and_says_how_many_it_has_behind_them() -> None:
+    links = "".join(f'<a href="/{n}">{n}</a>' for n in range(10_500))
+    found = convert_html(f"<main><p>{links}</p></main>", "http://site/")
+    assert found.links == tuple(f"http://site/{n}" for n in range(10_000))
+    assert found.links_left_out == 500

@@ -461,3 +461,15 @@ async def test_a_page_that_changes_while_its_last_link_goes_is_dropped_all_the_s
             assert receipt.counters.deleted == 1
             assert await world.pages() == {"/"}
             assert await world.found("changed") == []
+
+
+async def test_a_page_with_too_many_links_is_taken_in_with_the_first_of_them(tmp_path: Path) -> None:
+    links = "".join(f'<a href="{n}"></a>' for n in range(12_000))
+    with Site(linked({})) as site:
+        site.set("/", f"<main><h1>Barley</h1><p>{links}</p></main>")
+        async with a_world(tmp_path, site) as world:
+            await world.add(max_pages=1)
+            for _ in range(2):
+                receipt = await world.sync()
+                assert (receipt.status, receipt.counters.failed) == (RunStatus.COMPLETED, 0)
+                assert receipt.counters.left_out == {"over_max_pages": 10_000, "too_many_links": 2_000}

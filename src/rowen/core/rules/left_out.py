@@ -41,7 +41,11 @@ LIMITS: Mapping[str, Limit] = {
         "`exclude` the dead ones",
     ),
     TOO_LARGE: Limit("item too large", "items too large", "raise `fetch.max_body_bytes`"),
-    TOO_MANY_LINKS: Limit("link of a page with too many", "links of pages with too many", ""),
+    TOO_MANY_LINKS: Limit(
+        "link of a page that has more than 10,000",
+        "links of pages that have more than 10,000",
+        "a sitemap names pages without a limit for each page",
+    ),
     SITEMAP_TOO_LONG: Limit(
         "address of a sitemap that is too long",
         "addresses of sitemaps that are too long",

@@ -14,6 +14,7 @@ from typing import Any
 
 from rowen.core import hashing
 from rowen.core.document import NO_VALIDATORS, Converted, Draft, Known
+from rowen.core.rules.left_out import TOO_MANY_LINKS
 from rowen.core.run import Mode, StopReason
 from rowen.core.source import Source
 from rowen.core.web import urls
@@ -242,6 +243,10 @@ class Crawl:
             keep_orphans=self._settings["orphans"] == "keep",
         )
         finished = settled.report(intake, self._frontier.ignored)
+        ignored = intake.counters.ignored
+        if not ignored[TOO_MANY_LINKS] and (intake.counters.not_modified or intake.counters.same_body):
+            # A page that did not change was not read: it leaves out what it left out before.
+            ignored[TOO_MANY_LINKS] = self._source.left_out.get(TOO_MANY_LINKS, 0)
         progress = self._progress() if self._stop is not None else {}
         return Harvested(
             progress=progress if self._done else None,
@@ -419,6 +424,7 @@ class Crawl:
         if await self._is_no_document(visit, page):
             return
         links = self._links_in_scope(visit, converted)
+        intake.counters.ignored[TOO_MANY_LINKS] += converted.links_left_out
         before = [self._urls[link] for link in visit.known.links] if visit.known else []
         draft = Draft(
             reference=visit.url,

@@ -63,11 +63,19 @@ def written_answer(response: Response, page: ReadPage | None) -> dict[str, Any]:
             "validators": asdict(response.validators),
             "refused": response.refused,
             "body_hash": page.body_hash.hex() if page else None,
-            "converted": asdict(page.converted) if page else None,
+            "converted": _written(page.converted) if page else None,
             "scripted": page.scripted if page else False,
             "asks_to_log_in": page.asks_to_log_in if page else False,
         }
     }
+
+
+def _written(converted: Converted) -> dict[str, Any]:
+    values = asdict(converted)
+    if not values["links_left_out"]:
+        # A run of an earlier version does not know it.
+        del values["links_left_out"]
+    return values
 
 
 def written_error(exc: TransientError | PermanentError) -> dict[str, Any]:

@@ -44,13 +44,15 @@ _OPTIONS = Markdown(
 _DETOURS = "frame[src], meta[http-equiv=refresh i][content]"
 _REFRESH = re.compile(r"url\s*=\s*['\"]?([^'\"]+)", re.IGNORECASE)
 _CREDENTIALS = re.compile(r"(\]\(<?[a-z][a-z0-9+.-]*://)[^\s/@()<>]*@", re.IGNORECASE)
+MAX_LINKS = 10_000
+"""A page leads to at most so many addresses: the first ones, in page order."""
 _LINKS = "a[href], area[href], link[rel~=next i][href], link[rel~=prev i][href]"
 
 
 def convert_html(text: str, url: str) -> Converted:
     document = parse(text, positions=False)
     base = _base(document, url)
-    links = _links(document, base)
+    links, links_left_out = _links(document, base)
     canonical = document.select_one("link[rel~=canonical i][href]")
     page_title = _words(document.select_one("title"))
     metadata = _metadata(document)
@@ -68,6 +70,7 @@ def convert_html(text: str, url: str) -> Converted:
         links=links,
         canonical=urls.normalise(canonical.attr("href") or "", base) if canonical is not None else None,
         metadata=metadata,
+        links_left_out=links_left_out,
     )
 
 
@@ -107,19 +110,21 @@ def _base(document: Document, url: str) -> str:
     return base if base.startswith(("http:", "https:")) else url
 
 
-def _links(document: Document, base: str) -> tuple[str, ...]:
-    """Each address the page leads to, once, in page order."""
+def _links(document: Document, base: str) -> tuple[tuple[str, ...], int]:
+    """Each address the page leads to, once, in page order; and how many links were not looked at."""
     written = dict.fromkeys([element.attr("href") or "" for element in document.select(_LINKS)])
     for element in document.select(_DETOURS):
         written[element.attr("src") or _refresh_target(element.attr("content") or "")] = None
     # Most links of a documentation page differ in their fragment only.
     targets = dict.fromkeys([href.partition("#")[0].strip() for href in written])
     found: dict[str, None] = {}
-    for target in targets:
+    for at, target in enumerate(targets):
+        if len(found) >= MAX_LINKS:
+            return tuple(found), len(targets) - at
         # An empty target is a link to this page, which leads nowhere new.
         if target and (address := urls.normalise(target, base)) is not None:
             found[address] = None
-    return tuple(found)
+    return tuple(found), 0
 
 
 def _refresh_target(content: str) -> str:
