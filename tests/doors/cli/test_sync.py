@@ -268,12 +268,15 @@ def test_what_a_limit_leaves_out_is_said_everywhere_in_the_same_words(rowen: Row
         site.set(f"/{number}", html(str(number), "text", links=["/far"]))
     site.set("/", html("root", "text", links=[f"/{number}" for number in range(9)]))
     rowen("add", site.url + "/", "--name", "orchard", "--set", "max_pages=4", "--set", "max_depth=1")
-    said = "6 addresses over `max_pages`: raise `max_pages`"
+    said = "6 addresses over `max_pages`: add it again with a higher `max_pages`"
     ended = rowen("sync")
     assert ended.code == 0
     assert f"left out {said}" in " ".join(ended.out.split())
     assert f"orchard: left out {said}" in rowen("status").out
-    assert "orchard: left out 1 address over `max_depth`: raise `max_depth`" in rowen("status").out
+    assert (
+        "orchard: left out 1 address over `max_depth`: add it again with a higher `max_depth`"
+        in rowen("status").out
+    )
     assert f"run 1 left out {said}" in rowen("runs", "orchard").out
     expected = {"over_max_pages": 6, "too_deep": 1}
     assert rowen("sync", "--json").json["left_out"] == expected

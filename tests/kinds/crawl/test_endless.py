@@ -105,3 +105,13 @@ def test_shapes_and_repetition() -> None:
     assert repeats_itself(f"{ROOT}a/b/a/b/a")
     assert not repeats_itself(f"{ROOT}a/b/a")
     assert not repeats_itself(f"{ROOT}///")
+
+
+def test_other_names_of_a_session_get_no_seat_once_they_are_recognised() -> None:
+    pages, entry = TRAPS["new sessions"]
+    reader = Reader(1_000)
+    frontier = reader.run(PaperSite({ROOT: [entry, next(iter(REAL))], **REAL, **pages}))
+    assert len(reader.pages) == 1 + len(REAL) + 1 + 6, (
+        "the root, real pages, the entry, and one page of each name"
+    )
+    assert frontier.ignored == {"looks_endless": 36}

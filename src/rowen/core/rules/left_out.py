@@ -28,8 +28,12 @@ class Limit(NamedTuple):
 
 
 LIMITS: Mapping[str, Limit] = {
-    OVER_MAX_PAGES: Limit("address over `max_pages`", "addresses over `max_pages`", "raise `max_pages`"),
-    TOO_DEEP: Limit("address over `max_depth`", "addresses over `max_depth`", "raise `max_depth`"),
+    OVER_MAX_PAGES: Limit(
+        "address over `max_pages`", "addresses over `max_pages`", "add it again with a higher `max_pages`"
+    ),
+    TOO_DEEP: Limit(
+        "address over `max_depth`", "addresses over `max_depth`", "add it again with a higher `max_depth`"
+    ),
     ENDLESS: Limit(
         "address of a calendar, a session or another endless series",
         "addresses of calendars, sessions or other endless series",
@@ -62,7 +66,7 @@ def left_out(ignored: Mapping[str, int]) -> dict[str, int]:
 
 
 def sentences(counts: Mapping[str, int]) -> list[str]:
-    """`161 addresses over `max_pages`: raise `max_pages``, a sentence for each reason."""
+    """`2 items too large: raise `fetch.max_body_bytes``: how many of what, and what changes it."""
     said = []
     for reason, count in counts.items():
         limit = LIMITS.get(reason) or Limit(reason.replace("_", " "), reason.replace("_", " "), "")

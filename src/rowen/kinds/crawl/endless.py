@@ -2,7 +2,7 @@
 
 A pure rule over addresses, in the order in which a crawl comes to its pages; the same pages in the same order
 give the same verdicts. An address that looks endless is not refused: it comes after all others (`Rank`), and
-those of the last rank get a bounded share of a generation.
+gets a bounded share of a generation. Only what names another session for a page that was met gets none.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ class Rank(IntEnum):
     FAR = 1
     """Far along a row of like pages that do lead to others."""
     ENDLESS = 2
+    AGAIN = 3
+    """An address that was met before, with the name of another session: it gets nothing."""
 
 
 def shape(url: str) -> str:
@@ -81,7 +83,9 @@ class Endless:
 
     def _rank(self, url: str) -> Rank:
         row, barren = self._in_a_row.get(url, (0, 0))
-        if barren >= BARREN or repeats_itself(url) or self.is_respelled(url):
+        if self.is_respelled(url):
+            return Rank.AGAIN
+        if barren >= BARREN or repeats_itself(url):
             return Rank.ENDLESS
         return Rank.FAR if row >= LONG else Rank.PLAIN
 

@@ -292,7 +292,7 @@ class Frontier:
                     return None
                 self._at += 1
                 if number not in self._links and number not in self._left_out:
-                    self._seats.ask(number, endless=self._place.rank is Rank.ENDLESS)
+                    self._seats.ask(number, endless=self._place.rank >= Rank.ENDLESS)
                     return self._claim(number, self._place.depth)
             if self._in_flight:
                 return None
@@ -307,9 +307,8 @@ class Frontier:
 
     def _seat(self, number: int) -> Answer:
         """Give a page its seat, or say why there is none; a new page is asked for next."""
-        endless = self._place.rank is Rank.ENDLESS
         if number not in self._links:
-            verdict = self._seats.for_new(endless=endless)
+            verdict = self._seats.for_new(self._place.rank)
             if verdict == Answer.YES and not self._listed_all and not self._has_room():
                 verdict = OVER_MAX_PAGES
             if verdict == Answer.WAIT:
@@ -321,20 +320,20 @@ class Frontier:
             self._seats.miss()
             self._seat_other_name(number)
         elif number in self._documents or (number in self._known and number in self._failed):
-            return self._seat_answered(number, endless=endless)
+            return self._seat_answered(number)
         else:
             self._miss(number)
         return Answer.YES
 
-    def _seat_answered(self, number: int, *, endless: bool) -> Answer:
+    def _seat_answered(self, number: int) -> Answer:
         if number in self._seated:
             return Answer.YES
-        verdict = self._seats.for_known(endless=endless)
+        verdict = self._seats.for_known(self._place.rank)
         if verdict == Answer.WAIT:
             return Answer.WAIT
         if verdict == Answer.YES or number in self._new:
             self._seated.add(number)
-            self._seats.take(endless=endless)
+            self._seats.take(endless=self._place.rank >= Rank.ENDLESS)
         elif number not in self._failed:
             self._displaced[number] = verdict
         return Answer.YES
@@ -346,7 +345,7 @@ class Frontier:
             self._order.put(page, self._place, self._order.key(number))
             self._depth.setdefault(page, self._depth[number])
             self._seated.add(page)
-            self._seats.take(endless=self._place.rank is Rank.ENDLESS)
+            self._seats.take(endless=self._place.rank >= Rank.ENDLESS)
 
     def _miss(self, number: int) -> None:
         if number in self._for_now:
@@ -356,9 +355,9 @@ class Frontier:
 
     def _comes_later(self, number: int) -> bool:
         """Has it turned out since it was met that an address looks endless?"""
-        if self._place.rank is Rank.ENDLESS or not self._endless.is_respelled(self._urls[number]):
+        if self._place.rank >= Rank.AGAIN or not self._endless.is_respelled(self._urls[number]):
             return False
-        self._order.put_back(number, self._place._replace(rank=Rank.ENDLESS))
+        self._order.put_back(number, self._place._replace(rank=Rank.AGAIN))
         return True
 
     def _look_at_links(self, number: int) -> None:

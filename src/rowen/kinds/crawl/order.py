@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from rowen.core.rules.left_out import ENDLESS, OVER_MAX_PAGES, TOO_MANY_MISSES
 from rowen.fetching.redirects import MAX_REDIRECTS
+from rowen.kinds.crawl.endless import Rank
 
 MISSES = 1_000
 MISSES_PER_PAGE = 3
@@ -121,19 +122,19 @@ class Seats:
     def free(self) -> int:
         return self._max_pages - self._taken - self._reserved - len(self._asked)
 
-    def for_new(self, *, endless: bool) -> str:
+    def for_new(self, rank: int) -> str:
         """May a new page be asked for? `Answer`, or the reason why not."""
         under_way = len(self._asked)
         limits = [
             (self._taken + self._reserved, under_way, self._max_pages, OVER_MAX_PAGES),
             (self._missed, under_way, self._max_misses, TOO_MANY_MISSES),
         ]
-        return _verdict([*limits, self._endless_limit()] if endless else limits)
+        return _verdict([*limits, self._endless_limit(rank)])
 
-    def for_known(self, *, endless: bool) -> str:
+    def for_known(self, rank: int) -> str:
         """May a page that answered stay? A page that failed takes no seat from it."""
         limits = [(self._taken, len(self._asked), self._max_pages, OVER_MAX_PAGES)]
-        return _verdict([*limits, self._endless_limit()] if endless else limits)
+        return _verdict([*limits, self._endless_limit(rank)])
 
     def ask(self, page: int, *, endless: bool) -> None:
         self._asked[page] = endless
@@ -155,8 +156,9 @@ class Seats:
     def miss(self) -> None:
         self._missed += 1
 
-    def _endless_limit(self) -> tuple[int, int, int, str]:
-        return self._endless, sum(self._asked.values()), self._max_endless, ENDLESS
+    def _endless_limit(self, rank: int) -> tuple[int, int, int, str]:
+        limit = 0 if rank == Rank.AGAIN else self._max_endless if rank == Rank.ENDLESS else self._max_pages
+        return self._endless, sum(self._asked.values()), limit, ENDLESS
 
 
 def _verdict(limits: Iterable[tuple[int, int, int, str]]) -> str:
