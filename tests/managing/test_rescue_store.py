@@ -28,7 +28,6 @@ pytestmark = pytest.mark.anyio
 PAGES = 40
 LARGE = 6_000
 """Characters of a page's text, so that a page of the file holds few of them."""
-SEEDS = range(100)
 
 
 @dataclass(frozen=True)
@@ -263,9 +262,3 @@ async def test_damage_anywhere_loses_no_more_than_it_says(
     harvest: Harvest, tmp_path: Path, seed: int
 ) -> None:
     await whatever_happens(harvest, tmp_path, seed)
-
-
-@pytest.mark.torture
-async def test_a_hundred_kinds_of_damage_lose_no_more_than_they_say(harvest: Harvest, tmp_path: Path) -> None:
-    for seed in SEEDS:
-        await whatever_happens(harvest, tmp_path, seed)

@@ -32,8 +32,9 @@ async def rescue(ports: RescuePorts, *, on_event: OnCopyEvent = lambda event: No
     try:
         rescued = await ports.rescuing.save(tell)
         async with ports.open_made() as (notes, checking):
-            # The next run embeds what has no vector any more.
-            await embedding.left_out(notes)
+            if rescued.tables["vectors"].lost or rescued.tables["passages"].rebuilt:
+                # The next run embeds what has no vector any more.
+                await embedding.left_out(notes)
             checked = await check(checking, on_event=on_event)
         if not checked.good:
             found = "; ".join(f"{one.part}: {one.said}" for one in checked.findings)

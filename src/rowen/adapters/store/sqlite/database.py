@@ -32,6 +32,8 @@ from rowen.errors import (
 
 APPLICATION_ID = 0x526F776E  # "Rown" in the file's header: this database is ours
 
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
 T = TypeVar("T")
 
 
@@ -258,7 +260,7 @@ def _out_of_space(exc: apsw.Error) -> bool:
         return True
     cause: BaseException | None = exc
     while cause is not None:
-        if isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        if isinstance(cause, OSError) and cause.errno in NO_SPACE:
             return True
         cause = cause.__cause__
     # A file-size limit or a full disk reaches SQLite as a failed write of a page or of the log.

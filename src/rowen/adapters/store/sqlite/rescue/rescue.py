@@ -16,13 +16,13 @@ from typing import Any
 
 import apsw
 
-from rowen.adapters.store.sqlite.database import SqliteDatabase, migrations
+from rowen.adapters.store.sqlite.database import NO_SPACE, SqliteDatabase, migrations
 from rowen.adapters.store.sqlite.opening import nearest
 from rowen.adapters.store.sqlite.rescue.mend import Mending
 from rowen.adapters.store.sqlite.rescue.pages import HEADER_BYTES, MAGIC, Pages
 from rowen.adapters.store.sqlite.rescue.salvage import Salvage, Salvaged, Tell
 from rowen.core.exchange.store_rescue import Rescued, SourceRescue, TableRescue
-from rowen.errors import Conflict, NotFound, StoreDamaged, StoreFull
+from rowen.errors import Conflict, NotFound, StoreDamaged, StoreFull, StoreUnusable
 
 PAGE_BYTES = 4096
 """Rowen makes no other files; the header says it too, unless it is damaged."""
@@ -70,8 +70,10 @@ class SqliteRescue:
             self._folder = Path(mkdtemp(prefix=f"{self._target.name}.rescue-", dir=self._target.parent))
             return self._build(tell)
         except OSError as exc:
-            hint = "free some space: a rescue needs three times the size of the store"
-            raise StoreFull(f"store `{self._target}`: {exc.strerror}", hint=hint) from exc
+            if exc.errno not in NO_SPACE:
+                raise StoreUnusable(f"store `{self._target}`: cannot be made: {exc.strerror}") from exc
+            hint = "free some space: a rescue needs more than twice the size of the store"
+            raise StoreFull(f"store `{self._target}`: the disk is full; it was not made", hint=hint) from exc
 
     def _build(self, tell: Tell) -> Rescued:
         wreck = self._private_copy()
