@@ -11,12 +11,12 @@ from collections.abc import Sequence
 
 from rowen.core.search import likelihood, rank
 from rowen.core.search.hit import AlsoAt, Answer, Filters, Hit, Place, SearchMode, SectionHit
-from rowen.core.search.query import terms as terms_of
+from rowen.core.search.question import MORE_DEPTH, Question
 from rowen.core.search.snippet import snippet
 from rowen.core.search.symbols import fit, is_one_name, last_part, names_in, repaired, slips, words_of
 from rowen.errors import EmbedderUnavailable, UserError
 from rowen.ports.embedder import Embedder
-from rowen.ports.store.search import Search, SearchRequest, SearchResult
+from rowen.ports.store.search import DEPTH, Search, SearchRequest, SearchResult
 
 MAX_LIMIT = 100
 
@@ -38,12 +38,13 @@ async def search(
         raise UserError("the query is empty", hint="say what to look for, for example `rowen search install`")
     if not 1 <= limit <= MAX_LIMIT:
         raise UserError(f"limit: expected 1 to {MAX_LIMIT}, got {limit}", limit=limit)
-    terms = terms_of(query)
+    question = Question.read(query)
+    terms, asked = question.terms, question.text
 
     vector: bytes | None = None
     degraded: str | None = None
     if mode is not SearchMode.KEYWORD:
-        vector, degraded = await _vector(embedder, query)
+        vector, degraded = await _vector(embedder, asked)
     keywords_only = vector is None
     if keywords_only and not terms and degraded is None:
         raise UserError(
@@ -56,7 +57,8 @@ async def search(
             vector=vector,
             model=embedder.model if embedder and vector is not None else None,
             filters=filters,
-            names=names_in(query),
+            names=names_in(asked),
+            depth=DEPTH * MORE_DEPTH if question.chooses else DEPTH,
         )
 
     result = await store.search_snapshot(request(keywords=keywords_only or mode is not SearchMode.VECTOR))
@@ -68,8 +70,9 @@ async def search(
         if result.keyword:
             degraded = f"answered from keywords: nothing found has a vector of model `{model.name}` yet"
 
-    scores = rank.fuse(result.keyword, result.dense, _alpha(result, embedder, query))
-    places, meant = await _with_repair(store, query, filters, result.places)
+    scores = rank.fuse(result.keyword, result.dense, _alpha(result, embedder, asked))
+    places, meant = await _with_repair(store, asked, filters, result.places)
+    places = [place for place in places if question.allows(place)]
     groups = rank.group(places, scores, limit, query=meant, terms=terms, per_document=per_document)
     nearest = max(result.dense.values(), default=None) if vector is not None else None
     related_from = embedder.model.related_from if embedder else None
@@ -84,7 +87,7 @@ async def search(
         mode=SearchMode.KEYWORD if degraded else mode,
         degraded=degraded,
         hits=tuple(_hit(one, terms, score) for one, score in zip(groups, likely, strict=True)),
-        corrected=meant if meant != query else None,
+        corrected=meant if meant != asked else None,
         on_topic=topic,
         fits=topic >= likelihood.NOTHING_FITS,
     )

@@ -24,6 +24,16 @@ def test_search_prints_one_json_object_with_everything_promised(rowen: Rowen, or
     assert "«plum»" in best["snippet"]
 
 
+def test_phrases_and_excluded_words_choose_among_what_is_found(rowen: Rowen, orchard: Site) -> None:
+    def urls(query: str) -> set[str]:
+        return {hit["url"].partition("#")[0] for hit in rowen("search", query, "--json").json["hits"]}
+
+    plum = orchard.url + "/plum.html"
+    assert plum in urls("plum")
+    assert plum not in urls("fruit -plum")
+    assert urls('"no page says this"') == set()
+
+
 def test_search_for_people_shows_title_path_snippet_and_address(rowen: Rowen, orchard: Site) -> None:
     ended = rowen("search", "plum cool", "--limit", "1")
     assert ended.code == 0

@@ -9,6 +9,8 @@ from typing import Protocol
 from rowen.core.search.hit import Filters, Place
 from rowen.ports.embedder import Model
 
+DEPTH = 200
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SearchRequest:
@@ -20,7 +22,7 @@ class SearchRequest:
     filters: Filters
     names: Sequence[str] = ()
     """Symbols to look up, by their words (`core/search/symbols.py`)."""
-    depth: int = 200
+    depth: int = DEPTH
     """How many visible passages each list should hold."""
 
 
