@@ -75,7 +75,6 @@ async def test_adding_asks_the_api_and_says_what_it_found(world: World, reposito
     assert "`acre/docs`, default branch `main`" in said
     assert "All about grain" in said
     assert "archived" in said
-    assert "rowen add https://github.com/acre/docs/wiki" in said
 
 
 async def test_an_address_at_github_is_a_repository_and_its_wiki_a_web_site(world: World) -> None:

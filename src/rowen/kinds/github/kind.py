@@ -3,7 +3,7 @@
 With a token, blobs come from the API, which serves private repositories and Enterprise alike and hands out
 exactly the version the tree named. Without one the API allows 60 requests an hour, so files come from the
 host for raw files; its copies may be minutes old, so what came is checked against the blob id, and the API is
-asked where it does not fit. A wiki is a web site of its own: `web` takes it.
+asked where it does not fit. The wiki is a second part, by git (`wiki.py`).
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from typing import Any
 from urllib.parse import quote
 
 from rowen.core.document import Validators
+from rowen.core.exchange import git
 from rowen.core.exchange.git import File, blob_id, is_within
-from rowen.core.params import how, what
+from rowen.core.params import how, switch, what
 from rowen.core.run import Counters, Mode
 from rowen.core.safety.secrets import Credentials, Secret, fill, reference
 from rowen.core.source import Source
@@ -30,10 +31,12 @@ from rowen.errors import BadLocation, PermanentError, TransientError
 from rowen.fetching.client import Client, open_client, stop_reason
 from rowen.kinds.github import push as github_push
 from rowen.kinds.github import rules as github
+from rowen.kinds.github import wiki as wikis
 from rowen.kinds.github.api import GitHubApi, NotThere
 from rowen.kinds.github.push import Start
-from rowen.kinds.github.rules import Address
+from rowen.kinds.github.rules import WIKI, Address
 from rowen.kinds.github.tree import TreeListing
+from rowen.kinds.github.wiki import Wiki
 from rowen.kinds.listing import trees
 from rowen.kinds.listing.listing import Fetched, Item, take_in_named
 from rowen.kinds.listing.text_files import NO_TEXT, TextFiles
@@ -51,6 +54,12 @@ def _server(text: str) -> str:
     if urls.normalise(text) is None or urls.without_credentials(text) != text:
         raise ValueError("expected an http or https address")
     return text.rstrip("/")
+
+
+def _repository(text: str) -> str:
+    if git.parse_address(text) is None:
+        raise ValueError("expected the address of a git repository")
+    return text
 
 
 PARAMS = (
@@ -73,6 +82,13 @@ PARAMS = (
         "A token for the API, by reference; without it the variable GITHUB_TOKEN, if it is set",
         reference,
         secret=True,
+    ),
+    how("wiki", True, "Also the pages of its wiki, if it has one; that needs the `git` command", switch),
+    how(
+        "wiki_url",
+        "",
+        "The repository of the wiki; `https://HOST/OWNER/REPOSITORY.wiki.git` if omitted",
+        _repository,
     ),
     CONCURRENCY,
 )
@@ -97,6 +113,9 @@ async def prepare(ports: Ports, location: str, *, settings: Mapping[str, Any], c
     except (TransientError, PermanentError) as exc:
         raise BadLocation(f"location `{address.location}`: {exc.message}", hint=exc.hint) from exc
     findings = _findings(address, facts, has_token=api.has_token)
+    place = wikis.address_of(chosen, settings) if facts.has_wiki else None
+    said = await wikis.finding(ports, place) if place is not None else None
+    findings += [said] if said else []
     return Prepared(kind="github", location=chosen.location, findings=tuple(findings))
 
 
@@ -136,8 +155,6 @@ def _findings(address: Address, facts: github.Facts, *, has_token: bool) -> list
         findings.append(
             "no token in GITHUB_TOKEN: the API answers 60 requests an hour, files come from elsewhere"
         )
-    if facts.has_wiki:
-        findings.append(f"it may have a wiki: add that with `rowen add {address.wiki} --name NAME`")
     return findings
 
 
@@ -210,6 +227,8 @@ class _Reading:
         try:
             start = await github_push.begin(source, self._intake, self._api, listing.branch)
             if start.paths is not None:
+                if any(path.startswith(WIKI) for path in start.paths):
+                    await self._wiki().take_in(listings)
                 return await self._read_named(start, listings)
             files = await listing.files()
         except (TransientError, PermanentError) as exc:
@@ -224,9 +243,16 @@ class _Reading:
             read=self._read,
             page_of=self._address.page_of,
             complete=listing.complete,
+            is_part=lambda reference: not reference.startswith(WIKI),
         )
-        learnt = {} if stopped else start.learnt
-        return Harvested(stop_reason=stop_reason(stopped), error=stopped, metadata=learnt)
+        if stopped is not None:
+            return Harvested(stop_reason=stop_reason(stopped), error=stopped)
+        hint = await self._wiki().take_in(listings)
+        return Harvested(stop_reason=stop_reason(None), metadata=start.learnt, hint=hint)
+
+    def _wiki(self) -> Wiki:
+        place = wikis.address_of(self._address, self._params)
+        return Wiki(self._ports, self._intake, self._params, self._address, place)
 
     async def _read_named(self, start: Start, listings: Mapping[str, Listing]) -> Harvested:
         """Take in the files that pushes or a caller named, at one commit and without the tree."""
@@ -247,6 +273,8 @@ class _Reading:
         )
 
     def _is_wanted(self, path: str, text: TextFiles) -> bool:
+        if path.startswith(WIKI):
+            return False
         ignored = self._intake.counters.ignored
         if not is_within(path, self._address.path):
             ignored["out_of_scope"] += 1

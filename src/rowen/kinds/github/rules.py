@@ -21,6 +21,8 @@ from rowen.errors import Unparseable
 SITE = "https://github.com"
 API = "https://api.github.com"
 RAW = "https://raw.githubusercontent.com"
+WIKI = "wiki:"
+"""How the references of a wiki's pages begin; those of files are paths."""
 DEFAULT_BRANCH = "HEAD"
 """The name under which git, the API and the site all know the default branch."""
 SECONDARY_WAIT_S = 60.0
@@ -68,11 +70,14 @@ class Address:
         return f"{tree}/{quote(self.path)}" if self.path else tree
 
     @property
-    def wiki(self) -> str:
-        return f"{self.site}/{self.repository}/wiki"
+    def wiki_repository(self) -> str:
+        return f"{self.site}/{self.repository}.wiki.git"
 
     def page_of(self, path: str) -> str:
-        """Where a person reads a file."""
+        """Where a person reads a file, or a page of the wiki: those have names without folders."""
+        if path.startswith(WIKI):
+            name = path.removeprefix(WIKI).rpartition("/")[2].rpartition(".")[0]
+            return f"{self.site}/{self.repository}/wiki/{quote(name, safe='')}"
         branch = quote(self.branch or DEFAULT_BRANCH)
         return f"{self.site}/{self.repository}/blob/{branch}/{quote(path)}"
 

@@ -57,12 +57,14 @@ async def take_in(
     complete: bool,
     concurrency: int = 3,
     gone_reason: str = "absent",
+    is_part: Callable[[str], bool] = bool,
     announce: Callable[[Sequence[Item]], Awaitable[None]] | None = None,
 ) -> TransientError | None:
     """Go through a listing; returns why the upstream made the run stop early, if it did.
 
-    Errors of one item are its own. Without a complete listing, or after a stop, nothing is gone. `announce`
-    gets the items that will be fetched, for a source that can fetch them together.
+    Errors of one item are its own. Without a complete listing, or after a stop, nothing is gone, and the
+    listing of a part of the source says nothing about references outside it (`is_part`). `announce` gets
+    the items that will be fetched, for a source that can fetch them together.
     """
     leftovers = await ports.store.leftovers(intake.run.source_id)
     listed: set[str] = set()
@@ -85,7 +87,7 @@ async def take_in(
     work = [(item.reference, partial(_one, intake, item, fetch)) for item in waiting]
     stopped = await _each(intake, work, concurrency)
     if complete and stopped is None:
-        for reference in [one for one in intake.known if one not in listed]:
+        for reference in [one for one in intake.known if one not in listed and is_part(one)]:
             intake.gone(reference, gone_reason)
     return stopped
 

@@ -26,7 +26,10 @@ _LARGE = " too large"
 
 
 class TextFiles:
-    def __init__(self, ports: Ports, intake: Intake, params: Mapping[str, Any]) -> None:
+    def __init__(
+        self, ports: Ports, intake: Intake, params: Mapping[str, Any], *, no_text: str = NO_TEXT
+    ) -> None:
+        self._listing = no_text
         self._ports = ports
         self._intake = intake
         self._chosen = PathFilter(tuple(params["include"]), tuple(params["exclude"]))
@@ -34,7 +37,7 @@ class TextFiles:
         self._no_text: dict[str, str] = {}
 
     def load(self, listings: Mapping[str, Listing]) -> None:
-        listing = listings.get(NO_TEXT)
+        listing = listings.get(self._listing)
         self._remembered = listing.payload if listing else {}
         self._no_text = {} if self._intake.unconditional else dict(self._remembered)
 
@@ -69,5 +72,5 @@ class TextFiles:
         if self._no_text == self._remembered:
             return
         payload = {path: tag for path, tag in self._no_text.items() if path in present}
-        listing = Listing(url=NO_TEXT, validators=Validators(), payload=payload)
+        listing = Listing(url=self._listing, validators=Validators(), payload=payload)
         await self._ports.store.save_listing(self._intake.lease, self._intake.run.source_id, listing)

@@ -15,7 +15,7 @@ from rowen.engine.intake import Intake
 from rowen.engine.ports import Ports
 from rowen.errors import TransientError
 from rowen.kinds.listing.listing import Fetched, Item, take_in
-from rowen.kinds.listing.text_files import TOO_LARGE, TextFiles
+from rowen.kinds.listing.text_files import NO_TEXT, TOO_LARGE, TextFiles
 from rowen.kinds.settings import EXCLUDE, HIDDEN, INCLUDE, MAX_DELETED_SHARE
 from rowen.ports.store.documents import Listing
 
@@ -38,13 +38,15 @@ async def take_in_files(
     page_of: Callable[[str], str],
     complete: bool = True,
     announce: Callable[[Sequence[File]], Awaitable[None]] | None = None,
+    is_part: Callable[[str], bool] = bool,
+    no_text: str = NO_TEXT,
 ) -> TransientError | None:
     """Returns why the run had to stop early, if it had to. `page_of` is where a person reads a path.
 
     `read` returns None for a file that is larger than bodies may be. A file whose listed size says so is not
-    read at all.
+    read at all. The files are all that the source has, or all whose references `is_part` names.
     """
-    text = TextFiles(ports, intake, params)
+    text = TextFiles(ports, intake, params, no_text=no_text)
     text.load(listings)
     chosen: dict[str, File] = {}
     ignored = intake.counters.ignored
@@ -66,8 +68,16 @@ async def take_in_files(
 
     items = (Item(reference=file.path, validators=Validators(file.id)) for file in chosen.values())
     at_a_time = params.get("concurrency", 1)
+
     stopped = await take_in(
-        ports, intake, items, fetch, complete=complete, concurrency=at_a_time, announce=announce_files
+        ports,
+        intake,
+        items,
+        fetch,
+        complete=complete,
+        concurrency=at_a_time,
+        announce=announce_files,
+        is_part=is_part,
     )
     await text.save({file.path for file in files})
     return stopped
