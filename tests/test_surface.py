@@ -135,7 +135,7 @@ def test_db_has_six_commands() -> None:
     assert {name: options(one) - EVERYWHERE for name, one in command.commands.items()} == {
         "version": set(),
         "upgrade": set(),
-        "downgrade": {"--to", "-y", "--yes"},
+        "downgrade": {"--to", "--part", "-y", "--yes"},
         "copy": {"SOURCE", "TARGET", "--progress"},
         "check": {"--progress"},
         "rescue": {"SOURCE", "TARGET", "--progress"},

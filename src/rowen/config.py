@@ -26,6 +26,9 @@ def setting(default: Any, *, help: str, low: float | None = None, high: float | 
 class StoreConfig:
     url: str = setting("", help="The store: `sqlite:///path`; empty for rowen.db in the user's data folder")
     busy_timeout_s: float = setting(5.0, help="How long to wait for another process's write", low=0, high=600)
+    auto_upgrade: bool = setting(
+        True, help="Bring the schema up to date when the store is opened; else `rowen db upgrade` does"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

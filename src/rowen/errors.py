@@ -2,7 +2,8 @@
 
 RowenError
 ├─ UserError        the caller can fix it           exit 2, HTTP 4xx
-│    ConfigError · NotFound · Conflict · BadLocation · StoreUnusable · StoreReadOnly · EmbedderRefused
+│    ConfigError · NotFound · Conflict · BadLocation · StoreUnusable · StoreReadOnly · PartMissing
+│    EmbedderRefused
 ├─ TransientError   the same call may work later    retried with backoff
 │    FetchTimeout · ConnectionFailed · CertificateRefused · HostUnknown · RateLimited · ServerFailed
 │    HostUnavailable
@@ -72,6 +73,20 @@ class StoreReadOnly(StoreUnusable):
     """The store can be read, and the call wants to write."""
 
     reason = "store_read_only"
+
+
+class PartMissing(UserError):
+    """A part of the schema was taken down: what it holds cannot be asked for."""
+
+    reason = "part_missing"
+
+    @classmethod
+    def of(cls, part: str) -> PartMissing:
+        return cls(
+            f"this store has no `{part}`: that part of its schema was taken down",
+            hint="`rowen db upgrade` brings it back, empty",
+            part=part,
+        )
 
 
 class TransientError(RowenError):

@@ -83,17 +83,23 @@ def store_path(config: Config) -> Path:
 
 def open_store(config: Config, *, create: bool = True) -> Store:
     """Raises `NotFound` for a store that is not there, unless it may be created."""
-    busy_timeout_s = config.store.busy_timeout_s
+    busy_timeout_s, auto_upgrade = config.store.busy_timeout_s, config.store.auto_upgrade
     if is_postgres(config):
         from rowen.adapters.store.postgres.store import PostgresStore
 
-        return PostgresStore(config.store.url, busy_timeout_s=busy_timeout_s, create=create)
+        return PostgresStore(
+            config.store.url, busy_timeout_s=busy_timeout_s, create=create, auto_upgrade=auto_upgrade
+        )
     from rowen.adapters.store.sqlite.store import SqliteStore
 
     read_only = config.store.url.endswith(READ_ONLY)
     path = store_path(config)
     return SqliteStore(
-        path, busy_timeout_s=busy_timeout_s, create=create and not read_only, read_only=read_only
+        path,
+        busy_timeout_s=busy_timeout_s,
+        create=create and not read_only,
+        read_only=read_only,
+        auto_upgrade=auto_upgrade,
     )
 
 
@@ -280,7 +286,7 @@ async def open_ports(config: Config, *, create: bool = True) -> AsyncIterator[Po
             dispatcher=lambda: _dispatcher(config, store),
             secrets=variable,
             keep_generations=config.history.keep_generations,
-            keep_handoffs_s=interval_s(config.history.keep_handoffs),
+            keep_handoffs_s=interval_s(config.history.keep_handoffs, of="setting `history.keep_handoffs`:"),
             max_parallel_runs=config.runs.max_parallel,
             time_limit_s=config.runs.time_limit_s,
         )

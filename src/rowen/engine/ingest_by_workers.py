@@ -41,6 +41,9 @@ class IngestionByWorkers(Ingestion):
         self._reasons: set[Reason] = set()
 
     async def work_off(self, staged: Sequence[Staged]) -> dict[str, Ended]:
+        if staged and not staged[0].handoff_id:
+            # A store without handoffs has nothing to hand out.
+            return await super().work_off(staged)
         self._out |= {one.handoff_id: one for one in staged}
         return await self._wait_until(MAX_OUT)
 

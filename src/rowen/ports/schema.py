@@ -31,8 +31,20 @@ class Schema(Protocol):
         """What is there now and would be gone."""
         ...
 
+    async def missing(self) -> list[str]:
+        """The parts that were taken down."""
+        ...
+
+    async def part_rows(self, part: str) -> int:
+        """How many rows taking a part down would forget."""
+        ...
+
+    async def take_down(self, part: str) -> None:
+        """Drop one part and leave the rest at its number. Raises like `downgrade`."""
+        ...
+
     async def upgrade(self) -> None:
-        """To the newest."""
+        """To the newest, with every part."""
         ...
 
     async def downgrade(self, to: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import sys
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from tests.doors.cli.test_process import Gate, started
 from tests.doors.conftest import Rowen, fruit_page
 from tests.support.postgres import Server
 from tests.support.site import Site
+from tests.support.stores import a_postgres_schema
 
 LATEST = migrations()[-1].number
 OLD = 3
@@ -51,7 +53,7 @@ def read(file: Path, statement: str) -> list[tuple[object, ...]]:
 
 def test_the_schema_is_told(rowen: Rowen, orchard: Site) -> None:
     assert rowen("db", "version").out == f"schema {LATEST}, up to date\n"
-    assert rowen("db", "version", "--json").json == {"version": LATEST, "latest": LATEST}
+    assert rowen("db", "version", "--json").json == {"version": LATEST, "latest": LATEST, "missing": []}
 
 
 def test_a_store_that_is_not_there_is_not_made(rowen: Rowen, file: Path) -> None:
@@ -179,7 +181,11 @@ def test_a_store_on_postgresql_is_taken_back_and_forth_too(rowen: Rowen, postgre
         assert "there is no store in its schema" in rowen("status", "--db", url).err
         assert rowen("token", "create", "reader", "--scope", "read", "--db", url).code == 0
         assert rowen("db", "downgrade", "--to", "1", "--yes", "--db", url).code == 0
-        assert rowen("db", "version", "--json", "--db", url).json == {"version": 1, "latest": latest}
+        assert rowen("db", "version", "--json", "--db", url).json == {
+            "version": 1,
+            "latest": latest,
+            "missing": [],
+        }
         assert rowen("db", "upgrade", "--json", "--db", url).json == {"before": 1, "version": latest}
         assert rowen("status", "--db", url).code == 0
 
@@ -213,3 +219,80 @@ def test_a_locked_store_is_told_as_such(
     assert ended.code == 1
     assert f"locked by process {os.getpid()} (" in ended.err
     assert schema_of(file) == LATEST
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def store_of_each_kind(
+    request: pytest.FixtureRequest, rowen: Rowen, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[None]:
+    if request.param == "sqlite":
+        yield
+        return
+    server: Server = request.getfixturevalue("postgres")
+    with a_postgres_schema(server) as schema:
+        monkeypatch.setenv("ROWEN_DB", f"{server.url}&schema={schema}")
+        yield
+
+
+@pytest.mark.usefixtures("store_of_each_kind")
+def test_handoffs_can_be_taken_down_alone_and_sync_still_stores_items(
+    rowen: Rowen, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ROWEN_STORE_AUTO_UPGRADE", "false")
+    assert rowen("add", site.url + "/", "--name", "orchard").code == 0
+    assert rowen("sync", "orchard").code == 0
+    shape = rowen("db", "version", "--json").json
+    ended = rowen("db", "downgrade", "--part", "handoffs", "--yes")
+    assert (ended.code, "forgot 4 rows of `handoffs`" in ended.err) == (0, True)
+    assert rowen("db", "version", "--json").json == {**shape, "missing": ["handoffs"]}
+    assert rowen("db", "downgrade", "--part", "handoffs", "--yes").code == 2
+
+    ended = rowen("handoffs")
+    assert (ended.code, "`rowen db upgrade` brings it back" in ended.err) == (2, True)
+    assert "this store has no `handoffs`" in ended.err
+    site.set("/plum.html", fruit_page("plum", "Easter"))
+    site.remove("/pear.html")
+    receipt = rowen("sync", "orchard", "--json").json
+    assert (receipt["status"], receipt["updated"], receipt["deleted"]) == ("completed", 1, 1)
+    assert len(rowen("search", "Easter", "--mode", "keyword", "--json").json["hits"]) == 1
+    assert rowen("diff", "orchard", "--json").json["changes"]
+    assert rowen("vacuum", "--keep", "1").code == 0
+    assert rowen("search", "apple", "--json").json["hits"]
+    assert rowen("status").code == 0
+
+    ended = rowen("db", "upgrade")
+    assert (ended.code, "`handoffs` is back, and empty" in ended.err) == (0, True)
+    assert rowen("handoffs", "--json").json == {"handoffs": []}
+    site.set("/plum.html", fruit_page("plum", "Whitsun"))
+    assert rowen("sync", "orchard", "--json").json["updated"] == 1
+    assert len(rowen("handoffs", "--status", "completed", "--json").json["handoffs"]) == 1
+
+
+@pytest.mark.usefixtures("store_of_each_kind")
+def test_a_store_without_handoffs_goes_back_and_forth_by_number_too(rowen: Rowen) -> None:
+    assert rowen("status").code == 0
+    latest = rowen("db", "version", "--json").json
+    for below in (BEFORE_HANDOFFS, latest["version"] - 1):
+        assert rowen("db", "downgrade", "--part", "handoffs", "--yes").code == 0
+        assert rowen("db", "downgrade", "--to", str(below), "--yes").code == 0
+        assert rowen("db", "upgrade").code == 0
+        assert rowen("db", "version", "--json").json == latest
+        assert rowen("handoffs", "--json").json == {"handoffs": []}
+
+
+def test_an_older_schema_is_refused_where_upgrades_are_a_persons_business(
+    rowen: Rowen, orchard: Site, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert rowen("db", "downgrade", "--to", str(OLD), "--yes").code == 0
+    monkeypatch.setenv("ROWEN_STORE_AUTO_UPGRADE", "false")
+    ended = rowen("status")
+    assert (ended.code, f"its schema is {OLD}, and this Rowen needs {LATEST}" in ended.err) == (2, True)
+    assert schema_of(file) == OLD
+    assert rowen("db", "upgrade").code == 0
+    assert rowen("status").code == 0
+
+
+def test_either_a_number_or_a_part_is_taken_back(rowen: Rowen) -> None:
+    for arguments in ((), ("--to", "3", "--part", "handoffs")):
+        ended = rowen("db", "downgrade", "--yes", *arguments)
+        assert (ended.code, "either `--to N` or `--part handoffs`" in ended.err) == (2, True)

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 import pytest
 
+from rowen.adapters.store.sqlite.database import migrations
+from rowen.adapters.store.sqlite.store import SqliteStore
 from rowen.core.feed import START
 from rowen.core.handoff import RETRY_BASE_S, Ending, HandoffStatus, Reason
 from rowen.core.lease import source_lease_name
@@ -156,3 +158,22 @@ async def test_handoffs_are_seen_queued_running_and_failed_and_found_by_their_re
     assert {(one["status"], one["attempts"], one["retry_at"]) for one in failed} == {("failed", 3, None)}
     assert {frozenset(reasons) for reasons in seen} == {frozenset({"ingestion_job_queued"})}
     assert (await api.get("/api/v1/handoffs?reason_code=nonsense")).is_problem(422, "invalid")
+
+
+async def test_without_the_table_of_handoffs_the_api_says_what_is_missing_and_syncs_all_the_same(
+    harvested: Api,
+) -> None:
+    store = harvested.world.store
+    assert isinstance(store, SqliteStore)
+    store.database.apply("DROP TABLE handoffs", check=lambda db: None)
+    for path in ("/scraping/docs/handoffs", "/api/v1/handoffs", "/api/v1/handoffs/1"):
+        answer = await harvested.get(path)
+        assert answer.is_problem(503, "part_missing")
+        assert "no `handoffs`" in answer.json["detail"]
+        assert "rowen db upgrade" in answer.json["hint"]
+    harvested.world.site.set("/rye", html("Rye", "entirely new"))
+    receipt = (await harvested.post("/scraping/docs/sync")).json
+    assert (receipt["updated"], receipt["handoff_queued_count"]) == (1, 0)
+    assert (await harvested.get("/metrics")).status == 200
+    store.database.migrate_to(migrations()[-1].number)
+    assert (await harvested.get("/scraping/docs/handoffs")).json["handoffs"] == []

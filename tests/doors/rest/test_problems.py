@@ -23,6 +23,7 @@ EXPECTED = {
     "NotFound": 404,
     "Conflict": 409,
     "BadLocation": 422,
+    "PartMissing": 503,
     "StoreUnusable": 503,
     "StoreReadOnly": 503,
     "StoreDamaged": 503,

@@ -67,13 +67,13 @@ def seconds(text: str, *, bare: str = "") -> float | None:
     return total if at and at == len(word) else None
 
 
-def interval_s(text: str) -> float:
-    """How often something is done: a second to ten years."""
+def interval_s(text: str, *, of: str = "interval") -> float:
+    """How often something is done, or how long it is kept: a second to ten years. `of` is for messages."""
     value = seconds(text)
     if value is None:
-        raise ConfigError(f"interval `{text}`: expected something like `15m`, `6h`, `1d` or `weekly`")
+        raise ConfigError(f"{of} `{text}`: expected something like `15m`, `6h`, `1d` or `weekly`")
     if not 1.0 <= value <= LONGEST_INTERVAL_S:
-        raise ConfigError(f"interval `{text}`: expected one second to ten years")
+        raise ConfigError(f"{of} `{text}`: expected one second to ten years")
     return value
 
 

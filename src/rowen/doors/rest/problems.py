@@ -30,6 +30,7 @@ STATUSES: tuple[tuple[type[RowenError], int], ...] = (
     (errors.NotFound, 404),
     (errors.Conflict, 409),
     (errors.StoreUnusable, 503),
+    (errors.PartMissing, 503),
     (errors.ConfigError, 422),
     (errors.BadLocation, 422),
     (errors.UserError, 400),

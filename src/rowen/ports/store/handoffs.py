@@ -20,6 +20,7 @@ class Staged:
     """A draft whose handoff is durable."""
 
     handoff_id: int
+    """0 in a store whose handoffs were taken down."""
     reference_id: int
     content_id: int
     sectioned: bool

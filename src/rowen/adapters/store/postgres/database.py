@@ -105,10 +105,13 @@ class PostgresDatabase(Database[PostgresTransaction]):
         with self._translated(), self._connect() as db:
             yield db
 
-    def open(self, *, create: bool = True) -> None:
-        """Check the database and bring our schema up to date. Called once, before any work."""
+    def open(self, *, create: bool = True, migrate: bool = True) -> None:
+        """Check the database and bring our schema up to date. Called once, before any work.
+
+        Without `migrate` an older schema is refused, and a part that was taken down stays so.
+        """
         with self._translated(), self._connect(lock_timeout_s=UPGRADE_S) as db:
-            self._extension = prepare(db, self.address, create=create)
+            self._extension = prepare(db, self.address, create=create, upgrade=migrate)
 
     async def outside_transaction(self, work: Callable[[Connection], T]) -> T:
         """For the few statements PostgreSQL refuses inside a transaction. They may wait for others."""

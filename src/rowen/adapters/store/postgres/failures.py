@@ -10,7 +10,8 @@ from enum import Enum
 
 import psycopg
 
-from rowen.errors import RowenError, StoreBusy, StoreFull, StoreUnusable
+from rowen.adapters.store.shared.migrations import PARTS
+from rowen.errors import PartMissing, RowenError, StoreBusy, StoreFull, StoreUnusable
 
 
 class Verdict(Enum):
@@ -70,6 +71,9 @@ def problem(kind: type[RowenError], shown: str, fact: str, hint: str) -> RowenEr
 
 def translated(exc: psycopg.Error, shown: str, *, timeout_s: float) -> RowenError | None:
     """Our error for theirs; None for a bug."""
+    if isinstance(exc, psycopg.errors.UndefinedTable):
+        part = next((part for part in PARTS if f'"{part}"' in str(exc)), None)
+        return None if part is None else PartMissing.of(part)
     match verdict(exc):
         case Verdict.FULL:
             fact = "the server's disk is full; what was visible before is unchanged"

@@ -15,7 +15,14 @@ from psycopg.sql import SQL, Identifier
 from rowen.adapters.store.postgres.address import Address
 from rowen.adapters.store.postgres.failures import problem
 from rowen.adapters.store.postgres.jobs import engine
-from rowen.adapters.store.shared.migrations import Migration, downwards, read_migrations, upwards
+from rowen.adapters.store.shared.migrations import (
+    Migration,
+    downwards,
+    parts_at,
+    read_migrations,
+    steps_of,
+    upwards,
+)
 from rowen.errors import NotFound, StoreUnusable
 
 ADVISORY = 0x526F776E
@@ -32,7 +39,7 @@ def migrations() -> tuple[Migration, ...]:
     return read_migrations(__package__)
 
 
-def prepare(db: Connection, address: Address, *, create: bool = True) -> str:
+def prepare(db: Connection, address: Address, *, create: bool = True, upgrade: bool = True) -> str:
     """Check the database and bring our schema up to date. Answers with the schema that holds pgvector."""
     encoding = db.info.parameter_status("server_encoding")
     if encoding != "UTF8":
@@ -49,7 +56,11 @@ def prepare(db: Connection, address: Address, *, create: bool = True) -> str:
     if version is None and not create:
         fact = f"there is no store in its schema `{address.schema}`"
         raise problem(NotFound, address.shown, fact, _nearest(db, address))
-    if version != latest or extension is None:
+    if version is not None and version < latest and not upgrade:
+        fact = f"its schema is {version}, and this Rowen needs {latest}"
+        hint = "`store.auto_upgrade` is off: run `rowen db upgrade`"
+        raise problem(StoreUnusable, address.shown, fact, hint)
+    if version != latest or extension is None or (upgrade and _missing(db, address, latest)):
         with db.transaction():
             migrate(db, address, latest)
         extension = _pgvector(db, address)
@@ -70,6 +81,10 @@ def migrate(db: Connection, address: Address, target: int) -> None:
         db.execute(SQL("INSERT INTO {}.schema_version VALUES (0)").format(schema))
         version = 0
     db.execute(search_path(address.schema, _pgvector(db, address) or "public", local=True))
+    for part in _missing(db, address, version):
+        for step in steps_of(migrations(), part):
+            if step.number <= version:
+                db.execute(step.up)
     for migration in upwards(migrations(), version, target):
         db.execute(migration.up)
         if migration.number == WORKERS:
@@ -79,6 +94,20 @@ def migrate(db: Connection, address: Address, target: int) -> None:
             engine.uninstall(db, address.schema)
         db.execute(migration.down)
     db.execute("UPDATE schema_version SET version = %s", (target,))
+
+
+def has_table(db: Connection, schema: str, name: str) -> bool:
+    found = db.execute(
+        "SELECT count(*) FROM pg_class WHERE relname = %s AND relkind = 'r'"
+        " AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = %s)",
+        (name, schema),
+    ).fetchone()
+    return bool(found and found[0])
+
+
+def _missing(db: Connection, address: Address, version: int) -> list[str]:
+    parts = parts_at(migrations(), version)
+    return [part for part in parts if not has_table(db, address.schema, part)]
 
 
 def search_path(schema: str, extension: str, *, local: bool = False) -> psycopg.sql.Composed:

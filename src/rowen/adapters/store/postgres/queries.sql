@@ -174,3 +174,7 @@ RETURNING id, asked, attempts;
 -- name: tickets_forget
 -- A run's tickets of a task go when it is over.
 DELETE FROM pgqueuer WHERE entrypoint = :task AND (convert_from(payload, 'UTF8')::jsonb ->> 'run')::bigint = :run;
+
+-- name: handoffs_there
+-- Is the table of handoffs there? It can be taken down alone.
+SELECT CASE WHEN to_regclass('handoffs') IS NULL THEN 0 ELSE 1 END;

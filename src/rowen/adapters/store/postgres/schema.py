@@ -10,7 +10,14 @@ from typing import TypeVar
 from psycopg.sql import SQL, Identifier
 
 from rowen.adapters.store.postgres.database import PostgresDatabase
-from rowen.adapters.store.postgres.migrate import Connection, migrate, migrations, version_of
+from rowen.adapters.store.postgres.migrate import (
+    Connection,
+    has_table,
+    migrate,
+    migrations,
+    search_path,
+    version_of,
+)
 from rowen.adapters.store.shared.schema import SharedSchema
 from rowen.errors import NotFound
 
@@ -48,6 +55,14 @@ class PostgresSchema(SharedSchema[Connection]):
 
         await self._look(work)
 
+    async def _apply(self, statements: str, check: Callable[[Connection], None]) -> None:
+        def work(db: Connection) -> None:
+            check(db)
+            db.execute(search_path(self._database.schema, "public", local=True))
+            db.execute(statements)
+
+        await self._look(work)
+
     def _version(self, db: Connection) -> int:
         version = version_of(db, self._database.address)
         if version is None:
@@ -66,6 +81,8 @@ class PostgresSchema(SharedSchema[Connection]):
         return [(str(name), str(owner)) for name, owner in found]
 
     def _count(self, db: Connection, table: str, column: str | None) -> int | None:
+        if not has_table(db, self._database.schema, table):
+            return None
         what = SQL("*") if column is None else Identifier(column)
         found = db.execute(SQL("SELECT count({}) FROM {}").format(what, self._table(table))).fetchone()
         return int(found[0]) if found else 0

@@ -34,10 +34,11 @@ class PostgresStore(SharedStore):
         busy_timeout_s: float = 5.0,
         create: bool = True,
         index_after: int = INDEX_AFTER,
+        auto_upgrade: bool = True,
     ) -> None:
         self._db = PostgresDatabase(url, schema=schema, busy_timeout_s=busy_timeout_s)
         self._index_after = index_after
-        self._db.open(create=create)
+        self._db.open(create=create, migrate=auto_upgrade)
 
     @property
     def database(self) -> PostgresDatabase:

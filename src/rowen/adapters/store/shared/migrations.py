@@ -31,6 +31,19 @@ def read_migrations(package: str) -> tuple[Migration, ...]:
     )
 
 
+PARTS = ("handoffs",)
+"""Tables that can be taken down alone. Migrations whose name begins like the table make it, together."""
+
+
+def steps_of(known: Sequence[Migration], part: str) -> list[Migration]:
+    return [one for one in known if one.name.startswith(part.removesuffix("s"))]
+
+
+def parts_at(known: Sequence[Migration], version: int) -> list[str]:
+    """The parts that a whole store of a version has."""
+    return [part for part in PARTS if steps_of(known, part)[0].number <= version]
+
+
 def upwards(known: Sequence[Migration], version: int, target: int) -> Iterator[Migration]:
     """The steps from a version up to a higher one; none when it is not higher."""
     return (one for one in known if version < one.number <= target)

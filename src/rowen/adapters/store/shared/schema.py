@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Generic, TypeVar
 
-from rowen.adapters.store.shared.migrations import Migration, downwards
+from rowen.adapters.store.shared.migrations import Migration, downwards, parts_at, steps_of
 from rowen.core.lease import LEASE_TTL_S
 from rowen.core.rules.clocks import SKEW
 from rowen.errors import Conflict, UserError
@@ -51,6 +51,15 @@ class SharedSchema(ABC, Generic[C]):
     async def losses(self, to: int) -> list[Loss]:
         return await self._look(lambda db: self._losses(db, to))
 
+    async def missing(self) -> list[str]:
+        return await self._look(self._missing)
+
+    async def part_rows(self, part: str) -> int:
+        return await self._look(lambda db: self._count(db, part, None)) or 0
+
+    async def take_down(self, part: str) -> None:
+        await self._apply(steps_of(self._known, part)[0].down, lambda db: self._check_part(db, part))
+
     async def upgrade(self) -> None:
         await self._move(self.latest, lambda db: None)
 
@@ -64,6 +73,10 @@ class SharedSchema(ABC, Generic[C]):
     @abstractmethod
     async def _move(self, to: int, check: Callable[[C], None]) -> None:
         """Up or down to a numbered schema. `check` comes first, in the same transaction, and may raise."""
+
+    @abstractmethod
+    async def _apply(self, statements: str, check: Callable[[C], None]) -> None:
+        """Carry out statements after `check`, in one transaction."""
 
     @abstractmethod
     def _version(self, db: C) -> int: ...
@@ -83,6 +96,19 @@ class SharedSchema(ABC, Generic[C]):
                 f"store `{self._shown}`: has schema {version}, which is not newer than {to}",
                 hint="`rowen db upgrade` goes the other way",
             )
+        self._check_idle(db)
+
+    def _check_part(self, db: C, part: str) -> None:
+        if part in self._missing(db) or part not in parts_at(self._known, self._version(db)):
+            hint = "`rowen db upgrade` brings it back"
+            raise UserError(f"store `{self._shown}`: has no `{part}` already", hint=hint)
+        self._check_idle(db)
+
+    def _missing(self, db: C) -> list[str]:
+        parts = parts_at(self._known, self._version(db))
+        return [part for part in parts if self._count(db, part, None) is None]
+
+    def _check_idle(self, db: C) -> None:
         now = self._now()
         # A clock that was ahead wrote an end that is later than that of any lease; its process is gone.
         for name, owner in self._held(db, now, now + SKEW + timedelta(seconds=LEASE_TTL_S)):

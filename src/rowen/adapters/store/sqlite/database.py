@@ -16,12 +16,21 @@ from typing import TypeVar
 import apsw
 
 from rowen.adapters.store.shared.database import Database
-from rowen.adapters.store.shared.migrations import Migration, downwards, read_migrations, upwards
+from rowen.adapters.store.shared.migrations import (
+    PARTS,
+    Migration,
+    downwards,
+    parts_at,
+    read_migrations,
+    steps_of,
+    upwards,
+)
 from rowen.adapters.store.sqlite.holder import who_writes
 from rowen.adapters.store.sqlite.opening import REFUSED, is_alone, nearest, open_to_read, state_of
 from rowen.adapters.store.sqlite.transaction import SqliteTransaction, bound
 from rowen.errors import (
     NotFound,
+    PartMissing,
     RowenError,
     StoreBusy,
     StoreDamaged,
@@ -53,12 +62,13 @@ class SqliteDatabase(Database[SqliteTransaction]):
         self.read_only = read_only
         """Asked for, or found out when the file was opened."""
 
-    def open(self, *, migrate: bool = True) -> None:
+    def open(self, *, migrate: bool = True, look: bool = False) -> None:
         """Create or check the file and bring its schema up to date. Called once, before any work.
 
-        Without `migrate` the schema stays as it is, for a caller that looks at it or takes it back.
+        Without `migrate` an older schema is refused, and a part that was taken down stays so. A caller that
+        will only `look` at the schema, or move it, gets it as it is.
         """
-        self._writers.submit(self._open_first, migrate).result()
+        self._writers.submit(self._open_first, migrate, look).result()
 
     async def outside_transaction(self, work: Callable[[apsw.Connection], T]) -> T:
         """For the few statements SQLite refuses inside a transaction."""
@@ -85,6 +95,16 @@ class SqliteDatabase(Database[SqliteTransaction]):
         """Up or down to a numbered schema. `check` looks first, in the same transaction, and may raise."""
         self.bare(lambda db: _migrate(db, number, check))
 
+    def apply(self, statements: str, *, check: Callable[[apsw.Connection], None]) -> None:
+        """Carry out statements that change the schema, after `check`, in one transaction."""
+
+        def work(db: apsw.Connection) -> None:
+            with _transaction(db, "IMMEDIATE"):
+                check(db)
+                db.execute(statements)
+
+        self.bare(work)
+
     # below: runs in the threads
 
     def _write(self, work: Callable[[SqliteTransaction], T]) -> T:
@@ -103,7 +123,7 @@ class SqliteDatabase(Database[SqliteTransaction]):
         with self._translated():
             return work(self._connection_for_writing())
 
-    def _open_first(self, migrate: bool) -> None:
+    def _open_first(self, migrate: bool, look: bool) -> None:
         there = self._is_there()
         if not there and not self._create:
             raise self._problem(NotFound, "there is no such file", nearest(self.path))
@@ -114,7 +134,7 @@ class SqliteDatabase(Database[SqliteTransaction]):
         with self._translated():
             if not self.read_only:
                 self._writing = self._open_to_write(there)
-            self._check(self._writing or self._connection_for_reading(), migrate)
+            self._check(self._writing or self._connection_for_reading(), migrate, look)
 
     def _is_there(self) -> bool:
         """An empty file is what an interrupted first command leaves; there is nothing in it to be read."""
@@ -145,7 +165,7 @@ class SqliteDatabase(Database[SqliteTransaction]):
         self.read_only = True
         return None
 
-    def _check(self, db: apsw.Connection, migrate: bool) -> None:
+    def _check(self, db: apsw.Connection, migrate: bool, look: bool) -> None:
         if self.read_only:
             self._check_ours(db)
         latest = migrations()[-1].number
@@ -155,7 +175,13 @@ class SqliteDatabase(Database[SqliteTransaction]):
             raise self._problem(StoreUnusable, fact, "upgrade Rowen, or point `--db` at another file")
         if version == 0 and not self._create:
             raise self._problem(NotFound, "an empty database, there is no store in it", nearest(self.path))
-        if migrate and version < latest:
+        if look:
+            return
+        if version and version < latest and not migrate:
+            fact = f"its schema is {version}, and this Rowen needs {latest}"
+            raise self._problem(StoreUnusable, fact, "`store.auto_upgrade` is off: run `rowen db upgrade`")
+        # A part that is missing can wait until the store may be written.
+        if version < latest or (migrate and not self.read_only and _missing(db, latest)):
             if self.read_only:
                 fact = f"read-only, and its schema is {version}, which this Rowen would upgrade to {latest}"
                 raise self._problem(StoreReadOnly, fact, "run `rowen db upgrade` where it can be written")
@@ -222,6 +248,11 @@ class SqliteDatabase(Database[SqliteTransaction]):
             raise self._problem(StoreUnusable, "not a database, or its beginning is damaged", hint) from exc
         except (apsw.CorruptError, UnicodeDecodeError, JSONDecodeError) as exc:
             raise self._damaged(exc) from exc
+        except apsw.SQLError as exc:
+            part = next((part for part in PARTS if f"no such table: {part}" in str(exc)), None)
+            if part is None:
+                raise
+            raise PartMissing.of(part) from exc
         except REFUSED as exc:
             fact = f"cannot be opened: {exc}"
             raise self._problem(StoreUnusable, fact, "check the path and its permissions") from exc
@@ -285,6 +316,15 @@ def user_version(db: apsw.Connection) -> int:
     return int(db.execute("PRAGMA user_version").get)
 
 
+def has_table(db: apsw.Connection, name: str) -> bool:
+    there = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?"
+    return bool(db.execute(there, (name,)).get)
+
+
+def _missing(db: apsw.Connection, version: int) -> list[str]:
+    return [part for part in parts_at(migrations(), version) if not has_table(db, part)]
+
+
 def _migrate(
     db: apsw.Connection, target: int, check: Callable[[apsw.Connection], None] = lambda db: None
 ) -> None:
@@ -293,6 +333,10 @@ def _migrate(
     with _transaction(db, "IMMEDIATE"):
         check(db)
         version = user_version(db)
+        for part in _missing(db, version):
+            for step in steps_of(known, part):
+                if step.number <= version:
+                    db.execute(step.up)
         for migration in upwards(known, version, target):
             db.execute(migration.up)
         for migration in downwards(known, version, target):

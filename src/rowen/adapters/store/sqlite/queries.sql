@@ -122,3 +122,7 @@ FROM jobs;
 -- name: jobs_outstanding
 -- What the tickets of a task are about.
 SELECT payload FROM jobs WHERE task = :task ORDER BY id;
+
+-- name: handoffs_there
+-- Is the table of handoffs there? It can be taken down alone.
+SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'handoffs';

@@ -12,7 +12,7 @@ import apsw
 
 from rowen.adapters.store.shared.schema import SharedSchema
 from rowen.adapters.store.shared.values import time_out
-from rowen.adapters.store.sqlite.database import SqliteDatabase, migrations, user_version
+from rowen.adapters.store.sqlite.database import SqliteDatabase, has_table, migrations, user_version
 
 T = TypeVar("T")
 
@@ -28,7 +28,7 @@ class SqliteSchema(SharedSchema[apsw.Connection]):
     ) -> None:
         super().__init__(str(path), migrations(), now=now, is_dead=is_dead)
         self._database = SqliteDatabase(path, busy_timeout_s=busy_timeout_s, create=False)
-        self._database.open(migrate=False)
+        self._database.open(look=True)
 
     async def close(self) -> None:
         await self._database.close()
@@ -39,6 +39,9 @@ class SqliteSchema(SharedSchema[apsw.Connection]):
     async def _move(self, to: int, check: Callable[[apsw.Connection], None]) -> None:
         await asyncio.to_thread(self._database.migrate_to, to, check=check)
 
+    async def _apply(self, statements: str, check: Callable[[apsw.Connection], None]) -> None:
+        await asyncio.to_thread(self._database.apply, statements, check=check)
+
     def _version(self, db: apsw.Connection) -> int:
         return user_version(db)
 
@@ -48,8 +51,7 @@ class SqliteSchema(SharedSchema[apsw.Connection]):
         return [(str(name), str(owner)) for name, owner in found]
 
     def _count(self, db: apsw.Connection, table: str, column: str | None) -> int | None:
-        there = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?"
-        if not db.execute(there, (table,)).get:
+        if not has_table(db, table):
             return None
         what = "*" if column is None else f'"{column}"'
         return int(db.execute(f'SELECT count({what}) FROM "{table}"').get)

@@ -23,12 +23,18 @@ class SqliteStore(SharedStore):
     _db: SqliteDatabase
 
     def __init__(
-        self, path: Path, *, busy_timeout_s: float = 5.0, create: bool = True, read_only: bool = False
+        self,
+        path: Path,
+        *,
+        busy_timeout_s: float = 5.0,
+        create: bool = True,
+        read_only: bool = False,
+        auto_upgrade: bool = True,
     ) -> None:
         self._db = SqliteDatabase(path, busy_timeout_s=busy_timeout_s, create=create, read_only=read_only)
         self._matrices: dict[int, VectorMatrix] = {}
         self._matrices_guard = threading.Lock()
-        self._db.open()
+        self._db.open(migrate=auto_upgrade)
 
     @property
     def database(self) -> SqliteDatabase:

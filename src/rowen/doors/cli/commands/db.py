@@ -28,47 +28,83 @@ AGAIN = "any other command of this Rowen upgrades it again: install the older Ro
 def version(call: Call) -> None:
     """Show the number of the store's schema and the newest one that this Rowen knows."""
 
-    async def work(schema: Schema) -> tuple[int, int]:
-        return await schema.version(), schema.latest
+    async def work(schema: Schema) -> tuple[int, int, list[str]]:
+        return await schema.version(), schema.latest, await schema.missing()
 
-    has, latest = _run(call, work)
+    has, latest, missing = _run(call, work)
     state = "up to date" if has == latest else f"the newest is {latest}"
-    call.out.result({"version": has, "latest": latest}, f"schema {has}, {state}")
+    state += "".join(f", without `{part}`" for part in missing)
+    call.out.result({"version": has, "latest": latest, "missing": missing}, f"schema {has}, {state}")
 
 
 @rowen_command("upgrade", short_help="Bring the schema up to date.")
 def upgrade(call: Call) -> None:
-    """Bring the schema of the store up to date."""
+    """Bring the schema of the store up to date, and back what `downgrade --part` took down."""
 
-    async def work(schema: Schema) -> tuple[int, int]:
-        before = await schema.version()
+    async def work(schema: Schema) -> tuple[int, int, list[str]]:
+        before, missing = await schema.version(), await schema.missing()
         await schema.upgrade()
-        return before, schema.latest
+        return before, schema.latest, missing
 
-    before, after = _run(call, work)
+    before, after, restored = _run(call, work)
+    for part in restored:
+        call.out.note(f"`{part}` is back, and empty")
     _tell(call, before, after)
 
 
-@rowen_command("downgrade", short_help="Take the schema back, for an older Rowen.")
-@click.option("--to", type=click.IntRange(1), required=True, metavar="N", help="The schema to go back to.")
+@rowen_command("downgrade", short_help="Take the schema back, or one part of it down.")
+@click.option("--to", type=click.IntRange(1), metavar="N", help="Go back to schema N, for an older Rowen.")
+@click.option(
+    "--part", type=click.Choice(["handoffs"]), help="Take down this part alone; the number stays as it is."
+)
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
-def downgrade(call: Call, to: int, yes: bool) -> None:
-    """Take the schema of the store back to number N. What only newer schemas hold is deleted."""
+def downgrade(call: Call, to: int | None, part: str | None, yes: bool) -> None:
+    """Take the schema of the store back to number N, or take down one PART of it.
 
+    With --to, everything that only newer schemas hold is deleted. With --part handoffs, only the record of
+    how items came in is: sync still stores items, and `rowen handoffs` and /handoffs answer that the part is
+    missing. `rowen db upgrade` undoes both, without the rows. Unless `store.auto_upgrade` is false, any other
+    command of this Rowen does that too.
+    """
+    if (to is None) == (part is None):
+        raise UserError(
+            "say either `--to N` or `--part handoffs`", hint="`rowen db version` shows the number"
+        )
+    if part is not None:
+        _take_down(call, part, yes=yes)
+    elif to is not None:
+        _go_back(call, to, yes=yes)
+
+
+def _take_down(call: Call, part: str, *, yes: bool) -> None:
+    async def look(schema: Schema) -> int:
+        return 0 if part in await schema.missing() else await schema.part_rows(part)
+
+    forgets = f"{count(_run(call, look), 'row')} of `{part}`"
+    if not _confirmed(call, f"part `{part}`", f"Take down `{part}`", forgets, yes=yes):
+        return
+
+    async def work(schema: Schema) -> int:
+        await schema.take_down(part)
+        return await schema.version()
+
+    version = _run(call, work)
+    call.out.result({"version": version, "missing": [part]}, f"schema {version}, without `{part}`")
+    call.out.note(f"forgot {forgets}; `rowen db upgrade` brings the part back, empty")
+    if call.config().store.auto_upgrade:
+        call.out.note("any other command brings it back too: set `store.auto_upgrade = false` to go without")
+
+
+def _go_back(call: Call, to: int, *, yes: bool) -> None:
     async def look(schema: Schema) -> tuple[int, list[Loss]]:
         return await schema.version(), await schema.losses(to)
 
     before, losses = _run(call, look)
     forgets = _in_words(losses)
-    if to < before and not yes:
-        if call.out.json or not is_terminal():
-            raise UserError(
-                f"schema {before} to {to}: this forgets {forgets}",
-                hint="say `--yes` to do it without a question",
-            )
-        if not click.confirm(f"Take the schema from {before} to {to}? This forgets {forgets}.", err=True):
-            call.out.note("nothing was changed")
-            return
+    if to < before and not _confirmed(
+        call, f"schema {before} to {to}", f"Take the schema from {before} to {to}", forgets, yes=yes
+    ):
+        return
 
     async def work(schema: Schema) -> None:
         await schema.downgrade(to)
@@ -77,6 +113,17 @@ def downgrade(call: Call, to: int, yes: bool) -> None:
     call.out.note(f"forgot {forgets}")
     _tell(call, before, to)
     call.out.note(AGAIN)
+
+
+def _confirmed(call: Call, what: str, question: str, forgets: str, *, yes: bool) -> bool:
+    if yes:
+        return True
+    if call.out.json or not is_terminal():
+        raise UserError(f"{what}: this forgets {forgets}", hint="say `--yes` to do it without a question")
+    if click.confirm(f"{question}? This forgets {forgets}.", err=True):
+        return True
+    call.out.note("nothing was changed")
+    return False
 
 
 def is_terminal() -> bool:

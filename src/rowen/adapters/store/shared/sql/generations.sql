@@ -54,17 +54,17 @@ WHERE source_id = :source AND generation < :floor AND status IN ('completed', 'f
 DELETE FROM generations WHERE source_id = :source AND number < :floor;
 
 -- name: contents_unused
--- The contents no document and no handoff uses: a scan.
-SELECT id FROM contents c
-WHERE NOT EXISTS (SELECT 1 FROM documents d WHERE d.content_id = c.id)
-  AND NOT EXISTS (SELECT 1 FROM handoffs h WHERE h.content_id = c.id);
+-- The contents no document uses: a scan.
+SELECT id FROM contents c WHERE NOT EXISTS (SELECT 1 FROM documents d WHERE d.content_id = c.id);
 
 -- name: contents_unused_among
--- Of these contents, the ones no document and no handoff uses.
+-- Of these contents, the ones no document uses.
 SELECT id FROM contents c
-WHERE id IN list(:ids)
-  AND NOT EXISTS (SELECT 1 FROM documents d WHERE d.content_id = c.id)
-  AND NOT EXISTS (SELECT 1 FROM handoffs h WHERE h.content_id = c.id);
+WHERE id IN list(:ids) AND NOT EXISTS (SELECT 1 FROM documents d WHERE d.content_id = c.id);
+
+-- name: contents_handed_off
+-- Of these contents, the ones a handoff uses.
+SELECT DISTINCT content_id FROM handoffs WHERE content_id IN list(:ids);
 
 -- name: contents_passages
 -- The passages these contents point at.

@@ -76,6 +76,13 @@ SELECT source_id, ref_id, content_id, url, title, metadata, content_type, etag, 
        body_hash, payload_hash, depth, links, :now, :generation
 FROM handoffs WHERE id IN list(:handoffs) ORDER BY id;
 
+-- name: document_insert
+-- A version of a reference is born, in a store without handoffs.
+INSERT INTO documents (source_id, ref_id, content_id, url, title, metadata, content_type, etag, last_modified,
+                       body_hash, payload_hash, depth, links, fetched_at, born)
+VALUES (:source, :ref, :content, :url, :title, :metadata, :content_type, :etag, :last_modified,
+        :body_hash, :payload_hash, :depth, :links, :now, :generation);
+
 -- name: handoffs_settle
 -- How attempts ended.
 UPDATE handoffs SET status = :status, reason_code = :reason, last_error = :error, retry_at = :retry_at, updated_at = :now

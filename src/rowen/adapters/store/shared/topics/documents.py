@@ -30,6 +30,8 @@ class Documents(Topic):
     def leftovers(
         self, db: Transaction, source_id: int, references: Sequence[str] | None = None
     ) -> dict[str, Known]:
+        if not db.value("handoffs_there"):
+            return {}
         if references is None:
             rows = db.each("leftovers", source=source_id)
         else:

@@ -99,13 +99,14 @@ def _vacuum(
 ) -> Vacuumed:
     db.lock(Lock.TEXTS_FORGOTTEN)
     documents = handoffs = 0
+    recorded = bool(db.value("handoffs_there"))
     touched: set[int] = set()
     for source_id, floor in floors.items():
         dead = _ids(db.rows("vacuum_documents", source=source_id, floor=floor))
-        texts = _ids(db.rows("handoff_texts", source=source_id, floor=floor))
+        texts = _ids(db.rows("handoff_texts", source=source_id, floor=floor)) if recorded else []
         if texts:
             db.write("handoff_texts_forget", source=source_id, floor=floor, nothing=b"")
-        if handoffs_before is not None:
+        if recorded and handoffs_before is not None:
             done = db.rows("vacuum_handoffs", source=source_id, before=handoffs_before)
             handoffs += len(done)
             texts += [row[0] for row in done if row[0] is not None]
@@ -115,6 +116,8 @@ def _vacuum(
     contents = _ids(
         db.rows("contents_unused") if everything else db.rows("contents_unused_among", ids=list(touched))
     )
+    if recorded and contents:
+        contents = sorted({*contents}.difference(_ids(db.rows("contents_handed_off", ids=contents))))
     candidates = _ids(db.rows("contents_passages", ids=contents))
     db.write("contents_delete", ids=contents)
     passages = _ids(
@@ -122,8 +125,11 @@ def _vacuum(
     )
     vectors = db.write("vectors_delete", ids=passages)
     db.write("passages_delete", ids=passages)
-    unmentioned = [one for source_id in floors for one in _unmentioned(db, source_id)] if everything else []
-    db.write("refs_delete", ids=unmentioned)
+    unmentioned: list[int] = []
+    if everything and recorded:
+        # Without the table of handoffs it cannot be told which references they mention.
+        unmentioned = [one for source_id in floors for one in _unmentioned(db, source_id)]
+        db.write("refs_delete", ids=unmentioned)
     return Vacuumed(
         references=len(unmentioned),
         documents=documents,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -26,6 +27,8 @@ from rowen.ports.dispatcher import INGEST, ingest_payload
 from rowen.ports.embedder import Model
 from rowen.ports.store.handoffs import Ingested, Settled, Staged, Waiting
 
+NOT_RECORDED = 0
+"""The id of a handoff in a store that records none."""
 Key = tuple[int, bytes]
 """A reference and the hash of its payload: there is one handoff of them."""
 
@@ -51,7 +54,8 @@ class Handoffs(Topic):
         wanted = {
             key: _values(run, key, contents[draft.content_hash][0], draft, ids, now) for key, draft in by_key
         }
-        handoffs = _queue(db, wanted)
+        recorded = there(db)
+        handoffs = _queue(db, wanted) if recorded else dict.fromkeys(wanted, (NOT_RECORDED, 0))
         found = [
             Staged(
                 handoff_id=handoffs[key][0],
@@ -63,7 +67,7 @@ class Handoffs(Topic):
             )
             for key, draft in by_key
         ]
-        if dispatch:
+        if dispatch and recorded:
             _dispatch(db, lease, run, found, now)
         return found
 
@@ -128,7 +132,8 @@ class Handoffs(Topic):
         self, db: Transaction, lease: Lease, handoff_ids: Sequence[int], *, now: datetime
     ) -> None:
         fence(db, lease)
-        db.write("handoffs_start", ids=list(handoff_ids), now=now)
+        if there(db):
+            db.write("handoffs_start", ids=list(handoff_ids), now=now)
 
     @writes
     def ingest(
@@ -145,34 +150,44 @@ class Handoffs(Topic):
     ) -> None:
         fence(db, lease)
         db.lock(Lock.TEXTS_USED)
-        rows = db.rows("handoffs_not_done", ids=[item.staged.handoff_id for item in ingested])
-        not_done = {row[0] for row in rows}
-        ingested = [item for item in ingested if item.staged.handoff_id in not_done]
+        recorded = there(db)
+        if recorded:
+            rows = db.rows("handoffs_not_done", ids=[item.staged.handoff_id for item in ingested])
+            not_done = {row[0] for row in rows}
+            ingested = [item for item in ingested if item.staged.handoff_id in not_done]
+        else:
+            ingested = _with_texts(db, ingested)
         ids = passage_ids(db, passages)
         store_vectors(db, vectors, ids, model)
         _store_sections(db, ingested, ids)
         # The last one of a reference, should a batch hold two: no reader saw the others.
-        newest = {item.staged.reference_id: item.staged.handoff_id for item in ingested}
+        newest = {item.staged.reference_id: item.staged for item in ingested}
         db.write("documents_supersede", source=run.source_id, generation=run.generation, refs=list(newest))
-        db.write("documents_insert", handoffs=list(newest.values()), generation=run.generation, now=now)
-        _settle(db, {item.staged.handoff_id: item.ending for item in ingested}, now)
+        if recorded:
+            ids_of = [one.handoff_id for one in newest.values()]
+            db.write("documents_insert", handoffs=ids_of, generation=run.generation, now=now)
+            _settle(db, {item.staged.handoff_id: item.ending for item in ingested}, now)
+        else:
+            _insert_documents(db, run, list(newest.values()), now)
 
     @writes
     def settle_handoffs(
         self, db: Transaction, lease: Lease, endings: Mapping[int, Ending], *, now: datetime
     ) -> None:
         fence(db, lease)
-        _settle(db, endings, now)
+        if there(db):
+            _settle(db, endings, now)
 
     @reads
     def retries(self, db: Transaction) -> dict[int, datetime]:
-        return {source_id: time_in(at) for source_id, at in db.rows("handoffs_retries")}
+        rows = db.rows("handoffs_retries") if there(db) else []
+        return {source_id: time_in(at) for source_id, at in rows}
 
     @reads
     def due_retries(
         self, db: Transaction, source_id: int, *, now: datetime, limit: int = 1000
     ) -> list[Waiting]:
-        rows = db.rows("handoffs_due", source=source_id, now=now, limit=limit)
+        rows = db.rows("handoffs_due", source=source_id, now=now, limit=limit) if there(db) else []
         return [Waiting(row[0], row[1], bool(row[2]), bool(row[3]), row[4]) for row in rows]
 
     @reads
@@ -213,6 +228,8 @@ class Handoffs(Topic):
     def handoff_counts(
         self, db: Transaction, *, run_id: int | None = None
     ) -> dict[tuple[HandoffStatus, str], int]:
+        if not there(db):
+            return {}
         rows = db.rows("handoffs_count") if run_id is None else db.rows("handoffs_count_run", run=run_id)
         return {(HandoffStatus(status), reason): count for status, reason, count in rows}
 
@@ -226,6 +243,33 @@ class Handoffs(Topic):
         fence(db, lease)
         reason = Reason.CANCELLED.value
         return bool(db.write("handoff_cancel", handoff=handoff_id, reason=reason, now=now))
+
+
+def there(db: Transaction) -> bool:
+    """Does the store record handoffs? Their table can be taken down alone; items are stored without it."""
+    return bool(db.value("handoffs_there"))
+
+
+def _with_texts(db: Transaction, ingested: Sequence[Ingested]) -> list[Ingested]:
+    """Their texts once more: without a handoff, nothing held those that were stored before."""
+    drafts = [item.staged.draft for item in ingested]
+    contents = _contents(db, {draft.content_hash: draft.text for draft in drafts})
+    return [
+        item._replace(staged=replace(item.staged, content_id=contents[item.staged.draft.content_hash][0]))
+        for item in ingested
+    ]
+
+
+def _insert_documents(db: Transaction, run: Run, staged: Sequence[Staged], now: datetime) -> None:
+    ids = reference_ids(db, run.source_id, [link for one in staged for link in one.draft.links])
+    keys = [(one.reference_id, one.draft.payload_hash) for one in staged]
+    db.write_many(
+        "document_insert",
+        [
+            _values(run, key, one.content_id, one.draft, ids, now)
+            for key, one in zip(keys, staged, strict=True)
+        ],
+    )
 
 
 def _dispatch(db: Transaction, lease: Lease, run: Run, found: Sequence[Staged], now: datetime) -> None:

@@ -54,7 +54,8 @@ class Runs(Topic):
                 activated_at=now if end.activate is not None else None,
                 documents=end.documents,
             )
-            db.write("handoffs_supersede", source=run.source_id, run=run.id, now=now)
+            if db.value("handoffs_there"):
+                db.write("handoffs_supersede", source=run.source_id, run=run.id, now=now)
         _insert_items(db, run, end.items)
         if end.answered is not None:
             db.write("pause_delete", upstream=end.answered)

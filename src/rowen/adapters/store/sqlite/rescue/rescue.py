@@ -82,7 +82,7 @@ class SqliteRescue:
         version = _make_readable(wreck)
         database = SqliteDatabase(self.made)
         try:
-            database.open(migrate=False)
+            database.open(look=True)
             database.migrate_to(version)
             with wreck.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
                 pages = Pages(memoryview(data), _page_bytes(data[:HEADER_BYTES]))
