@@ -149,7 +149,7 @@ async def test_one_run_at_a_time_unless_more_are_allowed(world: World) -> None:
     source = await world.add()
     async with run_slot(world.ports):
         other = replace(world.ports, owner="other")
-        with pytest.raises(Conflict, match="another run is under way: `test`"):
+        with pytest.raises(Conflict, match="another run is under way: a sync that has just begun"):
             await sync(other, source)
         parallel = replace(other, max_parallel_runs=2)
         assert (await sync(parallel, source)).status is RunStatus.COMPLETED

@@ -6,13 +6,14 @@ Workers hold a lease in their own name, so the workers of a store are the leases
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from typing import Protocol
 
 from rowen.core.lease import HEARTBEAT_S, LEASE_TTL_S, Lease, source_lease_name
 from rowen.core.rules.clocks import is_ahead
-from rowen.core.source import Source
+from rowen.core.rules.words import count
+from rowen.core.source import Source, Status
 from rowen.engine.ports import Ports
 from rowen.errors import Conflict, NotFound, TransientError
 from rowen.ports.clock import Clock
@@ -21,9 +22,14 @@ from rowen.ports.store.sources import Sources
 
 HOST_PATIENCE_S = 60.0
 HOST_LOOK_S = 1.0
+SLOT_LOOK_S = 1.0
 ORCHESTRATOR = "orchestrator"
 """Held by the one `rowen serve` that looks after a store."""
 WORKER = "worker:"
+
+
+OnWait = Callable[[str], None]
+"""Called with words for a person when a run has to wait for others."""
 
 
 class LeasePorts(Protocol):
@@ -48,12 +54,7 @@ async def run_lease(ports: LeasePorts, source: Source) -> AsyncIterator[Lease]:
     name = source_lease_name(source.id)
     lease = await acquire(ports, name)
     if lease is None:
-        owner = await lease_owner(ports.store, name)
-        raise Conflict(
-            f"source `{source.label}`: being synced by `{owner}`",
-            hint="wait for it to end; if that machine is gone, its lease ends within a minute",
-            owner=owner,
-        )
+        raise _being_synced(source, await lease_owner(ports.store, name))
     try:
         yield lease
     finally:
@@ -61,19 +62,64 @@ async def run_lease(ports: LeasePorts, source: Source) -> AsyncIterator[Lease]:
 
 
 @asynccontextmanager
-async def run_slot(ports: Ports) -> AsyncIterator[Lease]:
-    """One of the few runs that may be under way at a time; by default there is one."""
+async def run_slot(ports: Ports, *, on_wait: OnWait | None = None) -> AsyncIterator[Lease]:
+    """One of the few runs that may be under way at a time; by default there is one.
+
+    Without a free one it raises `Conflict`, or with `on_wait` waits, after a call that says for whom.
+    """
     names = [f"run:{number}" for number in range(ports.max_parallel_runs)]
+    told = ""
+    while (lease := await _any_of(ports, names)) is None:
+        others = await _other_runs(ports)
+        if on_wait is None:
+            raise Conflict(
+                f"another run is under way: {others}", hint="wait for it to end, or set `runs.max_parallel`"
+            )
+        if not told:
+            on_wait(f"waiting for {others}")
+            told = others
+        await ports.clock.sleep(SLOT_LOOK_S)
+    async with kept(ports, lease):
+        yield lease
+
+
+async def _any_of(ports: LeasePorts, names: Sequence[str]) -> Lease | None:
     for name in names:
         lease = await acquire(ports, name)
         if lease is not None:
-            async with kept(ports, lease):
-                yield lease
-            return
-    owner = await lease_owner(ports.store, names[0])
-    raise Conflict(
-        f"another run is under way: `{owner}`",
-        hint="wait for it to end, or set `runs.max_parallel`",
+            return lease
+    return None
+
+
+async def _other_runs(ports: Ports) -> str:
+    """`the sync of docs, started 2 minutes ago by process 4711 on farm`: the runs that hold the slots."""
+    said = []
+    for source in await ports.store.sources():
+        if source.status is Status.RUNNING:
+            for run in await ports.store.runs(source.id, limit=1):
+                passed_s = max(0.0, (ports.clock.now() - run.started_at).total_seconds())
+                since = count(int(passed_s // 60), "minute") if passed_s >= 60 else f"{passed_s:.0f} seconds"
+                said.append(f"the sync of {source.label}, started {since} ago by {process_words(run.owner)}")
+    return " and ".join(said) or "a sync that has just begun"
+
+
+def process_words(owner: str) -> str:
+    """The owner of a lease for people: `process 4711 on farm`."""
+    host, _, pid = owner.rpartition(":")[0].rpartition(":")
+    return f"process {pid} on {host}" if host and pid.isdigit() else f"`{owner}`"
+
+
+async def refuse_if_running(ports: LeasePorts, source: Source) -> None:
+    """Raises `Conflict` at once while another process runs this source, before a slot is waited for."""
+    lease = await holder(ports, source_lease_name(source.id))
+    if lease is not None:
+        raise _being_synced(source, lease.owner)
+
+
+def _being_synced(source: Source, owner: str) -> Conflict:
+    return Conflict(
+        f"source `{source.label}`: being synced by {process_words(owner)}",
+        hint="wait for it to end; if that machine is gone, its lease ends within a minute",
         owner=owner,
     )
 

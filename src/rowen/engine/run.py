@@ -27,7 +27,16 @@ from rowen.engine import confine, embedding, ending
 from rowen.engine.ingest import catch_up
 from rowen.engine.intake import Intake, OnEvent, unheard
 from rowen.engine.kind import Harvested, Kind, save_progress
-from rowen.engine.leases import Held, beating, removed, run_lease, run_slot, workers
+from rowen.engine.leases import (
+    Held,
+    OnWait,
+    beating,
+    refuse_if_running,
+    removed,
+    run_lease,
+    run_slot,
+    workers,
+)
 from rowen.engine.patience import patiently
 from rowen.engine.ports import Ports
 from rowen.engine.tasks import first, within
@@ -79,18 +88,21 @@ async def sync(
     full: bool = False,
     only: Sequence[str] | None = None,
     on_event: OnEvent = unheard,
+    on_wait: OnWait | None = None,
 ) -> Receipt:
     """Bring the copy of one source in step with it: the newest items, then history as far as its kind asks.
 
     Each part is a run of its own, and its generation is activated before the next part begins, so an
     interruption loses at most one part. `only` names the references that are said to have changed; a kind
-    that cannot ask for them alone asks for everything.
+    that cannot ask for them alone asks for everything. With `on_wait` it waits for its turn.
     """
-    receipt = await sync_part(ports, source, full=full, only=only, on_event=on_event)
+    if on_wait is not None:
+        await refuse_if_running(ports, source)
+    receipt = await sync_part(ports, source, full=full, only=only, on_event=on_event, on_wait=on_wait)
     part, more = 0, receipt.more
     while more:
         part += 1
-        latest = await sync_part(ports, source, part=part, on_event=on_event)
+        latest = await sync_part(ports, source, part=part, on_event=on_event, on_wait=on_wait)
         receipt, more = joined(receipt, latest), latest.more
     return receipt
 
@@ -103,9 +115,10 @@ async def sync_part(
     only: Sequence[str] | None = None,
     part: int = 0,
     on_event: OnEvent = unheard,
+    on_wait: OnWait | None = None,
 ) -> Receipt:
     """One run. `part` is 0 for the newest items, more for each stretch of history after them."""
-    async with run_slot(ports), run_lease(ports, source) as lease:
+    async with run_slot(ports, on_wait=on_wait), run_lease(ports, source) as lease:
         # Before the run begins: from there to its execution nothing may be waited for.
         working = await workers(ports)
         begun = await ports.store.begin_run(lease, source.id, full=full, now=ports.clock.now())

@@ -16,7 +16,7 @@ from rowen.core.rules.schedule import ATTEMPTS, LONGEST_PAUSE_S, PAUSE_S, Failur
 from rowen.core.run import RunStatus, StopReason
 from rowen.core.source import Source
 from rowen.engine.intake import OnEvent, unheard
-from rowen.engine.leases import reloaded
+from rowen.engine.leases import OnWait, reloaded
 from rowen.engine.ports import Ports
 from rowen.engine.run import Receipt, sync
 from rowen.errors import TransientError
@@ -60,12 +60,16 @@ async def sync_now(
     full: bool = False,
     force: bool = False,
     on_event: OnEvent = unheard,
+    on_wait: OnWait = lambda words: None,
 ) -> Receipt:
-    """A sync that a person waits for: no retries. Raises `UpstreamPaused`, unless it is forced."""
+    """A sync that a person waits for: no retries, and it waits for its turn.
+
+    Raises `UpstreamPaused`, unless it is forced, and `Conflict` while another process runs the source.
+    """
     pause = None if force else await _pause_of(ports, source)
     if pause is not None:
         raise paused(ports.clock, pause)
-    receipt = await sync(ports, source, full=full, on_event=on_event)
+    receipt = await sync(ports, source, full=full, on_event=on_event, on_wait=on_wait)
     if receipt.failure is Failure.RATE_LIMIT:
         await _pause(ports.store, ports.clock, source.upstream, receipt)
     return receipt

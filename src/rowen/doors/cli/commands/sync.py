@@ -1,4 +1,4 @@
-"""`rowen sync`: run sources one after the other; one that fails does not stop the others."""
+"""`rowen sync`: run sources, `runs.max_parallel` at a time; one that fails does not stop the others."""
 
 from __future__ import annotations
 
@@ -47,13 +47,15 @@ async def command(call: Call, names: tuple[str, ...], full_sync: bool, force: bo
         raise UserError(
             "no source to sync", hint="add one with `rowen add https://docs.example.org/ --name docs`"
         )
+    # A terminal shows one bar at a time.
+    together = len(found) > 1 and call.ports.max_parallel_runs > 1 and not call.out.json
     return await perform_all(
         call.ports,
         call.out,
         found,
         full=full_sync,
         force=force,
-        progress=lambda: choose(progress, call.out),
+        progress=lambda: choose("lines" if together and progress == "auto" else progress, call.out),
         verbose=call.verbose,
     )
 
@@ -69,23 +71,26 @@ async def perform_all(
     verbose: bool,
 ) -> int:
     from rowen.doors.cli.commands.announce import after_a_change
+    from rowen.engine.tasks import each
 
     codes = set()
     receipts = []
-    for number, source in enumerate(found):
-        if number:
-            out.line("")
+
+    async def one(source: Source) -> None:
         try:
             receipt = await perform(ports, out, source, full=full, force=force, progress=progress())
             codes.add(failure.GOOD if receipt.good and receipt.failure is None else failure.FAILED)
             receipts.append(receipt)
         except Exception as exc:
             codes.add(_could_not(out, source, exc, full=full, verbose=verbose))
+        if len(found) > 1:
+            out.line("")
+
+    await each(found, one, ports.max_parallel_runs)
     await after_a_change(ports, out)
     if len(found) > 1 and not out.json:
         from rowen.doors.cli.receipt import totals
 
-        out.line("")
         out.line(totals(receipts, sources=len(found)))
     # That some work failed says more than that some call was wrong.
     return failure.FAILED if failure.FAILED in codes else max(codes)
@@ -111,7 +116,14 @@ async def perform(
         failures(event)
 
     with progress:
-        receipt = await sync_now(ports, source, full=full, force=force, on_event=on_event)
+        receipt = await sync_now(
+            ports,
+            source,
+            full=full,
+            force=force,
+            on_event=on_event,
+            on_wait=lambda words: out.note(f"{source.label}: {words}"),
+        )
     if out.json:
         out.emit(shapes.Receipt.show(receipt))
     else:
