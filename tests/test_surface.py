@@ -47,6 +47,7 @@ OPTIONS = {
     "apply": {"FILE", "--prune", "--dry-run"},
     "plan": {"NAME"},
     "sync": {"NAMES", "--full-sync", "--force", "--progress"},
+    "cancel": {"NAME"},
     "serve": {"--once", "--standby", "--listen", "--log"},
     "worker": {"--concurrency"},
     "status": set(),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from rowen.core.rules.breaker import BreakerSettings
 from rowen.core.rules.retry import RetryPolicy
+from rowen.engine.tasks import Cancels
 from rowen.errors import ConfigError
 
 if TYPE_CHECKING:  # most commands use few of these
@@ -91,5 +92,7 @@ class Ports:
     keep_generations: int = 3
     keep_handoffs_s: float = 30 * 86_400.0
     max_parallel_runs: int = 1
+    cancels: Cancels = field(default_factory=Cancels)
+    """The runs of this process that may be cancelled at once."""
     time_limit_s: float = 0.0
     """How long a run may take, for sources that say nothing else; 0 for no limit."""

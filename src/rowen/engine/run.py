@@ -39,7 +39,7 @@ from rowen.engine.leases import (
 )
 from rowen.engine.patience import patiently
 from rowen.engine.ports import Ports
-from rowen.engine.tasks import first, within
+from rowen.engine.tasks import CancelRequested, first, forget_cancel, is_cancelled, within
 from rowen.errors import LeaseLost, RowenError, TransientError
 from rowen.ports.store.runs import RunEnd
 
@@ -161,6 +161,13 @@ class _Execution:
             end = ending.broken_end(source, intake, RunStatus.CANCELLED, StopReason.CANCELLED, None)
             await asyncio.shield(self._finish(end))
             raise
+        except CancelRequested as exc:
+            end = ending.broken_end(
+                source, intake, RunStatus.CANCELLED, StopReason.CANCELLED, None, problem=exc.message
+            )
+            receipt = await self._finish(end)
+            await forget_cancel(self._ports.store, intake.run.id)
+            return replace(receipt, failure=None)
         except RowenError as exc:
             end = ending.broken_end(source, intake, RunStatus.FAILED, StopReason.ERROR, exc)
             return await self._finish(end, exc)
@@ -217,14 +224,24 @@ class _Execution:
         return harvested or Harvested(stop_reason=StopReason.TIME_LIMIT, complete=False)
 
     async def _close_after(self, harvesting: asyncio.Task[Harvested], held: Held) -> None:
-        await asyncio.wait({harvesting, held.heartbeat}, return_when=asyncio.FIRST_COMPLETED)
-        if held.is_lost() and not harvesting.done():
-            held.heartbeat.result()
+        with self._ports.cancels.watched(self._intake.run.id) as cancelled:
+            asked = asyncio.ensure_future(cancelled.wait())
+            try:
+                await asyncio.wait({harvesting, held.heartbeat, asked}, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                asked.cancel()
+            if not harvesting.done():
+                if cancelled.is_set():
+                    raise CancelRequested("cancelled by request")
+                if held.is_lost():
+                    held.heartbeat.result()
         await self._intake.close()
 
     async def _save_progress(self) -> None:
         intake = self._intake
         await self._ports.store.save_progress(intake.lease, intake.run, intake.counters)
+        if await is_cancelled(self._ports.store, intake.run.id):
+            self._ports.cancels.request(intake.run.id)
 
     async def _finish(
         self, end: RunEnd, exc: RowenError | None = None, *, hint: str | None = None

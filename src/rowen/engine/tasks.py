@@ -1,13 +1,22 @@
-"""Things done side by side, the errors of them, and the time they may take."""
+"""Things done side by side, the errors of them, the time they may take, and requests that a run ends.
+
+A request that a run ends is a note in the store, so that any process may make it: a run of this process ends
+at once, one of another at its next heartbeat. The run removes the note.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from rowen.errors import LeaseLost, RowenError
 from rowen.ports.clock import Clock
+from rowen.ports.store.notes import Notes
+
+CANCEL = "cancel:"
+"""Begins the names of the notes about runs that are to end."""
 
 _T = TypeVar("_T")
 
@@ -64,3 +73,41 @@ def first(group: BaseExceptionGroup[BaseException]) -> BaseException:
         else:
             errors.append(error)
     return min(errors, key=lambda e: (not isinstance(e, LeaseLost), isinstance(e, RowenError)))
+
+
+class CancelRequested(RowenError):
+    """Raised inside a run that somebody cancelled."""
+
+    reason = "cancelled"
+
+
+class Cancels:
+    """The runs of this process, each with an event that is set when somebody cancels it."""
+
+    def __init__(self) -> None:
+        self._runs: dict[int, asyncio.Event] = {}
+
+    @contextmanager
+    def watched(self, run_id: int) -> Iterator[asyncio.Event]:
+        self._runs[run_id] = asyncio.Event()
+        try:
+            yield self._runs[run_id]
+        finally:
+            del self._runs[run_id]
+
+    def request(self, run_id: int) -> None:
+        if run_id in self._runs:
+            self._runs[run_id].set()
+
+
+async def request_cancel(store: Notes, cancels: Cancels, run_id: int) -> None:
+    await store.save_note(f"{CANCEL}{run_id}", True)
+    cancels.request(run_id)
+
+
+async def is_cancelled(store: Notes, run_id: int) -> bool:
+    return bool(await store.note(f"{CANCEL}{run_id}"))
+
+
+async def forget_cancel(store: Notes, run_id: int) -> None:
+    await store.save_note(f"{CANCEL}{run_id}", None)

@@ -28,6 +28,7 @@ from rowen.ports.dispatcher import Dispatcher
 from rowen.ports.store.access import Access
 from rowen.service.attempts import NotRun, RunResult, RunSource, run_source, settles
 from rowen.service.feed_wait import sleep_or
+from rowen.service.sync_job import Dropped
 from rowen.service.worker import BUSY_S, SYNC, sync_payload
 from rowen.sinks.announcer import Announcer
 
@@ -187,7 +188,7 @@ async def _run_one(
     try:
         full, only = bool(request and request.full), request.only if request else None
         result = await run(ports, current, full=full, only=only, on_event=on_event)
-    except (Conflict, LeaseLost) as exc:
+    except (Conflict, LeaseLost, Dropped) as exc:
         # `rowen sync` runs this source now, or took it over while this process was suspended.
         return NotRun(source, exc.message)
     except NotFound:

@@ -14,7 +14,7 @@ from rowen.core.run import Event
 from rowen.core.source import Source
 from rowen.core.sync_request import joined
 from rowen.engine.intake import OnEvent
-from rowen.errors import TransientError
+from rowen.errors import RowenError, TransientError
 from rowen.service.attempts import RunResult
 
 MAX_UNREAD = 1000
@@ -29,6 +29,12 @@ class Stopping(TransientError):
     @classmethod
     def now(cls) -> Stopping:
         return cls("this server is about to stop", hint="ask again in a moment", retry_after_s=5.0)
+
+
+class Dropped(RowenError):
+    """A sync that waited for its turn was cancelled."""
+
+    reason = "cancelled"
 
 
 class Watch:
@@ -76,6 +82,8 @@ class SyncJob:
         """Somebody insists, though the upstream may be paused."""
         self.begun = False
         """It cannot be widened any more."""
+        self.dropped = False
+        """It was cancelled before it began."""
         self.run_ids: list[int] = []
         """Every run of the job so far, the last one last."""
         self.running: int | None = None
@@ -103,6 +111,8 @@ class SyncJob:
         # Waited for, not awaited: the cancellation of one caller must not cancel the run.
         await asyncio.wait({self.task})
         if self.task.cancelled():
+            if self.dropped:
+                raise Dropped(f"source `{self.source.label}`: the sync was cancelled before it began")
             raise Stopping.now()
         return self.task.result()
 

@@ -199,6 +199,15 @@ class SyncQueue:
         join = await self._is_own_request(source)
         return await self._job_for(source, full=full, only=only, on_event=on_event, join=join).ended()
 
+    def drop(self, source: Source) -> int:
+        """Cancel the jobs of a source that have not begun; their callers get `Dropped`. Returns how many."""
+        waiting = [job for job in self._jobs.get(source.id, ()) if not job.begun and job.task is not None]
+        for job in waiting:
+            job.dropped = True
+            if job.task is not None:
+                job.task.cancel()
+        return len(waiting)
+
     @contextmanager
     def watch(self, run_id: int) -> Iterator[Watch | None]:
         """The events of a run that is under way in this process; None of any other."""

@@ -92,6 +92,7 @@ class Announcer:
 
         `on_wait` is called with the sinks that are being sent to when a person would notice the wait.
         """
+        await self.looked()
         if await self.idle(wait_s=NOTICED_S):
             return []
         on_wait(self.busy)

@@ -8,6 +8,7 @@ from datetime import timedelta
 
 import pytest
 
+from rowen.core.safety.access import Scope
 from rowen.engine.run import sync
 from rowen.ports.store.notes import Pause
 from tests.doors.rest.conftest import Api
@@ -153,3 +154,27 @@ async def test_a_caller_that_goes_away_does_not_stop_the_run(api: Api) -> None:
     gate.set()
     assert (await staying).json["status"] == "completed"
     assert len((await api.get("/api/v1/sources/docs/runs")).json["runs"]) == 1
+
+
+async def test_a_run_is_cancelled_by_its_number_or_its_source_and_its_callers_are_told(api: Api) -> None:
+    gate = Gate()
+    api.world.site.set("/rye", "late", delay=gate)
+    waiting = asyncio.create_task(api.post(SYNC))
+    await gate.reached()
+    cancelled = await api.post("/api/v1/runs/1/cancel")
+    gate.set()
+    assert (cancelled.status, cancelled.json) == (
+        200,
+        {"source": "docs", "outcome": "cancelled", "run_id": 1, "status": "cancelled", "dropped": 0},
+    )
+    assert (await waiting).json["status"] == "cancelled"
+    assert (await api.post("/api/v1/runs/1/cancel")).json["outcome"] == "cancelled"
+    assert (await api.post("/api/v1/sources/docs/cancel")).json["outcome"] == "nothing"
+    assert (await api.post("/api/v1/runs/99/cancel")).is_problem(404, "not_found")
+    assert (await api.post(SYNC)).json["status"] == "completed"
+    ended = (await api.post("/api/v1/runs/2/cancel")).json
+    assert (ended["outcome"], ended["status"]) == ("ended", "completed")
+    reading, syncing = await api.token(Scope.READ), await api.token(Scope.SYNC)
+    for path in ("/api/v1/runs/1/cancel", "/api/v1/sources/docs/cancel"):
+        assert (await api.post(path, headers=reading)).is_problem(403, "forbidden")
+        assert (await api.post(path, headers=syncing)).status == 200

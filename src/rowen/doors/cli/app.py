@@ -22,6 +22,7 @@ COMMANDS: dict[str, dict[str, str]] = {
         "apply": "Make sources, sinks and alarms match `rowen.toml`.",
         "plan": "Estimate what a sync would cost in embeddings.",
         "sync": "Bring the copy of a source up to date.",
+        "cancel": "Cancel the run of a source.",
         "serve": "Sync every source when it is due, until stopped.",
         "worker": "Do the work that `rowen serve` hands out, on any machine.",
         "status": "Show the sources and their state.",

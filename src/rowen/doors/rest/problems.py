@@ -20,7 +20,7 @@ from starlette.responses import Response
 from rowen import errors
 from rowen.errors import RowenError, TransientError
 from rowen.service.attempts import UpstreamPaused
-from rowen.service.sync_job import Stopping
+from rowen.service.sync_job import Dropped, Stopping
 
 MEDIA_TYPE = "application/problem+json"
 BUSY_S = 1.0
@@ -44,6 +44,7 @@ STATUSES: tuple[tuple[type[RowenError], int], ...] = (
     (errors.AddressRefused, 422),
     (errors.PermanentError, 502),
     (errors.LeaseLost, 409),
+    (Dropped, 409),
     (errors.StoreDamaged, 503),
     (RowenError, 500),
 )

@@ -167,6 +167,19 @@ class Begun(Shape):
     """Where to look; also the header `Location`"""
 
 
+class Cancelled(Shape):
+    """What became of a request to cancel."""
+
+    source: str
+    outcome: str
+    """`cancelled`; `requested` while the run has not ended; `ended` for one that had; `dropped`; `nothing`"""
+    run_id: int | None = at(lambda cancelled: cancelled.run.id if cancelled.run else None)
+    status: str | None = at(lambda cancelled: cancelled.run.status.value if cancelled.run else None)
+    """Of the run"""
+    dropped: int
+    """Syncs that waited and do not run"""
+
+
 class Item(Shape):
     reference: str
     outcome: str

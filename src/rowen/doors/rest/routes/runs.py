@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
 
 from rowen.core.run import Run
+from rowen.core.safety.access import Scope
 from rowen.core.source import Source
 from rowen.doors.rest.operation import LARGEST, RunId, SourceName, answers
 from rowen.doors.rest.routes import live
@@ -15,9 +16,11 @@ from rowen.doors.shapes import runs as shapes
 from rowen.engine.ports import Ports
 from rowen.errors import NotFound
 from rowen.managing.find import find
+from rowen.service import cancelling
 from rowen.service.sync_queue import SyncQueue
 
 Newest = Annotated[int, Query(description="At most this many", ge=1, le=1000)]
+WaitS = Annotated[float, Query(description="Wait this many seconds for its end", ge=0, le=60)]
 AfterRun = Annotated[int, Query(description="Only runs that came after this one", ge=0, le=LARGEST)]
 
 STREAM: dict[int | str, dict[str, Any]] = {
@@ -65,6 +68,27 @@ def router(ports: Ports, queue: SyncQueue) -> APIRouter:
         _, run = await found(run_id)
         items = await ports.store.run_items(run_id)
         return shapes.Items.show(run_id=run_id, items=items, unlisted=shapes.unlisted(run.counters))
+
+    @api.post(
+        "/runs/{run_id}/cancel",
+        summary="Cancel a run",
+        **answers(shapes.Cancelled, 404, scope=Scope.SYNC),
+    )
+    async def cancel_run(run_id: RunId, wait_s: WaitS = cancelling.WAIT_S) -> Any:
+        """A run of this process ends at once, one of another at its next heartbeat. Readers keep what they
+        see, and nothing that was stored is lost. Cancelling a run that has ended changes nothing.
+        """
+        source, run = await found(run_id)
+        return shapes.Cancelled.show(await cancelling.cancel_run(ports, source, run, wait_s=wait_s))
+
+    @api.post(
+        "/sources/{source}/cancel",
+        summary="Cancel the run of a source, and its syncs that wait",
+        **answers(shapes.Cancelled, 404, scope=Scope.SYNC),
+    )
+    async def cancel_source(source: SourceName, wait_s: WaitS = cancelling.WAIT_S) -> Any:
+        named = await find(ports.store, source)
+        return shapes.Cancelled.show(await cancelling.cancel_source(ports, named, queue=queue, wait_s=wait_s))
 
     @api.get(
         "/runs/{run_id}/events",

@@ -33,6 +33,10 @@ SELECT name, value FROM notes WHERE substr(name, 1, length(:start)) = :start ORD
 -- A note by its name.
 SELECT value FROM notes WHERE name = :name;
 
+-- name: note_delete
+-- A note that is not needed any more.
+DELETE FROM notes WHERE name = :name;
+
 -- name: note_save
 -- A note, in place of the one before.
 INSERT INTO notes (name, value) VALUES (:name, :value) ON CONFLICT (name) DO UPDATE SET value = excluded.value;

@@ -46,7 +46,10 @@ class Notes(Topic):
 
     @writes
     def save_note(self, db: Transaction, name: str, value: Any) -> None:
-        write_note(db, name, value)
+        if value is None:
+            db.write("note_delete", name=name)
+        else:
+            write_note(db, name, value)
 
 
 def _latest_pause(now: datetime) -> datetime:

@@ -1,0 +1,95 @@
+"""Cancel what a source is doing: its run, wherever it is under way, and the syncs that wait for their turn.
+
+A cancelled run writes down how far it came, readers keep what they see, and what it stored is not asked for
+again. Asking twice does what asking once does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from rowen.core.lease import source_lease_name
+from rowen.core.run import Run, RunStatus
+from rowen.core.source import Source
+from rowen.engine.leases import acquire, holder
+from rowen.engine.ports import Ports
+from rowen.engine.tasks import forget_cancel, request_cancel
+from rowen.service.sync_queue import SyncQueue
+
+LOOK_S = 0.2
+WAIT_S = 20.0
+"""A run of another process looks at its heartbeat, which is every 15 seconds."""
+
+
+class Outcome(StrEnum):
+    CANCELLED = "cancelled"
+    """The run ended because of this request, or of one before."""
+    REQUESTED = "requested"
+    """The run was told, and has not ended yet."""
+    ENDED = "ended"
+    """The run had ended before; its status says how."""
+    DROPPED = "dropped"
+    """No run was under way; a sync that waited was dropped."""
+    NOTHING = "nothing"
+    """Nothing was under way, and nothing waited."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cancelled:
+    source: str
+    outcome: Outcome
+    run: Run | None
+    dropped: int = 0
+    """Syncs that waited and do not run."""
+
+
+async def cancel_source(
+    ports: Ports, source: Source, *, queue: SyncQueue | None = None, wait_s: float = WAIT_S
+) -> Cancelled:
+    """Drop what waits for this source, then cancel its run."""
+    dropped = queue.drop(source) if queue else 0
+    request = await ports.store.sync_request(source.id)
+    if request is not None:
+        await ports.store.finish_request(request)
+        dropped = max(dropped, 1)
+    newest = await ports.store.runs(source.id, limit=1)
+    if newest and newest[0].status is RunStatus.RUNNING:
+        outcome, run = await _cancel(ports, source, newest[0], wait_s)
+        return Cancelled(source=source.label, outcome=outcome, run=run, dropped=dropped)
+    outcome = Outcome.DROPPED if dropped else Outcome.NOTHING
+    return Cancelled(source=source.label, outcome=outcome, run=None, dropped=dropped)
+
+
+async def cancel_run(ports: Ports, source: Source, run: Run, *, wait_s: float = WAIT_S) -> Cancelled:
+    """Cancel one run; one that has ended stays as it is."""
+    outcome, run = await _cancel(ports, source, run, wait_s)
+    return Cancelled(source=source.label, outcome=outcome, run=run)
+
+
+async def _cancel(ports: Ports, source: Source, run: Run, wait_s: float) -> tuple[Outcome, Run]:
+    if run.status is not RunStatus.RUNNING:
+        return Outcome.CANCELLED if run.status is RunStatus.CANCELLED else Outcome.ENDED, run
+    await request_cancel(ports.store, ports.cancels, run.id)
+    deadline = ports.clock.monotonic() + wait_s
+    while True:
+        if await holder(ports, source_lease_name(source.id)) is None:
+            await _close_if_lost(ports, source)
+        run = await ports.store.run(run.id) or run
+        if run.status is not RunStatus.RUNNING:
+            # A run that ended by itself at this moment did not look any more.
+            await forget_cancel(ports.store, run.id)
+            return Outcome.CANCELLED if run.status is RunStatus.CANCELLED else Outcome.ENDED, run
+        if ports.clock.monotonic() >= deadline:
+            return Outcome.REQUESTED, run
+        await ports.clock.sleep(LOOK_S)
+
+
+async def _close_if_lost(ports: Ports, source: Source) -> None:
+    """The process of the run is gone: nobody else would write its end down."""
+    lease = await acquire(ports, source_lease_name(source.id))
+    if lease is not None:
+        try:
+            await ports.store.close_lost_run(lease, source.id, now=ports.clock.now())
+        finally:
+            await ports.store.release_lease(lease)

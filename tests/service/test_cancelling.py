@@ -1,0 +1,112 @@
+"""Cancelling: a run here or elsewhere, a sync that waits, twice, or when nothing runs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from rowen.core.lease import HEARTBEAT_S, source_lease_name
+from rowen.core.run import RunStatus
+from rowen.core.source import Status
+from rowen.engine.run import Receipt, sync
+from rowen.engine.tasks import CANCEL, Cancels
+from rowen.service.cancelling import Outcome, cancel_run, cancel_source
+from rowen.service.sync_job import Dropped
+from rowen.service.sync_queue import SyncQueue
+from tests.support.gate import Gate, StillClock, until
+from tests.support.site import Site, html
+from tests.support.world import World, a_world
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+async def world(tmp_path: Path) -> AsyncIterator[World]:
+    with Site({"/": html("Home", "barley", links=["/a"]), "/a": html("A", "rye")}) as site:
+        async with a_world(tmp_path, site, clock=StillClock()) as made:
+            yield made
+
+
+def held(world: World) -> Gate:
+    gate = Gate()
+    world.site.set("/a", html("A", "late"), delay=gate)
+    return gate
+
+
+async def test_a_run_of_this_process_ends_at_once_and_nothing_is_lost(world: World) -> None:
+    source = await world.add()
+    await world.sync()
+    world.site.set("/", html("Home", "oats", links=["/a"]))
+    gate = held(world)
+    async with SyncQueue(world.ports) as queue:
+        waiting = asyncio.create_task(queue.sync(source))
+        await gate.reached()
+        done = await cancel_source(world.ports, source, queue=queue)
+        ended = (await waiting).ended
+    gate.set()
+    assert done.outcome is Outcome.CANCELLED
+    assert isinstance(ended, Receipt)
+    assert (ended.status, ended.stop_reason, ended.failure) == (RunStatus.CANCELLED, "cancelled", None)
+    assert done.run is not None
+    assert done.run.id == ended.run_id
+    again = await cancel_run(world.ports, source, done.run)
+    assert again.outcome is Outcome.CANCELLED
+    now = await world.source()
+    assert (now.status, now.active_generation) == (Status.SUCCESS, 1)
+    assert await world.store.notes_like(CANCEL) == {}
+    world.site.set("/a", html("A", "late"))
+    receipt = await sync(world.ports, now)
+    assert (receipt.status, receipt.counters.updated) == (RunStatus.COMPLETED, 2)
+
+
+async def test_a_run_of_another_process_ends_at_its_heartbeat(world: World) -> None:
+    source = await world.add()
+    gate = held(world)
+    elsewhere = replace(world.ports, owner="another process", cancels=Cancels())
+    running = asyncio.create_task(sync(elsewhere, source))
+    await gate.reached()
+    told = await cancel_source(world.ports, source, wait_s=0)
+    assert told.outcome is Outcome.REQUESTED
+    assert not running.done()
+    cancelling = asyncio.create_task(cancel_source(world.ports, source, wait_s=60))
+    await until(lambda: running.done() or world.clock.advance(HEARTBEAT_S / 100) is not None)
+    gate.set()
+    assert (await running).status is RunStatus.CANCELLED
+    assert (await cancelling).outcome in (Outcome.CANCELLED, Outcome.NOTHING)
+
+
+async def test_a_sync_that_waits_is_dropped_and_its_caller_is_told(world: World) -> None:
+    first, second = await world.add("first"), await world.add("second", path="/#x")
+    gate = held(world)
+    async with SyncQueue(world.ports) as queue:
+        running = asyncio.create_task(queue.sync(first))
+        await gate.reached()
+        waiting = asyncio.create_task(queue.sync(second))
+        await until(lambda: queue.waiting == 1)
+        await world.store.request_sync(second.id, only=None, reason="push", now=world.clock.now())
+        done = await cancel_source(world.ports, second, queue=queue)
+        with pytest.raises(Dropped, match="`second`: the sync was cancelled before it began"):
+            await waiting
+        assert (done.outcome, done.dropped, done.run) == (Outcome.DROPPED, 1, None)
+        assert await world.store.sync_requests() == []
+        gate.set()
+        await running
+    assert await world.store.runs(second.id, limit=9) == []
+    assert (await cancel_source(world.ports, second)).outcome is Outcome.NOTHING
+
+
+async def test_a_run_whose_process_is_gone_is_closed_as_lost(world: World) -> None:
+    source = await world.add()
+    now = world.clock.now()
+    lease = await world.store.acquire_lease(source_lease_name(source.id), "dead", now=now, ttl_s=60)
+    assert lease is not None
+    await world.store.begin_run(lease, source.id, full=False, now=now)
+    world.clock.advance(61)
+    done = await cancel_source(world.ports, source)
+    assert done.outcome is Outcome.ENDED
+    assert done.run is not None
+    assert done.run.status is RunStatus.LOST
