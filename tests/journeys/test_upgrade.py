@@ -93,7 +93,7 @@ def ask(old: Old, capsys: pytest.CaptureFixture[str]) -> Ask:
     upgraded = answer("db upgrade --json")
     assert upgraded["before"] == SCHEMAS[old.kind]
     newest = upgraded["version"]
-    assert answer("db version --json") == {"version": newest, "latest": newest}
+    assert answer("db version --json") == {"version": newest, "latest": newest, "missing": []}
     return answer
 
 
