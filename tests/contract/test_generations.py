@@ -337,3 +337,16 @@ async def test_what_a_generation_replaces_is_told_with_both_texts(store: Store) 
     assert staged[A].content == staged[B].content != staged[A].content_before
     assert (staged[C].content_before, staged[C].bytes_before, staged[C].bytes) == (None, 0, 4)
     assert await store.replacements(source.id, run.generation + 1) == []
+
+
+async def test_the_other_names_of_a_document_are_told_until_they_stand_for_nothing(store: Store) -> None:
+    source = await a_source(store)
+    await a_generation(store, source, {A: "one", B: "two"})
+    lease, run = await a_run(store, source)
+    await store.save_aliases(lease, source.id, {f"{A}/": A, f"{A}?print=1": A})
+    known = await store.known(source.id)
+    assert await store.aliases(known[A].document_id) == [f"{A}/", f"{A}?print=1"]
+    assert await store.aliases(known[B].document_id) == []
+    await store.save_aliases(lease, source.id, {f"{A}/": None})
+    assert await store.aliases(known[A].document_id) == [f"{A}?print=1"]
+    await store.finish_run(lease, run, an_end(run, activate=False), now=LATER)

@@ -201,3 +201,10 @@ def test_different_pages_are_not_variants(a: str, b: str) -> None:
 )
 def test_a_key_in_a_query_is_noticed(url: str, name: str | None) -> None:
     assert secret_parameter(url) == name
+
+
+def test_a_session_is_no_part_of_an_address() -> None:
+    plain = "https://x.example/g/a?b=1"
+    assert normalise("https://x.example/g;jsessionid=0A1B.node1/a?PHPSESSID=9&b=1") == plain
+    assert normalise("https://x.example/g/a;JSESSIONID=7?b=1&ASPSESSIONIDQAC=2") == plain
+    assert normalise("https://x.example/g/a;v=2") == "https://x.example/g/a;v=2"

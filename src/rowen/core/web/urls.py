@@ -1,6 +1,7 @@
 """One spelling for each address: the URL rules of browsers (WHATWG), then ours on top.
 
-Ours: no fragment, no credentials, no tracking parameters, query parameters in order, one percent-encoding.
+Ours: no fragment, no credentials, no tracking parameters, no session ids, query parameters in order, one
+percent-encoding.
 It does not look at the network, and it does not judge whether an address may be fetched: `scope` and the
 fetcher do.
 """
@@ -24,9 +25,11 @@ _TRACKING = frozenset((
     "ttclid", "li_fat_id", "igshid", "igsh", "mc_cid", "mc_eid", "_ga", "_gl", "_hsenc", "_hsmi", "__hssc",
     "__hstc", "__hsfp", "hsctatracking", "mkt_tok", "oly_anon_id", "oly_enc_id", "vero_id", "vero_conv",
     "rb_clickid", "wickedid", "_openstat", "srsltid", "pk_campaign", "pk_kwd", "pk_source", "pk_medium",
+    "phpsessid", "jsessionid",
 ))
 # fmt: on
-_TRACKING_PREFIXES = ("utm_", "mtm_")
+_TRACKING_PREFIXES = ("utm_", "mtm_", "aspsessionid")
+_SESSION_IN_PATH = re.compile(r";jsessionid=[^/?;]*", re.IGNORECASE)
 
 _PERCENT = re.compile("%([0-9A-Fa-f]{2})?")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
@@ -72,6 +75,8 @@ def normalise(url: str, base: str | None = None) -> str | None:
         href = href[:start] + href[at + 1 :]
     if "%" in href:
         href = _PERCENT.sub(lambda escape: _ESCAPES[escape[0]], href)
+    if ";" in href:
+        href = _SESSION_IN_PATH.sub("", href)
     if "?" in href:
         page, _, query = href.partition("?")
         query = _sorted_query(query)

@@ -27,6 +27,7 @@ from rowen.reading.read import Changes, Excerpt, Heading, Touched
 
 HEADINGS_LISTED = 6
 SAME_LISTED = 3
+ALIASES_LISTED = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +124,12 @@ def version(chosen: Source, wanted: str, others: Sequence[Source]) -> Answer:
 
 
 def document(
-    one: Document, part: Excerpt, verified: datetime | None, *, headings: int = HEADINGS_LISTED
+    one: Document,
+    part: Excerpt,
+    verified: datetime | None,
+    *,
+    headings: int = HEADINGS_LISTED,
+    aliases: Sequence[str] = (),
 ) -> Answer:
     """`headings` of what was left out are named, on each side."""
     left_out = [f"{low} to {high}" if low < high else f"{low}" for low, high in _gaps(part)]
@@ -152,6 +158,7 @@ def document(
     values = {
         "source": one.source,
         "url": one.url,
+        "aliases": list(aliases[:ALIASES_LISTED]),
         "title": one.title,
         "document_id": one.id,
         "generation": one.generation,

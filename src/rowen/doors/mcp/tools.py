@@ -106,13 +106,14 @@ async def _read_document(ports: Ports, arguments: Arguments, caller: Caller) -> 
             section = anchor
     sources = await ports.store.sources()
     verified = next((one.last_success_at for one in sources if one.id == document.source_id), None)
+    aliases = await ports.store.aliases(document.id)
     chars = (budget or BUDGET_TOKENS) * CHARACTERS_PER_TOKEN
     # With little room, few headings: the text comes first.
     headings = min(answers.HEADINGS_LISTED, chars // 800)
     room = chars
     while True:
         part = reading.excerpt(document, section=section, chars=room)
-        answer = answers.document(document, part, verified, headings=headings)
+        answer = answers.document(document, part, verified, headings=headings, aliases=aliases)
         over = len(answer.text) - chars
         # The words around the text count too; what they need is known once they are written.
         if over <= 0 or room <= 0:

@@ -114,8 +114,10 @@ class Section(Shape):
 
 
 class WholeDocument(Document):
-    examples = ({**DOCUMENT_EXAMPLE, "text": "# Install", "sections": []},)
+    examples = ({**DOCUMENT_EXAMPLE, "aliases": [], "text": "# Install", "sections": []},)
 
+    aliases: list[str]
+    """Other addresses of the same page"""
     text: str = at(lambda document: document.text or "")
     sections: list[Section]
 

@@ -31,7 +31,9 @@ from rowen.fetching.redirects import REDIRECTS, target_of
 from rowen.fetching.site_files import SiteFiles
 from rowen.kinds.crawl import refusals
 from rowen.kinds.crawl.frontier import Frontier
-from rowen.kinds.crawl.missing import REMEMBERED, SAYS, SOFT_404, MissingPages
+from rowen.kinds.crawl.judging.missing import REMEMBERED, SAYS, SOFT_404, MissingPages
+from rowen.kinds.crawl.judging.twins import REMEMBERED as TWINS
+from rowen.kinds.crawl.judging.twins import TWIN, Twins, plainer
 from rowen.kinds.crawl.named_frontier import NamedFrontier, pages_in_scope
 from rowen.kinds.crawl.pages import DELIVERED, Pages, ReadPage
 from rowen.kinds.crawl.question import PageQuestion
@@ -84,7 +86,8 @@ class Crawl:
         self._stop_error: RowenError | None = None
         self._aliases: dict[str, str | None] = {}
         self._ends: dict[str, asyncio.Event] = {}
-        self._waiting: set[str] = set()
+        self._waiting: dict[str, str] = {}
+        self._linked: set[str] = set()
         self._foreign: set[str] = set()
         self._root = source.location
         self._site = urls.origin_of(source.location) + "/"
@@ -100,6 +103,7 @@ class Crawl:
         """The first page may be asked for."""
         self._files: SiteFiles
         self._missing: MissingPages
+        self._twins: Twins
         self._done: dict[str, str | None] = {}
         """What runs before this one did of the same round, as `Frontier.progress` says it."""
         self._urls: dict[int, str] = {}
@@ -143,6 +147,7 @@ class Crawl:
             if self._is_closed(listed):
                 error = refusals.closed(self._source)
                 return Harvested.stopped(StopReason.ERROR, error, root_answered=False)
+            references = await self._recheck_twins(listings.get(TWINS), references)
             self._frontier = self._begin(references, leftovers, listed)
             self.begun = True
             await self._visit_root()
@@ -157,11 +162,42 @@ class Crawl:
         self._aliases |= dict.fromkeys(self._frontier.released)
         if self._aliases:
             await store.save_aliases(self._intake.lease, source_id, self._aliases)
-        payload = self._missing.payload
-        if payload is not None and (remembered is None or remembered.payload != payload):
-            listing = Listing(url=REMEMBERED, validators=NO_VALIDATORS, payload=payload)
-            await store.save_listing(self._intake.lease, source_id, listing)
+        self._forget_unlinked_names()
+        for name, payload in ((REMEMBERED, self._missing.payload), (TWINS, self._twins.names)):
+            before = listings.get(name)
+            if payload is not None and (before.payload if before else {}) != payload:
+                listing = Listing(url=name, validators=NO_VALIDATORS, payload=payload)
+                await store.save_listing(self._intake.lease, source_id, listing)
         return self._settle()
+
+    async def _recheck_twins(self, remembered: Listing | None, references: References) -> References:
+        """Ask whether other names still give what they gave; those that do not are pages again."""
+        known = self._intake.known
+        fresh = self._intake.unconditional
+        self._twins = twins = Twins(known, remembered.payload if remembered and not fresh else {})
+        aliases = dict(references.aliases)
+
+        async def recheck(visit: Visit) -> None:
+            try:
+                response, page = await self._ask(visit)
+            except (TransientError, PermanentError):
+                return
+            if not twins.is_still_name(visit, response, page):
+                self._aliases[visit.url] = None
+                del aliases[visit.url]
+
+        asked = iter(twins.to_ask(aliases) if self._named is None else ())
+        at_a_time = self._settings["concurrency"]
+        await visit_all(lambda: next(asked, None), recheck, at_a_time=at_a_time, more=lambda: True)
+        return References(ids=references.ids, aliases=aliases)
+
+    def _forget_unlinked_names(self) -> None:
+        """Names that no page links to any more, such as the session ids of earlier runs, are not kept."""
+        if self._twins.names and self._named is None and self._stop is None:
+            for page in self._intake.known.values():
+                if self._frontier.is_document(page.reference):
+                    self._linked.update(self._urls[link] for link in page.links)
+            self._twins.keep(self._linked)
 
     async def _listed_pages(self) -> list[str]:
         """The pages that sitemaps name; before that, what robots.txt allows."""
@@ -300,6 +336,8 @@ class Crawl:
         try:
             if self._is_done(visit):
                 self._intake.counters.ignored["answered_in_an_earlier_run"] += 1
+            elif self._differs_by_nothing(visit):
+                self._intake.counters.ignored[TWIN] += 1
             elif visit.url.startswith(self._site) or not await self._forbidden(visit):
                 response, page = await self._ask(visit)
                 await self._answered(visit, response, page)
@@ -421,8 +459,18 @@ class Crawl:
             intake.gone(visit.url, "moved", f"canonical address is `{canonical}`", lost=False)
             self._frontier.duplicate(visit, canonical)
             return
+        text = hashing.of_text(converted.text)
+        twin = await self._twin_of(visit, text) if visit.depth and converted.text.strip() else None
+        if twin is not None:
+            self._aliases[visit.url] = twin
+            self._twins.is_twin(visit.url, text, response.validators, page.body_hash)
+            intake.counters.ignored[TWIN] += 1
+            intake.gone(visit.url, TWIN, f"the same page as `{twin}`", lost=False)
+            self._frontier.duplicate(visit, twin)
+            return
         if await self._is_no_document(visit, page):
             return
+        self._twins.is_page(visit.url, text)
         links = self._links_in_scope(visit, converted)
         intake.counters.ignored[TOO_MANY_LINKS] += converted.links_left_out
         before = [self._urls[link] for link in visit.known.links] if visit.known else []
@@ -440,6 +488,24 @@ class Crawl:
         )
         await intake.fetched(draft, links_changed=links != before)
         self._frontier.document(visit, links)
+
+    def _differs_by_nothing(self, visit: Visit) -> bool:
+        """Is it the address of a document, but for parameters that change the text of no page?"""
+        plain = self._twins.without_idle_parameters(visit.url)
+        if plain == visit.url or visit.known is not None or not self._frontier.is_document(plain):
+            return False
+        self._aliases[visit.url] = plain
+        self._frontier.duplicate(visit, plain)
+        return True
+
+    async def _twin_of(self, visit: Visit, text: bytes) -> str | None:
+        """The address that this page has already, or a plainer one that the site links to."""
+        for url in plainer(visit.url):
+            met = self._frontier.is_met(url)
+            if met and await self._answers(url, visit) and self._twins.text_of(url) == text:
+                return url
+        found = self._twins.same_page(visit.url, text)
+        return found if found is not None and self._frontier.is_document(found) else None
 
     async def _is_no_document(self, visit: Visit, page: ReadPage) -> bool:
         """Is there nothing on the page, or only what the site says at addresses that do not exist?"""
@@ -487,16 +553,19 @@ class Crawl:
 
     async def _answers(self, canonical: str, visit: Visit) -> bool:
         """Is the canonical address a page itself? One that fails, or leads back to us, is not believed."""
-        if canonical in self._waiting:
-            return False
-        self._waiting.add(visit.url)
+        ahead: str | None = canonical
+        while ahead is not None:
+            if ahead == visit.url:
+                return False
+            ahead = self._waiting.get(ahead)
+        self._waiting[visit.url] = canonical
         try:
             if self._frontier.is_under_way(canonical):
                 await self._ends[canonical].wait()
             elif claimed := self._frontier.claim(canonical, visit.depth):
                 await self._visit(claimed)
         finally:
-            self._waiting.discard(visit.url)
+            del self._waiting[visit.url]
         return self._frontier.is_document(canonical)
 
     def _is_behind_login(self, visit: Visit, converted: Converted) -> bool:
@@ -562,7 +631,9 @@ class Crawl:
         for url in converted.links:
             reason = self._scope.why_not(url)
             if reason is None:
-                if url != visit.url:
+                self._linked.add(url)
+                url = self._twins.without_idle_parameters(url)
+                if url != visit.url and url not in links:
                     links.append(url)
             elif url not in self._foreign:
                 self._foreign.add(url)

@@ -167,6 +167,11 @@ class Frontier:
             self._urls[number] = url
         return number
 
+    def is_met(self, url: str) -> bool:
+        """Readers see it, or a page that was looked at links to it."""
+        number = self._ids.get(url)
+        return number is not None and (number in self._known or number in self._order)
+
     def is_under_way(self, url: str) -> bool:
         return self.number(url) in self._in_flight
 

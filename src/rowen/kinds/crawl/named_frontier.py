@@ -104,6 +104,9 @@ class NamedFrontier:
     def queued(self) -> int:
         return len(self._queue)
 
+    def is_met(self, url: str) -> bool:
+        return url in self._met or url in self._known
+
     def is_under_way(self, url: str) -> bool:
         return url in self._in_flight
 

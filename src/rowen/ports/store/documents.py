@@ -37,7 +37,7 @@ class References:
 
     ids: Mapping[str, int]
     aliases: Mapping[str, str]
-    """Addresses that turned out to be other names of a reference (canonical links)."""
+    """Addresses that turned out to be other names of a reference (canonical links, the same text)."""
 
 
 class Documents(Protocol):
@@ -58,6 +58,10 @@ class Documents(Protocol):
         ...
 
     async def references(self, source_id: int) -> References: ...
+
+    async def aliases(self, document_id: int) -> list[str]:
+        """The other names of a document's reference, in order."""
+        ...
 
     async def save_aliases(self, lease: Lease, source_id: int, aliases: Mapping[str, str | None]) -> None:
         """Other names of references; None for a name that stands for nothing any more."""

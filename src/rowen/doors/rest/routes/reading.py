@@ -111,7 +111,10 @@ def router(ports: Ports) -> APIRouter:
                 hint="another version of it may be visible; look it up by its source",
                 document=document_id,
             )
-        return shapes.WholeDocument.show(found, sections=await ports.store.document_sections(document_id))
+        aliases, sections = await asyncio.gather(
+            ports.store.aliases(document_id), ports.store.document_sections(document_id)
+        )
+        return shapes.WholeDocument.show(found, aliases=aliases, sections=sections)
 
     @api.get(
         "/sources/{source}/export",

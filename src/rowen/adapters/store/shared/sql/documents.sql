@@ -57,6 +57,10 @@ SELECT r.reference, d.metadata FROM documents_active d JOIN refs r ON r.id = d.r
 -- Every address ever met in a source.
 SELECT id, reference, alias_of FROM refs WHERE source_id = :source;
 
+-- name: aliases_of
+-- The other names of a document's reference.
+SELECT a.reference FROM documents d JOIN refs a ON a.alias_of = d.ref_id WHERE d.id = :document;
+
 -- name: ref_alias
 -- Another name of a reference.
 UPDATE refs SET alias_of = :of WHERE id = :ref;

@@ -59,6 +59,10 @@ class Documents(Topic):
                 aliases.append((reference, alias_of))
         return References(ids=ids, aliases={alias: names[of] for alias, of in aliases})
 
+    @reads
+    def aliases(self, db: Transaction, document_id: int) -> list[str]:
+        return sorted(row[0] for row in db.rows("aliases_of", document=document_id))
+
     @writes
     def save_aliases(
         self, db: Transaction, lease: Lease, source_id: int, aliases: Mapping[str, str | None]
