@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -229,3 +230,9 @@ def test_a_page_leads_to_its_first_links_and_says_how_many_it_has_behind_them() 
     found = convert_html(f"<main><p>{links}</p></main>", "http://site/")
     assert found.links == tuple(f"http://site/{n}" for n in range(10_000))
     assert found.links_left_out == 500
+
+
+@pytest.mark.parametrize("tag", ["sup", "label"])
+def test_a_list_of_definitions_without_any_is_no_bug(tag: str) -> None:
+    body = f"<main><h1>T</h1><p>plums</p><dl><{tag}>2</{tag}></dl></main>"
+    assert "plums" in convert_html(body, "https://d.example/").text

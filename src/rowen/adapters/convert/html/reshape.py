@@ -57,10 +57,12 @@ def reshape(content: Element) -> str:
     _reshape_formulas(found["math"])
     for raised in found["sup"]:
         # 2<sup>10</sup> is not 210; a raised link is a footnote's and needs no mark.
-        if raised.text.strip()[:1].isalnum() and raised.select_one("a") is None:
+        if raised.parent and raised.text.strip()[:1].isalnum() and raised.select_one("a") is None:
             raised.insert_before(Text("^"))
     for label in found["label"]:
-        label.insert_after(Text(" "))
+        # A list of definitions that was reshaped has left out what is neither a term nor a definition.
+        if label.parent:
+            label.insert_after(Text(" "))
     for caption in (*found["summary"], *content.select(".admonition-title")):
         caption.wrap_children(Element("strong"))
     content.remove("a[aria-hidden=true]")
