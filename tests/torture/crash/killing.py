@@ -6,6 +6,7 @@ import asyncio
 import mmap
 import multiprocessing
 import os
+import resource
 import signal
 import time
 import traceback
@@ -34,15 +35,17 @@ def run(
     kill_after_s: float | None = None,
     may_fail: bool = False,
     on_begin: Callable[[], None] = lambda: None,
+    file_limit: int | None = None,
 ) -> tuple[Death | None, float]:
     """Run a job in a child, and kill it so long after its work began; None when it ended before that.
 
     The second value is how long the work went on. A job that may fail raises errors of ours and no others.
+    No file of the child may grow beyond `file_limit` bytes, which looks like a full disk to it.
     """
     notes = Path(job.folder).with_name("step")
     notes.write_bytes(b" " * STEP_BYTES)
     ours, theirs = _children.Pipe()
-    child = _children.Process(target=_work, args=(job, theirs, str(notes)))
+    child = _children.Process(target=_work, args=(job, theirs, str(notes), file_limit))
     child.start()
     theirs.close()
     assert ours.poll(LONGEST_S), "the child did not begin"
@@ -67,7 +70,10 @@ def run(
         child.close()
 
 
-def _work(job: Job, told: Connection, notes: str) -> None:
+def _work(job: Job, told: Connection, notes: str, file_limit: int | None) -> None:
+    if file_limit is not None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (file_limit, file_limit))
     with Path(notes).open("r+b") as file, mmap.mmap(file.fileno(), STEP_BYTES) as page:
         write_step(page, "")
         told.send_bytes(b"begun")
