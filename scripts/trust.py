@@ -1,7 +1,7 @@
 """Print what the torture suite did and found, as docs/trust.md shows it.
 
-`make torture` writes the figures to `.venv/torture.json`. `--write` puts the tables into docs/trust.md between
-its two marks.
+`make torture` writes the figures to `.venv/torture.json`. `--write` puts the tables into docs/trust.md
+between its two marks.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ def tables(found: dict[str, Any]) -> str:
     compared = (
         f"{found['documents compared']:,} documents and {found['reports compared']:,} reports were compared"
     )
+    tests = f"{found['passed']} tests passed, {found['failed']} failed"
     lines = [
-        f"Seed {found['seed']}, {found['duration_s']} s: {found['passed']} tests passed, {found['failed']} failed.",
+        f"Seed {found['seed']}, {found['duration_s']} s: {tests}.",
         f"**{verdicts}** ({compared} with what they have to be).",
         "",
         "| | in all | of them |",

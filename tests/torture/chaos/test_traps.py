@@ -164,3 +164,74 @@ async def test_words_of_a_page_survive_wrong_bytes(
         await kept(world, tally, when=f"with {name}")
         assert await world.found("crème") == ["/p1.html"]
         assert await world.found("naïve") == ["/p1.html"]
+
+
+async def test_a_chain_of_redirects_without_end_is_given_up(tmp_path: Path, tally: Tally) -> None:
+    def onward(path: str) -> Page | None:
+        return Page(redirect=f"/z{int(path[2:]) + 1}") if path[:2] == "/z" else None
+
+    async with a_trap(tmp_path, onward, entry=("/z0",), max_pages=MAX_PAGES) as world:
+        tally.add("faults", "a chain of redirects without end")
+        receipt = await world.sync()
+        assert receipt.counters.requests <= 2 * MAX_PAGES
+        tally.honest(receipt.status is RunStatus.PARTIAL, when=f"{receipt.status} after an endless chain")
+        await kept(world, tally, when="beside an endless chain of redirects")
+
+
+async def test_a_site_that_closes_or_moves_is_kept_and_said(tmp_path: Path, tally: Tally) -> None:
+    async with a_trap(tmp_path) as world:
+        assert (await world.sync()).good
+        honest = dict(world.site.pages)
+        world.site.set("/robots.txt", "User-agent: *\nDisallow: /\n", content_type="text/plain")
+        tally.add("faults", "a site that closes itself by robots.txt")
+        receipt = await world.sync()
+        tally.honest(not receipt.good, when=f"{receipt.status} for a closed site: {receipt.error}")
+        assert "robots.txt" in str(receipt.error)
+        await kept(world, tally, when="after robots.txt closed the site")
+        world.site.holds_only(honest)
+        for path in ("/", *HONEST):
+            world.site.set(path, redirect=f"http://moved.example{path}", status=301)
+        tally.add("faults", "a site that moved")
+        receipt = await world.sync()
+        tally.honest(not receipt.good, when=f"{receipt.status} for a site that moved: {receipt.error}")
+        assert "moved.example" in f"{receipt.error} {receipt.hint}"
+        await kept(world, tally, when="after the site moved")
+        world.site.holds_only(honest)
+        assert (await world.sync()).status is RunStatus.COMPLETED
+        await kept(world, tally, when="back again")
+
+
+async def test_a_sitemap_larger_than_the_bound_of_pages_gives_the_same_pages_each_time(
+    tmp_path: Path, tally: Tally
+) -> None:
+    def listed(path: str) -> Page | None:
+        return Page(html(path, f"Listed page {path}, {path} and {path}.")) if path.startswith("/s") else None
+
+    async with a_trap(
+        tmp_path, lambda path: listed(path) if path != "/sitemap.xml" else None, max_pages=MAX_PAGES
+    ) as world:
+        many = "".join(f"<url><loc>{world.site.url}/s{number}</loc></url>" for number in range(120))
+        world.site.set("/sitemap.xml", f"<urlset>{many}</urlset>", content_type="application/xml")
+        tally.add("faults", "a sitemap larger than the bound of pages")
+        first = await world.sync()
+        pages = await world.pages()
+        assert len(pages) <= MAX_PAGES
+        for _ in range(2):
+            receipt = await world.sync()
+            assert (receipt.counters.created, receipt.counters.deleted) == (0, 0)
+            assert await world.pages() == pages
+        tally.honest(first.stop_reason == "max_pages", when=f"{first.stop_reason} for a large sitemap")
+        tally.verify()
+
+
+@pytest.mark.torture
+async def test_a_page_with_three_hundred_thousand_links_is_a_page(tmp_path: Path, tally: Tally) -> None:
+    async with a_trap(tmp_path, max_pages=MAX_PAGES) as world:
+        links = "".join(f'<a href="/x{number}">x</a>' for number in range(300_000))
+        world.site.set(
+            "/p1.html", f"<html><body><main><h1>Many</h1><p>So many links.</p>{links}</main></body></html>"
+        )
+        tally.add("faults", "a page with 300,000 links")
+        await world.sync()
+        await kept(world, tally, when="with 300,000 links")
+        assert "/p1.html" in await world.found("many")
