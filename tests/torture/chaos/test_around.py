@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import apsw
@@ -12,6 +13,7 @@ import pytest
 from rowen.adapters.store.sqlite.store import SqliteStore
 from rowen.core.run import RunStatus
 from rowen.errors import RowenError
+from rowen.service.serve import serve
 from tests.support.fakes import FakeEmbedder
 from tests.support.site import Site
 from tests.support.world import a_page, a_site_of, a_world
@@ -121,7 +123,6 @@ class Flapping(FakeEmbedder):
         super()._answer_or_fail()
 
 
-@pytest.mark.sliced
 async def test_a_provider_that_comes_and_goes_hides_no_text_and_in_the_end_no_vector(
     tmp_path: Path, chance: random.Random, tally: Tally
 ) -> None:
@@ -149,4 +150,25 @@ async def test_a_provider_that_comes_and_goes_hides_no_text_and_in_the_end_no_ve
             )
             gap = await world.store.embedding_gap(flapping.model)
             assert (gap.missing, gap.passages > 0) == (0, True)
+    tally.verify()
+
+
+@pytest.mark.sliced
+async def test_a_clock_that_jumps_neither_stops_a_source_nor_loses_an_edit(
+    tmp_path: Path, chance: random.Random, tally: Tally
+) -> None:
+    with a_site_of(PAGES) as site:
+        async with a_world(tmp_path, site) as world:
+            await world.add()
+            assert (await world.sync()).good
+            for edition in range(12):
+                jump = timedelta(days=chance.choice((-400, -30, -1, 1, 30, 400)), seconds=chance.random())
+                world.clock._now += jump
+                tally.add("faults", "a clock that jumps")
+                site.set("/p1.html", a_page("/p1.html", f"edition{edition}"))
+                # However the clock went, an hour later at most the source is due, and its edit is seen.
+                world.clock.advance(2 * 3600)
+                results = [one async for one in serve(world.ports, default_every_s=3600, once=True)]
+                assert len(results) == 1, f"after a jump of {jump}"
+                tally.honest(await world.found(f"edition{edition}") == ["/p1.html"], when=f"after {jump}")
     tally.verify()

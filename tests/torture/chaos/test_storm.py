@@ -138,8 +138,10 @@ async def test_every_fault_once_loses_nothing_and_is_said(
         await storm.round(sorted(set(FAULTS) - {"slow drip"}))
 
 
-@pytest.mark.sliced
-@pytest.mark.parametrize("weather", WEATHER)
+@pytest.mark.parametrize(
+    "weather",
+    [pytest.param(one, marks=pytest.mark.sliced if "maintenance" in one else ()) for one in WEATHER],
+)
 async def test_a_site_that_answers_all_wrong_takes_nothing_away(
     tmp_path: Path, chance: random.Random, tally: Tally, weather: str
 ) -> None:

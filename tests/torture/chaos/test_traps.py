@@ -17,7 +17,7 @@ from tests.support.site import Page, Site, html
 from tests.support.world import World, a_page, a_world
 from tests.torture.tally import Tally
 
-pytestmark = [pytest.mark.anyio, pytest.mark.sliced]
+pytestmark = pytest.mark.anyio
 
 HONEST = [f"/p{number}.html" for number in range(1, 24)]
 MAX_PAGES = 40
@@ -166,6 +166,7 @@ async def test_words_of_a_page_survive_wrong_bytes(
         assert await world.found("naïve") == ["/p1.html"]
 
 
+@pytest.mark.sliced
 async def test_a_chain_of_redirects_without_end_is_given_up(tmp_path: Path, tally: Tally) -> None:
     def onward(path: str) -> Page | None:
         return Page(redirect=f"/z{int(path[2:]) + 1}") if path[:2] == "/z" else None
@@ -178,6 +179,7 @@ async def test_a_chain_of_redirects_without_end_is_given_up(tmp_path: Path, tall
         await kept(world, tally, when="beside an endless chain of redirects")
 
 
+@pytest.mark.sliced
 async def test_a_site_that_closes_or_moves_is_kept_and_said(tmp_path: Path, tally: Tally) -> None:
     async with a_trap(tmp_path) as world:
         assert (await world.sync()).good
@@ -201,6 +203,7 @@ async def test_a_site_that_closes_or_moves_is_kept_and_said(tmp_path: Path, tall
         await kept(world, tally, when="back again")
 
 
+@pytest.mark.sliced
 async def test_a_sitemap_larger_than_the_bound_of_pages_gives_the_same_pages_each_time(
     tmp_path: Path, tally: Tally
 ) -> None:
@@ -224,7 +227,6 @@ async def test_a_sitemap_larger_than_the_bound_of_pages_gives_the_same_pages_eac
         tally.verify()
 
 
-@pytest.mark.torture
 async def test_a_page_with_three_hundred_thousand_links_is_a_page(tmp_path: Path, tally: Tally) -> None:
     async with a_trap(tmp_path, max_pages=MAX_PAGES) as world:
         links = "".join(f'<a href="/x{number}">x</a>' for number in range(300_000))
