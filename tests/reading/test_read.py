@@ -75,6 +75,13 @@ def test_a_section_is_found_by_number_anchor_heading_or_path(name: str) -> None:
     assert reading.excerpt(BOOK, section=name, chars=20).first == 2
 
 
+def test_an_address_inside_a_section_leads_to_that_section() -> None:
+    marked = replace(BOOK, text=BOOK.text.replace("## Two", 'See <a id="shelf"></a>this.\n\n## Two', 1))
+    found = reading.excerpt(marked, section="#shelf", chars=20)
+    assert found.first == reading.excerpt(BOOK, section="Two", chars=20).first - 1
+    assert reading.has_section(marked, "shelf")
+
+
 def test_a_section_that_is_not_there_is_told_with_those_that_are() -> None:
     with pytest.raises(NotFound, match="section `Thre` of") as told:
         reading.excerpt(BOOK, section="Thre", chars=100)

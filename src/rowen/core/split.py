@@ -66,6 +66,7 @@ _LINK_OR_CODE = re.compile(
     r"\]\((?:<[^<>\n]{0,2000}>|[^()\s]{0,2000}(?:\([^()\s]{0,500}\)[^()\s]{0,500}){0,8})"
     r"(?:[ \t]+\"[^\"\n]{0,500}\")?\)"
 )
+_ADDRESS = re.compile(r'<a id="[^"\n]*"></a> ?')
 _FENCED_CODE = re.compile(_FENCED)
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*\n)+")
 _SENTENCE = re.compile(r"[.!?…][\"')\]»”’*_`]*\s+|[。！？]")
@@ -102,6 +103,7 @@ def split(text: str) -> list[Section]:
         for part_end in _parts(text, body, end):
             written = _without_outer_blank_lines(text[max(body, part_start) : part_end])
             own, link_share = _without_targets(written)
+            own = _without_outer_blank_lines(own)
             digest = hashing.of_text(f"{joined}\n{own or opened.heading}")
             sections.append(
                 Section(
@@ -148,6 +150,11 @@ def _reopened(above: list[_Open], closed: str) -> _Open:
     return above[-1] if above else _Open(0, 0, (), None)
 
 
+def address_mark(name: str) -> str:
+    """How a text marks a place that links may lead to and that is no heading."""
+    return f'<a id="{name}"></a>'
+
+
 def passages(sections: Iterable[Section]) -> dict[bytes, Passage]:
     """What the sections say, each text once, by hash."""
     return {
@@ -163,6 +170,8 @@ def _without_targets(text: str) -> tuple[str, float]:
 
     Where a link leads to is not what a text says: with it, a site that moves would be a new text.
     """
+    if '<a id="' in text:
+        text = _ADDRESS.sub("", text)
     if "](" not in text:
         return text, 0.0
     linked = 0

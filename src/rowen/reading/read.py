@@ -19,7 +19,7 @@ from rowen.core.generation import Change
 from rowen.core.rules.tokens import CHARACTERS_PER_TOKEN
 from rowen.core.section import Section, join_path
 from rowen.core.source import Source
-from rowen.core.split import split
+from rowen.core.split import address_mark, split
 from rowen.core.web import urls
 from rowen.errors import NotFound, UserError
 from rowen.ports.store.documents import Documents
@@ -150,7 +150,8 @@ def excerpt(document: Document, *, section: str = "", chars: int) -> Excerpt:
 
 
 def has_section(document: Document, anchor: str) -> bool:
-    return any(section.anchor == anchor for section in split(document.text or ""))
+    text = document.text or ""
+    return address_mark(anchor) in text or any(section.anchor == anchor for section in split(text))
 
 
 async def what_changed(store: ReadStore, sources: Sequence[Source], *, since: str = "") -> Changes:
@@ -218,6 +219,9 @@ def _section(sections: Sequence[Section], wanted: str, document: Document) -> in
         for index, one in enumerate(names):
             if one[which].casefold() == folded:
                 return index
+    address = (document.text or "").find(address_mark(name))
+    if address >= 0:
+        return next(index for index, one in enumerate(sections) if address < one.end)
     headings = list(dict.fromkeys(one.heading for one in sections if one.heading))
     close = difflib.get_close_matches(name, headings, 3, 0.4) or headings[:3]
     there = ", ".join(f"`{heading}`" for heading in close)

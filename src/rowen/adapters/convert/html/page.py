@@ -11,6 +11,7 @@ from collections.abc import Callable
 from ada_url import join_url
 from turbohtml import Document, Element, Markdown, parse
 
+from rowen.adapters.convert.html.anchors import with_anchors
 from rowen.adapters.convert.html.content import least_pruned, main_content
 from rowen.adapters.convert.html.reshape import reshape
 from rowen.adapters.convert.html.sections import with_ends
@@ -81,7 +82,7 @@ def _render(content: Element | None, base: str, page_title: str) -> tuple[str, s
     _promote_title(content, page_title)
     heading = reshape(content)
     content.resolve_links(base)
-    markdown = with_ends(tidy(content.to_markdown(_OPTIONS)))
+    markdown = with_anchors(with_ends(tidy(content.to_markdown(_OPTIONS))))
     if "@" in markdown:
         # A password in a link must not be stored.
         markdown = _CREDENTIALS.sub(r"\1", markdown)

@@ -10,10 +10,11 @@ import re
 
 from turbohtml import Element, Node, Text
 
+from rowen.adapters.convert.html.anchors import mark_anchors
 from rowen.adapters.convert.html.codeblocks import reshape_code
 from rowen.adapters.convert.html.definitions import reshape_definitions
 from rowen.adapters.convert.html.entries import reshape_entries
-from rowen.adapters.convert.html.sections import Place, usable
+from rowen.adapters.convert.html.sections import BOXES, Place, usable
 from rowen.adapters.convert.html.tables import reshape_tables
 
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
@@ -24,8 +25,6 @@ _PERMALINK = re.compile(
 )
 _NOTES = frozenset(("note", "tip", "warning", "caution", "important", "sidebar"))
 _MAX_TITLE_OF_A_NOTE = 60
-# Ids of boxes that hold a whole page.
-_BOXES = frozenset(("content", "main", "body", "page", "wrapper", "root", "app", "container", "document"))
 
 
 def reshape(content: Element) -> str:
@@ -65,6 +64,7 @@ def reshape(content: Element) -> str:
             label.insert_after(Text(" "))
     for caption in (*found["summary"], *content.select(".admonition-title")):
         caption.wrap_children(Element("strong"))
+    mark_anchors(content)
     content.remove("a[aria-hidden=true]")
     for titled in content.select("a[title]"):
         # A tooltip repeats the text or the address.
@@ -130,7 +130,7 @@ def _opened_by(heading: Element) -> str | None:
         if not isinstance(outer, Element) or not all(_is_empty(before) for before in node.previous_siblings):
             return None
         name = _name(outer)
-        if name and name.lower() not in _BOXES and outer.tag != "body":
+        if name and name.lower() not in BOXES and outer.tag != "body":
             return name
         node = outer
     return None

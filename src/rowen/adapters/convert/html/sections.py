@@ -12,6 +12,8 @@ from typing import NamedTuple
 from turbohtml import Element, Text
 
 MAX_LEVEL = 6
+BOXES = frozenset(("content", "main", "body", "page", "wrapper", "root", "app", "container", "document"))
+"""Ids of boxes that hold a whole page."""
 _USABLE = re.compile(r"[^\s{}<>]{1,200}")
 _KIND = re.compile(r"[a-z]{1,20}")
 _TITLE_CHARS = 120

@@ -1,0 +1,63 @@
+"""Other addresses in a page: ids that links may lead to and that belong to no heading and no definition.
+
+They stay in the Markdown as `<a id="name"></a>`, so that a link to one can be followed to its place.
+"""
+
+from __future__ import annotations
+
+import re
+
+from turbohtml import Element, Text
+
+from rowen.adapters.convert.html.sections import BOXES, usable
+from rowen.core.split import address_mark
+
+# Characters for private use stand for the mark until the page is Markdown.
+_OPEN, _CLOSE = "\uf8f2", "\uf8f3"
+_MARK = re.compile(f"{_OPEN}([^{_CLOSE}\n]*){_CLOSE} ?")
+_BEFORE_HEADING = re.compile(rf"[ \t]*((?:{_OPEN}[^{_CLOSE}\n]*{_CLOSE}\s*)+)(?<=\n)(#{{1,6}} [^\n]+\n)")
+_BLANK_RUN = re.compile(r"\n{3,}")
+_HEADING_MARK = re.compile(r"\{#([^\s{}]+)")
+_BY_MACHINE = re.compile(
+    r"(?:id|index|cite|fn|footnote|ftn\.|toc)[-_]?[\d.]*\d(?:[-_].*)?|[0-9a-f-]{16,}|id-[\d.]+"
+)
+_NOT_INSIDE = frozenset(("table", "ul", "ol", "dl", "tr", "tbody", "thead", "pre", "figure", "details"))
+_IDS = "[id]:not(h1, h2, h3, h4, h5, h6, dt, main, body, article, svg, code, input), a[name]"
+_ELSEWHERE = "h1, h2, h3, h4, h5, h6, pre, code"
+MAX_ANCHORS = 2000
+
+
+def mark_anchors(content: Element) -> None:
+    """Works in place, when headings and definitions have their anchors."""
+    linked = {(link.attr("href") or "")[1:] for link in content.select("a[href^='#']")}
+    for element in content.select(_IDS)[:MAX_ANCHORS]:
+        name = element.attr("id") or element.attr("name") or ""
+        if not usable(name) or name.lower() in BOXES or (_BY_MACHINE.fullmatch(name) and name not in linked):
+            continue
+        if element.closest(_ELSEWHERE) is not None:
+            continue
+        mark = Text(f"{_OPEN}{name}{_CLOSE} ")
+        if element.tag in _NOT_INSIDE:
+            element.insert_before(Element("p", None, [mark]))
+        else:
+            element.insert(0, mark)
+
+
+def with_anchors(markdown: str) -> str:
+    """The marks as empty links; one that repeats the anchor of a heading goes."""
+    if _OPEN not in markdown:
+        return markdown
+    seen = set(_HEADING_MARK.findall(markdown))
+    # An address before a heading is one of the section that it opens.
+    markdown = _BEFORE_HEADING.sub(
+        lambda found: f"\n\n{found[2]}\n{' '.join(found[1].split())}\n\n", markdown
+    )
+
+    def written(found: re.Match[str]) -> str:
+        name = found[1]
+        if name in seen:
+            return ""
+        seen.add(name)
+        return address_mark(name)
+
+    return _BLANK_RUN.sub("\n\n", _MARK.sub(written, markdown)).lstrip("\n")
