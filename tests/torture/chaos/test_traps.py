@@ -237,3 +237,26 @@ async def test_a_page_with_three_hundred_thousand_links_is_a_page(tmp_path: Path
         await world.sync()
         await kept(world, tally, when="with 300,000 links")
         assert "/p1.html" in await world.found("many")
+
+
+async def test_a_sitemap_of_fifty_thousand_and_one_addresses_is_read_and_said(
+    tmp_path: Path, tally: Tally
+) -> None:
+    async with a_trap(tmp_path, max_pages=MAX_PAGES) as world:
+        many = "".join(f"<url><loc>{world.site.url}/{number}</loc></url>" for number in range(50_001))
+        world.site.set("/sitemap.xml", f"<urlset>{many}</urlset>", content_type="application/xml")
+        tally.add("faults", "a sitemap of 50,001 addresses")
+        receipt = await world.sync()
+        assert receipt.counters.ignored or receipt.hint, "what was left out is said"
+
+
+async def test_spellings_of_one_page_are_one_hit_each_time(tmp_path: Path, tally: Tally) -> None:
+    spellings = ("/g", "/g/", "/g/index.html", "/g?print=1", "/g?utm_source=mail")
+    async with a_trap(tmp_path, entry=spellings) as world:
+        for path in spellings:
+            world.site.set(path, a_page("/g", "gooseberry and its twins"))
+        await twice(world, tally, when="several spellings of one page")
+        found = await world.found("gooseberry")
+        assert len(found) == 1
+        await world.sync(full=True)
+        assert await world.found("gooseberry") == found
