@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from rowen.core.run import RunStatus
 from rowen.kinds.crawl.judging.twins import order, plainer
 from rowen.managing import find as finding
 from rowen.reading import read
@@ -115,3 +116,17 @@ async def test_a_session_parameter_is_learnt_and_not_asked_for_again(tmp_path: P
                 assert (await world.pages(), receipt.counters.changed) == (documents, 0)
                 asked = [one.path for one in site.requests if "sid=" in one.path]
                 assert len(asked) <= 3, "a few, to see that it still changes nothing"
+
+
+async def test_a_maintenance_page_does_not_make_twins_of_pages_that_differed(tmp_path: Path) -> None:
+    paths = [f"/p{number}{end}" for number in range(12) for end in ("", "/", "?print=1", "/index.html")]
+    with Site({path: a_page(path, "oats", path.replace("/", "_")) for path in paths}) as site:
+        site.set("/", html("Home", "Welcome", links=paths))
+        async with a_world(tmp_path, site) as world:
+            await world.add()
+            await world.sync()
+            assert len(await world.pages()) == 49
+            for path in site.pages:
+                site.set(path, html("Sorry", "We will be back soon"))
+            assert (await world.sync()).status is RunStatus.HELD
+            assert len(await world.pages()) == 49

@@ -461,11 +461,14 @@ class Crawl:
             return
         text = hashing.of_text(converted.text)
         twin = await self._twin_of(visit, text) if visit.depth and converted.text.strip() else None
-        if twin is not None:
+        shown = intake.known.get(visit.url)
+        if twin is not None and self._twins.may_join(shown, twin, text):
             self._aliases[visit.url] = twin
             self._twins.is_twin(visit.url, text, response.validators, page.body_hash)
             intake.counters.ignored[TWIN] += 1
-            intake.gone(visit.url, TWIN, f"the same page as `{twin}`", lost=False)
+            intake.gone(
+                visit.url, TWIN, f"the same page as `{twin}`", lost=bool(shown and shown.content_hash != text)
+            )
             self._frontier.duplicate(visit, twin)
             return
         if await self._is_no_document(visit, page):

@@ -62,6 +62,16 @@ class Twins:
         found = self._pages.get((_page_of(url), text))
         return found if found != url else None
 
+    def may_join(self, shown: Known | None, page: str, text: bytes) -> bool:
+        """May a document become a name of another page? Not when both say something else than before.
+
+        A maintenance page makes one text of all spellings: the guard is to see what is lost by that.
+        """
+        other = self._known.get(page)
+        return (
+            shown is None or text == shown.content_hash or (other is not None and text == other.content_hash)
+        )
+
     def to_ask(self, aliases: Mapping[str, str]) -> list[Visit]:
         """The names to ask for again, as a visit that compares them with what they gave; aliases say of what.
 
