@@ -203,6 +203,7 @@ async def test_no_more_tickets_are_under_way_than_allowed(engine: str) -> None:
         assert 1 < most <= 3
 
 
+@pytest.mark.torture
 async def test_two_processes_share_the_tickets(engine: str) -> None:
     async with opened(engine) as one, opened(engine) as other:
         met: list[int] = []

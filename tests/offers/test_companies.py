@@ -221,6 +221,7 @@ async def test_following_along_and_reading_once_tell_the_same(tmp_path: Path, se
 
 
 @pytest.mark.parametrize("limit", [pytest.param(2, marks=pytest.mark.torture), 500])
+@pytest.mark.torture
 async def test_being_killed_anywhere_loses_and_doubles_nothing(tmp_path: Path, limit: int) -> None:
     whole = await a_history(tmp_path / "whole", 1, follow=False)
     for call in range(0, 40, 3):

@@ -127,6 +127,7 @@ async def test_what_the_last_worker_had_begun_when_it_died_is_taken_up_too(
         assert (receipt.status, receipt.counters.created) == (RunStatus.COMPLETED, 150)
 
 
+@pytest.mark.torture
 async def test_sources_that_are_due_are_handed_to_workers_and_run_once(tmp_path: Path) -> None:
     with a_site_of(4) as one, a_site_of(6) as other:
         async with a_world(tmp_path, one) as world:

@@ -223,6 +223,7 @@ def test_an_archive_with_a_password_is_unparseable() -> None:
 
 
 @pytest.mark.parametrize("case", ["docx", "pptx", "xlsx"])
+@pytest.mark.torture
 def test_damage_anywhere_in_an_office_file_is_survived(case: str) -> None:
     body = (Path(__file__).parents[2] / "golden" / case / f"input.{case}").read_bytes()
     convert = {"docx": convert_docx, "pptx": convert_pptx, "xlsx": convert_xlsx}[case]

@@ -198,6 +198,7 @@ def test_killed_in_the_middle_it_is_no_store_until_it_was_run_to_its_end(
     assert rowen("sync", "orchard", "--db", to, "--json").json["not_modified"] == 4
 
 
+@pytest.mark.torture
 def test_stopped_politely_it_says_how_to_go_on(rowen: Rowen, orchard: Site, db: str, target: str) -> None:
     grown(Path(db.removeprefix("sqlite:///")), 40_000)
     running = begun(db, target)

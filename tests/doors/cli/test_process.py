@@ -141,6 +141,7 @@ def test_in_json_mode_standard_output_holds_nothing_but_json(
     assert events[-1]["counters"]["not_modified"] == 4
 
 
+@pytest.mark.torture
 def test_a_reader_that_goes_away_is_no_error(rowen: Rowen, orchard: Site) -> None:
     for arguments in (
         ("search", "plum", "--mode", "keyword"),

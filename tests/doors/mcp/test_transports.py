@@ -178,6 +178,7 @@ def test_a_sync_under_way_is_cancelled_in_good_order(rowen: Rowen, orchard: Site
     assert rowen("sync", "orchard", "--json").json["updated"] == 1
 
 
+@pytest.mark.torture
 def test_a_client_that_reads_no_more_is_no_error(orchard: Site) -> None:
     with Child() as child:
         assert child.process.stdout is not None
@@ -188,6 +189,7 @@ def test_a_client_that_reads_no_more_is_no_error(orchard: Site) -> None:
         assert child.process.stderr.read() == b""
 
 
+@pytest.mark.torture
 def test_the_first_call_that_needs_the_store_opens_it_and_the_end_of_its_input_is_its_end(
     rowen: Rowen, tmp_path: Path
 ) -> None:

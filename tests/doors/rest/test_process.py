@@ -123,6 +123,7 @@ def test_it_looks_after_sources_and_answers_from_one_process(rowen: Rowen) -> No
         assert request["request_id"]
 
 
+@pytest.mark.torture
 def test_without_tokens_anybody_here_may_call_and_a_second_server_says_who_looks_after_the_store(
     rowen: Rowen, db: str
 ) -> None:
@@ -142,6 +143,7 @@ def test_without_tokens_anybody_here_may_call_and_a_second_server_says_who_looks
         assert "Traceback" not in second.err
 
 
+@pytest.mark.torture
 def test_elsewhere_it_listens_only_with_tokens_and_wants_one(
     rowen: Rowen, monkeypatch: pytest.MonkeyPatch
 ) -> None:

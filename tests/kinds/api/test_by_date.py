@@ -431,6 +431,7 @@ async def test_a_day_of_history_that_is_always_too_much_does_not_hold_up_the_day
         assert api.count("list") == 5 + 1
 
 
+@pytest.mark.torture
 async def test_the_list_of_incomplete_days_is_bounded(tmp_path: Path) -> None:
     settings = {"seed_days": "130", "seed_windows": "200", "max_items": "1"}
     async with an_api(tmp_path, hourly(140, every=12), BY_DATE, settings) as (world, _):

@@ -184,6 +184,7 @@ async def test_a_large_model_gets_an_index_that_finds_what_comparing_all_finds(
     assert all(result.dense[passage] == before[passage] for passage in before if passage in result.dense)
 
 
+@pytest.mark.torture
 async def test_the_planner_knows_the_index_and_a_filter_loses_nothing(
     postgres_store: PostgresStore, postgres: Server
 ) -> None:
