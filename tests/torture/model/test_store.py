@@ -311,15 +311,15 @@ class History(RuleBasedStateMachine):
     @rule()
     def a_reader_lists_generations(self) -> None:
         for mirror in self._mirrors.values():
-            numbers = [one.number for one in self._do(self._store.generations(mirror.source.id))]
-            held = [mirror.held[0]] if mirror.held else []
-            assert numbers == sorted([number for number in mirror.shown if number] + held)
+            found = self._do(self._store.generations(mirror.source.id))
+            # A held one stays in the list when a person shows another; the next run discards it.
+            shown = [one.number for one in found if one.activated_at]
+            assert shown == sorted(number for number in mirror.shown if number)
             source = self._do(self._store.source(mirror.source.id))
             assert source is not None
-            assert (source.active_generation, source.held_generation) == (
-                mirror.active,
-                held[0] if held else None,
-            )
+            held = mirror.held[0] if mirror.held else None
+            assert (source.active_generation, source.held_generation) == (mirror.active, held)
+            assert held is None or held in {one.number for one in found}
 
     # How
 
@@ -389,7 +389,7 @@ def on_sqlite() -> Iterator[Store]:
         yield a_sqlite_store(Path(folder) / "rowen.db")
 
 
-@pytest.mark.parametrize("count", [pytest.param(8, marks=pytest.mark.sliced), 1500])
+@pytest.mark.parametrize("count", [pytest.param(8, marks=pytest.mark.sliced), 1300])
 def test_a_store_on_sqlite_agrees_with_a_model_in_every_history(tally: Tally, count: int) -> None:
     histories(tally, on_sqlite, count)
 
