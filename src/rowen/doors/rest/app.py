@@ -7,9 +7,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
-from fastapi import APIRouter, FastAPI, Request
+from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.routing import APIRoute
 from fastapi.telemetry import TelemetryConfig
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -110,8 +109,6 @@ def create_app(
         ],
     )
     _handle_errors(app)
-    v1 = APIRouter(prefix=syncing.PREFIX)
-    scraping = syncing.scraping_router(ports, queue)
     for router in (
         sources.router(ports, queue),
         runs.router(ports, queue),
@@ -121,24 +118,20 @@ def create_app(
         companies.router(ports),
         handoffs.router(ports, queue),
         health.status_router(ports),
-        scraping,
+        syncing.scraping_router(ports, queue),
+        syncing.scraping_router(ports, queue, root="", suffix="_at_the_root"),
+        webhook_router(ports, queue),
+        health.health_router(ports, queue, metrics),
     ):
-        v1.include_router(router)
-    app.include_router(v1)
-    app.include_router(scraping, generate_unique_id_function=_at_the_root)
-    app.include_router(webhook_router(ports, queue))
-    app.include_router(health.health_router(ports, queue, metrics))
+        # Not `include_router`: it would read every signature a second time.
+        app.router.routes.extend(router.routes)
     _describe_problems(app)
-    app.include_router(reference.router(app.openapi))
+    app.router.routes.extend(reference.router(app.openapi).routes)
     for path, mounted in (mounts or {}).items():
         # Also without a slash at the end: a redirect would lose the bodies of some clients.
         app.router.routes.append(Route(path, mounted, include_in_schema=False))
         app.mount(path, mounted)
     return app
-
-
-def _at_the_root(route: APIRoute) -> str:
-    return f"{route.name}_at_the_root"
 
 
 def _handle_errors(app: FastAPI) -> None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import Path, Query
+from fastapi import APIRouter, Path, Query
 
 from rowen.core.safety.access import Scope
 from rowen.doors.rest.guard import needs
 from rowen.doors.rest.models import model
 from rowen.doors.rest.problems import declared
 from rowen.doors.shapes.shape import Shape
+
+PREFIX = "/api/v1"
 
 Responses = dict[int | str, dict[str, Any]]
 
@@ -34,6 +36,13 @@ DocumentId = Annotated[
 ]
 Limit = Annotated[int, Query(description="At most this many", ge=1, le=1000)]
 Offset = Annotated[int, Query(description="Skip this many", ge=0, le=MAX_OFFSET)]
+
+
+def operations(path: str, tag: str, *, root: str = PREFIX, suffix: str = "") -> APIRouter:
+    """A router whose routes are whole: an application takes them as they are."""
+    return APIRouter(
+        prefix=root + path, tags=[tag], generate_unique_id_function=lambda route: route.name + suffix
+    )
 
 
 def answers(

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 
 from rowen.core.feed import START, Cursor
-from rowen.doors.rest.operation import Limit, answers
+from rowen.doors.rest.operation import Limit, answers, operations
 from rowen.doors.rest.waiting import while_there
 from rowen.doors.shapes import documents as shapes
 from rowen.engine.ports import Ports
@@ -32,7 +32,7 @@ WaitS = Annotated[
 
 
 def router(ports: Ports, queue: SyncQueue) -> APIRouter:
-    api = APIRouter(tags=["reading"])
+    api = operations("", "reading")
 
     @api.get(
         "/changes",

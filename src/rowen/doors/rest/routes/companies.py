@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
 
-from rowen.doors.rest.operation import MAX_OFFSET, Limit, answers
+from rowen.doors.rest.operation import MAX_OFFSET, Limit, answers, operations
 from rowen.doors.shapes import documents as shapes
 from rowen.engine.ports import Ports
 from rowen.managing.find import choose_all
@@ -21,7 +21,7 @@ NameOrId = Annotated[str, Path(description="An id, or a name that fits one compa
 
 
 def router(ports: Ports) -> APIRouter:
-    api = APIRouter(prefix="/companies", tags=["reading"])
+    api = operations("/companies", "reading")
 
     @api.get(
         "", summary="Companies, those with the most open job listings first", **answers(shapes.Companies, 404)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 
 from rowen.core.safety.access import Scope
-from rowen.doors.rest.operation import HandoffId, Limit, Offset, answers
+from rowen.doors.rest.operation import HandoffId, Limit, Offset, answers, operations
 from rowen.doors.rest.routes.syncing import OfReason, OfStatus, ScrapeRun, handoffs_of
 from rowen.doors.shapes import runs as shapes
 from rowen.engine.ports import Ports
@@ -18,7 +18,7 @@ OfSource = Annotated[str | None, Query(description="Only of this source", max_le
 
 
 def router(ports: Ports, queue: SyncQueue) -> APIRouter:
-    api = APIRouter(prefix="/handoffs", tags=["handoffs"])
+    api = operations("/handoffs", "handoffs")
 
     @api.get("", summary="Handoffs, newest first", **answers(shapes.Handoffs, 404))
     async def list_handoffs(

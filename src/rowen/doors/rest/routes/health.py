@@ -10,7 +10,7 @@ from fastapi.responses import Response
 from rowen.doors import states
 from rowen.doors.rest.metrics import CONTENT_TYPE, Metrics
 from rowen.doors.rest.models import model
-from rowen.doors.rest.operation import Responses, answers
+from rowen.doors.rest.operation import Responses, answers, operations
 from rowen.doors.rest.problems import declared
 from rowen.doors.shapes import sources as shapes
 from rowen.engine.ports import Ports
@@ -24,7 +24,7 @@ FIGURES: Responses = {
 
 def health_router(ports: Ports, queue: SyncQueue, metrics: Metrics) -> APIRouter:
     """At the root, where machines look for it."""
-    api = APIRouter(tags=["service"])
+    api = operations("", "service", root="")
 
     @api.get("/health/live", summary="Is the process alive", response_model=model(shapes.Health))
     async def is_live() -> Any:
@@ -55,7 +55,7 @@ def health_router(ports: Ports, queue: SyncQueue, metrics: Metrics) -> APIRouter
 
 
 def status_router(ports: Ports) -> APIRouter:
-    api = APIRouter(tags=["service"])
+    api = operations("", "service")
 
     @api.get("/status", summary="Every source, and the model that search uses", **answers(shapes.Status))
     async def get_status() -> Any:

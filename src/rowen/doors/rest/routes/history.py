@@ -8,7 +8,7 @@ from fastapi import APIRouter, Body, Query
 
 from rowen.core.safety.access import Scope
 from rowen.doors.rest import models
-from rowen.doors.rest.operation import MAX_OFFSET, SourceName, answers
+from rowen.doors.rest.operation import MAX_OFFSET, SourceName, answers, operations
 from rowen.doors.shapes import sources as shapes
 from rowen.engine.ports import Ports
 from rowen.managing.find import find
@@ -19,7 +19,7 @@ Number = Annotated[int | None, Query(ge=0, le=MAX_OFFSET)]
 
 
 def router(ports: Ports, queue: SyncQueue) -> APIRouter:
-    api = APIRouter(prefix="/sources", tags=["generations"])
+    api = operations("/sources", "generations")
 
     @api.get(
         "/{source}/generations",

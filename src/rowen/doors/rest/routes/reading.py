@@ -16,7 +16,7 @@ from rowen import registers
 from rowen.core.exchange.columns import Format
 from rowen.core.search.hit import SearchMode
 from rowen.doors import asking
-from rowen.doors.rest.operation import DocumentId, Limit, Responses, SourceName, answers
+from rowen.doors.rest.operation import DocumentId, Limit, Responses, SourceName, answers, operations
 from rowen.doors.rest.problems import Refusal, refused
 from rowen.doors.shapes import documents as shapes
 from rowen.engine.ports import Ports
@@ -54,7 +54,7 @@ After = Annotated[str, Query(description="The `next` of the page before", max_le
 
 
 def router(ports: Ports) -> APIRouter:
-    api = APIRouter(tags=["reading"])
+    api = operations("", "reading")
 
     @api.get("/search", summary="Search the visible documents", **answers(shapes.AnswerPage, 400, 404))
     async def search(

@@ -10,7 +10,7 @@ from fastapi.responses import StreamingResponse
 from rowen.core.run import Run
 from rowen.core.safety.access import Scope
 from rowen.core.source import Source
-from rowen.doors.rest.operation import LARGEST, RunId, SourceName, answers
+from rowen.doors.rest.operation import LARGEST, RunId, SourceName, answers, operations
 from rowen.doors.rest.routes import live
 from rowen.doors.shapes import runs as shapes
 from rowen.engine.ports import Ports
@@ -36,7 +36,7 @@ STREAM: dict[int | str, dict[str, Any]] = {
 
 
 def router(ports: Ports, queue: SyncQueue) -> APIRouter:
-    api = APIRouter(tags=["runs"])
+    api = operations("", "runs")
 
     async def found(run_id: int) -> tuple[Source, Run]:
         run = await ports.store.run(run_id)

@@ -11,8 +11,8 @@ from rowen.core.safety.access import Scope
 from rowen.core.source import API
 from rowen.doors import states
 from rowen.doors.rest import models
-from rowen.doors.rest.operation import SourceName, answers
-from rowen.doors.rest.routes.syncing import BEGUN, PREFIX, Force, Full, Wait, sync
+from rowen.doors.rest.operation import PREFIX, SourceName, answers, operations
+from rowen.doors.rest.routes.syncing import BEGUN, Force, Full, Wait, sync
 from rowen.doors.shapes import sources as shapes
 from rowen.doors.shapes.runs import HandoffReceipt
 from rowen.engine.ports import Ports
@@ -23,7 +23,7 @@ from rowen.service.sync_queue import SyncQueue
 
 
 def router(ports: Ports, queue: SyncQueue) -> APIRouter:
-    api = APIRouter(prefix="/sources", tags=["sources"])
+    api = operations("/sources", "sources")
 
     @api.get("", summary="Every source and the state it is in", **answers(shapes.Sources))
     async def list_sources() -> Any:

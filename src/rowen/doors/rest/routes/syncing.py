@@ -15,15 +15,13 @@ from fastapi.responses import JSONResponse
 from rowen.core.handoff import HandoffStatus, Reason
 from rowen.core.safety.access import Scope
 from rowen.doors.rest.models import model
-from rowen.doors.rest.operation import LARGEST, Limit, Offset, SourceName, answers
+from rowen.doors.rest.operation import LARGEST, PREFIX, Limit, Offset, SourceName, answers, operations
 from rowen.doors.rest.waiting import while_there
 from rowen.doors.shapes import runs as shapes
 from rowen.engine.ports import Ports
 from rowen.managing.find import find
 from rowen.ports.store.store import Store
 from rowen.service.sync_queue import Synced, SyncQueue
-
-PREFIX = "/api/v1"
 
 Full = Annotated[bool, Query(description="Fetch everything again, also what is unchanged")]
 Force = Annotated[bool, Query(description="Also while its upstream is paused because it limits us")]
@@ -41,9 +39,9 @@ BEGUN: dict[int | str, dict[str, Any]] = {
 }
 
 
-def scraping_router(ports: Ports, queue: SyncQueue) -> APIRouter:
+def scraping_router(ports: Ports, queue: SyncQueue, **where: str) -> APIRouter:
     """The paths of the ingestion handoff: at the root and under `/api/v1` alike."""
-    router = APIRouter(prefix="/scraping", tags=["scraping"])
+    router = operations("/scraping", "scraping", **where)
 
     @router.post(
         "/{source}/sync",

@@ -13,6 +13,7 @@ from fastapi import APIRouter, Path, Request
 from starlette.requests import ClientDisconnect
 
 from rowen.doors.rest.models import model
+from rowen.doors.rest.operation import operations
 from rowen.doors.rest.problems import Refusal, declared, refused
 from rowen.doors.shapes.shape import Shape, at
 from rowen.engine.ports import Ports
@@ -49,7 +50,7 @@ class Heard(Shape, schema_name="HeardModel"):
 
 def webhook_router(ports: Ports, queue: SyncQueue, *, wake: Wake | None = None) -> APIRouter:
     """The hooks; `wake` is called after a sync request was stored, by default it wakes the queue's loop."""
-    api = APIRouter(prefix="/webhooks", tags=["webhooks"])
+    api = operations("/webhooks", "webhooks", root="")
     awaken = wake or queue.wake.set
     described: dict[str, Any] = {
         "status_code": 202,
