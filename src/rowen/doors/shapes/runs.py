@@ -40,6 +40,7 @@ RUN_EXAMPLE: dict[str, Any] = {
     "outcome_text": None,
     "duration_s": 4.2,
     "error": None,
+    "left_out": {},
 }
 
 
