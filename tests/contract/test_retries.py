@@ -103,7 +103,7 @@ async def test_a_failed_embedding_is_tried_three_times_with_growing_waits_then_g
     assert (one.last_error, one.retry_at) == ("model `fake`: 503", None)
     assert [one] == await place.store.handoffs(status=FAILED, reason="retry_exhausted")
     assert await place.store.handoffs(reason="retry_scheduled") == []
-    assert await place.store.retries() == {}
+    assert await place.store.retries(now=place.clock.now()) == {}
 
 
 async def test_an_attempt_that_works_completes_the_handoff_and_makes_the_vectors(place: Place) -> None:
@@ -120,7 +120,7 @@ async def test_an_attempt_that_works_completes_the_handoff_and_makes_the_vectors
     assert len(place.embedder.embedded) == 1
 
 
-async def test_a_killed_attempt_counts_and_the_third_one_is_the_last(place: Place) -> None:
+async def test_a_killed_attempt_counts_when_it_was_alone_and_the_third_one_is_the_last(place: Place) -> None:
     class Killed(BaseException):
         """Stands for the end of the process."""
 
@@ -128,7 +128,7 @@ async def test_a_killed_attempt_counts_and_the_third_one_is_the_last(place: Plac
     await place.harvest()
     place.embedder.fails = Killed()
     place.clock.advance(RETRY_BASE_S)
-    for attempts in (2, 3):
+    for attempts in (2, 1, 2, 3):
         with pytest.raises(Killed):
             await place.attempt()
         one = await place.handoff()
@@ -172,7 +172,7 @@ async def test_a_run_that_came_to_nothing_leaves_no_attempts(place: Place) -> No
     place.embedder.fails = down()
     await place.harvest(activate=False)
     place.clock.advance(RETRY_BASE_S)
-    assert await place.store.retries() == {}
+    assert await place.store.retries(now=place.clock.now()) == {}
     calls = place.embedder.calls
     await place.attempt()
     assert place.embedder.calls == calls
@@ -210,3 +210,26 @@ async def test_a_person_may_have_an_exhausted_handoff_tried_again(place: Place) 
     one = await place.attempt()
     assert (one.status, one.attempts) == (COMPLETED, 1)
     assert await place.missing() == 0
+
+
+async def test_an_attempt_that_a_clock_ahead_put_off_for_a_year_is_due_now(place: Place) -> None:
+    place.embedder.fails = down()
+    year_s = 365 * 86_400.0
+    place.clock.advance(year_s)
+    await place.harvest()
+    place.clock.advance(-year_s)
+    now, place.embedder.fails = place.clock.now(), None
+    assert await place.store.retries(now=now) == {place.source.id: now}
+    one = await place.attempt()
+    assert (one.status, one.attempts, one.updated_at) == (COMPLETED, 2, now)
+
+
+async def test_a_clock_a_little_ahead_of_another_is_believed(place: Place) -> None:
+    place.embedder.fails = down()
+    place.clock.advance(60)
+    await place.harvest()
+    place.clock.advance(-60)
+    calls = place.embedder.calls
+    one = await place.attempt()
+    assert (one.attempts, place.embedder.calls) == (1, calls)
+    assert await place.store.retries(now=place.clock.now()) == {place.source.id: one.retry_at}

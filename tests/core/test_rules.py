@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from rowen.core import params
 from rowen.core.generation import oldest_kept
-from rowen.core.handoff import HandoffStatus, Reason, attempts_kept, is_poison, reopen_reason
+from rowen.core.handoff import HandoffStatus, Reason, again, is_poison, reopen_reason
 from rowen.core.rules.guard import reason_to_hold
 from rowen.core.rules.retry import RetryPolicy
 from rowen.core.source import source_key
@@ -129,9 +129,16 @@ def test_why_a_handoff_is_queued_again(status: HandoffStatus, reason: Reason) ->
     assert reopen_reason(status) is reason
 
 
-def test_only_attempts_that_never_ended_count_on() -> None:
-    assert attempts_kept(HandoffStatus.RUNNING, 2) == 2
-    assert attempts_kept(HandoffStatus.FAILED, 3) == 0
+def test_only_attempts_made_alone_that_never_ended_count_on() -> None:
+    alone = Reason.RETRIED_ALONE
+    batch = Reason.INGESTION_JOB_QUEUED
+    assert again(HandoffStatus.RUNNING, batch, 2) == (alone, 0, True), "any item of it may be the cause"
+    assert again(HandoffStatus.RUNNING, alone, 2) == (alone, 2, True)
+    assert again(HandoffStatus.QUEUED, alone, 2) == (alone, 2, True), "the process ended before its turn"
+    assert again(HandoffStatus.QUEUED, batch, 2) == (Reason.INGESTION_JOB_ALREADY_ACTIVE, 0, False)
+    assert again(HandoffStatus.FAILED, Reason.RETRY_EXHAUSTED, 3)[1:] == (0, False)
+    assert again(HandoffStatus.FAILED, Reason.WORKER_LOST, 3) == (alone, 3, True), "it stays given up"
+    assert again(HandoffStatus.FAILED, Reason.WORKER_LOST, 3, full=True) == (alone, 0, True)
     assert not is_poison(2)
     assert is_poison(3)
 

@@ -96,7 +96,9 @@ async def test_a_cancelled_run_ends_as_cancelled_and_the_next_one_takes_up_what_
     assert not set(embedded) & set(world.embedder.embedded[len(embedded) :]), "nothing is embedded twice"
 
 
-async def test_what_kills_its_worker_three_times_is_given_up_and_takes_nothing_down(world: World) -> None:
+async def test_what_ends_its_process_three_times_by_itself_is_given_up_and_takes_nothing_down(
+    world: World,
+) -> None:
     await world.sync()
     world.site.set("/p1.html", a_page("/p1.html", "poison"))
     world.site.set("/p2.html", a_page("/p2.html", "innocent"))
@@ -110,15 +112,20 @@ async def test_what_kills_its_worker_three_times_is_given_up_and_takes_nothing_d
         return await type(world.embedder).embed(world.embedder, texts)
 
     world.embedder.embed = embed  # type: ignore[method-assign]
-    for _ in range(3):
+    for _ in range(4):
         with pytest.raises(Crash):
             await world.sync()
     receipt = await world.sync()
     assert (receipt.counters.failed, receipt.counters.updated) == (1, 1)
+    assert receipt.result.words == "partial: 1 item failed"
     assert await world.found("innocent") == ["/p2.html"]
     assert "/p1.html" in await world.pages(), "its old version stays visible"
     (failed,) = await world.store.handoffs(status=HandoffStatus.FAILED)
     assert failed.reason_code == Reason.WORKER_LOST
+    receipt = await world.sync()
+    assert (receipt.status, receipt.counters.failed) == (RunStatus.PARTIAL, 1), "said until it changes"
+    world.site.set("/p1.html", a_page("/p1.html", "cured"))
+    assert (await world.sync()).status is RunStatus.COMPLETED
 
 
 async def test_text_is_stored_and_found_by_its_words_while_the_embedder_is_down(world: World) -> None:

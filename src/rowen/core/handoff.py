@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import NamedTuple
 
 MAX_ATTEMPTS = 3
 RETRY_BASE_S = 30.0
@@ -36,6 +37,8 @@ class Reason(StrEnum):
     REOPENED_AFTER_REVERT = "reopened_after_revert"
     REOPENED_AFTER_FAILURE = "reopened_after_failure"
     REOPENED_AFTER_DISCARD = "reopened_after_discard"
+    RETRIED_ALONE = "retried_alone"
+    """It was in work when a process ended, so it is ingested by itself."""
     CANCELLED = "cancelled"
     """By a person, before it was ingested."""
 
@@ -101,11 +104,26 @@ def reopen_reason(status: HandoffStatus) -> Reason:
             return Reason.INGESTION_JOB_ALREADY_ACTIVE
 
 
-def attempts_kept(status: HandoffStatus, attempts: int) -> int:
-    """Attempts that were started and never ended still count; a handoff that is opened again starts at 0."""
-    return attempts if status is HandoffStatus.RUNNING else 0
+class Again(NamedTuple):
+    """How a handoff that exists already is ingested by a run that met its payload."""
+
+    reason: Reason
+    attempts: int
+    """Starts by itself that never ended: no other start is held against it."""
+    alone: bool
+    """It was in work when a process ended: it may have been the cause."""
+
+
+def again(status: HandoffStatus, reason: str, attempts: int, *, full: bool = False) -> Again:
+    """`full` gives another chance to what was given up."""
+    was_alone = reason in (Reason.RETRIED_ALONE, Reason.WORKER_LOST)
+    if not was_alone and status is not HandoffStatus.RUNNING:
+        return Again(reopen_reason(status), 0, alone=False)
+    # Any item of a batch may have been the cause.
+    counts = was_alone and not (full and status is HandoffStatus.FAILED)
+    return Again(Reason.RETRIED_ALONE, attempts if counts else 0, alone=True)
 
 
 def is_poison(attempts: int) -> bool:
-    """Started as often as is allowed and never ended: its worker died each time."""
+    """Started by itself as often as is allowed and never ended: the process ended each time."""
     return attempts >= MAX_ATTEMPTS

@@ -244,7 +244,7 @@ class Event:
 
     source: str
     kind: str
-    """`started`, `item`, `phase` or `finished`."""
+    """`waiting`, `started`, `item`, `phase` or `finished`."""
     reference: str | None = None
     outcome: Outcome | None = None
     reason: str | None = None

@@ -117,7 +117,7 @@ async def fill_if_pending(ports: Ports, *, before_run: bool = False) -> Filled:
     """
     if not await ports.store.note(PENDING) or not await is_search_model(ports.store, ports.embedder().model):
         return Filled(0, None)
-    if await ports.store.retries():
+    if await ports.store.retries(now=ports.clock.now()):
         # Their waits are for the provider as well.
         return Filled(0, None)
     return await (_fill_visible(ports) if before_run else fill(ports))

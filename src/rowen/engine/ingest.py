@@ -4,19 +4,24 @@ A batch is two transactions: the outbox (references, contents, handoffs), then t
 leaves between them is taken up by the next run. Nothing here knows where a draft came from.
 
 Text whose embedding failed is stored, and readers find it by its words. The attempts after the run only make
-its vectors, so no generation changes. An attempt needs the lease of the source, like a run, and counts when
-it starts: a process that is killed over it has used it up.
+its vectors, so no generation changes. An attempt needs the lease of the source, like a run.
+
+What was in work when a process ended is suspect. Suspects are ingested one by one, after everything else, and
+only those attempts are held against them, from their start: the third that ends with its process is the last.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+import asyncio
+from collections.abc import AsyncIterator, Sequence, Set
+from contextlib import asynccontextmanager, suppress
 from datetime import datetime
 
 from rowen.core.document import Draft
 from rowen.core.handoff import (
     CIRCUIT_OPEN,
     INGESTED,
+    MAX_ATTEMPTS,
     Ending,
     HandoffStatus,
     Reason,
@@ -33,13 +38,18 @@ from rowen.engine import embedding
 from rowen.engine.embedding import Embedded, Filled
 from rowen.engine.leases import beating, run_lease
 from rowen.engine.ports import Ports
-from rowen.errors import EmbedderRefused
+from rowen.errors import EmbedderRefused, RowenError
 from rowen.ports.embedder import Model
 from rowen.ports.store.handoffs import Ingested, Staged, Waiting
 
 BATCH = 64
 SUPERSEDED = Ending(HandoffStatus.FAILED, Reason.SUPERSEDED)
-LOST = Ending(HandoffStatus.FAILED, Reason.WORKER_LOST, "its process ended during the last attempt")
+LOST = Ending(
+    HandoffStatus.FAILED,
+    Reason.WORKER_LOST,
+    f"given up: {MAX_ATTEMPTS} times the process ended while this item was ingested by itself;"
+    " it is tried again when it changes, or by a full sync",
+)
 
 Ended = tuple[Reason, str | None]
 """Why an item ended as it did, and the words of an error."""
@@ -58,11 +68,12 @@ class Ingestion:
         self._counters = counters
         self.refused: EmbedderRefused | None = None
         """The provider refuses every text, and only a person can change that."""
+        self._suspects: list[Staged] = []
 
-    async def take(self, drafts: Sequence[Draft]) -> dict[str, Ended]:
-        """Hand off and ingest; answers why each reference ended as it did."""
+    async def take(self, drafts: Sequence[Draft], *, full: bool = False) -> dict[str, Ended]:
+        """Hand off and ingest; answers why references ended as they did, of suspects with `rest`."""
         store, now = self._ports.store, self._ports.clock.now()
-        staged = await store.stage(self._lease, self._run, drafts, now=now, dispatch=self.dispatch)
+        staged = await store.stage(self._lease, self._run, drafts, now=now, full=full, dispatch=self.dispatch)
         return await self.work_off(staged)
 
     async def revive(self, references: Sequence[str]) -> dict[str, Ended]:
@@ -72,21 +83,29 @@ class Ingestion:
         return await self.work_off(staged)
 
     async def work_off(self, staged: Sequence[Staged]) -> dict[str, Ended]:
+        self._suspects += [one for one in staged if one.alone]
+        healthy = [one for one in staged if not one.alone]
+        if not healthy:
+            return {}
+        async with _in_work(self._ports, self._lease, [one.handoff_id for one in healthy]):
+            return await self._ingest(healthy)
+
+    async def rest(self) -> dict[str, Ended]:
+        """The suspects, one by one: the one that ends the process takes nothing down with it."""
         reasons: dict[str, Ended] = {}
-        healthy = [one for one in staged if not one.attempts]
-        if healthy:
-            reasons |= await self._ingest(healthy)
-        # What was under way when a process died goes alone, so that poison takes nothing down with it.
-        for one in staged:
-            if one.attempts and is_poison(one.attempts):
-                reasons |= await self._give_up(one)
-            elif one.attempts:
+        suspects, self._suspects = self._suspects, []
+        for one in suspects:
+            if is_poison(one.attempts):
+                now = self._ports.clock.now()
+                await self._ports.store.settle_handoffs(self._lease, {one.handoff_id: LOST}, now=now)
+                reasons[one.draft.reference] = _ended(LOST)
+                continue
+            async with _in_work(self._ports, self._lease, [one.handoff_id], alone=True):
                 reasons |= await self._ingest([one])
         return reasons
 
     async def _ingest(self, staged: Sequence[Staged]) -> dict[str, Ended]:
         store, clock = self._ports.store, self._ports.clock
-        await store.start_handoffs(self._lease, [one.handoff_id for one in staged], now=clock.now())
         sections = {one.content_id: split(one.draft.text) for one in staged if not one.sectioned}
         found: dict[bytes, Passage] = {}
         for tree in sections.values():
@@ -136,13 +155,21 @@ class Ingestion:
         # Text without a vector is stored and found by its words; its vectors are filled in later.
         return embedded, missing
 
-    async def _give_up(self, staged: Staged) -> dict[str, Ended]:
-        error = f"its worker died {staged.attempts} times"
-        ending = Ending(HandoffStatus.FAILED, Reason.WORKER_LOST, error)
-        await self._ports.store.settle_handoffs(
-            self._lease, {staged.handoff_id: ending}, now=self._ports.clock.now()
-        )
-        return {staged.draft.reference: _ended(ending)}
+
+@asynccontextmanager
+async def _in_work(
+    ports: Ports, lease: Lease, handoff_ids: Sequence[int], *, alone: bool = False
+) -> AsyncIterator[None]:
+    """Their attempt, which counts from its start; one that is broken off on purpose does not."""
+    store, clock, gate = ports.store, ports.clock, ports.ingestion_gate
+    async with gate.alone() if alone else gate.batch():
+        await store.start_handoffs(lease, handoff_ids, now=clock.now(), alone=alone)
+        try:
+            yield
+        except (asyncio.CancelledError, RowenError):
+            with suppress(RowenError):
+                await asyncio.shield(store.put_back_handoffs(lease, handoff_ids, now=clock.now()))
+            raise
 
 
 def _ended(ending: Ending) -> Ended:
@@ -174,7 +201,7 @@ async def take_up_due(ports: Ports, source: Source) -> datetime | None:
     """Make the attempts of a source that are due; answers when the next one is. Raises `Conflict`."""
     async with run_lease(ports, source) as lease:
         await take_up(ports, lease, source)
-    return (await ports.store.retries()).get(source.id)
+    return (await ports.store.retries(now=ports.clock.now())).get(source.id)
 
 
 async def catch_up(ports: Ports, lease: Lease, source: Source) -> Filled:
@@ -193,7 +220,7 @@ async def take_up(ports: Ports, lease: Lease, source: Source) -> Filled:
     if not due:
         return Filled(0, None)
     settled = {one.handoff_id: SUPERSEDED for one in due if not one.is_visible}
-    settled |= {one.handoff_id: LOST for one in due if one.is_lost and is_poison(one.attempts)}
+    settled |= {one.handoff_id: LOST for one in due if one.alone and is_poison(one.attempts)}
     await store.settle_handoffs(lease, settled, now=now)
     waiting = [one for one in due if one.handoff_id not in settled]
     breaker = breakers.before_call(await embedding.breaker_of(store, ports.embedder().model), now)
@@ -204,13 +231,19 @@ async def take_up(ports: Ports, lease: Lease, source: Source) -> Filled:
         )
         await store.settle_handoffs(lease, {one.handoff_id: later for one in waiting}, now=now)
         return Filled(0, None)
+    healthy = [one for one in waiting if not one.alone]
+    filled = Filled(0, None)
     async with beating(ports, lease):
-        return await _attempt(ports, lease, waiting)
+        for batch in filter(None, [healthy, *([one] for one in waiting if one.alone)]):
+            ids, alone = [one.handoff_id for one in batch], batch is not healthy
+            async with _in_work(ports, lease, ids, alone=alone):
+                done = await _attempt(ports, lease, batch)
+            filled = Filled(filled.texts + done.texts, done.error or filled.error)
+    return filled
 
 
 async def _attempt(ports: Ports, lease: Lease, waiting: Sequence[Waiting]) -> Filled:
     store, clock, model = ports.store, ports.clock, ports.embedder().model
-    await store.start_handoffs(lease, [one.handoff_id for one in waiting], now=clock.now())
     contents = [one.content_id for one in waiting if one.content_id is not None]
     missing = await store.unembedded_in(contents, model)
     texts = {passage.hash: passage for found in missing.values() for passage in found}

@@ -100,7 +100,7 @@ class IngestionByWorkers(Ingestion):
 
     async def _do_it_here(self, *, begun: bool) -> dict[str, Ended]:
         waiting = await self._ports.store.staged(self._run, list(self._out), begun=begun, limit=BATCH)
-        reasons = await super().work_off(waiting)
+        reasons = await super().work_off(waiting) | await super().rest()
         self._reasons.update(reason for reason, _ in reasons.values())
         for one in waiting:
             self._out.pop(one.handoff_id, None)

@@ -228,12 +228,12 @@ class Intake:
             if self._ingestion is not None:
                 drafts = [one for one in batch if isinstance(one, Draft)]
                 if drafts:
-                    self._ingested(await self._ingestion.take(drafts))
+                    self._ingested(await self._ingestion.take(drafts, full=self.unconditional))
                 references = [one for one in batch if isinstance(one, str)]
                 if references:
                     self._ingested(await self._ingestion.revive(references))
-            if closed and self._workers is not None:
-                self._ingested(await self._workers.rest())
+            if closed and self._ingestion is not None:
+                self._ingested(await self._ingestion.rest())
             if len(self._refreshed) >= BATCH * 8:
                 await self._write_refreshed()
             if len(self.items) - self.counters.deleted >= BATCH * 8:

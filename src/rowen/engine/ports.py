@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from rowen.core.rules.breaker import BreakerSettings
 from rowen.core.rules.retry import RetryPolicy
-from rowen.engine.tasks import Cancels
+from rowen.engine.tasks import Cancels, IngestionGate
 from rowen.errors import ConfigError
 
 if TYPE_CHECKING:  # most commands use few of these
@@ -94,5 +94,7 @@ class Ports:
     max_parallel_runs: int = 1
     cancels: Cancels = field(default_factory=Cancels)
     """The runs of this process that may be cancelled at once."""
+    ingestion_gate: IngestionGate = field(default_factory=IngestionGate)
+    """What is ingested in this process: batches, or one item that may be what ends it."""
     time_limit_s: float = 0.0
     """How long a run may take, for sources that say nothing else; 0 for no limit."""

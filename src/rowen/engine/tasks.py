@@ -7,8 +7,8 @@ at once, one of another at its next heartbeat. The run removes the note.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any, TypeVar
 
 from rowen.errors import LeaseLost, RowenError
@@ -98,6 +98,47 @@ class Cancels:
     def request(self, run_id: int) -> None:
         if run_id in self._runs:
             self._runs[run_id].set()
+
+
+class IngestionGate:
+    """Batches are ingested side by side in a process; a suspect while nothing else is."""
+
+    def __init__(self) -> None:
+        self._changed = asyncio.Condition()
+        self._batches = 0
+        self._suspects = 0
+        """In work or waiting for it: no batch begins before they had their turn."""
+        self._taken = False
+
+    @asynccontextmanager
+    async def batch(self) -> AsyncIterator[None]:
+        async with self._changed:
+            await self._changed.wait_for(lambda: not self._suspects)
+            self._batches += 1
+        try:
+            yield
+        finally:
+            self._batches -= 1
+            await self._tell()
+
+    @asynccontextmanager
+    async def alone(self) -> AsyncIterator[None]:
+        self._suspects += 1
+        try:
+            async with self._changed:
+                await self._changed.wait_for(lambda: not self._batches and not self._taken)
+                self._taken = True
+            try:
+                yield
+            finally:
+                self._taken = False
+        finally:
+            self._suspects -= 1
+            await self._tell()
+
+    async def _tell(self) -> None:
+        async with self._changed:
+            self._changed.notify_all()
 
 
 async def request_cancel(store: Notes, cancels: Cancels, run_id: int) -> None:

@@ -145,7 +145,8 @@ async def _recovered(ports: Ports) -> list[Source]:
 
 async def _retry_handoffs(ports: Ports, sources: Sequence[Source]) -> None:
     """Attempts at handoffs that are due; of a source that is being synced, its run makes them."""
-    waiting, now = await ports.store.retries(), ports.clock.now()
+    now = ports.clock.now()
+    waiting = await ports.store.retries(now=now)
     for source in sources:
         if not source.paused and source.id in waiting and waiting[source.id] <= now:
             with suppress(Conflict, LeaseLost):
@@ -220,7 +221,7 @@ async def _wait_s(
     moments = [*openings, *(pause.until for pause in pauses.values())]
     active = {source.id: source for source in sources if not source.paused}
     busy = now + timedelta(seconds=BUSY_S)
-    moments += [max(at, busy) for id_, at in (await ports.store.retries()).items() if id_ in active]
+    moments += [max(at, busy) for id_, at in (await ports.store.retries(now=now)).items() if id_ in active]
     moments += [
         due_at(source, now, default_every_s=default_every_s)
         for source in active.values()

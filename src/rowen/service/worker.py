@@ -70,7 +70,9 @@ class Worker:
         counters = Counters()
         try:
             waiting = await store.staged(run, ticket.payload["handoffs"])
-            await Ingestion(self._ports, lease, run, counters).work_off(waiting)
+            ingestion = Ingestion(self._ports, lease, run, counters)
+            await ingestion.work_off(waiting)
+            await ingestion.rest()
         except LeaseLost:
             # The run is over; a later run of the source makes handoffs of its own.
             return Done()

@@ -11,9 +11,13 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import orjson
 import pytest
 
-from rowen.core.run import RunStatus
+from rowen.core.run import Event, RunStatus
+from rowen.doors.cli.commands.sync import perform
+from rowen.doors.cli.output import Output
+from rowen.doors.cli.progress import JsonProgress
 from rowen.engine.leases import process_words
 from rowen.engine.run import sync
 from rowen.errors import Conflict
@@ -73,6 +77,30 @@ async def test_a_sync_that_is_interrupted_while_it_waits_leaves_nothing_behind(t
             with pytest.raises(asyncio.CancelledError):
                 await waiting
             assert await _runs_and_lease(world) == ([], None)
+
+
+@pytest.mark.anyio
+async def test_a_sync_that_waits_says_so_in_json_as_well(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Site({"/": html("Home", "barley")}) as site:
+        async with a_world(tmp_path, site) as world:
+            source, out = await world.add(), Output()
+            out.json = True
+            lease = await world.store.acquire_lease("run:0", "elsewhere", now=world.clock.now(), ttl_s=1e9)
+            assert lease is not None
+
+            class Watched(JsonProgress):
+                def __call__(self, event: Event) -> None:
+                    super().__call__(event)
+                    if event.kind == "waiting":
+                        freed.append(asyncio.create_task(world.store.release_lease(lease)))
+
+            freed: list[asyncio.Task[None]] = []
+            await perform(world.ports, out, source, progress=Watched())
+    said = [orjson.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert [one["event"] for one in said] == ["waiting", "started", "item", "finished"]
+    assert (said[0]["source"], said[0]["detail"]) == ("docs", "waiting for a sync that has just begun")
 
 
 async def _runs_and_lease(world: World) -> tuple[list[object], object]:

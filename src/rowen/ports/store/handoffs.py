@@ -26,7 +26,9 @@ class Staged:
     sectioned: bool
     """The content was met before: its sections and passages exist."""
     attempts: int
-    """How often its ingestion was started before and did not end: more than 0 after a crash."""
+    """How often its ingestion was started by itself and did not end: more than 0 after crashes."""
+    alone: bool
+    """It was in work when a process ended: it is ingested by itself."""
     draft: Draft
 
 
@@ -46,8 +48,8 @@ class Waiting:
 
     handoff_id: int
     attempts: int
-    is_lost: bool
-    """An attempt was under way when its process ended."""
+    alone: bool
+    """An attempt was under way when its process ended; `attempts` are those by itself."""
     is_visible: bool
     """False when a newer version of the reference took its place."""
     content_id: int | None
@@ -64,12 +66,19 @@ class Ingested(NamedTuple):
 
 class Handoffs(Protocol):
     async def stage(
-        self, lease: Lease, run: Run, drafts: Sequence[Draft], *, now: datetime, dispatch: bool = False
+        self,
+        lease: Lease,
+        run: Run,
+        drafts: Sequence[Draft],
+        *,
+        now: datetime,
+        full: bool = False,
+        dispatch: bool = False,
     ) -> list[Staged]:
         """References, contents and handoffs in one transaction: the outbox.
 
-        With `dispatch` the transaction also submits a ticket `ingest` for workers, which names the lease,
-        the run and the handoffs.
+        With `full` what was given up has another chance. With `dispatch` the transaction also submits a
+        ticket `ingest` for workers, which names the lease, the run and the handoffs.
         """
         ...
 
@@ -95,8 +104,14 @@ class Handoffs(Protocol):
         """Of these handoffs, the ones that ended, or wait for an attempt after the run."""
         ...
 
-    async def start_handoffs(self, lease: Lease, handoff_ids: Sequence[int], *, now: datetime) -> None:
-        """`queued → running`; the attempt counts from here."""
+    async def start_handoffs(
+        self, lease: Lease, handoff_ids: Sequence[int], *, now: datetime, alone: bool = False
+    ) -> None:
+        """`queued → running`; the attempt counts from here, and the first one `alone` counts anew."""
+        ...
+
+    async def put_back_handoffs(self, lease: Lease, handoff_ids: Sequence[int], *, now: datetime) -> None:
+        """`running → queued`, as if the attempt had not been started."""
         ...
 
     async def ingest(
@@ -121,8 +136,11 @@ class Handoffs(Protocol):
         """How the attempts at these handoffs ended."""
         ...
 
-    async def retries(self) -> dict[int, datetime]:
-        """The sources with handoffs that wait for another attempt, and when the first of each is due."""
+    async def retries(self, *, now: datetime) -> dict[int, datetime]:
+        """The sources with handoffs that wait for another attempt, and when the first of each is due.
+
+        What a clock that was ahead wrote down is due now.
+        """
         ...
 
     async def due_retries(self, source_id: int, *, now: datetime, limit: int = 1000) -> list[Waiting]:

@@ -105,7 +105,9 @@ async def perform(
     force: bool = False,
     progress: Progress[Event],
 ) -> Receipt:
+    from rowen.core.run import Event
     from rowen.doors.cli import receipt as receipts
+    from rowen.doors.cli.progress import JsonProgress
     from rowen.doors.shapes import runs as shapes
     from rowen.service.attempts import sync_now
 
@@ -115,6 +117,13 @@ async def perform(
         progress(event)
         failures(event)
 
+    def on_wait(words: str) -> None:
+        if isinstance(progress, JsonProgress):
+            # Not through a note: who reads JSON lines reads no others.
+            progress(Event(source.label, "waiting", detail=words))
+        else:
+            out.note(f"{source.label}: {words}")
+
     with progress:
         receipt = await sync_now(
             ports,
@@ -122,7 +131,7 @@ async def perform(
             full=full,
             force=force,
             on_event=on_event,
-            on_wait=lambda words: out.note(f"{source.label}: {words}"),
+            on_wait=on_wait,
         )
     if out.json:
         out.emit(shapes.Receipt.show(receipt))

@@ -1,6 +1,6 @@
 -- name: handoffs_find
 -- The handoffs of these references, of which a few are kept.
-SELECT ref_id, payload_hash, id, status, attempts FROM handoffs WHERE ref_id IN list(:refs);
+SELECT ref_id, payload_hash, id, status, attempts, reason_code FROM handoffs WHERE ref_id IN list(:refs);
 
 -- name: handoff_insert
 -- A changed reference must be ingested.
@@ -22,7 +22,7 @@ WHERE id = :handoff;
 -- name: handoffs_newest
 -- The newest handoff of each of these references, with its text.
 SELECT h.id, h.ref_id, r.reference, h.content_id, c.sectioned, h.status, h.attempts, h.url, h.title, c.text, c.hash,
-       h.body_hash, h.etag, h.last_modified, h.content_type, h.depth, h.links, h.metadata
+       h.body_hash, h.etag, h.last_modified, h.content_type, h.depth, h.links, h.metadata, h.reason_code
 FROM handoffs h
 JOIN refs r ON r.id = h.ref_id
 JOIN contents c ON c.id = h.content_id
@@ -43,7 +43,7 @@ WHERE id = :handoff;
 -- name: handoffs_staged
 -- Handoffs that wait for ingestion or whose ingestion did not end, with their texts.
 SELECT h.id, h.ref_id, r.reference, h.content_id, c.sectioned, h.status, h.attempts, h.url, h.title, c.text, c.hash,
-       h.body_hash, h.etag, h.last_modified, h.content_type, h.depth, h.links, h.metadata
+       h.body_hash, h.etag, h.last_modified, h.content_type, h.depth, h.links, h.metadata, h.reason_code
 FROM handoffs h
 JOIN refs r ON r.id = h.ref_id
 JOIN contents c ON c.id = h.content_id
@@ -59,6 +59,19 @@ WHERE h.id IN list(:ids) AND (h.status IN ('completed', 'failed') OR h.retry_at 
 -- The attempt counts from its start, so that a crash counts too.
 UPDATE handoffs SET status = 'running', reason_code = 'ingestion_job_queued', attempts = attempts + 1, updated_at = :now
 WHERE id IN list(:ids);
+
+-- name: handoffs_start_alone
+-- Another attempt at what was in work when a process ended: only those that were made alone count.
+UPDATE handoffs SET status = 'running', reason_code = 'retried_alone', updated_at = :now,
+       attempts = CASE WHEN reason_code = 'retried_alone' THEN attempts + 1 ELSE 1 END
+WHERE id IN list(:ids);
+
+-- name: handoffs_put_back
+-- An attempt was broken off on purpose: it does not count.
+UPDATE handoffs SET status = 'queued', attempts = attempts - 1, updated_at = :now,
+       reason_code = CASE WHEN retry_at IS NULL OR reason_code = 'retried_alone'
+                     THEN reason_code ELSE 'retry_scheduled' END
+WHERE id IN list(:ids) AND status = 'running';
 
 -- name: handoffs_not_done
 -- Of these handoffs, the ones no other worker has completed.
@@ -89,18 +102,18 @@ UPDATE handoffs SET status = :status, reason_code = :reason, last_error = :error
 WHERE id IN list(:ids);
 
 -- name: handoffs_retries
--- When the first handoff of each source that readers see is due for another attempt.
-SELECT h.source_id, min(h.retry_at) FROM handoffs h JOIN sources s ON s.id = h.source_id
+-- When the first handoff of each source that readers see is due for another attempt; what a clock that was ahead wrote, now.
+SELECT h.source_id, min(CASE WHEN h.updated_at > :ahead THEN :now ELSE h.retry_at END) FROM handoffs h JOIN sources s ON s.id = h.source_id
 WHERE h.retry_at IS NOT NULL AND h.generation <= s.active_generation
 GROUP BY h.source_id;
 
 -- name: handoffs_due
 -- The handoffs of a source that are due for another attempt, and whether readers still see their version.
-SELECT h.id, h.attempts, h.status = 'running',
+SELECT h.id, h.status, h.reason_code, h.attempts,
        EXISTS (SELECT 1 FROM documents_active d WHERE d.ref_id = h.ref_id AND d.payload_hash = h.payload_hash),
        h.content_id
 FROM handoffs h JOIN sources s ON s.id = h.source_id
-WHERE h.source_id = :source AND h.retry_at <= :now AND h.generation <= s.active_generation
+WHERE h.source_id = :source AND h.retry_at IS NOT NULL AND (h.retry_at <= :now OR h.updated_at > :ahead) AND h.generation <= s.active_generation
 ORDER BY h.retry_at, h.id LIMIT :limit;
 
 -- name: unembedded_in
@@ -139,7 +152,8 @@ GROUP BY status, reason_code;
 
 -- name: handoff_requeue
 -- A failed handoff is queued again; where readers see its text, the next attempt is due now.
-UPDATE handoffs SET status = 'queued', reason_code = :reason, attempts = 0, last_error = NULL, updated_at = :now,
+UPDATE handoffs SET status = 'queued', attempts = 0, last_error = NULL, updated_at = :now,
+       reason_code = CASE WHEN reason_code = 'worker_lost' THEN 'retried_alone' ELSE :reason END,
        retry_at = CASE WHEN EXISTS (SELECT 1 FROM documents_active d
                                     WHERE d.ref_id = handoffs.ref_id AND d.payload_hash = handoffs.payload_hash)
                   THEN :now ELSE retry_at END

@@ -18,8 +18,9 @@ from rowen.adapters.store.shared.topics.passages import find_model, passage_ids,
 from rowen.adapters.store.shared.transaction import Lock, Row, Transaction
 from rowen.adapters.store.shared.values import json_in, links_in, links_out, time_in, value_out
 from rowen.core.document import Draft, Validators
-from rowen.core.handoff import Ending, Handoff, HandoffStatus, Reason, attempts_kept, reopen_reason
+from rowen.core.handoff import Ending, Handoff, HandoffStatus, Reason, again
 from rowen.core.lease import Lease
+from rowen.core.rules.clocks import SKEW
 from rowen.core.run import Run
 from rowen.core.search.symbols import words_of
 from rowen.core.section import Passage, Section
@@ -43,6 +44,7 @@ class Handoffs(Topic):
         drafts: Sequence[Draft],
         *,
         now: datetime,
+        full: bool = False,
         dispatch: bool = False,
     ) -> list[Staged]:
         fence(db, lease)
@@ -55,7 +57,7 @@ class Handoffs(Topic):
             key: _values(run, key, contents[draft.content_hash][0], draft, ids, now) for key, draft in by_key
         }
         recorded = there(db)
-        handoffs = _queue(db, wanted) if recorded else dict.fromkeys(wanted, (NOT_RECORDED, 0))
+        handoffs = _queue(db, wanted, full) if recorded else dict.fromkeys(wanted, (NOT_RECORDED, 0, False))
         found = [
             Staged(
                 handoff_id=handoffs[key][0],
@@ -63,6 +65,7 @@ class Handoffs(Topic):
                 content_id=contents[draft.content_hash][0],
                 sectioned=contents[draft.content_hash][1],
                 attempts=handoffs[key][1],
+                alone=handoffs[key][2],
                 draft=draft,
             )
             for key, draft in by_key
@@ -89,22 +92,21 @@ class Handoffs(Topic):
         links = {row[0]: links_in(row[16]) for row in rows}
         linked = {link for ids in links.values() for link in ids}
         urls: dict[int, str] = dict(db.rows("refs_by_id", ids=list(linked)))
-        attempts = {row[0]: attempts_kept(HandoffStatus(row[5]), row[6]) for row in rows}
+        found = [_staged(row, tuple(urls[link] for link in links[row[0]])) for row in rows]
         db.write_many(
             "handoff_revive",
             [
                 {
-                    "handoff": handoff_id,
+                    "handoff": one.handoff_id,
                     "run": run.id,
                     "generation": run.generation,
-                    "reason": Reason.REOPENED_AFTER_DISCARD.value,
-                    "attempts": kept,
+                    "reason": (Reason.RETRIED_ALONE if one.alone else Reason.REOPENED_AFTER_DISCARD).value,
+                    "attempts": one.attempts,
                     "now": now,
                 }
-                for handoff_id, kept in attempts.items()
+                for one in found
             ],
         )
-        found = [_staged(row, tuple(urls[link] for link in links[row[0]]), attempts[row[0]]) for row in rows]
         if dispatch:
             _dispatch(db, lease, run, found, now)
         return found
@@ -121,7 +123,7 @@ class Handoffs(Topic):
     ) -> list[Staged]:
         rows = db.rows("handoffs_staged", ids=list(handoff_ids), run=run.id, begun=begun, limit=limit)
         # The links are stored already; a worker has no use for their names.
-        return [_staged(row, (), row[6]) for row in rows]
+        return [_staged(row, ()) for row in rows]
 
     @reads
     def settled(self, db: Transaction, handoff_ids: Sequence[int]) -> list[Settled]:
@@ -129,11 +131,25 @@ class Handoffs(Topic):
 
     @writes
     def start_handoffs(
+        self,
+        db: Transaction,
+        lease: Lease,
+        handoff_ids: Sequence[int],
+        *,
+        now: datetime,
+        alone: bool = False,
+    ) -> None:
+        fence(db, lease)
+        if there(db):
+            db.write("handoffs_start_alone" if alone else "handoffs_start", ids=list(handoff_ids), now=now)
+
+    @writes
+    def put_back_handoffs(
         self, db: Transaction, lease: Lease, handoff_ids: Sequence[int], *, now: datetime
     ) -> None:
         fence(db, lease)
         if there(db):
-            db.write("handoffs_start", ids=list(handoff_ids), now=now)
+            db.write("handoffs_put_back", ids=list(handoff_ids), now=now)
 
     @writes
     def ingest(
@@ -179,16 +195,18 @@ class Handoffs(Topic):
             _settle(db, endings, now)
 
     @reads
-    def retries(self, db: Transaction) -> dict[int, datetime]:
-        rows = db.rows("handoffs_retries") if there(db) else []
+    def retries(self, db: Transaction, *, now: datetime) -> dict[int, datetime]:
+        rows = db.rows("handoffs_retries", now=now, ahead=now + SKEW) if there(db) else []
         return {source_id: time_in(at) for source_id, at in rows}
 
     @reads
     def due_retries(
         self, db: Transaction, source_id: int, *, now: datetime, limit: int = 1000
     ) -> list[Waiting]:
-        rows = db.rows("handoffs_due", source=source_id, now=now, limit=limit) if there(db) else []
-        return [Waiting(row[0], row[1], bool(row[2]), bool(row[3]), row[4]) for row in rows]
+        if not there(db):
+            return []
+        rows = db.rows("handoffs_due", source=source_id, now=now, ahead=now + SKEW, limit=limit)
+        return [_waiting(row) for row in rows]
 
     @reads
     def unembedded_in(
@@ -294,23 +312,24 @@ def _contents(db: Transaction, texts: Mapping[bytes, str]) -> dict[bytes, tuple[
     return found
 
 
-def _queue(db: Transaction, wanted: Mapping[Key, dict[str, Any]]) -> dict[Key, tuple[int, int]]:
-    """Handoffs with these values, new ones or those that were there before: their ids and attempts."""
+def _queue(
+    db: Transaction, wanted: Mapping[Key, dict[str, Any]], full: bool
+) -> dict[Key, tuple[int, int, bool]]:
+    """Handoffs with these values, new or there before: their ids, attempts, and whether they go alone."""
     rows = db.rows("handoffs_find", refs=[ref for ref, _ in wanted])
-    earlier = {(row[0], row[1]): (row[2], HandoffStatus(row[3]), row[4]) for row in rows}
+    earlier = {(row[0], row[1]): row[2:] for row in rows}
     fresh = [key for key in wanted if key not in earlier]
-    found: dict[Key, tuple[int, int]] = {}
-    again: list[dict[str, Any]] = []
+    found: dict[Key, tuple[int, int, bool]] = {}
+    reopened: list[dict[str, Any]] = []
     for key in (key for key in wanted if key in earlier):
-        handoff_id, status, attempts = earlier[key]
-        kept = attempts_kept(status, attempts)
-        found[key] = (handoff_id, kept)
-        reason = reopen_reason(status).value
-        again.append(wanted[key] | {"handoff": handoff_id, "attempts": kept, "reason": reason})
-    reason = Reason.QUEUED_FROM_SCRAPE.value
-    ids = db.insert_many("handoff_insert", [wanted[key] | {"reason": reason} for key in fresh])
-    db.write_many("handoff_reopen", again)
-    return found | {key: (handoff_id, 0) for key, handoff_id in zip(fresh, ids, strict=True)}
+        handoff_id, status, attempts, code = earlier[key]
+        reason, attempts, alone = again(HandoffStatus(status), code, attempts, full=full)
+        found[key] = (handoff_id, attempts, alone)
+        reopened.append(wanted[key] | {"handoff": handoff_id, "attempts": attempts, "reason": reason.value})
+    new = {"reason": Reason.QUEUED_FROM_SCRAPE.value}
+    ids = db.insert_many("handoff_insert", [wanted[key] | new for key in fresh])
+    db.write_many("handoff_reopen", reopened)
+    return found | {key: (handoff_id, 0, False) for key, handoff_id in zip(fresh, ids, strict=True)}
 
 
 def _values(
@@ -365,7 +384,12 @@ def _symbol(section: Section) -> tuple[str | None, str | None, str | None]:
     return section.symbol.name, section.symbol.kind, words_of(section.symbol.name)
 
 
-def _staged(row: Row, links: tuple[str, ...], attempts: int) -> Staged:
+def _waiting(row: Row) -> Waiting:
+    _, attempts, alone = again(HandoffStatus(row[1]), row[2], row[3])
+    return Waiting(row[0], attempts if alone else row[3], alone, bool(row[4]), row[5])
+
+
+def _staged(row: Row, links: tuple[str, ...]) -> Staged:
     draft = Draft(
         reference=row[2],
         url=row[7],
@@ -379,11 +403,13 @@ def _staged(row: Row, links: tuple[str, ...], attempts: int) -> Staged:
         links=links,
         metadata=json_in(row[17]),
     )
+    _, attempts, alone = again(HandoffStatus(row[5]), row[18], row[6])
     return Staged(
         handoff_id=row[0],
         reference_id=row[1],
         content_id=row[3],
         sectioned=bool(row[4]),
         attempts=attempts,
+        alone=alone,
         draft=draft,
     )
