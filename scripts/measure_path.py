@@ -4,7 +4,8 @@
 
 A site of two pages, the root and one it links to, is added and synced with `Rowen`, which stays open, in a
 fresh SQLite store. Then two runs are traced: `edited`, in which the linked page has a new sentence and the
-root answers 304, and `304`, in which both pages answer 304. robots.txt and the sitemap answer 404 in both.
+root answers 304, and `304`, in which both pages answer 304. The site has no robots.txt and no sitemap: the
+first sync is told so, and neither traced run asks for them.
 
 Traced are the functions of `src/rowen` that begin or go on; class bodies and modules are left out. A
 coroutine goes on each time what it waited for is there, so it counts once more for each wait.

@@ -215,3 +215,22 @@ async def test_a_run_that_gets_no_further_than_the_one_before_says_so(tmp_path: 
                 assert receipt.error == f"stopped after 1m (`time_limit_s`); {then}"
                 assert (UNFINISHED in (await world.source()).metadata) is unfinished
             never.set()
+
+
+async def test_a_page_that_an_earlier_run_asked_for_is_not_taken_back_from_what_this_one_counts(
+    tmp_path: Path,
+) -> None:
+    with a_slow_site(20) as site:
+        async with a_world(tmp_path, site) as world:
+            await world.add()
+            await world.sync()
+            site.set("/", html("Home", "root", links=[f"/p{number}" for number in range(10)]))
+            world.ports = replace(world.ports, time_limit_s=100.0)
+            runs = [await world.sync()]
+            while runs[-1].status is RunStatus.PARTIAL:
+                runs.append(await world.sync())
+            last = runs[-1].counters
+            assert (len(runs) > 1, last.deleted) == (True, 11)
+            items = {item.reference for item in await world.store.run_items(runs[-1].run_id)}
+            asked = {site.url + one.path for one in site.requests if one.status in (200, 304)}
+            assert last.unchanged == len(asked - items - {f"{site.url}/robots.txt"}) == 1

@@ -1,7 +1,8 @@
-"""robots.txt as servers really send it: failing, endless, or asking for more time than there is."""
+"""robots.txt and sitemaps as servers really send them: failing, endless, missing, or asking for too much."""
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from rowen.core.run import RunStatus, StopReason
 from rowen.managing import sources
 from tests.kinds.web.test_validators import Renamed
+from tests.support.fakes import A_DAY_S
 from tests.support.site import Page, Site, html
 from tests.support.world import a_page, a_world
 
@@ -79,3 +81,77 @@ async def test_a_304_for_robots_txt_with_another_etag_is_remembered(tmp_path: Pa
             await world.sync()
             await world.sync()
             assert site.asked_for("/robots.txt")[0].headers["If-None-Match"] == '"renamed"'
+
+
+FILES = ["/robots.txt", "/sitemap.xml"]
+
+
+def without_files() -> Site:
+    return Site({"/": html("Home", "root", links=["/a"]), "/a": a_page("/a", "a")})
+
+
+async def test_a_refresh_does_not_ask_for_a_robots_txt_and_a_sitemap_that_are_known_to_be_missing(
+    tmp_path: Path,
+) -> None:
+    with without_files() as site:
+        async with a_world(tmp_path, site) as world:
+            await world.add()
+            await world.sync()
+            assert [asked.path for asked in site.requests][:2] == FILES
+            for _ in range(2):
+                written = world.store.rows_written()
+                receipt = await world.sync()
+                assert [asked.path for asked in site.requests] == ["/", "/a"]
+                assert receipt.counters.requests == 2
+                written = world.store.rows_written() - written
+            await world.sync(full=True)
+            assert [asked.path for asked in site.requests][:2] == FILES, "a full sync asks again"
+            world.clock.advance(A_DAY_S)
+            before = world.store.rows_written()
+            await world.sync()
+            assert [asked.path for asked in site.requests] == [*FILES, "/", "/a"]
+            assert world.store.rows_written() - before == written + 2
+
+
+async def test_a_robots_txt_that_appears_is_obeyed_within_a_day(tmp_path: Path) -> None:
+    with without_files() as site:
+        async with a_world(tmp_path, site) as world:
+            await world.add()
+            await world.sync()
+            site.set("/robots.txt", "User-agent: *\nDisallow: /a\n", content_type="text/plain")
+            world.clock.advance(A_DAY_S)
+            await world.sync()
+            assert (site.asked_for("/a"), await world.pages()) == ([], {"/"})
+
+
+async def test_a_file_that_was_missing_at_a_time_in_the_future_is_asked_for(tmp_path: Path) -> None:
+    with without_files() as site:
+        async with a_world(tmp_path, site) as world:
+            await world.add()
+            now = world.clock.now()
+            world.clock.jump(now + timedelta(hours=1))
+            await world.sync()
+            world.clock.jump(now)
+            await world.sync()
+            assert [asked.path for asked in site.requests][:2] == FILES
+
+
+async def test_a_file_that_vanishes_is_asked_for_once_more_before_its_absence_is_believed(
+    tmp_path: Path,
+) -> None:
+    with a_site(CLOSED) as site:
+        async with a_world(tmp_path, site) as world:
+            await world.add()
+            await world.sync()
+            there = site.pages.pop("/robots.txt")
+            await world.sync()
+            site.pages["/robots.txt"] = there
+            await world.sync()
+            assert await world.pages() == {"/", "/a"}
+            del site.pages["/robots.txt"]
+            await world.sync()
+            assert await world.pages() == {"/", "/a", "/closed"}
+            await world.sync()
+            assert len(site.asked_for("/robots.txt")) == 1
+            await world.sync()
+            assert not site.asked_for("/robots.txt")

@@ -160,7 +160,7 @@ async def test_another_name_of_a_page_stands_for_the_page(world: World) -> None:
     assert await world.pages() == {"/", "/p1.html"}
     world.site.set("/p1.html", a_page("/p1.html", "barley"))
     await told(world, "/p1")
-    assert paths(world.site) == ["/p1.html", "/robots.txt"]
+    assert paths(world.site) == ["/p1.html"]
     assert await world.found("barley") == ["/p1.html"]
 
 
@@ -206,7 +206,7 @@ async def test_a_listed_page_of_an_llms_site_is_asked_alone(world: World) -> Non
     assert (await world.sync()).counters.created == 6
     world.site.set("/n3.md", "# Page 3\n\nAll of spelt.\n", content_type="text/markdown")
     receipt = await told(world, "/n3.md", "/p1.html")
-    assert paths(world.site) == ["/n3.md", "/robots.txt"]
+    assert paths(world.site) == ["/n3.md"]
     assert receipt.counters.ignored["not_markdown"] == 1
     assert await world.found("spelt") == ["/n3.md"]
 

@@ -56,6 +56,7 @@ class FakeEmbedder:
         return bytes(round(127 * count / length) for count in counts)
 
 
+A_DAY_S = 86_400.0
 HEARTBEAT_LIKE_S = 15.0
 
 

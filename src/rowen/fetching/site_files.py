@@ -1,7 +1,8 @@
 """What a site says about itself: robots.txt of each of its hosts, and its sitemaps.
 
 Both are asked for conditionally and remembered. A file that cannot be had now counts as it was last time; a
-sitemap that cannot be had also makes the run's list of pages incomplete.
+sitemap that cannot be had also makes the run's list of pages incomplete. A file that is not there is asked
+for again after a day, or by a full sync.
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ import re
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import Any
 
-from rowen.core.document import Validators
+from rowen.core.document import NO_VALIDATORS, Validators
+from rowen.core.rules.clocks import is_ahead
 from rowen.core.rules.left_out import SITEMAP_TOO_LONG, SITEMAP_UNREAD
 from rowen.core.web import urls
 from rowen.engine.intake import Intake
@@ -24,12 +27,17 @@ from rowen.fetching import sitemap
 from rowen.fetching.client import Client
 from rowen.fetching.redirects import follow
 from rowen.fetching.robots import Robots
+from rowen.ports.clock import Clock
 from rowen.ports.fetcher import Request, Response
 from rowen.ports.store.documents import Documents, Listing
 
 MAX_SITEMAPS = 200
 """So many files are read for a source, and no further one once there are as many addresses as count."""
 ABSENT = frozenset({404, 410})
+ABSENT_SINCE = "absent_since"
+"""In place of a file's content in its listing: when it was missed; None if it was there before."""
+LOOK_AGAIN = timedelta(days=1)
+"""As long as RFC 9309 allows a robots.txt to be remembered."""
 _LIKE_A_SITEMAP = re.compile(rb"<(?:\w+:)?(?:urlset|sitemapindex)\b")
 
 
@@ -40,6 +48,7 @@ class SiteFiles:
         client: Client,
         intake: Intake,
         remembered: Mapping[str, Listing],
+        clock: Clock,
         *,
         agent: str,
         obeys: bool = True,
@@ -56,6 +65,7 @@ class SiteFiles:
         self._client = client
         self._intake = intake
         self.remembered = remembered
+        self._clock = clock
         self._agent = agent
         self._obeys = obeys
         self._from_memory = from_memory
@@ -115,9 +125,11 @@ class SiteFiles:
         return robots is not None and not robots.allows(url, self._agent)
 
     async def _robots(self, url: str) -> Robots:
-        remembered = self.remembered.get(url)
+        remembered = self._file(url)
         if self._from_memory and remembered is not None:
             return Robots.parse(remembered.payload)
+        if self._is_absent(url):
+            return robots_rules.ALLOW_ALL
         try:
             # One byte more than is read, to tell a file that goes on from one that ends there.
             response = await self._ask(url, first_bytes=robots_rules.MAX_BYTES + 1)
@@ -137,6 +149,8 @@ class SiteFiles:
             raise ServerFailed(f"`{url}`: {response.status} from the server", url=url, status=response.status)
         if response.status == 200:
             await self._remember(url, response.validators, robots.text)
+        elif response.status in ABSENT:
+            await self._remember_absent(url)
         return robots
 
     # sitemaps
@@ -174,14 +188,17 @@ class SiteFiles:
     async def _sitemap(self, url: str, max_urls: int, *, named: bool) -> dict[str, Any]:
         """`named` says that robots.txt or another sitemap names it: it is not a guess."""
         nothing: dict[str, Any] = {"urls": [], "children": []}
-        remembered = self.remembered.get(url)
+        remembered = self._file(url)
         as_before = dict(remembered.payload) if remembered else nothing
+        if self._is_absent(url):
+            return nothing
         try:
             response = await self._ask(url, first_bytes=sitemap.MAX_BYTES)
             if response.status == 304 and remembered is not None:
                 await self._still_stands(remembered, response)
                 return as_before
             if response.status in ABSENT:
+                await self._remember_absent(url)
                 return nothing
             if response.status != 200:
                 raise Unfetchable(f"sitemap `{url}`: {response.status} from the server", url=url)
@@ -213,11 +230,31 @@ class SiteFiles:
 
     async def _ask(self, url: str, *, first_bytes: int | None = None) -> Response:
         """Ask for a file where it stands, or where it redirects to on the same host."""
-        remembered = self.remembered.get(url)
+        remembered = self._file(url)
         request = Request(url, first_bytes=first_bytes)
         if remembered is not None and not self._intake.unconditional:
             request = replace(request, validators=remembered.validators)
         return (await follow(self._client.ask, request, may_follow=_on_one_host))[1]
+
+    def _file(self, url: str) -> Listing | None:
+        """What is remembered of a file that was there when it was last asked for."""
+        remembered = self.remembered.get(url)
+        return None if remembered is None or _says_absent(remembered) else remembered
+
+    def _is_absent(self, url: str) -> bool:
+        """Was it missing less than a day ago?"""
+        remembered = self.remembered.get(url)
+        if remembered is None or not _says_absent(remembered) or self._intake.unconditional:
+            return False
+        since, now = remembered.payload[ABSENT_SINCE], self._clock.now()
+        if since is None or is_ahead(at := datetime.fromisoformat(since), now):
+            return False
+        return now - at < LOOK_AGAIN
+
+    async def _remember_absent(self, url: str) -> None:
+        """A file that was there may be missing for a moment only: the next run asks once more."""
+        since = None if self._file(url) else self._clock.now().isoformat()
+        await self._remember(url, NO_VALIDATORS, {ABSENT_SINCE: since})
 
     async def _still_stands(self, remembered: Listing, response: Response) -> None:
         """A 304 may bring other validators than those it was asked with."""
@@ -228,6 +265,11 @@ class SiteFiles:
         listing = Listing(url=url, validators=validators, payload=payload)
         if self.remembered.get(url) != listing:
             await self._store.save_listing(self._intake.lease, self._intake.run.source_id, listing)
+
+
+def _says_absent(listing: Listing) -> bool:
+    # The payload of a robots.txt is its text.
+    return isinstance(listing.payload, dict) and ABSENT_SINCE in listing.payload
 
 
 def _host(origin: str) -> str:

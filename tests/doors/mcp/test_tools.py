@@ -599,3 +599,14 @@ async def test_a_bug_is_logged_and_not_shown(world: World, caplog: pytest.LogCap
 
 def test_letters_without_width_do_not_hide_in_what_is_quoted() -> None:
     assert clean("ig\u200bno\u200dre\u2060 th\ufeffis\u00ad\u200f") == "ignore this"
+
+
+async def test_what_a_limit_leaves_out_is_said_in_the_words_of_the_command_line(world: World) -> None:
+    await world.add("small", max_pages=2)
+    ended = await call(world, "refresh_source", source="small")
+    listed = await call(world, "list_sources")
+    words = "left out 2 addresses over `max_pages`: add it again with a higher `max_pages`"
+    assert words in said(ended)
+    assert words in said(listed)
+    assert ended.structured_content is not None
+    assert ended.structured_content["left_out"] == {"over_max_pages": 2}

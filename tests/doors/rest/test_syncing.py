@@ -11,9 +11,10 @@ import pytest
 from rowen.core.safety.access import Scope
 from rowen.engine.run import sync
 from rowen.ports.store.notes import Pause
-from tests.doors.rest.conftest import Api
+from tests.doors.rest.conftest import Api, serving
 from tests.support.gate import Gate
 from tests.support.site import html
+from tests.support.world import World, a_page
 
 pytestmark = pytest.mark.anyio
 
@@ -178,3 +179,14 @@ async def test_a_run_is_cancelled_by_its_number_or_its_source_and_its_callers_ar
     for path in ("/api/v1/runs/1/cancel", "/api/v1/sources/docs/cancel"):
         assert (await api.post(path, headers=reading)).is_problem(403, "forbidden")
         assert (await api.post(path, headers=syncing)).status == 200
+
+
+async def test_what_a_limit_leaves_out_has_the_words_of_the_command_line(world: World) -> None:
+    await world.add(max_pages=2, max_depth=1)
+    world.site.set("/rye", a_page("/rye", "grain", links=["/far"]))
+    async with serving(world) as api:
+        receipt = (await api.post(SYNC)).json
+        runs = (await api.get("/api/v1/sources/docs/runs")).json["runs"]
+        source = (await api.get("/api/v1/sources/docs")).json
+    assert receipt["left_out"] == runs[0]["left_out"] == source["left_out"]
+    assert receipt["left_out"] == {"over_max_pages": 1, "too_deep": 1}

@@ -473,3 +473,18 @@ async def test_a_page_with_too_many_links_is_taken_in_with_the_first_of_them(tmp
                 receipt = await world.sync()
                 assert (receipt.status, receipt.counters.failed) == (RunStatus.COMPLETED, 0)
                 assert receipt.counters.left_out == {"over_max_pages": 10_000, "too_many_links": 2_000}
+
+
+async def test_a_canonical_page_and_new_pages_stay_within_the_limit_together(tmp_path: Path) -> None:
+    with Site(linked({"/": ["/b", "/z"], "/b": [], "/z": []})) as site:
+        async with a_world(tmp_path, site) as world:
+            await world.add(max_pages=3)
+            await world.sync()
+            site.set("/", a_page("/", "root", links=["/a", "/b", "/z"]))
+            site.set("/a", a_page("/a", "new"))
+            for path in ("/z", "/z/"):
+                site.set(path, with_canonical(a_page("/z", "spelt"), "/z/"))
+            for _ in range(3):
+                await world.sync()
+                assert len(await world.pages()) == 3
+            assert await world.pages() == {"/", "/a", "/b"}

@@ -9,6 +9,7 @@ import pytest
 from rowen.core.document import Outcome
 from rowen.core.run import RunStatus
 from tests.kinds.crawl.test_crawl_rules import Pages, a_sitemap, linked, with_canonical
+from tests.support.fakes import A_DAY_S
 from tests.support.site import Page, Site, html
 from tests.support.world import a_page, a_world
 
@@ -202,6 +203,7 @@ async def test_pages_that_robots_txt_closes_are_not_asked_for_any_more_and_go(tm
             await world.add()
             await world.sync()
             site.set("/robots.txt", "User-agent: *\nDisallow: /a\n", content_type="text/plain")
+            world.clock.advance(A_DAY_S)
             receipt = await world.sync()
             assert not site.asked_for("/a")
             assert await world.pages() == {"/", "/b", "/c", "/d"}

@@ -49,9 +49,8 @@ async def test_an_unchanged_site_costs_one_conditional_request_a_page_and_a_cons
 
             receipt = await world.sync()
 
-            asked = [one for one in site.requests if one.path not in ("/robots.txt", "/sitemap.xml")]
-            assert len(asked) == pages
-            assert all(one.conditional and one.status == 304 for one in asked)
+            assert len(site.requests) == pages
+            assert all(one.conditional and one.status == 304 for one in site.requests)
             assert receipt.counters.not_modified == receipt.counters.unchanged == pages
             assert (receipt.counters.parses, receipt.counters.bytes_received) == (0, 0)
             assert len(world.embedder.embedded) == embedded
@@ -200,7 +199,7 @@ async def test_a_redeploy_that_changes_every_etag_writes_validators_only(world: 
     await world.sync()
     for path, page in list(world.site.pages.items()):
         world.site.set(
-            path, page.body, etag=f'"redeployed-{path}"', last_modified="Mon, 02 Mar 2026 10:00:00 GMT"
+            path, page.body, etag=f'"redeployed-{path}"', last_modified="Thu, 02 Mar 2023 10:00:00 GMT"
         )
     rows = world.store.rows_written()
     receipt = await world.sync()
@@ -241,7 +240,7 @@ async def test_servers_without_validators_are_compared_by_their_bytes_and_cost_n
 
 
 @pytest.mark.parametrize(
-    "options", [{"etag": "weak"}, {"etag": False, "last_modified": "Mon, 02 Mar 2026 10:00:00 GMT"}]
+    "options", [{"etag": "weak"}, {"etag": False, "last_modified": "Thu, 02 Mar 2023 10:00:00 GMT"}]
 )
 async def test_weak_etags_and_last_modified_are_enough_for_a_304(
     tmp_path: Path, options: dict[str, object]

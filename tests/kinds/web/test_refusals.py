@@ -11,6 +11,7 @@ from rowen.core.run import RunStatus
 from rowen.doors.shapes import runs as shapes
 from rowen.errors import BadLocation
 from rowen.managing import sources
+from tests.support.fakes import A_DAY_S
 from tests.support.site import Page, Site, html
 from tests.support.world import World, a_page, a_world
 
@@ -74,6 +75,7 @@ async def test_a_root_that_moved_alone_does_not_stop_the_other_pages(world: Worl
 
 async def test_a_site_that_robots_txt_closes_says_so_and_keeps_what_readers_see(world: World) -> None:
     world.site.set("/robots.txt", "User-agent: *\nDisallow: /\n", content_type="text/plain")
+    world.clock.advance(A_DAY_S)
     receipt = await world.sync()
     assert receipt.status is RunStatus.FAILED
     assert receipt.error == f"robots.txt forbids `{world.site.url}/` and all that is known below it"

@@ -130,3 +130,26 @@ async def test_a_maintenance_page_does_not_make_twins_of_pages_that_differed(tmp
                 site.set(path, html("Sorry", "We will be back soon"))
             assert (await world.sync()).status is RunStatus.HELD
             assert len(await world.pages()) == 49
+
+
+async def test_links_with_another_session_in_every_answer_give_the_same_documents_in_every_run(
+    tmp_path: Path,
+) -> None:
+    sessions = iter(range(10_000))
+
+    def answer(path: str) -> str:
+        session, page = next(sessions), path.partition("?")[0]
+        found = range(3) if page == "/" else [(2 * int(page[2:]) + n) % 12 for n in (1, 2)]
+        return a_page(page, "oats", links=[f"/p{number}?sid={session}" for number in found])
+
+    with Site() as site:
+        site.unknown = lambda path: Page(answer(path)) if path[:2] in ("/", "/p") else Page(status=404)
+        async with a_world(tmp_path, site) as world:
+            await world.add()
+            await world.sync()
+            documents = await world.pages()
+            assert len(documents) == 13
+            for _ in range(3):
+                receipt = await world.sync()
+                assert (receipt.counters.changed, await world.pages()) == (0, documents)
+            assert len(site.requests) < 80, "requests do not grow from run to run"

@@ -106,6 +106,8 @@ class Crawl:
         self._twins: Twins
         self._done: dict[str, str | None] = {}
         """What runs before this one did of the same round, as `Frontier.progress` says it."""
+        self._not_asked: set[str] = set()
+        """Pages of these that count in this run with the answer they gave then."""
         self._urls: dict[int, str] = {}
 
     async def run(self) -> Harvested:
@@ -121,6 +123,7 @@ class Crawl:
             self._client,
             self._intake,
             listings,
+            self._ports.clock,
             agent=self._ports.fetch.user_agent,
             obeys=self._settings["robots"],
             from_memory=self._named is not None,
@@ -278,7 +281,7 @@ class Crawl:
             complete=self._files.complete and self._stop is None,
             keep_orphans=self._settings["orphans"] == "keep",
         )
-        finished = settled.report(intake, self._frontier.ignored)
+        finished = settled.report(intake, self._frontier.ignored, uncounted=self._not_asked)
         ignored = intake.counters.ignored
         if not ignored[TOO_MANY_LINKS] and (intake.counters.not_modified or intake.counters.same_body):
             # A page that did not change was not read: it leaves out what it left out before.
@@ -362,6 +365,7 @@ class Crawl:
         answer, is_document = self._done[visit.url], bool(visit.known and visit.known.document_id)
         if (answer == "") != is_document:
             return False
+        self._not_asked.add(visit.url)
         if answer == "":
             self._frontier.unchanged(visit)
         elif answer is None:

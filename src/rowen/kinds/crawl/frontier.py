@@ -451,6 +451,10 @@ class Frontier:
         if self._seats.is_asked(visit.id):
             self._seated.add(visit.id)
             self._seats.take(endless=self._seats.end(visit.id))
+        elif visit.id in self._new and not self._walking:
+            # It stands for a known page, wherever that page comes: no page of the walk may have its seat.
+            self._seated.add(visit.id)
+            self._seats.take(endless=False)
 
     def _not_a_document(self, visit: Visit) -> None:
         self._end(visit.id, ())

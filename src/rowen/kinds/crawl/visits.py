@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Container, Mapping
 from typing import NamedTuple, TypeVar
 
 from rowen.core.document import Known
@@ -51,8 +51,11 @@ class Settlement(NamedTuple):
     endless: tuple[tuple[str, str], ...] = ()
     """Chains of redirects that were followed far enough: where each begins, and the last page asked."""
 
-    def report(self, intake: Intake, ignored: Counter[str]) -> StopReason:
-        """Hand all of it to the intake; returns why the crawl ended, if nothing stopped it."""
+    def report(self, intake: Intake, ignored: Counter[str], *, uncounted: Container[str]) -> StopReason:
+        """Hand all of it to the intake; returns why the crawl ended, if nothing stopped it.
+
+        `uncounted` are pages that an earlier run asked for and this one did not.
+        """
         for move in self.moved:
             intake.gone(move.page.reference, "moved", f"redirects to `{move.target}`", lost=move.lost)
         for move in self.astray:
@@ -61,9 +64,9 @@ class Settlement(NamedTuple):
         for page in self.forbidden:
             intake.gone(page.reference, "robots")
         for page in self.orphaned:
-            intake.gone(page.reference, "orphaned", answered=True)
+            intake.gone(page.reference, "orphaned", answered=page.reference not in uncounted)
         for page, reason in self.displaced:
-            intake.gone(page.reference, reason, answered=True)
+            intake.gone(page.reference, reason, answered=page.reference not in uncounted)
         for start, last in self.endless:
             said = f"`{start}`: more than {MAX_REDIRECTS} redirects, the last one at `{last}`"
             intake.failed_because(start, "too_many_redirects", said)

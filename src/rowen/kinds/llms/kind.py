@@ -190,6 +190,7 @@ class _FullFile:
                 self._client,
                 self._intake,
                 listings,
+                self._ports.clock,
                 agent=agent,
                 max_delay_s=self._settings["max_crawl_delay_s"],
             )
