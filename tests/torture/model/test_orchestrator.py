@@ -297,7 +297,7 @@ class Weeks(RuleBasedStateMachine):
         return self._runner.run(awaited())
 
 
-@pytest.mark.parametrize("count", [pytest.param(2, marks=pytest.mark.sliced), 700])
+@pytest.mark.parametrize("count", [pytest.param(2, marks=pytest.mark.sliced), 600])
 def test_an_orchestrator_agrees_with_a_model_in_every_history(tally: Tally, count: int) -> None:
     run_state_machine_as_test(
         lambda: Weeks(tally),
