@@ -16,7 +16,7 @@ torture: export ROWEN_TORTURE_FIGURES := .venv/torture.json
 # Each worker reads every test, and tests start many processes: without compiled modules both take seconds more.
 quick test torture coverage: export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: run cluster quick test torture check lint coverage fix golden reference bench clean
+.PHONY: run cluster quick test torture check lint coverage fix golden reference bench judge clean
 
 run: $(STAMP)           ## the main job, embedded: harvest a bundled site twice, search it, show the diff
 	@$(BIN)/rowen demo
@@ -69,6 +69,9 @@ bench: $(STAMP)         ## the figures in docs/benchmarks.md
 	$(BIN)/python benchmarks/api.py
 	$(BIN)/python benchmarks/workers.py
 	$(BIN)/python benchmarks/large_crawl.py
+
+judge: $(STAMP)         ## how well search answers questions with known answers, beside benchmarks/judged/baseline.json
+	$(BIN)/python benchmarks/judge.py
 
 clean:
 	rm -rf .venv
