@@ -660,7 +660,7 @@ async def test_items_that_are_no_objects_and_items_without_id_are_counted_and_th
         api.quirks.body = orjson.dumps({"items": [{}, an_item(1)]})
         receipt = await world.sync("list")
         assert receipt.counters.deleted == 0
-        assert "no id" in (receipt.hint or "")
+        assert "without an id" in (receipt.hint or "")
 
 
 async def test_deep_nesting_in_an_item_is_cut_not_feared(tmp_path: Path) -> None:
