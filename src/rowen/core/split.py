@@ -60,11 +60,11 @@ _FENCED = (
 )
 # Code first, so that `found[index](call)` is left alone; stretches are bounded, for hostile text.
 _LINK_OR_CODE = re.compile(
-    rf"(?P<code>{_FENCED}|(?<!`)(?P<ticks>`{{1,3}})(?!`)[^`\n]{{1,400}}(?P=ticks)(?!`))"
+    rf"(?=[`~!\[ \t])(?:(?P<code>{_FENCED}|(?<!`)(?P<ticks>`{{1,3}})(?!`)[^`\n]{{1,400}}(?P=ticks)(?!`))"
     r"|!?(?<!\\)\["
     r"(?P<words>(?:[^\[\]\n`\\]|\\[^\n]|`[^`\n]{0,200}`|\[[^\[\]\n]{0,200}\]|\n(?!\n)){0,500})"
     r"\]\((?:<[^<>\n]{0,2000}>|[^()\s]{0,2000}(?:\([^()\s]{0,500}\)[^()\s]{0,500}){0,8})"
-    r"(?:[ \t]+\"[^\"\n]{0,500}\")?\)"
+    r"(?:[ \t]+\"[^\"\n]{0,500}\")?\))"
 )
 _ADDRESS = re.compile(r'<a id="[^"\n]*"></a> ?')
 _FENCED_CODE = re.compile(_FENCED)

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from rowen.core.document import Outcome
+from rowen.core.rules.pattern import patterns_of
 from rowen.core.run import RunStatus
+from rowen.kinds.crawl.judging import missing
 from rowen.reading import history
 from tests.support.site import Page, Site, html
 from tests.support.world import World, a_page, a_site_of, a_world
@@ -98,6 +100,27 @@ async def test_pages_that_say_what_the_site_says_at_an_impossible_address_are_mi
     unchanged = await world.sync()
     assert [one for one in world.site.requests if "is-no-page" in one.path] == []
     assert unchanged.counters.changed == 0
+
+
+async def test_where_unknown_addresses_answer_404_no_page_is_searched_for_what_they_say(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searched: list[str] = []
+
+    def patterns(text: str, address: str) -> tuple[str, ...]:
+        searched.append(address)
+        return patterns_of(text, address)
+
+    monkeypatch.setattr(missing, "patterns_of", patterns)
+    for number in range(1, 6):
+        world.site.set(f"/p{number}.html", a_page(f"/p{number}.html", f"rye {number}"))
+
+    assert (await world.sync()).counters.updated == 5
+    assert searched == []
+    world.site.unknown = lambda path: html("Oh no", f"There is no {path} here")
+    world.site.set("/p6.html", a_page("/p6.html", "oats"))
+    await world.sync()
+    assert len(searched) == 2, "the answer and the page, once each"
 
 
 async def test_most_pages_becoming_soft_404s_is_held(world: World) -> None:

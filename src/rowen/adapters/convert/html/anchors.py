@@ -15,8 +15,10 @@ from rowen.core.split import address_mark
 # Characters for private use stand for the mark until the page is Markdown.
 _OPEN, _CLOSE = "\uf8f2", "\uf8f3"
 _MARK = re.compile(f"{_OPEN}([^{_CLOSE}\n]*){_CLOSE} ?")
-_BEFORE_HEADING = re.compile(rf"[ \t]*((?:{_OPEN}[^{_CLOSE}\n]*{_CLOSE}\s*)+)(?<=\n)(#{{1,6}} [^\n]+\n)")
-_BLANK_RUN = re.compile(r"\n{3,}")
+# A pattern that begins with a fixed character is found many times faster than one that does not.
+_NAMED = rf"[^{_CLOSE}\n]*{_CLOSE}\s*"
+_BEFORE_HEADING = re.compile(rf"{_OPEN}({_NAMED}(?:{_OPEN}{_NAMED})*)(?<=\n)(#{{1,6}} [^\n]+\n)")
+_BLANK_RUN = re.compile(r"\n\n\n+")
 _HEADING_MARK = re.compile(r"\{#([^\s{}]+)")
 _BY_MACHINE = re.compile(
     r"(?:id|index|cite|fn|footnote|ftn\.|toc)[-_]?[\d.]*\d(?:[-_].*)?|[0-9a-f-]{16,}|id-[\d.]+"
@@ -49,9 +51,13 @@ def with_anchors(markdown: str) -> str:
         return markdown
     seen = set(_HEADING_MARK.findall(markdown))
     # An address before a heading is one of the section that it opens.
-    markdown = _BEFORE_HEADING.sub(
-        lambda found: f"\n\n{found[2]}\n{' '.join(found[1].split())}\n\n", markdown
-    )
+    pieces: list[str] = []
+    low = 0
+    for found in _BEFORE_HEADING.finditer(markdown):
+        marks = " ".join((_OPEN + found[1]).split())
+        pieces += (markdown[low : found.start()].rstrip(" \t"), f"\n\n{found[2]}\n{marks}\n\n")
+        low = found.end()
+    markdown = "".join((*pieces, markdown[low:]))
 
     def written(found: re.Match[str]) -> str:
         name = found[1]

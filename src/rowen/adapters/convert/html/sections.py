@@ -21,7 +21,7 @@ _CALLED = frozenset(("function", "method", "classmethod", "staticmethod", "macro
 # Characters for private use stand for the mark until the page is Markdown: a comment would not get that far.
 _OPEN, _CLOSE = "\uf8f0", "\uf8f1"
 _MARK = f"{_OPEN}[^{_CLOSE}]*{_CLOSE}\n*"
-_NOT_NEEDED = re.compile(f"(?:{_MARK})+(?=#{{1,6}} |\\Z)|(?:{_MARK})+(?={_OPEN})")
+_NOT_NEEDED = re.compile(f"{_MARK}(?:{_MARK})*(?=#{{1,6}} |\\Z|{_OPEN})")
 
 
 class Definition(NamedTuple):

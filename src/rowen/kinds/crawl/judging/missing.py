@@ -69,13 +69,13 @@ class MissingPages:
         A site that says the same at its root says nothing about missing pages: it has one text for all (a
         maintenance page, or scripts that draw everything). Known pages are left to the guard then.
         """
-        marks = _marks(text, visit.url)
-        if not self._is_answer(marks):
+        before = self._answer
+        if not self._says(visit.url, text):
             async with self._gate:
                 if not self._asked:
                     self._asked = True
                     await self._learn(visit.url)
-            if not self._is_answer(marks):
+            if self._answer is before or not self._says(visit.url, text):
                 return False
         return visit.known is None or not visit.known.document_id or not self._is_root(root)
 
@@ -84,6 +84,10 @@ class MissingPages:
             return root is not None and root.content_hash == self._text
         marks, text = self._root
         return text == self._text or self._is_answer(marks)
+
+    def _says(self, url: str, text: str) -> bool:
+        # The patterns of a long page take as long as its conversion: most sites answer 404, and need none.
+        return self._answer is not None and self._is_answer(_marks(text, url))
 
     def _is_answer(self, marks: Marks) -> bool:
         return self._answer is not None and are_alike(self._answer, marks)
