@@ -278,10 +278,14 @@ def test_what_a_limit_leaves_out_is_said_everywhere_in_the_same_words(rowen: Row
         in rowen("status").out
     )
     assert f"run 1 left out {said}" in rowen("runs", "orchard").out
+    assert (
+        "capped" in ended.out and "capped" in rowen("status").out and "capped" in rowen("runs", "orchard").out
+    )
     expected = {"over_max_pages": 6, "too_deep": 1}
     assert rowen("sync", "--json").json["left_out"] == expected
     assert rowen("status", "--json").json["sources"][0]["left_out"] == expected
     assert [run["left_out"] for run in rowen("runs", "orchard", "--json").json["runs"]] == [expected] * 2
+    assert "requests, 4 not modified · 7 left out" in " ".join(rowen("runs", "orchard").out.split())
 
 
 def test_a_paused_upstream_is_asked_only_when_somebody_insists(rowen: Rowen, orchard: Site) -> None:

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from rowen.core.document import Outcome
 from rowen.core.rules.left_out import sentences
-from rowen.core.run import Counters, Event, RunStatus
+from rowen.core.run import Counters, Event, Run, RunStatus
 from rowen.doors.cli.output import clean
 from rowen.doors.words import OUTCOMES, count, seconds, size
 from rowen.engine.run import Receipt
@@ -88,10 +88,15 @@ def headline(receipt: Receipt) -> Text:
         line.append(f"  generation {receipt.generation}", "default")
     else:
         line.append(f"  generation {receipt.generation}, as before", "default")
-    result = receipt.result
-    style = "yellow" if result.state == "capped" else STYLES.get(receipt.status, "default")
-    line.append(f"  {result.state}", style).append(f" in {seconds(receipt.duration_s)}", "dim")
-    return line.append(f": {result.missing}", style) if result.missing else line
+    state, missing = state_of(receipt), receipt.result.missing
+    line.append("  ").append(state).append(f" in {seconds(receipt.duration_s)}", "dim")
+    return line.append(f": {missing}", state.style) if missing else line
+
+
+def state_of(run: Run | Receipt) -> Text:
+    """How a run ended, in the word that every door says."""
+    state = run.result.state
+    return Text(state, style="yellow" if state == "capped" else STYLES.get(run.status, "default"))
 
 
 def outcomes(counters: Counters) -> Text:

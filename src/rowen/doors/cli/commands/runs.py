@@ -61,16 +61,14 @@ async def command(call: Call, name: str, limit: int, items: bool, run_id: int | 
 
 
 def _table(out: Output, runs: list[Run], *, now: datetime) -> None:
-    from rich.text import Text
-
-    from rowen.doors.cli.receipt import STYLES
+    from rowen.doors.cli.receipt import state_of
 
     rows = [
         (
             str(run.id),
             ago(run.started_at, now),
             run.mode.value,
-            Text(run.status.value, style=STYLES.get(run.status, "default")),
+            state_of(run),
             str(run.generation),
             seconds(run.duration_s) if run.duration_s is not None else "",
             _summary(run),
@@ -92,10 +90,10 @@ def _summary(run: Run) -> Text:
     counters = Counters.from_dict(run.counters)
     line = outcomes(counters)
     line.append(f" · {count(counters.requests, 'request')}", "dim")
-    if counters.left_out:
-        line.append(f" · {sum(counters.left_out.values()):,} left out", "yellow")
     if counters.not_modified:
         line.append(f", {counters.not_modified:,} not modified", "dim")
+    if counters.left_out:
+        line.append(f" · {sum(counters.left_out.values()):,} left out", "yellow")
     if run.window:
         back = "history of " if run.window["seeding"] else ""
         line.append(f" · {back}{run.window['since'][:16]} to {run.window['until'][:16]}", "dim")
