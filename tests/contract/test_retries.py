@@ -224,6 +224,12 @@ async def test_an_attempt_that_a_clock_ahead_put_off_for_a_year_is_due_now(place
     assert (one.status, one.attempts, one.updated_at) == (COMPLETED, 2, now)
 
 
+async def test_a_provider_that_asks_for_thirty_years_gets_a_day(place: Place) -> None:
+    place.embedder.fails = down(retry_after_s=999_999_999.0)
+    await place.harvest()
+    assert (await place.handoff()).retry_at == place.clock.now() + timedelta(days=1)
+
+
 async def test_a_clock_a_little_ahead_of_another_is_believed(place: Place) -> None:
     place.embedder.fails = down()
     place.clock.advance(60)

@@ -8,11 +8,17 @@ from pathlib import Path
 
 import pytest
 
+from rowen import registers
+from rowen.adapters.store.sqlite.jobs import SqliteDispatcher
+from rowen.adapters.store.sqlite.store import SqliteStore
+from rowen.core.exchange.sink import Sink
 from rowen.core.run import Mode, RunStatus
 from rowen.engine.leases import workers
 from rowen.engine.run import Receipt, sync
 from rowen.managing import sources
 from rowen.service.serve import serve
+from rowen.sinks.announce import PAUSE, waits_until
+from rowen.sinks.declared import fingerprint
 from tests.support.ckan_server import CkanServer, datasets
 from tests.support.world import World, a_world
 
@@ -81,3 +87,32 @@ async def test_a_clock_that_is_set_back_during_a_run_takes_nothing_from_it(world
     receipt = await sync(world.ports, source, on_event=lambda event: world.clock.jump(START - YEAR))
     assert (receipt.status, receipt.counters.created) == (RunStatus.COMPLETED, 3)
     assert (await world.sync("data")).status is RunStatus.COMPLETED
+
+
+async def test_a_listing_that_was_read_in_the_future_is_read_again(world: World, portal: CkanServer) -> None:
+    await world.sync("data")
+    world.clock.jump(START + YEAR)
+    await world.sync("data")
+    world.clock.jump(START + DAY / 24)
+    portal.remove("id-000001")
+    assert (await world.sync("data")).counters.deleted == 1
+
+
+async def test_a_ticket_that_a_clock_ahead_put_off_or_holds_is_taken(world: World) -> None:
+    assert isinstance(world.store, SqliteStore)
+    gone, here = (SqliteDispatcher(world.store.database, world.clock, owner=name) for name in "ab")
+    world.clock.jump(START + YEAR)
+    await gone.submit("work", [{}, {}])
+    (held,) = await gone._claim(["work"], 1)
+    world.clock.jump(START)
+    assert held.id in [one.id for one in await here._claim(["work"], 2)]
+    assert await here._claim(["work"], 2) == [], "now they are held by a clock that is right"
+
+
+@pytest.mark.parametrize("failures", [0, 9])
+def test_a_sink_that_a_clock_ahead_paused_or_let_rest_is_tried(failures: int) -> None:
+    until = (START + YEAR).isoformat()
+    pause = {"until": until, "settings": fingerprint({})} if not failures else None
+    sink = Sink(name="s", kind="webhook", state={PAUSE: pause}, failures=failures, last_run_at=START + YEAR)
+    assert waits_until(registers.sinks(), sink, START + YEAR - DAY / 1440) is not None, "by that clock"
+    assert waits_until(registers.sinks(), sink, START) is None

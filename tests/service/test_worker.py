@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -194,6 +195,23 @@ async def test_a_source_whose_runs_kill_their_workers_is_not_run_again_for_a_whi
         assert len(await world.store.runs(source.id, limit=10)) == 3
         clock.advance(3700)
         assert await _handled(ports, ticket) == Done()
+        assert (await world.source()).status.value == "SUCCESS"
+
+
+async def test_runs_that_were_lost_in_the_future_do_not_keep_a_source_from_workers(
+    tmp_path: Path, site: Site
+) -> None:
+    async with a_world(tmp_path, site) as world:
+        source = await world.add()
+        clock = FakeClock()
+        ports, later = as_process(world, "worker", clock=clock), clock.now() + timedelta(days=365)
+        for number in range(3):
+            lease: Lease | None = await acquire(replace(ports, owner=f"dead {number}"), f"source:{source.id}")
+            assert lease is not None
+            await world.store.begin_run(lease, source.id, full=True, now=later)
+            await world.store.close_lost_run(lease, source.id, now=later)
+            await world.store.release_lease(lease)
+        assert await _handled(ports, Ticket(id=1, task=SYNC, payload=sync_payload(source.id))) == Done()
         assert (await world.source()).status.value == "SUCCESS"
 
 

@@ -11,6 +11,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple
 
+from rowen.core.rules.schedule import LONGEST_PAUSE_S
+
 MAX_ATTEMPTS = 3
 RETRY_BASE_S = 30.0
 """From the first failed attempt to the second; each wait is twice the one before."""
@@ -85,7 +87,7 @@ def after_transient_failure(
     """`attempts` have been started; `asked_s` is how long the provider wants to be left alone."""
     if attempts >= MAX_ATTEMPTS:
         return Ending(HandoffStatus.FAILED, Reason.RETRY_EXHAUSTED, error)
-    wait_s = max(RETRY_BASE_S * 2 ** (attempts - 1), asked_s or 0.0)
+    wait_s = max(RETRY_BASE_S * 2 ** (attempts - 1), min(asked_s or 0.0, LONGEST_PAUSE_S))
     return Ending(HandoffStatus.QUEUED, Reason.RETRY_SCHEDULED, error, now + timedelta(seconds=wait_s))
 
 

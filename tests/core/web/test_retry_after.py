@@ -34,6 +34,12 @@ def test_seconds_and_dates_are_read(value: str, seconds: float | None) -> None:
     assert retry_after_s({"retry-after": value}, NOW) == seconds
 
 
+@pytest.mark.parametrize("now", [datetime(1990, 1, 1, tzinfo=UTC), datetime(2090, 1, 1, tzinfo=UTC)])
+def test_a_date_counts_from_the_servers_clock_however_wrong_ours_is(now: datetime) -> None:
+    headers = {"retry-after": "Wed, 01 May 2024 12:01:30 GMT", "date": "Wed, 01 May 2024 12:00:00 GMT"}
+    assert retry_after_s(headers, now) == 90.0
+
+
 def test_no_header_is_no_answer() -> None:
     assert retry_after_s({}, NOW) is None
 
