@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from rowen.core.lease import source_lease_name
+from rowen.core.run import Run, RunStatus
 
 if TYPE_CHECKING:  # a command that only reads must not load the modules that fetch
     from rowen.core.source import Source
@@ -70,3 +71,18 @@ async def workforce(ports: Ports) -> dict[str, Any]:
         "running": backlog.running,
         "oldest_at": backlog.oldest_at and backlog.oldest_at.isoformat(),
     }
+
+
+async def with_lost(ports: Ports, runs: Sequence[Run]) -> list[Run]:
+    """The runs as they are: one that was left open by a process that ended is lost."""
+    from rowen.engine.leases import holder
+
+    shown = []
+    for run in runs:
+        if run.status is RunStatus.RUNNING and not await holder(ports, source_lease_name(run.source_id)):
+            # It may have ended between the two questions.
+            run = await ports.store.run(run.id) or run
+            if run.status is RunStatus.RUNNING:
+                run = replace(run, status=RunStatus.LOST, error="its process ended before it did")
+        shown.append(run)
+    return shown

@@ -6,6 +6,7 @@ Workers hold a lease in their own name, so the workers of a store are the leases
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from typing import Protocol
@@ -26,6 +27,7 @@ SLOT_LOOK_S = 1.0
 ORCHESTRATOR = "orchestrator"
 """Held by the one `rowen serve` that looks after a store."""
 WORKER = "worker:"
+_MACHINE = re.compile(r"\.[0-9a-f]{8}\.\d+$")
 
 
 OnWait = Callable[[str], None]
@@ -106,7 +108,9 @@ async def _other_runs(ports: Ports) -> str:
 def process_words(owner: str) -> str:
     """The owner of a lease for people: `process 4711 on farm`."""
     host, _, pid = owner.rpartition(":")[0].rpartition(":")
-    return f"process {pid} on {host}" if host and pid.isdigit() else f"`{owner}`"
+    # What tells machines and containers of one name apart is nothing for people.
+    name = _MACHINE.sub("", host)
+    return f"process {pid} on {name}" if name and pid.isdigit() else f"`{owner}`"
 
 
 async def refuse_if_running(ports: LeasePorts, source: Source) -> None:

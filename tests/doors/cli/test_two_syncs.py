@@ -127,6 +127,7 @@ def test_sources_run_beside_each_other_where_the_settings_allow_it(
 
 def test_the_owner_of_a_lease_in_words() -> None:
     assert process_words("farm:4711:123") == "process 4711 on farm"
+    assert process_words("farm.org.a0950f90.4026531836:4711:123") == "process 4711 on farm.org"
     assert process_words("elsewhere") == "`elsewhere`"
 
 

@@ -39,6 +39,18 @@ async def test_runs_are_listed_newest_first_and_found_by_number(harvested: Api) 
     assert (await harvested.get("/api/v1/runs/3")).is_problem(404, "not_found")
 
 
+async def test_a_run_whose_process_ended_is_lost_before_the_next_one_says_so(harvested: Api) -> None:
+    store, now = harvested.world.store, harvested.world.clock.now()
+    lease = await store.acquire_lease(source_lease_name(1), "gone", now=now, ttl_s=60)
+    assert lease is not None
+    await begun(store, lease, 1, full=False, now=now)
+    assert (await harvested.get("/api/v1/runs/2")).json["status"] == "running"
+    await store.release_lease(lease)
+    one = (await harvested.get("/api/v1/runs/2")).json
+    assert (one["status"], one["error"]) == ("lost", "its process ended before it did")
+    assert (await harvested.get(DOCS + "/runs")).json["runs"][0] == one
+
+
 async def test_the_items_of_a_run_have_their_reasons(harvested: Api) -> None:
     items = (await harvested.get("/api/v1/runs/1/items")).json
     assert {item["outcome"] for item in items["items"]} == {"created"}

@@ -99,7 +99,7 @@ def state_of(run: Run | Receipt) -> Text:
     return Text(state, style="yellow" if state == "capped" else STYLES.get(run.status, "default"))
 
 
-def outcomes(counters: Counters) -> Text:
+def outcomes(counters: Counters, *, nothing: str = "nothing new") -> Text:
     """`1 new · 1 updated · 1 removed · 1,997 unchanged`."""
     values = counters.as_dict()
     line = Text(" · ", style="dim").join(
@@ -107,7 +107,7 @@ def outcomes(counters: Counters) -> Text:
         for name, word in OUTCOMES.items()
         if values[name]
     )
-    return line if line.plain else Text("nothing new", style="dim")
+    return line if line.plain else Text(nothing, style="dim")
 
 
 def tiers(counters: Counters) -> list[tuple[str, str]]:

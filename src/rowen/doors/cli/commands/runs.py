@@ -32,10 +32,12 @@ async def command(call: Call, name: str, limit: int, items: bool, run_id: int | 
 
     Unchanged pages are counted, not listed: they cost no write.
     """
+    from rowen.doors import states
     from rowen.doors.shapes import runs as shapes
 
     out, source = call.out, await call.source(name)
     found = await call.ports.store.runs(source.id, limit=EVERY if run_id is not None else limit)
+    found = await states.with_lost(call.ports, found)
     if run_id is not None:
         found = [run for run in found if run.id == run_id]
         if not found:
@@ -84,11 +86,12 @@ def _table(out: Output, runs: list[Run], *, now: datetime) -> None:
 
 
 def _summary(run: Run) -> Text:
-    from rowen.core.run import Counters
+    from rowen.core.run import Counters, RunStatus
     from rowen.doors.cli.receipt import outcomes
 
     counters = Counters.from_dict(run.counters)
-    line = outcomes(counters)
+    nothing = "nothing yet" if run.status is RunStatus.RUNNING else "nothing taken in"
+    line = outcomes(counters, nothing="nothing new" if run.status.is_good else nothing)
     line.append(f" · {count(counters.requests, 'request')}", "dim")
     if counters.not_modified:
         line.append(f", {counters.not_modified:,} not modified", "dim")

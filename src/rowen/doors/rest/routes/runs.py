@@ -10,6 +10,7 @@ from fastapi.responses import StreamingResponse
 from rowen.core.run import Run
 from rowen.core.safety.access import Scope
 from rowen.core.source import Source
+from rowen.doors import states
 from rowen.doors.rest.operation import LARGEST, RunId, SourceName, answers, operations
 from rowen.doors.rest.routes import live
 from rowen.doors.shapes import runs as shapes
@@ -42,6 +43,7 @@ def router(ports: Ports, queue: SyncQueue) -> APIRouter:
         run = await ports.store.run(run_id)
         source = None if run is None else await ports.store.source(run.source_id)
         if run is not None and source is not None:
+            (run,) = await states.with_lost(ports, [run])
             return source, run
         raise NotFound(f"run {run_id}: no such run", run_id=run_id)
 
@@ -50,7 +52,7 @@ def router(ports: Ports, queue: SyncQueue) -> APIRouter:
     )
     async def list_runs(source: SourceName, limit: Newest = 20, after_run: AfterRun = 0) -> Any:
         named = await find(ports.store, source)
-        runs = await ports.store.runs(named.id, limit=limit)
+        runs = await states.with_lost(ports, await ports.store.runs(named.id, limit=limit))
         shown = [shapes.Run.show(run, source=named.label) for run in runs if run.id > after_run]
         return shapes.Runs.show(runs=shown)
 
