@@ -6,7 +6,7 @@ from array import array
 from dataclasses import dataclass, field
 
 from rowen.core.document import Known, Validators
-from rowen.kinds.crawl.frontier import Frontier, Visit
+from rowen.kinds.crawl.frontier.frontier import Frontier, Visit
 
 ROOT = "http://site/"
 

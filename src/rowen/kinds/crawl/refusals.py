@@ -6,6 +6,7 @@ from rowen.core.source import Source
 from rowen.core.web import urls
 from rowen.errors import Unfetchable
 
+FORBIDDEN = frozenset({401, 403})
 LOGIN_PAGE = "login_page"
 
 

@@ -1,6 +1,6 @@
 """What a crawl asks for, in how many tasks, and what it concludes when everything has been answered.
 
-Which page is next and what the answers mean for the others is decided in `frontier.py`.
+Which page is next and what the answers mean for the others is decided in `frontier/`.
 """
 
 from __future__ import annotations

@@ -22,8 +22,9 @@ from rowen.errors import PermanentError, TransientError, Unfetchable
 from rowen.fetching import credentials
 from rowen.fetching.client import Client, open_client, stop_reason
 from rowen.fetching.site_files import SiteFiles
-from rowen.kinds.crawl.crawl import FORBIDDEN, crawl
+from rowen.kinds.crawl.crawl import crawl
 from rowen.kinds.crawl.pages import Pages
+from rowen.kinds.crawl.refusals import FORBIDDEN
 from rowen.kinds.crawl.settings import crawl_params
 from rowen.kinds.crawl.visits import Visit
 from rowen.kinds.listing.listing import Fetched, Item, take_in

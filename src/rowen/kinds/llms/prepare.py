@@ -12,8 +12,8 @@ from rowen.engine.kind import Prepared
 from rowen.engine.ports import Ports
 from rowen.errors import BadLocation, PermanentError, TransientError
 from rowen.fetching import credentials
-from rowen.kinds.crawl.crawl import FORBIDDEN
 from rowen.kinds.crawl.probe import Probe, about_validators, address_of, folder_of
+from rowen.kinds.crawl.refusals import FORBIDDEN
 from rowen.kinds.llms import rules as files
 from rowen.ports.fetcher import Request, Response
 

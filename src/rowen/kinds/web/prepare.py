@@ -13,8 +13,8 @@ from rowen.engine.kind import Prepared
 from rowen.engine.ports import Ports
 from rowen.errors import BadLocation, PermanentError, TransientError
 from rowen.fetching import credentials
-from rowen.kinds.crawl.crawl import FORBIDDEN
 from rowen.kinds.crawl.probe import Probe, about_validators, address_of, folder_of
+from rowen.kinds.crawl.refusals import FORBIDDEN
 from rowen.kinds.llms.prepare import listed_markdown
 from rowen.kinds.web.pages import has_marks, needs_scripts
 from rowen.kinds.web.render import Rendering

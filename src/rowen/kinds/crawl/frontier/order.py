@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from rowen.core.rules.left_out import ENDLESS, OVER_MAX_PAGES, TOO_MANY_MISSES
 from rowen.fetching.redirects import MAX_REDIRECTS
-from rowen.kinds.crawl.endless import Rank
+from rowen.kinds.crawl.frontier.endless import Rank
 
 MISSES = 1_000
 MISSES_PER_PAGE = 3

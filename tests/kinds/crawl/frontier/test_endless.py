@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from rowen.kinds.crawl.endless import repeats_itself, shape
+from rowen.kinds.crawl.frontier.endless import repeats_itself, shape
 from tests.support.paper_site import ROOT, PaperSite, Reader
 
 REAL = {f"{ROOT}{n}/{n}/page": [f"{ROOT}{n + 1}/{n + 1}/page"] for n in range(8)} | {f"{ROOT}8/8/page": []}

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rowen.core.document import Known, Validators
-from rowen.kinds.crawl.named_frontier import NamedFrontier
+from rowen.kinds.crawl.frontier.named import NamedFrontier
 from rowen.kinds.crawl.visits import Visit
 
 ROOT = "https://docs.example/"

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rowen.core.document import Known, Validators
-from rowen.kinds.crawl.frontier import Frontier, Visit
+from rowen.kinds.crawl.frontier.frontier import Frontier, Visit
 
 Graph = dict[str, list[str]]
 
