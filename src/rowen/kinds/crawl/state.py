@@ -60,7 +60,7 @@ class CrawlState:
         self.stop: StopReason | None = None
         self.stop_error: RowenError | None = None
         self.root = source.location
-        """Where the root redirects to, in scope."""
+        """The root, or where it redirects to in scope."""
         self.root_answered = False
         self.moved_to: str | None = None
         """Where the root redirects to, out of scope."""

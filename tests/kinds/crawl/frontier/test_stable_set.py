@@ -73,6 +73,14 @@ def test_a_site_that_changed_gives_what_a_first_harvest_of_it_gives(
         assert set(reader.pages) == expected
 
 
+@example(
+    PaperSite(
+        {ROOT: [], f"{ROOT}a": [], f"{ROOT}b": []}, listed=[f"{ROOT}a"], canonical={f"{ROOT}a": f"{ROOT}b"}
+    ),
+    2,
+    {f"{ROOT}b"},
+    [],
+)
 @given(sites(), st.integers(1, 9), st.sets(urls, max_size=2), orders)
 def test_a_page_that_fails_once_changes_nothing_for_good(
     site: PaperSite, limit: int, failing: set[str], order: list[int]

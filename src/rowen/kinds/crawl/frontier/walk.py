@@ -74,7 +74,7 @@ class Walk:
         """Known pages have answered; `listed` are the pages that sitemaps name."""
         self.begun = True
         for number in listed:
-            self.put(number, LISTED, 1)
+            self.put(self._aliases.get(number, number), LISTED, 1, key_of(self._urls[number]))
 
     @property
     def queued(self) -> int:
@@ -164,9 +164,11 @@ class Walk:
     def seat_other_name(self, number: int) -> None:
         """The page that an address is another name of stands where the address stands."""
         page = self._same[number]
-        if page in self._documents and page not in self._seated:
-            self.order.put(page, self._place, self.order.key(number))
-            self._depth.setdefault(page, self._depth[number])
+        if page not in self._documents:
+            return
+        self.order.put(page, self._place, self.order.key(number))
+        self._depth.setdefault(page, self._depth[number])
+        if page not in self._seated:
             self._seated.add(page)
             self._seats.take(endless=self._place.rank >= Rank.ENDLESS)
 
