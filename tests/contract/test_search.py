@@ -9,6 +9,7 @@ import pytest
 from rowen.core.search.hit import Filters
 from rowen.ports.store.search import SearchRequest
 from rowen.ports.store.store import Store
+from rowen.reading.search import search
 from tests.contract.helpers import LATER, MODEL, NOW, a_draft, a_generation, a_run, a_source, an_end, ingest
 
 pytestmark = pytest.mark.anyio
@@ -105,6 +106,16 @@ async def test_what_a_visible_section_defines_is_found_by_its_words(store: Store
     assert await store.symbol_words(shortest=11, longest=20) == []
     await a_generation(store, source, {A: "# Tasks\n\nNothing.\n"})
     assert not (await store.search_snapshot(request)).places
+
+
+async def test_a_name_that_a_text_has_is_not_taken_for_a_slip_of_a_defined_one(store: Store) -> None:
+    source = await a_source(store)
+    text = "# Roles\n\n## `encrypted` {#role.encrypted .option}\n\nOld.\n"
+    await a_generation(store, source, {A: text, B: "# Ciphers\n\nCall encrypt_iv with a start value.\n"})
+    answer = await search(store, None, "encrypt_iv")
+    assert answer.corrected is None
+    assert B in {hit.url for hit in answer.hits}
+    assert (await search(store, None, "encryptd")).corrected == "encrypted"
 
 
 async def test_a_place_says_how_much_of_it_is_links(store: Store) -> None:

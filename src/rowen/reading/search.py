@@ -100,7 +100,8 @@ async def _with_repair(
     if not is_one_name(query) or any(place.symbol and fit(place.symbol, query) for place in places):
         return places, query
     word = words_of(query)
-    if any(word in place.text.lower() for place in places):
+    written = {word, last_part(query).lower()}
+    if any(one in place.text.lower() for place in places for one in written):
         return places, query
     known = await store.symbol_words(shortest=len(word) - slips(word), longest=len(word) + slips(word))
     near = repaired(query, known)

@@ -185,3 +185,11 @@ def test_the_definition_of_the_name_asked_for_comes_first_whatever_mentions_it()
         assert [g.best.place.document_id for g in found] == [100, 200]
     other = group([defining, mentioning], {1: 0.1, 2: 0.9}, limit=10, query="something else")
     assert [g.best.place.document_id for g in other] == [200, 100]
+
+
+def test_a_text_with_the_name_as_it_was_typed_is_above_texts_with_its_words() -> None:
+    words, name = place(1, 1, text="The shelf of quern."), place(2, 2, text="`QUERN_shelf` counts them.")
+    best = group([words, name], {1: 0.9, 2: 0.8}, 2, query="quern_shelf", terms=["quern", "shelf"])
+    assert [one.best.place for one in best] == [name, words]
+    best = group([words, name], {1: 0.9, 2: 0.8}, 2, query="quern shelf", terms=["quern", "shelf"])
+    assert [one.best.place for one in best] == [words, name]

@@ -40,7 +40,7 @@ MODEL = Model(
     digest=WEIGHTS_SHA256[:16],
     dimensions=256,
     alpha=0.3,
-    related_from=0.41,
+    related_from=0.54,
 )
 
 

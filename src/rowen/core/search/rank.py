@@ -13,7 +13,7 @@ from functools import cache
 from rowen.core.search.hit import Place
 from rowen.core.search.query import terms as words_of
 from rowen.core.search.snippet import stem
-from rowen.core.search.symbols import Fit, fit
+from rowen.core.search.symbols import Fit, as_typed, fit
 
 MAX_ALPHA_OTHER_LANGUAGES = 0.3
 """The small models know English best: elsewhere keywords are the better judge."""
@@ -33,6 +33,9 @@ NEXT_SECTION = 0.5
 
 MENTIONED_BONUS = 0.15
 """For the definition of a name that stands in the question among other words."""
+
+TYPED_BONUS = 0.3
+"""For a text that has the name as it was typed, and not only the words it is made of."""
 
 _Text = tuple[int, tuple[int, int] | None]
 """A content, or one place of it."""
@@ -92,6 +95,7 @@ def group(
     address and position, so that the same question has the same answer.
     """
     bonus = cache(lambda title: TITLE_WEIGHT * title_share(title, terms))
+    typed = as_typed(query)
 
     def ranked_place(place: Place) -> Ranked:
         own = scores.get(place.passage_id, 0.0) * _damping(place.link_share)
@@ -99,6 +103,8 @@ def group(
         score = (own + bonus(place.title)) / (1 + TITLE_WEIGHT)
         if named is Fit.MENTIONED:
             score = min(1.0, score + MENTIONED_BONUS)
+        elif typed and typed in place.text.lower():
+            score = min(1.0, score + TYPED_BONUS)
         return Ranked(place, score, named if named > Fit.MENTIONED else Fit.NONE)
 
     ranked = sorted(

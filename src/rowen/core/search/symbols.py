@@ -70,6 +70,12 @@ def fit(symbol: str, query: str) -> Fit:
     return Fit.MENTIONED if any(_fits(named, name) for name in mentioned) else Fit.NONE
 
 
+def as_typed(query: str) -> str | None:
+    """A question of one word with marks in it, of which the parts alone say less: `--slots`, `encrypt_iv`."""
+    plain = query.strip().strip("`'\"").lower()
+    return plain if len(plain.split()) == 1 and _MARKS.search(plain) else None
+
+
 def is_one_name(query: str) -> bool:
     """A question of one word, long enough that a slip in it can be told from another word."""
     return len(query.split()) == 1 and len(words_of(query)) >= MIN_REPAIRED
