@@ -32,12 +32,12 @@ NAMES = [
 ]
 
 PLUGIN_NAMES = """
-CONCURRENCY CREDENTIALS DELAY_S START START_SETTING BadLocation Client ConfigError Converted Counters
-Cursor Document Embedder EmbedderSettings EmbedderUnavailable FeedItem Fetched Harvested Intake Item Kind
-Known Lease Listing Mode Model Param PermanentError Ports Prepared Request Response RowenError Secret
-Sent Sink SinkEntry SinkKind Source StopReason TransientError Unfetchable Unparseable Validators
-check_sink_settings complete_settings follow number one_of open_client optional pack_vectors sources_of_sink
-stop_reason switch take_in whole words
+CONCURRENCY CREDENTIALS DELAY_S SOURCE_REMOVED START START_SETTING BadLocation Client ConfigError Converted
+Counters Cursor Document Embedder EmbedderSettings EmbedderUnavailable FeedItem Fetched Harvested Intake
+Item Kind Known Lease Listing Mode Model Param PermanentError Ports Prepared Request Response RowenError
+Secret Sent Sink SinkEntry SinkKind Source StopReason TransientError Unfetchable Unparseable Validators
+changes_of_sink check_sink_settings complete_settings follow number one_of open_client optional pack_vectors
+sources_of_sink stop_reason switch take_in whole words
 """
 
 EVERYWHERE = {"--db", "--json", "-v", "--verbose", "--no-color"}

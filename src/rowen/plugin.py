@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rowen.adapters.embedders.vectors import pack as pack_vectors
     from rowen.core.document import Converted, Known, Validators
     from rowen.core.exchange.sink import Sink, SinkEntry
-    from rowen.core.feed import START, Cursor, Document, FeedItem
+    from rowen.core.feed import SOURCE_REMOVED, START, Cursor, Document, FeedItem
     from rowen.core.lease import Lease
     from rowen.core.params import Param, number, one_of, optional, switch, whole, words
     from rowen.core.params import complete as complete_settings
@@ -45,12 +45,14 @@ if TYPE_CHECKING:
     from rowen.ports.store.documents import Listing
     from rowen.sinks.declared import START as START_SETTING
     from rowen.sinks.declared import checked as check_sink_settings
+    from rowen.sinks.declared import chosen as changes_of_sink
     from rowen.sinks.declared import matching as sources_of_sink
 
 __all__ = [
     "CONCURRENCY",
     "CREDENTIALS",
     "DELAY_S",
+    "SOURCE_REMOVED",
     "START",
     "START_SETTING",
     "BadLocation",
@@ -92,6 +94,7 @@ __all__ = [
     "Unfetchable",
     "Unparseable",
     "Validators",
+    "changes_of_sink",
     "check_sink_settings",
     "complete_settings",
     "follow",
@@ -112,7 +115,7 @@ _HOMES = {
     "rowen.adapters.embedders.vectors": "pack_vectors=pack",
     "rowen.core.document": "Converted Known Validators",
     "rowen.core.exchange.sink": "Sink SinkEntry",
-    "rowen.core.feed": "START Cursor Document FeedItem",
+    "rowen.core.feed": "SOURCE_REMOVED START Cursor Document FeedItem",
     "rowen.core.lease": "Lease",
     "rowen.core.params": "Param number one_of optional switch whole words complete_settings=complete",
     "rowen.core.run": "Counters Mode StopReason",
@@ -134,7 +137,9 @@ _HOMES = {
     "rowen.ports.embedder": "Embedder EmbedderSettings Model",
     "rowen.ports.fetcher": "Request Response",
     "rowen.ports.store.documents": "Listing",
-    "rowen.sinks.declared": "START_SETTING=START check_sink_settings=checked sources_of_sink=matching",
+    "rowen.sinks.declared": (
+        "START_SETTING=START changes_of_sink=chosen check_sink_settings=checked sources_of_sink=matching"
+    ),
 }
 
 

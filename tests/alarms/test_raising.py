@@ -174,7 +174,7 @@ async def test_a_source_that_was_removed_leaves_no_mark_on_the_next_of_its_name(
     source = await world.add()
     world.site.everything_answers(500)
     await attempt(world)
-    await world.store.remove_source(source.id)
+    await world.store.remove_source(source.id, now=world.clock.now())
     world.site.everything_answers(None)
     await world.add()
     world.site.everything_answers(500)

@@ -23,7 +23,7 @@ LATER = NOW + timedelta(minutes=5)
 MODEL = Model(name="test", digest="d", dimensions=4, alpha=0.5)
 
 
-async def a_source(store: Store, name: str = "docs", version: str = "") -> Source:
+async def a_source(store: Store, name: str = "docs", version: str = "", *, now: datetime = NOW) -> Source:
     new = NewSource(
         kind="web",
         name=name,
@@ -31,7 +31,7 @@ async def a_source(store: Store, name: str = "docs", version: str = "") -> Sourc
         location=f"https://{name}.example/",
         key=f"web:{name}:{version}",
     )
-    return await store.add_source(new, now=NOW)
+    return await store.add_source(new, now=now)
 
 
 async def a_lease(store: Store, source: Source, owner: str = "me") -> Lease:

@@ -108,11 +108,71 @@ async def test_removals_stay_in_the_feed_when_history_is_forgotten(store: Store)
     assert await changes(store, seen) == [(A, "removed"), (C, "added")]
 
 
-async def test_a_removed_source_leaves_the_feed(store: Store) -> None:
+async def test_a_removed_source_is_one_change_in_place_of_all_it_had(store: Store) -> None:
+    source, other = await a_source(store, version="2"), await a_source(store, "other")
+    await a_generation(store, source, {A: "a", B: "b"})
+    await a_generation(store, other, {C: "c"})
+    seen = await store.feed_end()
+    await store.remove_source(source.id, now=LATER)
+    kept, gone = await store.feed(START)
+    assert (kept.source, kept.reference) == ("other", C)
+    assert await store.feed(seen) == [gone]
+    assert (gone.source, gone.kind, gone.change, gone.reference) == ("docs@2", "web", "source_removed", "")
+    assert (gone.source_id, gone.generation, gone.at, gone.document) == (0, 1, LATER, None)
+    assert await store.feed(gone.cursor) == []
+    assert await store.feed(await store.feed_end()) == []
+    assert await store.feed(START, limit=1) == [kept]
+    assert await store.removed_sources() == ["docs@2"]
+
+
+async def test_the_end_of_the_feed_never_goes_back(store: Store) -> None:
     source = await a_source(store)
     await a_generation(store, source, {A: "a"})
-    await store.remove_source(source.id)
-    assert await store.feed(START) == []
+    seen = await store.feed_end()
+    await store.remove_source(source.id, now=LATER)
+    gone = await store.feed_end()
+    assert gone > seen
+    await a_generation(store, await a_source(store, "new"), {B: "b"})
+    assert await changes(store, gone) == [(B, "added")]
+    await store.remove_source(10**9, now=LATER)
+    assert len(await store.removed_sources()) == 1
+
+
+async def test_a_removal_is_told_by_label_as_numbers_of_sources_come_again(store: Store) -> None:
+    source = await a_source(store)
+    await a_generation(store, source, {A: "a"})
+    seen = await store.feed_end()
+    await store.remove_source(source.id, now=LATER)
+    # On SQLite this one has the number of the one that was removed.
+    other = await a_source(store, "other")
+    await a_generation(store, other, {B: "b"})
+    assert [item.source for item in await store.feed(seen, source_ids=[other.id])] == ["other"]
+    both = await store.feed(seen, source_ids=[other.id], removed=["docs"])
+    assert [(item.source, item.change) for item in both] == [("docs", "source_removed"), ("other", "added")]
+    assert [item.source for item in await store.feed(seen, source_ids=[], removed=["docs"])] == ["docs"]
+
+
+async def test_a_source_added_again_is_new_and_its_removals_are_told_as_one(store: Store) -> None:
+    for number in (1, 2):
+        source = await a_source(store)
+        await a_generation(store, source, {A: f"text {number}"})
+        told = await changes(store)
+        assert told == [("", "source_removed"), (A, "added")][-number:]
+        await store.remove_source(source.id, now=LATER)
+    assert await changes(store) == [("", "source_removed")]
+
+
+async def test_removals_are_read_piece_by_piece_among_the_changes(store: Store) -> None:
+    for number in range(5):
+        source = await a_source(store, f"s{number}")
+        await a_generation(store, source, {A: "a", B: "b"})
+        if number % 2:
+            await store.remove_source(source.id, now=LATER)
+    cursor, met = START, []
+    while page := await store.feed(cursor, limit=2):
+        met += [(item.source, item.reference) for item in page]
+        cursor = page[-1].cursor
+    assert met == [(f"s{n}", ref) for n in range(5) for ref in (("",) if n % 2 else (A, B))]
 
 
 async def test_visible_documents_come_in_pages_and_by_reference(store: Store) -> None:

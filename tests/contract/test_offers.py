@@ -221,7 +221,7 @@ async def test_a_removed_source_leaves_orphans(store: Store) -> None:
     )
     await project(store, lease, [seen(one.id, 4, a_posting(4, text="same"), days(1))])
     await store.set_resolution(2, "called", DAY)
-    await store.remove_source(two.id)
+    await store.remove_source(two.id, now=DAY)
     assert (await store.projection(OFFER_KINDS)).orphaned
     while (known := await store.orphaned_offers(limit=2)).orphans:
         decision = decide(known, [])
@@ -237,7 +237,7 @@ async def test_a_removed_source_leaves_orphans(store: Store) -> None:
 
 async def test_a_source_may_be_removed_while_its_offers_are_on_the_way(store: Store) -> None:
     board, lease = await a_board(store), await a_lease(store)
-    await store.remove_source(board.id)
+    await store.remove_source(board.id, now=DAY)
     await project(store, lease, [seen(board.id, 1, a_posting(1))])
     assert (await store.projection(OFFER_KINDS)).orphaned
 

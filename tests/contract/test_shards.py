@@ -493,7 +493,7 @@ async def test_the_next_run_of_a_source_removes_what_an_earlier_one_left(store: 
 
 async def test_a_source_that_is_removed_takes_its_questions_along(store: Store, crawl: Crawl) -> None:
     await crawl.ask("a")
-    await store.remove_source(crawl.run.source_id)
+    await store.remove_source(crawl.run.source_id, now=NOW)
     assert await rows_left(store, crawl.run) == 0
 
 

@@ -54,7 +54,7 @@ async def test_one_source_is_read_by_its_id_until_it_is_removed(store: Store) ->
     await store.set_paused(docs.id, True)
     assert await store.source(docs.id) == replace(docs, paused=True)
     assert await store.source(other.id) == other
-    await store.remove_source(docs.id)
+    await store.remove_source(docs.id, now=NOW)
     assert await store.source(docs.id) is None
     assert await store.source(other.id) == other
 
@@ -182,7 +182,7 @@ async def test_a_removed_source_takes_nothing_of_others_with_it(store: Store) ->
     one, other = await a_source(store, "one"), await a_source(store, "other")
     await a_generation(store, one, {A: "shared"})
     await a_generation(store, other, {B: "shared"})
-    await store.remove_source(one.id)
+    await store.remove_source(one.id, now=NOW)
     await store.vacuum({}, everything=True)
     assert [source.name for source in await store.sources()] == ["other"]
     assert len(await visible(store, other)) == 1
@@ -215,7 +215,7 @@ async def test_a_source_without_a_generation_has_a_full_run(store: Store) -> Non
 async def test_a_removed_source_has_no_run(store: Store) -> None:
     source = await a_source(store)
     lease = await a_lease(store, source)
-    await store.remove_source(source.id)
+    await store.remove_source(source.id, now=NOW)
     assert await store.begin_run(lease, source.id, full=False, now=NOW) is None
 
 

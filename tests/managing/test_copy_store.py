@@ -33,7 +33,7 @@ from rowen.ports.copying import Copying, View
 from rowen.ports.store.store import Store
 from rowen.reading import history
 from rowen.reading import search as searching
-from tests.contract.helpers import a_generation, a_source
+from tests.contract.helpers import NOW, a_generation, a_source
 from tests.support.fakes import FakeClock, FakeEmbedder
 from tests.support.full_store import PAGES, a_site, fill
 from tests.support.postgres import Server
@@ -475,7 +475,7 @@ async def test_a_store_that_changed_after_an_interruption_is_copied_from_the_sta
             await stores.copy(
                 side, replace(target, copying=Faulty(target.copying, loads=loads)), max_rows=100
             )
-        await side.store.remove_source((await side.store.sources())[0].id)
+        await side.store.remove_source((await side.store.sources())[0].id, now=NOW)
         source = await a_source(side.store, f"new{loads}")
         await a_generation(side.store, source, {"https://new.example/": f"fresh {loads}"})
     events: list[CopyEvent] = []

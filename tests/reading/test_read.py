@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rowen.core.feed import Document
+from rowen.core.feed import Document, these
 from rowen.errors import NotFound, UserError
 from rowen.managing.find import find
 from rowen.managing.sources import add
@@ -183,7 +183,7 @@ async def test_what_is_gone_is_told_as_gone(world: World) -> None:
 
 
 async def told(world: World, since: str = "") -> list[tuple[str, str, tuple[str, ...]]]:
-    changes = await reading.what_changed(world.ports.store, [], since=since)
+    changes = await reading.what_changed(world.ports.store, since=since)
     return [(one.change, one.title or one.url, one.headings) for one in changes.items]
 
 
@@ -208,12 +208,12 @@ async def test_the_last_change_is_told_with_the_headings_it_touched(world: World
 
 
 async def test_a_cursor_goes_on_where_the_answer_before_ended(world: World) -> None:
-    first = await reading.what_changed(world.ports.store, [])
-    again = await reading.what_changed(world.ports.store, [], since=str(first.cursor))
+    first = await reading.what_changed(world.ports.store)
+    again = await reading.what_changed(world.ports.store, since=str(first.cursor))
     assert (again.items, again.more, again.cursor) == ((), False, first.cursor)
     world.site.set("/b.html", html("B", "Another."))
     await world.sync()
-    later = await reading.what_changed(world.ports.store, [], since=str(again.cursor))
+    later = await reading.what_changed(world.ports.store, since=str(again.cursor))
     assert [one.title for one in later.items] == ["B"]
 
 
@@ -223,9 +223,9 @@ async def test_many_changes_are_told_in_pieces(world: World) -> None:
     for path in paths:
         world.site.set(path, html(path, "Text"))
     await world.sync()
-    first = await reading.what_changed(world.ports.store, [])
+    first = await reading.what_changed(world.ports.store)
     assert (len(first.items), first.more) == (reading.CHANGES_TOLD, True)
-    rest = await reading.what_changed(world.ports.store, [], since=str(first.cursor))
+    rest = await reading.what_changed(world.ports.store, since=str(first.cursor))
     assert (len(rest.items), rest.more) == (5, False)
 
 
@@ -234,22 +234,24 @@ async def test_the_last_change_of_one_source_is_its_own(world: World) -> None:
     world.clock.advance(3600)
     await world.sync("other")
     docs, other = await find(world.ports.store, "docs"), await find(world.ports.store, "other")
-    assert len((await reading.what_changed(world.ports.store, [docs])).items) == 3
-    assert {one.source for one in (await reading.what_changed(world.ports.store, [other])).items} == {"other"}
-    assert {one.source for one in (await reading.what_changed(world.ports.store, [])).items} == {"other"}
+    assert len((await reading.what_changed(world.ports.store, these([docs]))).items) == 3
+    assert {one.source for one in (await reading.what_changed(world.ports.store, these([other]))).items} == {
+        "other"
+    }
+    assert {one.source for one in (await reading.what_changed(world.ports.store)).items} == {"other"}
 
 
 async def test_an_empty_store_has_no_changes(tmp_path: Path) -> None:
     with Site({}) as site:
         async with a_world(tmp_path, site) as world:
-            changes = await reading.what_changed(world.ports.store, [])
+            changes = await reading.what_changed(world.ports.store)
             assert (changes.items, str(changes.cursor)) == ((), "0.0")
 
 
 @pytest.mark.parametrize("since", ["yesterday", "1.2.3", "99.0", ".", "2024-13-01"])
 async def test_a_wrong_since_is_refused(world: World, since: str) -> None:
     with pytest.raises(UserError, match=r"^(cursor|since) `"):
-        await reading.what_changed(world.ports.store, [], since=since)
+        await reading.what_changed(world.ports.store, since=since)
 
 
 async def test_of_two_copies_the_one_fetched_last_is_read(world: World) -> None:

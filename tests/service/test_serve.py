@@ -271,7 +271,7 @@ async def test_a_round_over_many_idle_sources_asks_the_store_no_more_often_than_
 async def calls_of_a_burst(world: World, number: int) -> dict[str, int]:
     """Everything is due at once: how often the store is asked for all of something."""
     for source in await world.store.sources():
-        await world.store.remove_source(source.id)
+        await world.store.remove_source(source.id, now=world.clock.now())
     for one in range(number):
         source = await world.add(f"source-{one}", path=f"/#{one}")
         if one % 2:
@@ -337,7 +337,7 @@ async def test_a_source_that_is_removed_during_its_run_does_not_end_the_others(w
 
     async def removed_at_the_first_wait(seconds: float) -> None:
         if any(source.id == gone.id for source in await world.store.sources()):
-            await world.store.remove_source(gone.id)
+            await world.store.remove_source(gone.id, now=world.clock.now())
         clock.advance(seconds)
 
     clock.sleep = removed_at_the_first_wait  # type: ignore[method-assign]

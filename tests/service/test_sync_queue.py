@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from rowen.adapters.exports import LocalExports
-from rowen.core.feed import START
+from rowen.core.feed import START, these
 from rowen.core.lease import source_lease_name
 from rowen.core.run import Event, Mode, Run, RunStatus
 from rowen.core.source import Source
@@ -217,7 +217,7 @@ async def test_at_the_end_callers_are_answered_and_the_run_is_put_in_order(world
     queue = SyncQueue(world.ports)
     gate = hold(world)
     waiting = asyncio.create_task(queue.sync(source))
-    following = asyncio.create_task(queue.feed_wait.read(START, source_ids=None, limit=9, wait_s=3600))
+    following = asyncio.create_task(queue.feed_wait.read(START, limit=9, wait_s=3600))
     await gate.reached()
     with queue.watch(1) as watch:
         assert watch is not None
@@ -329,7 +329,7 @@ async def test_a_reader_that_waits_for_the_feed_is_woken_by_a_run_here(
     world: World, queue: SyncQueue
 ) -> None:
     source = await world.add()
-    following = asyncio.create_task(queue.feed_wait.read(START, source_ids=None, limit=9, wait_s=3600))
+    following = asyncio.create_task(queue.feed_wait.read(START, limit=9, wait_s=3600))
     await asyncio.sleep(0)
     await queue.sync(source)
     items = await asyncio.wait_for(following, DEADLINE_S)
@@ -342,14 +342,14 @@ async def test_what_another_process_shows_is_noticed_too(world: World, queue: Sy
     world.site.set("/a", html("A", "oats"))
     await queue.sync(source)
     end = await world.store.feed_end()
-    following = asyncio.create_task(queue.feed_wait.read(end, source_ids={source.id}, limit=9, wait_s=3600))
+    following = asyncio.create_task(queue.feed_wait.read(end, these([source]), limit=9, wait_s=3600))
     await history.rollback(elsewhere(world), source)
     (item,) = await asyncio.wait_for(following, DEADLINE_S)
     assert item.change == "changed"
 
 
 async def test_waiting_ends_when_its_time_is_over(world: World, queue: SyncQueue) -> None:
-    following = asyncio.create_task(queue.feed_wait.read(START, source_ids=None, limit=9, wait_s=20))
+    following = asyncio.create_task(queue.feed_wait.read(START, limit=9, wait_s=20))
     await asyncio.sleep(0.01)
     assert not following.done()
     world.clock.advance(21)

@@ -10,11 +10,13 @@ from pathlib import Path
 
 import pytest
 
-Rowen = Callable[..., str]
+from rowen import Rowen
+
+Command = Callable[..., str]
 
 
 @pytest.fixture
-def rowen(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Rowen:
+def rowen(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Command:
     """The `rowen` command, without a process for each call."""
     (command,) = entry_points(group="console_scripts", name="rowen")
 
@@ -28,7 +30,7 @@ def rowen(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Rowen:
 
 
 @pytest.fixture
-def docs(tmp_path: Path, rowen: Rowen) -> Path:
+def docs(tmp_path: Path, rowen: Command) -> Path:
     """A source with three documents, and the sink for it."""
     folder = tmp_path / "docs"
     folder.mkdir()
@@ -53,7 +55,7 @@ def written(tmp_path: Path) -> dict[str, str]:
     return found
 
 
-def test_the_folder_follows_what_readers_see(tmp_path: Path, rowen: Rowen, docs: Path) -> None:
+def test_the_folder_follows_what_readers_see(tmp_path: Path, rowen: Command, docs: Path) -> None:
     files = written(tmp_path)
     assert sorted(files) == ["Pears", "Plums", 'Quinces "hard"']
     assert files["Pears"].endswith('source: "docs"\n---\n\n# Pears\n\nThey are ripe.\n')
@@ -73,11 +75,24 @@ def test_the_folder_follows_what_readers_see(tmp_path: Path, rowen: Rowen, docs:
     assert sorted(written(tmp_path)) == ["Plums", 'Quinces "hard"']
 
     rowen("remove", "docs", "--yes")
-    rowen("announce", "notes")
     assert [path.name for path in (tmp_path / "notes").rglob("*") if path.is_file()] == ["mine.txt"]
 
 
-def test_what_could_not_be_written_is_written_the_next_time(tmp_path: Path, rowen: Rowen, docs: Path) -> None:
+def test_a_source_added_again_has_none_of_the_files_of_the_one_before(
+    tmp_path: Path, rowen: Command, docs: Path
+) -> None:
+    with Rowen(f"sqlite:///{tmp_path / 'rowen.db'}") as library:
+        # Unlike the command, it leaves the sinks for later.
+        library.remove("docs")
+    (docs / "pears.md").unlink()
+    rowen("apply", str(tmp_path / "rowen.toml"))
+    rowen("sync", "docs")
+    assert sorted(written(tmp_path)) == ["Plums", 'Quinces "hard"']
+
+
+def test_what_could_not_be_written_is_written_the_next_time(
+    tmp_path: Path, rowen: Command, docs: Path
+) -> None:
     notes = tmp_path / "notes"
     shutil.rmtree(notes)
     notes.write_text("in the way")

@@ -3,15 +3,20 @@
 Every activation (a run, an approval, a rollback) has a number; each carries the references it touched. A
 cursor is a place in that order. Reading from a cursor gives every touched reference at least once, with what
 is visible of it now: state, not history, so that reading late, or twice, does no harm.
+
+The removal of a source has a number too. It is one item, which stands for everything that was told of the
+source before: those items are not in the feed any more. A source that is added under the same label later is
+another one, whose items follow.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, TypedDict
 
+from rowen.core.source import Source
 from rowen.errors import UserError
 
 
@@ -33,8 +38,30 @@ class Cursor:
 
 
 START = Cursor()
+SOURCE_REMOVED = "source_removed"
+"""The change that says that a source is gone, with all its documents."""
 LAST_ITEM = 10**17
 """Beyond every item: in the cursor of an activation that was read to its end."""
+
+
+class Chosen(TypedDict):
+    """Whose changes are read."""
+
+    source_ids: Collection[int] | None
+    """None for all sources, also for those that come later or were removed."""
+    removed: Collection[str]
+    """Labels: the removal of such a source is told. A number would not do, it may be another source's."""
+
+
+ALL_SOURCES = Chosen(source_ids=None, removed=())
+
+
+def these(sources: Collection[Source], *, removed: Collection[str] = ()) -> Chosen:
+    """The changes of these sources, and their removal."""
+    return Chosen(
+        source_ids=[source.id for source in sources],
+        removed=[*(source.label for source in sources), *removed],
+    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,14 +92,16 @@ class Document:
 class FeedItem:
     cursor: Cursor
     source_id: int
+    """0 for a source that was removed: its number may be another's by now."""
     source: str
     kind: str
     """Of the source."""
     generation: int
-    """The one whose activation touched it."""
+    """The one whose activation touched it; of a removed source, the last one that readers saw."""
     reference: str
+    """Empty for a source that was removed."""
     change: str
-    """`added`, `changed` or `removed`, as readers see it now."""
+    """`added`, `changed` or `removed`, as readers see it now, or `source_removed`."""
     at: datetime
     document: Document | None
     """None when readers do not see it any more."""

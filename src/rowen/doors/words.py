@@ -14,7 +14,12 @@ OUTCOMES = {
     "failed": "failed",
     "skipped": "without vectors",
 }
-CHANGES = {"added": ("+", "new"), "changed": ("~", "updated"), "removed": ("-", "removed")}
+CHANGES = {
+    "added": ("+", "new"),
+    "changed": ("~", "updated"),
+    "removed": ("-", "removed"),
+    "source_removed": ("-", "removed as a source"),
+}
 """What became of a document between two generations: its sign and its word."""
 
 

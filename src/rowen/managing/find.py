@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rowen.core.feed import ALL_SOURCES, Chosen, these
 from rowen.core.rules.version import best as newest_fitting
 from rowen.core.source import Source
 from rowen.errors import NotFound, did_you_mean
@@ -42,6 +43,21 @@ async def find_all(store: Sources, names: Sequence[str]) -> list[Source]:
         for source in of_that_name or [await find(store, name)]:
             found[source.id] = source
     return list(found.values())
+
+
+async def find_changed(store: Sources, names: Sequence[str]) -> Chosen:
+    """Whose changes a reader means: as `find_all`, and a source of that name that was removed."""
+    if not names:
+        return ALL_SOURCES
+    removed = [label for label in await store.removed_sources() if {label, _name(label)} & set(names)]
+    known = {one for source in await store.sources() for one in (source.label, source.name)}
+    gone = {one for label in removed for one in (label, _name(label))} - known
+    there = [name for name in names if name not in gone]
+    return these(await find_all(store, there) if there else [], removed=removed)
+
+
+def _name(label: str) -> str:
+    return label.partition("@")[0]
 
 
 async def choose(store: Sources, wanted: str) -> Source:

@@ -105,7 +105,7 @@ def check_name(name: str) -> None:
 
 async def remove(ports: Ports, source: Source) -> None:
     async with run_lease(ports, source):
-        await ports.store.remove_source(source.id)
+        await ports.store.remove_source(source.id, now=ports.clock.now())
     await companies.project(ports)
     await ports.store.vacuum({}, everything=True)
 

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import Protocol
 from urllib.parse import unquote
 
-from rowen.core.feed import Cursor, Document, FeedItem
+from rowen.core.feed import ALL_SOURCES, Chosen, Cursor, Document, FeedItem
 from rowen.core.generation import Change
 from rowen.core.rules.tokens import CHARACTERS_PER_TOKEN
 from rowen.core.section import Section, join_path
@@ -154,16 +154,15 @@ def has_section(document: Document, anchor: str) -> bool:
     return address_mark(anchor) in text or any(section.anchor == anchor for section in split(text))
 
 
-async def what_changed(store: ReadStore, sources: Sequence[Source], *, since: str = "") -> Changes:
+async def what_changed(store: ReadStore, chosen: Chosen = ALL_SOURCES, *, since: str = "") -> Changes:
     """What readers saw change in these sources, or in all, since a cursor, a date, or the change before last.
 
     A reference that was touched more than once is told once, as it is now.
     """
-    ids = [source.id for source in sources] or None
-    start = await _start(store, ids, since)
-    page = await store.feed(start, source_ids=ids, limit=CHANGES_TOLD + 1)
+    start = await _start(store, chosen, since)
+    page = await store.feed(start, **chosen, limit=CHANGES_TOLD + 1)
     more, page = len(page) > CHANGES_TOLD, page[:CHANGES_TOLD]
-    latest = {(item.source_id, item.reference): item for item in page}
+    latest = {(item.source, item.reference): item for item in page}
     differences = await _differences(store, latest.values())
     return Changes(
         items=tuple([await _touched(store, item, differences.get(key)) for key, item in latest.items()]),
@@ -285,12 +284,12 @@ def _tokens(text: str) -> int:
 # what changed
 
 
-async def _start(store: ReadStore, ids: Collection[int] | None, since: str) -> Cursor:
+async def _start(store: ReadStore, chosen: Chosen, since: str) -> Cursor:
     end = await store.feed_end()
     since = since.strip()
     if not since:
         # One before the first number from which nothing follows.
-        after_last = await _first_activation(store, ids, end, lambda item: item is None)
+        after_last = await _first_activation(store, chosen, end, lambda item: item is None)
         return Cursor(after_last - 1, 0) if after_last > 1 else end
     if _LIKE_A_CURSOR.fullmatch(since):
         cursor = Cursor.parse(since)
@@ -298,18 +297,18 @@ async def _start(store: ReadStore, ids: Collection[int] | None, since: str) -> C
             raise UserError(f"cursor `{since}`: not one of this store", hint="leave it away to start over")
         return cursor
     moment = _moment(since)
-    first = await _first_activation(store, ids, end, lambda item: item is None or item.at >= moment)
+    first = await _first_activation(store, chosen, end, lambda item: item is None or item.at >= moment)
     return Cursor(first, 0) if first <= end.activation else end
 
 
 async def _first_activation(
-    store: ReadStore, ids: Collection[int] | None, end: Cursor, late_enough: Callable[[FeedItem | None], bool]
+    store: ReadStore, chosen: Chosen, end: Cursor, late_enough: Callable[[FeedItem | None], bool]
 ) -> int:
     """The first activation whose next item is late enough; found by halves, since times only grow."""
     low, high = 1, end.activation + 1
     while low < high:
         middle = (low + high) // 2
-        following = await store.feed(Cursor(middle, 0), source_ids=ids, limit=1)
+        following = await store.feed(Cursor(middle, 0), **chosen, limit=1)
         if late_enough(following[0] if following else None):
             high = middle
         else:
@@ -329,17 +328,19 @@ def _moment(since: str) -> datetime:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-async def _differences(store: ReadStore, items: Collection[FeedItem]) -> dict[tuple[int, str], Change]:
+async def _differences(store: ReadStore, items: Collection[FeedItem]) -> dict[tuple[str, str], Change]:
     """What is new or gone inside changed documents, as far as history is kept."""
-    found: dict[tuple[int, str], Change] = {}
-    for source_id in {item.source_id for item in items if item.change != "added"}:
+    found: dict[tuple[str, str], Change] = {}
+    for source_id, label in {
+        (item.source_id, item.source) for item in items if item.change in ("changed", "removed")
+    }:
         generations = await store.generations(source_id)
         oldest = min(item.generation for item in items if item.source_id == source_id)
         before = max((g.number for g in generations if g.number < oldest and g.activated_at), default=0)
         active = next((g.number for g in generations if g.active), 0)
         if before and active > before:
             for change in await store.changes(source_id, before, active):
-                found[source_id, change.reference] = change
+                found[label, change.reference] = change
     return found
 
 

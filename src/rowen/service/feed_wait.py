@@ -6,9 +6,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
 
-from rowen.core.feed import Cursor, FeedItem
+from rowen.core.feed import ALL_SOURCES, Chosen, Cursor, FeedItem
 from rowen.ports.clock import Clock
 from rowen.ports.store.feed import Feed
 
@@ -25,7 +24,7 @@ class FeedWait:
         """Calls of `read` that have not returned."""
 
     async def read(
-        self, after: Cursor, *, source_ids: Collection[int] | None, limit: int, wait_s: float
+        self, after: Cursor, chosen: Chosen = ALL_SOURCES, *, limit: int, wait_s: float
     ) -> list[FeedItem]:
         """The feed after a cursor; while that is empty, wait for an item, at most `wait_s`."""
         deadline = self._clock.monotonic() + wait_s
@@ -34,7 +33,7 @@ class FeedWait:
             while True:
                 # Taken before the feed is read, so that an activation in between sets this very event.
                 changed = self._changed
-                items = await self._store.feed(after, source_ids=source_ids, limit=limit)
+                items = await self._store.feed(after, **chosen, limit=limit)
                 left = deadline - self._clock.monotonic()
                 if items or left <= 0 or self._closed:
                     return items

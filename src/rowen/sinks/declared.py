@@ -21,6 +21,7 @@ from typing import Any
 from rowen.core import hashing
 from rowen.core import params as parameters
 from rowen.core.exchange.sink import Sink, SinkEntry
+from rowen.core.feed import ALL_SOURCES, Chosen, these
 from rowen.core.params import Param
 from rowen.core.source import Source
 from rowen.errors import ConfigError, did_you_mean
@@ -78,11 +79,7 @@ def matching(settings: Mapping[str, Any], sources: Iterable[Source]) -> list[Sou
     globs = settings.get(SOURCES)
     if not globs:
         return list(sources)
-    return [
-        source
-        for source in sources
-        if any(fnmatchcase(source.label, glob) or fnmatchcase(source.name, glob) for glob in globs)
-    ]
+    return [source for source in sources if _fits(source.label, globs)]
 
 
 def matching_ids(settings: Mapping[str, Any], sources: Iterable[Source]) -> list[int] | None:
@@ -90,14 +87,19 @@ def matching_ids(settings: Mapping[str, Any], sources: Iterable[Source]) -> list
     return [source.id for source in matching(settings, sources)] if settings.get(SOURCES) else None
 
 
-async def chosen_ids(store: Sources, settings: Mapping[str, Any]) -> list[int] | None:
-    """The same of the sources as they are now; they are many, and not read for a sink that is about all."""
-    return matching_ids(settings, await store.sources()) if settings.get(SOURCES) else None
+async def chosen(store: Sources, settings: Mapping[str, Any]) -> Chosen:
+    """Whose changes a sink gets; sources are many, and not read for a sink that is about all."""
+    globs = settings.get(SOURCES)
+    if not globs:
+        return ALL_SOURCES
+    removed = [label for label in await store.removed_sources() if _fits(label, globs)]
+    return these(matching(settings, await store.sources()), removed=removed)
 
 
 def fingerprint(settings: Mapping[str, Any], sources: Iterable[Source] = ()) -> str:
     """Changes when the settings do, or what readers see of these sources."""
-    shown = [[source.id, source.label, source.active_generation] for source in sources]
+    # With its birth: one that was removed and added again may have the same number and generation.
+    shown = [[one.id, one.label, one.active_generation, one.created_at.isoformat()] for one in sources]
     return hashing.of_mapping({"settings": dict(settings), "shown": shown}).hex()[:32]
 
 
@@ -122,6 +124,11 @@ def plain(value: Any) -> Any:
         case date() | time():
             return value.isoformat()
     return value
+
+
+def _fits(label: str, globs: Sequence[str]) -> bool:
+    name = label.partition("@")[0]
+    return any(fnmatchcase(label, glob) or fnmatchcase(name, glob) for glob in globs)
 
 
 def _entry(table: Mapping[str, Any], where: str) -> SinkEntry:

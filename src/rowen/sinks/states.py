@@ -35,11 +35,10 @@ class SinkStore(Sources, Feed, Protocol):
 
 
 async def states(store: SinkStore, kinds: Register[SinkKind], now: datetime) -> list[SinkState]:
-    sources = await store.sources()
     found = []
     for sink in await store.sinks():
-        ids = rules.matching_ids(sink.settings, sources)
-        items = await store.feed(sink.cursor, source_ids=ids, limit=COUNTED + 1)
+        chosen = await rules.chosen(store, sink.settings)
+        items = await store.feed(sink.cursor, **chosen, limit=COUNTED + 1)
         found.append(
             SinkState(
                 sink=sink,

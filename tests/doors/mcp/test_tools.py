@@ -387,6 +387,17 @@ async def test_changes_are_told_with_a_cursor_for_next_time(world: World) -> Non
     assert "until May" in read["text"]
 
 
+async def test_a_removed_source_is_told_and_found_by_its_name(world: World) -> None:
+    before = (await answered(world, "what_changed"))["cursor"]
+    await sources.remove(world.ports, await world.source("orchard"))
+    result = await call(world, "what_changed", source="orchard", since=before)
+    (change,) = result.structured_content["changes"]
+    assert (change["change"], change["source"], change["url"]) == ("source_removed", "orchard", "")
+    head, inside = quotation(said(result))
+    assert head.startswith("1 removed as a source; next time: since=")
+    assert inside.startswith("- source orchard with all its documents (2024-01-01T00:00Z)")
+
+
 async def test_a_wrong_cursor_is_refused(world: World) -> None:
     assert await refused(world, "what_changed", since="1.x") == (
         "since `1.x`: neither a cursor that was given out nor a date\n"

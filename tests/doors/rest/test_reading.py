@@ -125,6 +125,23 @@ async def test_changes_are_told_from_a_cursor_on(harvested: Api) -> None:
     assert len((await harvested.get(f"{V1}/changes?source=docs")).json["changes"]) == 3
 
 
+async def test_a_removed_source_is_told_to_those_who_wait_and_found_by_its_name(harvested: Api) -> None:
+    end = (await harvested.get(f"{V1}/changes")).json["cursor"]
+    waiting = [
+        asyncio.create_task(harvested.get(f"{V1}/changes?since={end}&wait_s=60&{query}"))
+        for query in ("", "source=docs")
+    ]
+    await until(lambda: harvested.queue.feed_wait.waiting == 2)
+    assert (await harvested.ask("DELETE", f"{V1}/sources/docs")).status == 200
+    for one in waiting:
+        (told,) = (await one).json["changes"]
+        assert (told["source"], told["change"], told["reference"]) == ("docs", "source_removed", "")
+        assert told["document"] is None
+    (again,) = (await harvested.get(f"{V1}/changes?source=docs")).json["changes"]
+    assert again == told
+    assert (await harvested.get(f"{V1}/changes?source=dogs")).is_problem(404, "not_found")
+
+
 async def test_waiting_for_changes_ends_with_the_first_one(api: Api) -> None:
     waiting = [
         asyncio.create_task(api.get(f"{V1}/changes?since={START}&wait_s=60&{query}"))

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from rowen.managing import sources
 from rowen.reading import history
 from rowen.sinks.announce import Outcome
 from rowen.sinks.atom import sink as atom
@@ -148,3 +149,18 @@ async def test_a_feed_can_be_had_without_a_sink(world: SinkWorld, path: Path) ->
     assert titles(path) == ["Changed: a", "Added: z"]
     assert await atom.export(world.ports, str(path), [other]) == 1
     assert "Changes of other" in path.read_text()
+
+
+async def test_a_removed_source_is_one_entry_in_place_of_those_it_had(world: SinkWorld, path: Path) -> None:
+    source, other = await world.source(), await world.source("other")
+    await world.sink("news", "atom", file=str(path))
+    await world.show(source, a="one")
+    await world.show(other, z="z")
+    await world.announce()
+    await sources.remove(world.ports, source)
+    await world.announce()
+    assert titles(path) == ["Source removed: docs", "Added: z"]
+    assert "Source docs was removed with all its documents." in path.read_text()
+    await world.show(await world.source(), b="two")
+    await world.announce()
+    assert titles(path) == ["Added: b", "Source removed: docs", "Added: z"]

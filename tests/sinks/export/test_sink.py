@@ -28,7 +28,7 @@ from rowen.sinks import declared as sinks
 from rowen.sinks.announce import Outcome
 from rowen.sinks.export import sink as export
 from rowen.sinks.export.sink import Wanted
-from tests.contract.helpers import LATER, NOW, a_draft, a_run, an_end, ingest
+from tests.contract.helpers import LATER, NOW, a_draft, a_run, a_source, an_end, ingest
 from tests.support.sinks import Died, SinkWorld, a_sink_world, url
 
 pytestmark = pytest.mark.anyio
@@ -235,6 +235,20 @@ async def test_a_rollback_is_in_the_file(world: SinkWorld, folder: Path) -> None
     await history.rollback(world.ports, await world.reload(source))
     await world.announce()
     assert [one["text"] for one in lines(path)] == ["one"]
+
+
+async def test_a_source_added_again_leaves_nothing_of_the_one_before_in_a_file(
+    world: SinkWorld, folder: Path
+) -> None:
+    await world.sink("rows", "export", file=str(folder / "all.csv"), format="csv")
+    await world.sink("columns", "export", file=str(folder / "all.parquet"), format="parquet")
+    for text, now in (("one", NOW), ("two", LATER)):
+        source = await a_source(world.store, now=now)
+        await world.show(source, a=text)
+        await world.announce()
+        assert [row["text"] for row in table(folder / "all.csv")] == [text]
+        assert pyarrow.parquet.read_table(folder / "all.parquet")["text"].to_pylist() == [text]
+        await world.store.remove_source(source.id, now=LATER)
 
 
 async def test_a_source_that_was_removed_leaves_the_file(world: SinkWorld, folder: Path) -> None:

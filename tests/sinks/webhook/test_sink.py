@@ -14,6 +14,7 @@ import pytest
 
 from rowen.core.exchange.delivery import LARGEST
 from rowen.errors import ConfigError, StoreBusy
+from rowen.managing import sources
 from rowen.reading import history
 from rowen.sinks.announce import Outcome
 from tests.support.receiver import Answer, Receiver
@@ -427,3 +428,36 @@ async def test_what_was_removed_is_told_although_its_history_is_forgotten(
 async def _crash(*arguments: Any, **named: Any) -> None:
     """The process ends here: nothing after it is done or written."""
     raise asyncio.CancelledError
+
+
+async def test_a_removed_source_is_told_once_to_the_sinks_it_matches(
+    world: SinkWorld, receiver: Receiver
+) -> None:
+    source, other = await world.source(version="2"), await world.source("other")
+    await world.sink("index", "webhook", url=receiver.url, sources=["docs@*"], text=True)
+    await world.sink("others", "webhook", url=receiver.url, sources=["other"])
+    await world.show(source, a="one", b="two")
+    await world.announce()
+    await world.show(source, a="never told")
+    await sources.remove(world.ports, source)
+    done = await world.announce()
+    assert (done["index"].sent, done["others"].sent) == (1, 0)
+    (told,) = receiver.taken[-1].json["changes"]
+    assert told.pop("at")
+    assert told == {
+        "source": "docs",
+        "version": "2",
+        "kind": "web",
+        "change": "source_removed",
+        "reference": "",
+        "url": None,
+        "title": None,
+        "generation": 2,
+        "metadata": {},
+        "text": None,
+    }
+    assert (await world.announce())["index"].outcome is Outcome.NOTHING
+    await world.show(await world.source(version="2"), c="new")
+    await world.show(other, z="z")
+    await world.announce()
+    assert sorted(receiver.changes[2:]) == [("", "source_removed"), ("c", "added"), ("z", "added")]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rowen.plugin import (
+    SOURCE_REMOVED,
     START,
     ConfigError,
     FeedItem,
@@ -21,6 +22,7 @@ from rowen.plugin import (
     SinkKind,
     Source,
     TransientError,
+    changes_of_sink,
     check_sink_settings,
     sources_of_sink,
 )
@@ -44,24 +46,24 @@ def check(ports: Ports, entry: SinkEntry) -> dict[str, Any]:
 
 
 def stale(sink: Sink, sources: Sequence[Source]) -> bool:
-    """Was it never written, written elsewhere, or is a source gone, of which the feed does not tell?"""
+    """Was it never written, written elsewhere, or with a source that it is not about any more?"""
     labels = {source.label for source in sources_of_sink(sink.settings, sources)}
     return sink.state.get(FOLDER) != sink.settings["folder"] or not labels.issuperset(sink.state[LABELS])
 
 
 async def send(ports: Ports, sink: Sink, lease: Lease, *, force: bool) -> Sent:
     folder = Path(sink.settings["folder"])
-    sources = sources_of_sink(sink.settings, await ports.store.sources())
-    labels = [source.label for source in sources]
     cursor = START if force or sink.state.get(FOLDER) != str(folder) else sink.cursor
     # Asked before the feed is read: what comes later is for the next time.
     end = await ports.store.feed_end()
+    labels = [source.label for source in sources_of_sink(sink.settings, await ports.store.sources())]
+    chosen = await changes_of_sink(ports.store, sink.settings)
     sent, more = 0, True
     try:
         for label in set(sink.state.get(LABELS, ())).difference(labels):
             await asyncio.to_thread(files.remove_all, folder / files.folder_name(label))
         while more:
-            page = await ports.store.feed(cursor, source_ids=[source.id for source in sources], limit=PAGE)
+            page = await ports.store.feed(cursor, **chosen, limit=PAGE)
             await _write(ports, folder, page)
             sent += len(page)
             cursor = page[-1].cursor if page else cursor
@@ -76,6 +78,9 @@ async def send(ports: Ports, sink: Sink, lease: Lease, *, force: bool) -> Sent:
 async def _write(ports: Ports, folder: Path, page: Sequence[FeedItem]) -> None:
     visible: dict[int, list[str]] = defaultdict(list)
     for item in page:
+        if item.change == SOURCE_REMOVED:
+            await asyncio.to_thread(files.remove_all, folder / files.folder_name(item.source))
+            continue
         path = folder / files.folder_name(item.source) / files.file_name(item.reference)
         if item.document is None:
             await asyncio.to_thread(files.remove, path)

@@ -36,8 +36,8 @@ def batches(page: Sequence[FeedItem], *, size: int) -> list[tuple[FeedItem, ...]
 
 def once_each(items: Sequence[FeedItem]) -> list[FeedItem]:
     """Each reference at its last mention: readers see one state of it, however often it was touched."""
-    last = {(item.source_id, item.reference): item for item in items}
-    return [item for item in items if last[item.source_id, item.reference] is item]
+    last = {(item.source, item.reference): item for item in items}
+    return [item for item in items if last[item.source, item.reference] is item]
 
 
 def named(label: str) -> tuple[str, str | None]:

@@ -111,6 +111,7 @@ PARTS: tuple[Part, ...] = (
         key="source_id number",
     ),
     _part("activations", "id:int source_id:int generation:int previous:int run_id:int at:time"),
+    _part("removals", "id:int name:text version:text kind:text generation:int at:time"),
     _part(
         "listings",
         "id:int source_id:int url:text etag:text last_modified:text payload:json",

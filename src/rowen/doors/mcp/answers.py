@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from rowen.core.feed import Document
+from rowen.core.feed import SOURCE_REMOVED, Document
 from rowen.core.rules.left_out import sentences
 from rowen.core.run import Run
 from rowen.core.search.hit import Answer as Found
@@ -227,6 +227,8 @@ def _change(item: Touched) -> dict[str, Any]:
 
 
 def _change_line(item: Touched) -> str:
+    if item.change == SOURCE_REMOVED:
+        return f"{CHANGES[item.change][0]} source {item.source} with all its documents ({_when(item.at)})"
     name = one_line(item.title or item.reference)
     number = f", document {item.document_id}" if item.document_id else ""
     about = f"{one_line(item.url, 2000)}; {item.source}, {_when(item.at)}{number}"

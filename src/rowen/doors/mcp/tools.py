@@ -19,7 +19,7 @@ from rowen.doors.mcp.arguments import Arguments
 from rowen.doors.mcp.refreshing import Report, Sync, refresh
 from rowen.engine.ports import Ports
 from rowen.errors import UserError
-from rowen.managing.find import choose, find, find_all
+from rowen.managing.find import choose, find, find_changed
 from rowen.reading import read as reading
 from rowen.reading.search import MAX_LIMIT
 from rowen.service.attempts import NotRun, paused
@@ -123,8 +123,8 @@ async def _read_document(ports: Ports, arguments: Arguments, caller: Caller) -> 
 
 async def _what_changed(ports: Ports, arguments: Arguments, caller: Caller) -> Answer:
     source = arguments.text("source")
-    found = await find_all(ports.store, [source]) if source else []
-    return answers.changes(await reading.what_changed(ports.store, found, since=arguments.text("since")))
+    chosen = await find_changed(ports.store, [source] if source else [])
+    return answers.changes(await reading.what_changed(ports.store, chosen, since=arguments.text("since")))
 
 
 async def _refresh_source(ports: Ports, arguments: Arguments, caller: Caller) -> Answer:

@@ -128,8 +128,9 @@ class Touched(Shape):
     kind: str
     generation: int
     reference: str
+    """Empty when the source was removed"""
     change: str
-    """`added`, `changed` or `removed`, as readers see it now"""
+    """`added`, `changed` or `removed`, as readers see it now; `source_removed` when the source is gone"""
     at: Time
     document: Document | None
     """Null when readers do not see it any more"""

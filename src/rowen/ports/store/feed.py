@@ -29,9 +29,17 @@ class Feed(Protocol):
         ...
 
     async def feed(
-        self, after: Cursor, *, source_ids: Collection[int] | None = None, limit: int = 500
+        self,
+        after: Cursor,
+        *,
+        source_ids: Collection[int] | None = None,
+        removed: Collection[str] = (),
+        limit: int = 500,
     ) -> list[FeedItem]:
-        """What was touched after a cursor, in the order in which readers saw it."""
+        """What was touched after a cursor, in the order in which readers saw it: of all sources, or of these.
+
+        With `source_ids`, removals of sources are told for the labels in `removed`.
+        """
         ...
 
     async def feed_end(self) -> Cursor:

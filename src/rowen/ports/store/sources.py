@@ -22,7 +22,13 @@ class Sources(Protocol):
         """Raises `Conflict` when the name and version, or the key, exist."""
         ...
 
-    async def remove_source(self, source_id: int) -> None: ...
+    async def remove_source(self, source_id: int, *, now: datetime) -> None:
+        """Forget a source and everything stored of it; the change feed tells of it."""
+        ...
+
+    async def removed_sources(self) -> list[str]:
+        """The labels that sources had which were removed; one of them may be in use again."""
+        ...
 
     async def source(self, source_id: int) -> Source | None:
         """One source, without reading the others. None when it was removed."""

@@ -14,7 +14,7 @@ from html import escape
 from uuid import NAMESPACE_URL, uuid5
 
 from rowen.core.exchange.delivery import address
-from rowen.core.feed import FeedItem
+from rowen.core.feed import SOURCE_REMOVED, FeedItem
 
 SUMMARY_CHARS = 300
 
@@ -62,13 +62,15 @@ def entry(item: FeedItem, *, text: str | None = None, known: Entry | None = None
     document = item.document
     title = document.title if document else known.title if known else ""
     said = f"{item.change.capitalize()} in {item.source}, generation {item.generation}."
+    if item.change == SOURCE_REMOVED:
+        said = f"Source {item.source} was removed with all its documents."
     return Entry(
         # Cursors start anew in a new store; the time tells such entries apart.
         id=urn(item.source, item.reference, str(item.cursor), item.at.isoformat()),
         source=item.source,
         reference=item.reference,
         change=item.change,
-        title=_one_line(title) or item.reference,
+        title=_one_line(title) or item.reference or item.source,
         url=document.url if document else known.url if known else address(item.reference),
         updated=moment(item.at),
         summary=f"{said} {excerpt(text)}" if text else said,
@@ -86,8 +88,17 @@ def excerpt(text: str, chars: int = SUMMARY_CHARS) -> str:
 
 
 def merged(older: Sequence[Entry], newer: Sequence[Entry], *, limit: int) -> list[Entry]:
-    """The newest entries first, each id once; `older` stands in that order, `newer` in the feed's."""
-    found = {one.id: one for one in [*reversed(newer), *older]}
+    """The newest entries first, each id once; `older` stands in that order, `newer` in the feed's.
+
+    Of a source that was removed, what was said before is left out.
+    """
+    found: dict[str, Entry] = {}
+    removed: set[str] = set()
+    for one in [*reversed(newer), *older]:
+        if one.source not in removed:
+            found[one.id] = one
+        if one.change == SOURCE_REMOVED:
+            removed.add(one.source)
     return list(found.values())[:limit]
 
 
@@ -109,10 +120,11 @@ def render(feed: AtomFeed) -> str:
 
 
 def _entry_lines(one: Entry) -> list[str]:
+    said = one.change.replace("_", " ").capitalize()
     lines = [
         "  <entry>",
         f"    <id>{_text(one.id)}</id>",
-        f"    <title>{_text(f'{one.change.capitalize()}: {one.title}')}</title>",
+        f"    <title>{_text(f'{said}: {one.title}')}</title>",
         f"    <updated>{_text(one.updated)}</updated>",
         f'    <category term="{_text(one.change)}"/>',
         f'    <category term="{_text(one.source)}"/>',

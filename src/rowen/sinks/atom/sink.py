@@ -15,7 +15,7 @@ from rowen.core import hashing
 from rowen.core import params as parameters
 from rowen.core.exchange import delivery
 from rowen.core.exchange.sink import Sink, SinkEntry
-from rowen.core.feed import START, Cursor, FeedItem
+from rowen.core.feed import ALL_SOURCES, START, Chosen, Cursor, FeedItem, these
 from rowen.core.lease import Lease
 from rowen.core.source import Source
 from rowen.engine.ports import Ports
@@ -56,10 +56,11 @@ def stale(sink: Sink, sources: Sequence[Source]) -> bool:
 
 async def send(ports: Ports, sink: Sink, lease: Lease, *, force: bool) -> Sent:
     settings = parameters.complete(PARAMS, sink.settings)
-    ids = await sinks.chosen_ids(ports.store, sink.settings)
+    # Before the sources are looked at: one that is shown for the first time after this is for the next time.
     end = await ports.store.feed_end()
+    chosen = await sinks.chosen(ports.store, sink.settings)
     older = [atom.Entry(**one) for one in sink.state.get(ENTRIES, ())]
-    items, count, cursor = await _newest(ports.store, sink.cursor, ids, settings["limit"])
+    items, count, cursor = await _newest(ports.store, sink.cursor, chosen, settings["limit"])
     newer = await _entries(ports.store, items, {(one.source, one.reference): one for one in reversed(older)})
     entries = atom.merged(older, newer, limit=settings["limit"])
     since = sink.state.get(SINCE) or atom.moment(ports.clock.now())
@@ -78,8 +79,8 @@ async def send(ports: Ports, sink: Sink, lease: Lease, *, force: bool) -> Sent:
 
 async def export(ports: Ports, path: str, sources: Collection[Source] | None, *, limit: int = LIMIT) -> int:
     """Write the last changes of these sources, or of all, now; returns how many there are."""
-    ids = None if sources is None else [source.id for source in sources]
-    items, _, _ = await _newest(ports.store, START, ids, limit)
+    chosen = ALL_SOURCES if sources is None else these(sources)
+    items, _, _ = await _newest(ports.store, START, chosen, limit)
     entries = atom.merged([], await _entries(ports.store, items, {}), limit=limit)
     labels = "" if sources is None else ", ".join(sorted(source.label for source in sources))
     settings = {"title": f"Changes of {labels}" if labels else "", "url": ""}
@@ -89,14 +90,14 @@ async def export(ports: Ports, path: str, sources: Collection[Source] | None, *,
 
 
 async def _newest(
-    store: Feed, after: Cursor, ids: Collection[int] | None, limit: int
+    store: Feed, after: Cursor, chosen: Chosen, limit: int
 ) -> tuple[list[FeedItem], int, Cursor]:
     """The last changes after a cursor, how many there were in all, and where the last one stands."""
     # A page more than the limit: some may be about the same reference.
     kept: deque[FeedItem] = deque(maxlen=limit + PAGE)
     count, cursor = 0, after
     while True:
-        page = await store.feed(cursor, source_ids=ids, limit=PAGE)
+        page = await store.feed(cursor, **chosen, limit=PAGE)
         kept.extend(page)
         count += len(page)
         cursor = page[-1].cursor if page else cursor

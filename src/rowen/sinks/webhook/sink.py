@@ -72,10 +72,11 @@ def check(ports: Ports, entry: SinkEntry) -> dict[str, Any]:
 async def send(ports: Ports, sink: Sink, lease: Lease, *, force: bool) -> Sent:
     """Deliver everything after the sink's cursor. Raises what stopped it; what was taken stays taken."""
     settings = parameters.complete(PARAMS, sink.settings)
-    ids = await sinks.chosen_ids(ports.store, sink.settings)
+    # Before the sources are looked at: one that is shown for the first time after this is for the next time.
     end = await ports.store.feed_end()
+    chosen = await sinks.chosen(ports.store, sink.settings)
     size = settings["batch"]
-    page = await ports.store.feed(sink.cursor, source_ids=ids, limit=size)
+    page = await ports.store.feed(sink.cursor, **chosen, limit=size)
     if not page:
         return Sent(sent=0, cursor=end)
     sent, cursor = 0, sink.cursor
@@ -89,7 +90,7 @@ async def send(ports: Ports, sink: Sink, lease: Lease, *, force: bool) -> Sent:
                 await ports.store.move_sink(
                     lease, sink.name, cursor=cursor, state=None, error=None, now=ports.clock.now()
                 )
-            page = await ports.store.feed(cursor, source_ids=ids, limit=size)
+            page = await ports.store.feed(cursor, **chosen, limit=size)
     return Sent(sent=sent, cursor=max(cursor, end))
 
 

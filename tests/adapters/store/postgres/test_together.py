@@ -209,7 +209,7 @@ async def test_forgetting_waits_for_those_who_are_about_to_use_a_text(
     store, other = stores
     source = await a_source(store)
     await a_generation(store, source, {A: "once used"})
-    await store.remove_source(source.id)
+    await store.remove_source(source.id, now=NOW)
     source = await a_source(store)
     lease, run = await a_run(store, source)
     reached, go_on = threading.Event(), threading.Event()

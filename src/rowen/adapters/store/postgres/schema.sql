@@ -256,6 +256,17 @@ CREATE TABLE activations (
 );
 CREATE INDEX activations_by_source ON activations (source_id, id);
 
+-- Sources that were removed, numbered among the activations; of each label, the last time.
+CREATE TABLE removals (
+  id         bigint PRIMARY KEY,
+  name       text COLLATE "C" NOT NULL,
+  version    text COLLATE "C" NOT NULL,
+  kind       text NOT NULL,
+  generation bigint NOT NULL,
+  at         timestamptz NOT NULL,
+  UNIQUE (name, version)
+);
+
 CREATE TABLE sinks (
   name            text COLLATE "C" PRIMARY KEY,
   kind            text NOT NULL,

@@ -214,6 +214,16 @@ CREATE TABLE refs (
   UNIQUE (source_id, reference)
 );
 
+CREATE TABLE removals (
+  id         INTEGER PRIMARY KEY,
+  name       TEXT NOT NULL,
+  version    TEXT NOT NULL,
+  kind       TEXT NOT NULL,
+  generation INTEGER NOT NULL,
+  at         TEXT NOT NULL,
+  UNIQUE (name, version)
+);
+
 CREATE TABLE run_items (
   id        INTEGER PRIMARY KEY AUTOINCREMENT,
   run_id    INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,

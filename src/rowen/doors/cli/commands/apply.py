@@ -41,6 +41,7 @@ def command(call: Call, file: str, prune: bool, dry_run: bool) -> None:
 async def _apply(
     call: Call, ports: Ports, listed: Registry, *, file: str, prune: bool, dry_run: bool
 ) -> None:
+    from rowen.doors.cli.commands.announce import after_a_change
     from rowen.managing.registry import apply as registry
 
     steps = await registry.plan(ports, listed)
@@ -50,6 +51,8 @@ async def _apply(
             label = step.label if step.what != "sink" else f"sink {step.label}"
             call.out.line(f"{MARKS[step.action]} {label}  {step.action}: {step.reason}{waits}")
     done = [] if dry_run else await registry.apply(ports, listed, steps, prune=prune)
+    if any(step.source is not None and step.action in registry.NEEDS_PRUNE for step in done):
+        await after_a_change(ports, call.out)
     if call.out.json:
         plan = [{"action": s.action, s.what: s.label, "reason": s.reason, "done": s in done} for s in steps]
         call.out.emit({"file": file, "steps": plan})

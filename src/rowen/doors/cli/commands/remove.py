@@ -45,10 +45,12 @@ def command(call: Call, name: str, yes: bool) -> None:
             return
 
     async def work(ports: Ports) -> None:
+        from rowen.doors.cli.commands.announce import after_a_change
         from rowen.managing.find import find
         from rowen.managing.sources import remove
 
         await remove(ports, await find(ports.store, source.label))
+        await after_a_change(ports, call.out)
 
     session.run(call, work)
     value = shapes.Removed.show(source=source.label, removed=True, documents=documents)

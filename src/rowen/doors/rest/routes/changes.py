@@ -11,7 +11,7 @@ from rowen.doors.rest.operation import Limit, answers, operations
 from rowen.doors.rest.waiting import while_there
 from rowen.doors.shapes import documents as shapes
 from rowen.engine.ports import Ports
-from rowen.managing.find import find_all
+from rowen.managing.find import find_changed
 from rowen.service.sync_queue import SyncQueue
 
 MAX_WAIT_S = 60.0
@@ -24,7 +24,7 @@ Since = Annotated[
         examples=["12.34"],
     ),
 ]
-Names = Annotated[list[str], Query(alias="source", description="Only of these sources")]
+Names = Annotated[list[str], Query(alias="source", description="Only of these sources, also of removed ones")]
 WaitS = Annotated[
     float,
     Query(description="Without a change, wait this many seconds for one", ge=0, le=MAX_WAIT_S),
@@ -47,13 +47,11 @@ def router(ports: Ports, queue: SyncQueue) -> APIRouter:
         wait_s: WaitS = 0.0,
     ) -> Any:
         """Answers at once when there is something. Every touched reference comes at least once; reading late,
-        or twice, does no harm.
+        or twice, does no harm. A removed source is one change, `source_removed`, in place of all it had.
         """
         after = START if since is None else Cursor.parse(since)
-        wanted = {source.id for source in await find_all(ports.store, names)} if names else None
-        items = await while_there(
-            request, queue.feed_wait.read(after, source_ids=wanted, limit=limit, wait_s=wait_s)
-        )
+        chosen = await find_changed(ports.store, names)
+        items = await while_there(request, queue.feed_wait.read(after, chosen, limit=limit, wait_s=wait_s))
         return shapes.Changes.show(changes=items, cursor=str(items[-1].cursor if items else after))
 
     return api

@@ -81,6 +81,7 @@ def router(ports: Ports, queue: SyncQueue) -> APIRouter:
         found = await finding.find(ports.store, source)
         documents = (await ports.store.stats(found.id)).documents
         await sources.remove(ports, found)
+        queue.activated()
         return shapes.Removed.show(source=found.label, removed=True, documents=documents)
 
     async def set_paused(name: str, *, paused: bool) -> dict[str, Any]:

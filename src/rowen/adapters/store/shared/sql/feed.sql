@@ -25,9 +25,21 @@ FROM activations a JOIN sources s ON s.id = a.source_id
 WHERE a.id >= :first AND (:everywhere OR a.source_id IN list(:sources))
 ORDER BY a.id LIMIT 1;
 
+-- name: removals_from
+-- Sources that were removed, from a number of the feed on.
+SELECT id, CASE WHEN version = '' THEN name ELSE name || '@' || version END, kind, generation, at
+FROM removals WHERE id >= :first ORDER BY id;
+
+-- name: removal_insert
+-- A source is about to be removed; of a label that had one before, the last removal is told.
+INSERT INTO removals (id, name, version, kind, generation, at)
+SELECT :number, name, version, kind, active_generation, :now FROM sources WHERE id = :source
+ON CONFLICT (name, version) DO UPDATE SET
+  id = excluded.id, kind = excluded.kind, generation = excluded.generation, at = excluded.at;
+
 -- name: activation_newest
--- The last activation there was.
-SELECT max(id) FROM activations;
+-- The last number of the feed.
+SELECT max(id) FROM (SELECT max(id) AS id FROM activations UNION ALL SELECT max(id) FROM removals) AS numbers;
 
 -- name: sinks_all
 -- Every sink and how far it has come.

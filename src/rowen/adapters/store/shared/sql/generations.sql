@@ -28,7 +28,8 @@ UPDATE generations SET activated_at = coalesce(activated_at, :now) WHERE source_
 -- name: activation_insert
 -- A generation was shown, in place of the one before; a rollback has no run.
 INSERT INTO activations (source_id, generation, previous, run_id, at)
-SELECT id, :generation, active_generation, :run, :now FROM sources WHERE id = :source;
+SELECT id, :generation, active_generation, :run, :now FROM sources WHERE id = :source
+RETURNING id;
 
 -- name: vacuum_documents
 -- Documents that died before the kept history.

@@ -15,6 +15,10 @@ SELECT id, key, kind, name, version, location, params, status, active_generation
        last_processed_date, consecutive_failures, metadata, created_at, every_s, paused, last_result
 FROM sources WHERE id = :source;
 
+-- name: source_empty
+-- The largest part of a source: its references, with their documents and handoffs.
+DELETE FROM refs WHERE source_id = :source;
+
 -- name: source_delete
 -- A source with everything that belongs to it alone.
 DELETE FROM sources WHERE id = :source;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -11,7 +12,7 @@ from rowen.adapters.store.shared.topics.leases import fence
 from rowen.adapters.store.shared.transaction import Row, Transaction
 from rowen.adapters.store.shared.values import Json, maybe_json, time_in, value_in
 from rowen.core.exchange.sink import Sink
-from rowen.core.feed import LAST_ITEM, Cursor, Document, FeedItem
+from rowen.core.feed import LAST_ITEM, SOURCE_REMOVED, Cursor, Document, FeedItem
 from rowen.core.lease import Lease
 
 
@@ -39,20 +40,29 @@ class Feed(Topic):
 
     @reads
     def feed(
-        self, db: Transaction, after: Cursor, *, source_ids: Collection[int] | None = None, limit: int = 500
+        self,
+        db: Transaction,
+        after: Cursor,
+        *,
+        source_ids: Collection[int] | None = None,
+        removed: Collection[str] = (),
+        limit: int = 500,
     ) -> list[FeedItem]:
         found: list[FeedItem] = []
+        removals = _removals(db, after, None if source_ids is None else removed)
         activation, sources = after.activation, list(source_ids or ())
         while len(found) < limit:
             shown = db.row(
                 "activation_next", first=activation, everywhere=source_ids is None, sources=sources
             )
+            while removals and (shown is None or removals[0].cursor.activation < shown[0]):
+                found.append(removals.popleft())
             if shown is None:
                 break
             from_item = after.item if shown[0] == after.activation else 0
-            found += _touched(db, shown, from_item, limit - len(found))
+            found += _touched(db, shown, from_item, max(0, limit - len(found)))
             activation = shown[0] + 1
-        return found
+        return found[:limit]
 
     @reads
     def feed_end(self, db: Transaction) -> Cursor:
@@ -103,6 +113,26 @@ class Feed(Topic):
             error=error,
             now=now,
         )
+
+
+def _removals(db: Transaction, after: Cursor, labels: Collection[str] | None) -> deque[FeedItem]:
+    """Sources that were removed after a cursor: those of these labels, or all."""
+    rows = db.rows("removals_from", first=after.activation + (after.item > 0))
+    return deque(
+        FeedItem(
+            cursor=Cursor(number, 1),
+            source_id=0,
+            source=label,
+            kind=kind,
+            generation=generation,
+            reference="",
+            change=SOURCE_REMOVED,
+            at=time_in(at),
+            document=None,
+        )
+        for number, label, kind, generation, at in rows
+        if labels is None or label in labels
+    )
 
 
 def _touched(db: Transaction, shown: Row, after: int, limit: int) -> list[FeedItem]:

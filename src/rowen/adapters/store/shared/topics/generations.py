@@ -84,14 +84,24 @@ def _approved(run: Run) -> Result:
 
 def record_activation(
     db: Transaction, source_id: int, generation: int, run_id: int | None, now: datetime
-) -> None:
-    """Write down that a generation is about to be shown; the caller moves the pointer.
+) -> int | None:
+    """Write down that a generation is about to be shown; the caller moves the pointer. Returns its number.
 
     invariant: activations become visible in the order of their numbers. A reader of the feed who has seen one
     would otherwise never see a smaller one whose transaction took longer.
     """
     db.lock(Lock.FEED)
-    db.write("activation_insert", source=source_id, generation=generation, run=run_id, now=now)
+    number: int | None = db.value(
+        "activation_insert", source=source_id, generation=generation, run=run_id, now=now
+    )
+    return number
+
+
+def record_removal(db: Transaction, source_id: int, now: datetime) -> None:
+    """Write down that a source is about to be deleted; the activation that gives the number goes with it."""
+    number = record_activation(db, source_id, 0, None, now)
+    if number is not None:
+        db.write("removal_insert", number=number, source=source_id, now=now)
 
 
 def _vacuum(

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from rowen.adapters.store.shared.database import Topic, reads, writes
+from rowen.adapters.store.shared.topics.generations import record_removal
 from rowen.adapters.store.shared.transaction import Transaction
 from rowen.adapters.store.shared.values import Json, value_out
 from rowen.core.source import NewSource, Source
@@ -29,7 +30,10 @@ class Sources(Topic):
         return db.all(Source, "source_by_id", source=source_id)[0]
 
     @writes
-    def remove_source(self, db: Transaction, source_id: int) -> None:
+    def remove_source(self, db: Transaction, source_id: int, *, now: datetime) -> None:
+        # Before the removal gets its number: other activations wait from then on.
+        db.write("source_empty", source=source_id)
+        record_removal(db, source_id, now)
         db.write("source_delete", source=source_id)
 
     @reads
@@ -39,6 +43,10 @@ class Sources(Topic):
     @reads
     def sources(self, db: Transaction) -> list[Source]:
         return db.all(Source, "sources_all")
+
+    @reads
+    def removed_sources(self, db: Transaction) -> list[str]:
+        return [row[1] for row in db.rows("removals_from", first=0)]
 
     @reads
     def stats(self, db: Transaction, source_id: int) -> SourceStats:
