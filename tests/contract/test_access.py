@@ -59,6 +59,13 @@ async def test_more_references_than_can_be_named_become_everything(store: Store)
     assert (await store.request_sync(source.id, only=many, reason="push", now=NOW)).only is None
 
 
+async def test_the_request_of_one_source_is_read_by_itself(store: Store) -> None:
+    source, other = await a_source(store), await a_source(store, "other")
+    made = await store.request_sync(source.id, only=["a"], reason="push", now=NOW)
+    assert await store.sync_request(source.id) == made
+    assert await store.sync_request(other.id) is None
+
+
 async def test_a_request_that_joined_while_a_run_was_under_way_is_not_lost(store: Store) -> None:
     source = await a_source(store)
     taken = await store.request_sync(source.id, only=["a"], reason="push", now=NOW)

@@ -3,32 +3,62 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from rowen.adapters.store.postgres.store import PostgresStore
 from rowen.core.lease import HEARTBEAT_S, source_lease_name
 from rowen.core.run import RunStatus
 from rowen.core.source import Status
 from rowen.engine.run import Receipt, sync
 from rowen.engine.tasks import CANCEL, Cancels
+from rowen.ports.store.store import Store
+from rowen.service.attempts import NEXT_ATTEMPT, RETRY_BASE_S, run_source
 from rowen.service.cancelling import Outcome, cancel_run, cancel_source
 from rowen.service.sync_job import Dropped
 from rowen.service.sync_queue import SyncQueue
 from tests.support.gate import Gate, StillClock, until
+from tests.support.postgres import Server
 from tests.support.site import Site, html
+from tests.support.stores import a_postgres_schema, a_sqlite_store
 from tests.support.world import World, a_world
 
 pytestmark = pytest.mark.anyio
 
 
+@pytest.fixture(params=["postgres", "sqlite"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    if request.param == "sqlite":
+        yield a_sqlite_store(tmp_path / "rowen.db")
+        return
+    server: Server = request.getfixturevalue("postgres")
+    with a_postgres_schema(server) as schema:
+        yield PostgresStore(server.url, schema=schema)
+
+
 @pytest.fixture
-async def world(tmp_path: Path) -> AsyncIterator[World]:
+async def world(tmp_path: Path, store: Store) -> AsyncIterator[World]:
     with Site({"/": html("Home", "barley", links=["/a"]), "/a": html("A", "rye")}) as site:
-        async with a_world(tmp_path, site, clock=StillClock()) as made:
+        async with a_world(tmp_path, site, clock=StillClock(), store=store) as made:
             yield made
+
+
+class Held(StillClock):
+    """The wait before the next attempt ends when it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reached, self.over = asyncio.Event(), asyncio.Event()
+
+    async def sleep(self, seconds: float) -> None:
+        if seconds == RETRY_BASE_S:
+            self.reached.set()
+            await self.over.wait()
+        else:
+            await super().sleep(seconds)
 
 
 def held(world: World) -> Gate:
@@ -97,6 +127,39 @@ async def test_a_sync_that_waits_is_dropped_and_its_caller_is_told(world: World)
         await running
     assert await world.store.runs(second.id, limit=9) == []
     assert (await cancel_source(world.ports, second)).outcome is Outcome.NOTHING
+
+
+async def test_a_source_that_waits_between_two_attempts_makes_no_other(world: World) -> None:
+    source = await world.add()
+    world.site.set("/", html("Home", "x"), status=503)
+    waiting = Held()
+    ports = replace(world.ports, clock=waiting)
+    async with SyncQueue(ports) as queue:
+        begun = await queue.begin(source)
+        await waiting.reached.wait()
+        done = await cancel_source(ports, source, queue=queue)
+        assert (done.outcome, done.run) == (Outcome.DROPPED, None)
+        await until(lambda: not queue._all_jobs())
+    (run,) = await world.store.runs(source.id, limit=9)
+    assert (run.id, run.status) == (begun.run_id, RunStatus.FAILED)
+    assert await world.store.sync_requests() == []
+    assert await world.store.notes_like(CANCEL) == await world.store.notes_like(NEXT_ATTEMPT) == {}
+
+
+async def test_a_wait_of_another_process_ends_without_an_attempt(world: World) -> None:
+    source = await world.add()
+    world.site.set("/", html("Home", "x"), status=503)
+    waiting = Held()
+    elsewhere = replace(world.ports, owner="another process", cancels=Cancels(), clock=waiting)
+    running = asyncio.create_task(run_source(elsewhere, source))
+    await waiting.reached.wait()
+    assert (await cancel_source(world.ports, source, wait_s=0)).outcome is Outcome.DROPPED
+    waiting.over.set()
+    result = await running
+    assert isinstance(result, Receipt)
+    assert result.status is RunStatus.FAILED
+    assert len(await world.store.runs(source.id, limit=9)) == 1
+    assert (await cancel_source(world.ports, source)).outcome is Outcome.NOTHING
 
 
 async def test_a_run_whose_process_is_gone_is_closed_as_lost(world: World) -> None:

@@ -27,6 +27,7 @@ from rowen.errors import Conflict, EmbedderUnavailable
 from rowen.managing import sources
 from rowen.ports.dispatcher import INGEST, RETRY, Done, Later, Ticket
 from rowen.service import serve as orchestrate
+from rowen.service.cancelling import cancel_source
 from rowen.service.worker import SYNC, Worker, sync_payload, work
 from rowen.sinks.announcer import Announcer
 from tests.support.fakes import FakeClock, FakeEmbedder
@@ -175,6 +176,25 @@ async def test_a_ticket_of_a_run_that_is_over_costs_nothing(tmp_path: Path, site
             assert await _handled(ports, Ticket(id=1, task=INGEST, payload=one)) == Done()
         assert await world.store.shares(receipt.run_id) == []
         assert await _handled(ports, Ticket(id=2, task=SYNC, payload=sync_payload(source.id + 1))) == Done()
+
+
+async def test_a_ticket_is_not_run_after_its_request_was_cancelled(tmp_path: Path, site: Site) -> None:
+    async with a_world(tmp_path, site) as world:
+        source = await world.add()
+        ports = as_process(world, "worker")
+        now = ports.clock.now()
+        await world.store.request_sync(source.id, only=None, reason="push", now=now)
+        waiting = await orchestrate._waiting(world.store, [source], now, 3600)
+        await orchestrate._hand_out(ports.dispatcher(), waiting)
+        (payload,) = await ports.dispatcher().outstanding(SYNC)
+        assert (await cancel_source(ports, source)).dropped == 1
+        ticket = Ticket(id=1, task=SYNC, payload=payload)
+        assert await _handled(ports, ticket) == Done()
+        assert await world.store.runs(source.id, limit=9) == []
+        # A request that comes later is carried out.
+        await world.store.request_sync(source.id, only=None, reason="push", now=now)
+        assert await _handled(ports, ticket) == Done()
+        assert len(await world.store.runs(source.id, limit=9)) == 1
 
 
 async def test_a_source_whose_runs_kill_their_workers_is_not_run_again_for_a_while(

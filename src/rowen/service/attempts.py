@@ -19,12 +19,17 @@ from rowen.engine.intake import OnEvent, unheard
 from rowen.engine.leases import OnWait, reloaded
 from rowen.engine.ports import Ports
 from rowen.engine.run import Receipt, sync
+from rowen.engine.tasks import forget_cancel, is_cancelled, request_cancel
 from rowen.errors import TransientError
 from rowen.ports.clock import Clock
 from rowen.ports.store.notes import Notes, Pause
 from rowen.ports.store.sources import Sources
+from rowen.service.feed_wait import sleep_or
 
 RETRY_BASE_S = 5.0
+LOOK_S = 0.2
+NEXT_ATTEMPT = "next_attempt:"
+"""Begins the names of the notes about sources that wait between two attempts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +107,50 @@ async def run_source(
         if not transient or attempt >= ATTEMPTS:
             await raising.after_source(ports, before, receipt)
             return receipt
-        await ports.clock.sleep(RETRY_BASE_S * 2 ** (attempt - 1))
+        if not await _waited(ports, source, receipt.run_id, RETRY_BASE_S * 2 ** (attempt - 1)):
+            await raising.after_source(ports, before, receipt)
+            return receipt
         attempt += 1
         source = await reloaded(ports.store, source)
+
+
+async def _waited(ports: Ports, source: Source, run_id: int, wait_s: float) -> bool:
+    """Wait before the next attempt; False when it was cancelled meanwhile, here or by another process."""
+    store, name = ports.store, f"{NEXT_ATTEMPT}{source.id}"
+    until = ports.clock.now() + timedelta(seconds=wait_s)
+    await store.save_note(name, {"after_run": run_id, "until": until.isoformat()})
+    try:
+        with ports.cancels.watched(run_id) as cancelled:
+            await sleep_or(cancelled, ports.clock, wait_s)
+    finally:
+        # invariant: first this note, then the look at the other. A request that was made while this note was
+        # there is seen.
+        await store.save_note(name, None)
+    if not await is_cancelled(store, run_id):
+        return True
+    await forget_cancel(store, run_id)
+    return False
+
+
+async def cancel_next_attempt(ports: Ports, source: Source, *, wait_s: float) -> bool:
+    """Cancel the attempt that a source waits for between two runs; False when it waits for none.
+
+    A wait of this process ends at once, one of another process at its end.
+    """
+    store, name = ports.store, f"{NEXT_ATTEMPT}{source.id}"
+    note = await store.note(name)
+    # The note of a process that died stays; it says until when it counts.
+    if note is None or datetime.fromisoformat(note["until"]) < ports.clock.now():
+        return False
+    await request_cancel(store, ports.cancels, note["after_run"])
+    if await store.note(name) is None:
+        # Too late: the run that begins now may not have seen it.
+        await forget_cancel(store, note["after_run"])
+        return False
+    deadline = ports.clock.monotonic() + wait_s
+    while await is_cancelled(store, note["after_run"]) and ports.clock.monotonic() < deadline:
+        await ports.clock.sleep(LOOK_S)
+    return True
 
 
 async def _pause_of(ports: Ports, source: Source) -> NotRun | None:

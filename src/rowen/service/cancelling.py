@@ -1,4 +1,5 @@
-"""Cancel what a source is doing: its run, wherever it is under way, and the syncs that wait for their turn.
+"""Cancel what a source is doing: its run, wherever it is under way, the next attempt after one that failed,
+and the syncs that wait for their turn.
 
 A cancelled run writes down how far it came, readers keep what they see, and what it stored is not asked for
 again. Asking twice does what asking once does.
@@ -15,9 +16,9 @@ from rowen.core.source import Source
 from rowen.engine.leases import acquire, holder
 from rowen.engine.ports import Ports
 from rowen.engine.tasks import forget_cancel, request_cancel
+from rowen.service.attempts import LOOK_S, cancel_next_attempt
 from rowen.service.sync_queue import SyncQueue
 
-LOOK_S = 0.2
 WAIT_S = 20.0
 """A run of another process looks at its heartbeat, which is every 15 seconds."""
 
@@ -52,6 +53,8 @@ async def cancel_source(
     request = await ports.store.sync_request(source.id)
     if request is not None:
         await ports.store.finish_request(request)
+        dropped = max(dropped, 1)
+    if await cancel_next_attempt(ports, source, wait_s=wait_s):
         dropped = max(dropped, 1)
     newest = await ports.store.runs(source.id, limit=1)
     if newest and newest[0].status is RunStatus.RUNNING:

@@ -124,7 +124,7 @@ async def _round(
     skipped = {source.id for source, _ in waiting if source.upstream in pauses}
     waiting = [one for one in waiting if one[0].id not in skipped]
     if waiting and await workers(ports):
-        await _hand_out(ports.dispatcher(), [source for source, _ in waiting])
+        await _hand_out(ports.dispatcher(), waiting)
         return [], skipped | {source.id for source, _ in waiting}
     return waiting, skipped
 
@@ -168,10 +168,14 @@ async def _waiting(
     return requested + [(source, None) for source in scheduled if source.id not in first]
 
 
-async def _hand_out(dispatcher: Dispatcher, sources: Sequence[Source]) -> None:
+async def _hand_out(dispatcher: Dispatcher, waiting: Waiting) -> None:
     """A ticket for each of these sources that has none."""
     out = {payload["source"] for payload in await dispatcher.outstanding(SYNC)}
-    payloads = [sync_payload(source.id) for source in sources if source.id not in out]
+    payloads = [
+        sync_payload(source.id, requested=request is not None)
+        for source, request in waiting
+        if source.id not in out
+    ]
     if payloads:
         await dispatcher.submit(SYNC, payloads)
 

@@ -36,8 +36,8 @@ REST_S = 3600.0
 """How long a source is not run after `LOST_RUNS` runs in a row ended with their worker's process."""
 
 
-def sync_payload(source_id: int) -> dict[str, Any]:
-    return {"source": source_id}
+def sync_payload(source_id: int, *, requested: bool = False) -> dict[str, Any]:
+    return {"source": source_id, "requested": requested}
 
 
 async def work(ports: Ports, *, concurrency: int, stop: asyncio.Event) -> None:
@@ -138,6 +138,9 @@ class Worker:
             _log.warning("source_not_run source=%s reason=%r", source.label, "its last runs were lost")
             return Done()
         request = await ports.store.sync_request(source.id)
+        if request is None and ticket.payload.get("requested"):
+            # Cancelled, or carried out by another process, after the ticket was handed out.
+            return Done()
         try:
             async with upstream_lease(ports, source.host):
                 full, only = bool(request and request.full), request.only if request else None

@@ -127,7 +127,7 @@ JOIN contents c ON c.id = d.content_id
 WHERE r.source_id = :source AND left(r.reference, 500) >= left(:after, 500) AND r.reference > :after
 ORDER BY left(r.reference, 500), r.reference LIMIT :limit;
 
--- name: request_find
+-- name: request_to_join
 -- The waiting request; no other process joins it meanwhile.
 SELECT source_id, number, "only", "full", reason, requested_at FROM sync_requests WHERE source_id = :source FOR UPDATE;
 

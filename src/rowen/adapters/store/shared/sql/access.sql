@@ -36,6 +36,10 @@ DELETE FROM sync_requests WHERE source_id = :source AND number = :number AND req
 -- The waiting request.
 SELECT source_id, number, "only", "full", reason, requested_at FROM sync_requests WHERE source_id = :source;
 
+-- name: request_to_join
+-- The waiting request, before another joins it.
+SELECT source_id, number, "only", "full", reason, requested_at FROM sync_requests WHERE source_id = :source;
+
 -- name: request_insert
 -- The first request for a source.
 INSERT INTO sync_requests (source_id, number, "only", "full", reason, requested_at)

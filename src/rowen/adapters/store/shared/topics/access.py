@@ -94,7 +94,7 @@ class Access(Topic):
 def _request_sync(
     db: Transaction, source_id: int, only: Sequence[str] | None, reason: str, now: datetime, full: bool
 ) -> SyncRequest:
-    waiting = db.one(SyncRequest, "request_find", source=source_id)
+    waiting = db.one(SyncRequest, "request_to_join", source=source_id)
     if waiting is not None:
         only, full = joined(waiting.only, only), full or waiting.full
     wanted = maybe_json(None if only is None else list(only))
