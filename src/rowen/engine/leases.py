@@ -123,7 +123,8 @@ async def refuse_if_running(ports: LeasePorts, source: Source) -> None:
 def _being_synced(source: Source, owner: str) -> Conflict:
     return Conflict(
         f"source `{source.label}`: being synced by {process_words(owner)}",
-        hint="wait for it to end; if that machine is gone, its lease ends within a minute",
+        hint=f"wait for it to end, or `rowen cancel {source.label}`; if that machine is gone, its lease ends "
+        "within a minute",
         owner=owner,
     )
 

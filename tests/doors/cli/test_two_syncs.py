@@ -150,6 +150,7 @@ def test_two_terminals(rowen: Rowen, site: Site, other: Site) -> None:
         err = same.communicate(timeout=PATIENCE_S)[1]
         assert same.returncode == 2
         assert f"source `orchard`: being synced by process {first.pid} on " in err
+        assert "`rowen cancel orchard`" in err
         second, third = start("barn"), start("barn")
         assert second.stderr is not None
         assert third.stderr is not None

@@ -183,8 +183,8 @@ class SqliteDatabase(Database[SqliteTransaction]):
         # A part that is missing can wait until the store may be written.
         if version < latest or (migrate and not self.read_only and _missing(db, latest)):
             if self.read_only:
-                fact = f"read-only, and its schema is {version}, which this Rowen would upgrade to {latest}"
-                raise self._problem(StoreReadOnly, fact, "run `rowen db upgrade` where it can be written")
+                fact = f"opened to read only, and its schema is {version}: this Rowen needs {latest}"
+                raise self._problem(StoreReadOnly, fact, "run `rowen db upgrade`, where it can be written")
             _migrate(db, latest)
 
     def _check_ours(self, db: apsw.Connection) -> None:
