@@ -44,8 +44,8 @@ _LINE = re.compile(
 )
 _FENCE = re.compile(r"\n(?=[ \t`~])[ \t]*(?P<fence>`{3,}|~{3,})(?P<info>[^\n]*)")
 _MARKS = re.compile(
-    r"\{(?:#(?P<anchor>[^\s{}]+)(?: \.(?P<kind>[a-z]+)(?: name=(?P<name>[^\s{}]+))?)?"
-    r"|\.(?P<of_kind>[a-z]+) name=(?P<called>[^\s{}]+))\}$"
+    r"\{(?:#(?P<anchor>[^\s{}]+)(?: \.(?P<kind>[a-z]+)(?: name=(?P<name>[^{}]+))?)?"
+    r"|\.(?P<of_kind>[a-z]+) name=(?P<called>[^{}]+))\}$"
 )
 _CLOSING_MARKS = re.compile(r"(?:^|[ \t]+)#+[ \t]*$")
 # A setext heading is a paragraph of one line; these begin something else.

@@ -17,7 +17,7 @@ _BLANK_IN_CODE = re.compile(r"\n[ \t]+(?=\n)")
 _INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]")
 _NO_BREAK_SPACE = re.compile(r"\u00a0|(?<!\\)&#160;")
 _EMPTY_LINK = re.compile(r"(?<![!\\\]])\[ *\]\([^()\s]*\)")
-_BLANK_RUN = re.compile(r"\n{3,}")
+_BLANK_RUN = re.compile(r"\n\n\n+")
 
 
 def _without_trailing_spaces(prose: str) -> str:

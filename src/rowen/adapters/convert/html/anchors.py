@@ -9,7 +9,7 @@ import re
 
 from turbohtml import Element, Text
 
-from rowen.adapters.convert.html.sections import BOXES, usable
+from rowen.adapters.convert.html.sections import BOXES, fragment
 from rowen.core.split import address_mark
 
 # Characters for private use stand for the mark until the page is Markdown.
@@ -33,8 +33,8 @@ def mark_anchors(content: Element) -> None:
     """Works in place, when headings and definitions have their anchors."""
     linked = {(link.attr("href") or "")[1:] for link in content.select("a[href^='#']")}
     for element in content.select(_IDS)[:MAX_ANCHORS]:
-        name = element.attr("id") or element.attr("name") or ""
-        if not usable(name) or name.lower() in BOXES or (_BY_MACHINE.fullmatch(name) and name not in linked):
+        name = fragment(element.attr("id") or element.attr("name") or "")
+        if not name or name.lower() in BOXES or (_BY_MACHINE.fullmatch(name) and name not in linked):
             continue
         if element.closest(_ELSEWHERE) is not None:
             continue

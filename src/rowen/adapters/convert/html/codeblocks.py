@@ -37,6 +37,10 @@ def reshape_code(content: Element, blocks: list[Element]) -> None:
         if pre.parent is None or pre.has_class("lineno") or pre.has_class("linenos"):
             continue
         pre.remove(_NUMBERS)
+        label = pre.previous_sibling
+        if isinstance(label, Element) and label.tag == "span" and label.has_class("lang"):
+            # VitePress writes the language above the block.
+            label.decompose()
         _set_language(pre)
         if pre.select_one(_LINE_BLOCKS) is not None:
             _end_lines(pre)

@@ -36,6 +36,7 @@ _CLASSES = frozenset((
     # permalinks beside headings
     "headerlink", "hash-link", "header-anchor", "heading-anchor", "anchor-link", "anchorjs-link", "permalink",
     "headeranchor-link", "heading-link", "anchor__link", "sl-anchor-link", "viewcode-link", "viewcode-back",
+    "tsd-anchor-icon", "heading-permalink",
     # where am I
     "breadcrumb", "breadcrumbs", "theme-doc-breadcrumbs", "wy-breadcrumbs", "bd-breadcrumbs", "md-path",
     "skip-link", "skip-to-content", "md-skip", "skiplink", "screen-reader-text", "sr-only", "visually-hidden",
@@ -43,7 +44,12 @@ _CLASSES = frozenset((
     "toc", "table-of-contents", "tableofcontents", "page-toc", "pagetoc", "md-sidebar", "md-toc", "bd-toc",
     "theme-doc-toc-mobile", "theme-doc-toc-desktop", "tocsidebar", "toc-drawer", "on-this-page", "bd-sidebar",
     "bd-sidebar-secondary", "sphinxsidebar", "sidebar-nav", "site-sidebar", "docs-sidebar", "sidebar-menu",
-    "VPDocAside", "VPLocalNav",
+    "VPDocAside", "VPLocalNav", "col-sidebar", "col-menu", "reference-toc", "in-this-article", "document-toc",
+    "topNav", "subNav", "bottomNav", "skipNav", "top-nav", "sub-nav", "skip-nav", "navpath",
+    # which version, which language
+    "rst-versions", "version-switcher", "version-switcher__container", "version_switcher", "version-select",
+    "version-selector", "md-version", "version-dropdown", "version_switcher_placeholder",
+    "language_switcher_placeholder", "language-menu", "language-switcher",
     # previous and next
     "pagination", "pagination-nav", "prev-next", "prev-next-area", "prev-next-footer", "rst-footer-buttons",
     "page-nav", "pager", "doc-pagination", "related-pages", "md-footer", "VPDocFooter", "bottom-of-page",
@@ -55,6 +61,8 @@ _CLASSES = frozenset((
     "md-feedback", "was-this-helpful", "share-buttons", "social-share",
     # beside code
     "copybtn", "copybutton", "copy-button", "copy-btn", "code-copy", "clipboard-copy", "md-clipboard",
+    "example-header", "code-block-language", "code-lang", "code-language", "language-name", "highlight-lang",
+    "code-block-lang",
     # cookie bars and other notices of the site
     "cookie-bar", "cookie-banner", "cookie-consent", "cookie-notice", "cookiebar", "cookieconsent",
     "cc-window", "cc-banner", "consent-banner", "gdpr-banner", "announcement-bar", "md-announce", "md-banner",

@@ -21,6 +21,7 @@ _KINDS = {
     "cmdoption": "option", "envvar": "variable", "envar": "variable", "glossary": "term", "describe": "term",
     "varname": "setting", "structfield": "field", "literal": "value", "command": "command", "type": "type",
     "classname": "class", "function": "function", "option": "option", "symbol": "symbol", "filename": "file",
+    "parameter": "parameter",
 }  # fmt: skip
 _INDEX = ".index, .indexdiv, .indextable, .genindextable"
 _NAMES_OF_OPTIONS = ("-", "/")

@@ -58,9 +58,9 @@ def convert_html(text: str, url: str) -> Converted:
     page_title = _words(document.select_one("title"))
     metadata = _metadata(document)
 
-    heading, markdown = _render(main_content(document), base, page_title)
+    heading, markdown = _render(main_content(document), base, page_title, text)
     if not markdown:
-        heading, markdown = _render(least_pruned(parse(text, positions=False)), base, page_title)
+        heading, markdown = _render(least_pruned(parse(text, positions=False)), base, page_title, text)
     title = heading or page_title or url
     if not heading and (markdown or page_title):
         # The title is part of what the page says: it must be found, and its change is a change.
@@ -75,14 +75,14 @@ def convert_html(text: str, url: str) -> Converted:
     )
 
 
-def _render(content: Element | None, base: str, page_title: str) -> tuple[str, str]:
+def _render(content: Element | None, base: str, page_title: str, page: str) -> tuple[str, str]:
     """(the first h1, the Markdown) of a content."""
     if content is None:
         return "", ""
     _promote_title(content, page_title)
-    heading = reshape(content)
+    heading = reshape(content, page)
     content.resolve_links(base)
-    markdown = with_anchors(with_ends(tidy(content.to_markdown(_OPTIONS))))
+    markdown = with_ends(with_anchors(tidy(content.to_markdown(_OPTIONS))))
     if "@" in markdown:
         # A password in a link must not be stored.
         markdown = _CREDENTIALS.sub(r"\1", markdown)

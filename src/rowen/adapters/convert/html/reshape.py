@@ -14,7 +14,8 @@ from rowen.adapters.convert.html.anchors import mark_anchors
 from rowen.adapters.convert.html.codeblocks import reshape_code
 from rowen.adapters.convert.html.definitions import reshape_definitions
 from rowen.adapters.convert.html.entries import reshape_entries
-from rowen.adapters.convert.html.sections import BOXES, Place, usable
+from rowen.adapters.convert.html.members import mark_members
+from rowen.adapters.convert.html.sections import BOXES, Definition, Place, usable
 from rowen.adapters.convert.html.tables import reshape_tables
 
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
@@ -27,12 +28,13 @@ _NOTES = frozenset(("note", "tip", "warning", "caution", "important", "sidebar")
 _MAX_TITLE_OF_A_NOTE = 60
 
 
-def reshape(content: Element) -> str:
-    """Works in place; answers with the words of the first h1, or nothing."""
-    title = ""
+def reshape(content: Element, page: str) -> str:
+    """Works in place; answers with the words of the first h1, or nothing. `page` is its source."""
+    title, after_title = "", False
     found: dict[str, list[Element]] = {tag: [] for tag in _OTHERS}
     lists: list[tuple[Element, Place]] = []
     place = Place(1)
+    marked = mark_members(content, page)
     for element in list(content.iter_elements((*_HEADINGS, *_OTHERS, "dl"))):
         if element.tag == "dl":
             lists.append((element, place))
@@ -41,14 +43,21 @@ def reshape(content: Element) -> str:
             if element.tag != "table" or not reshape_entries(element, place):
                 found[element.tag].append(element)
             continue
+        if element in marked.members:
+            place, after_title = marked.members[element], False
+            continue
         if _is_title_of_a_note(element):
             element.wrap_children(Element("strong"))
             element.tag = "p"
             continue
-        words = _reshape_heading(element)
+        if title and after_title and " ".join(element.text.split()).rstrip("¶# ") == title:
+            # The title once more: every path below would have it twice.
+            element.replace_with(Element("a", {"id": _anchor(element) or ""}))
+            continue
+        words = _reshape_heading(element, marked.definition if element == marked.title else None)
         place = Place(int(element.tag[1])) if words else place
-        if words and not title and element.tag == "h1":
-            title = words
+        after_title = bool(words) and not title and element.tag == "h1"
+        title = words if after_title else title
     reshape_code(content, found["pre"])
     reshape_tables(found["table"])
     reshape_definitions(lists)
@@ -84,7 +93,7 @@ def _is_title_of_a_note(heading: Element) -> bool:
     )
 
 
-def _reshape_heading(heading: Element) -> str:
+def _reshape_heading(heading: Element, definition: Definition | None) -> str:
     anchor = _anchor(heading)
     for link in heading.select("a"):
         if _PERMALINK.fullmatch(link.text.strip()):
@@ -94,8 +103,12 @@ def _reshape_heading(heading: Element) -> str:
     words = " ".join(heading.text.split())
     if not words:
         heading.decompose()
-    elif anchor is not None and usable(anchor):
-        heading.append(Text(f" {{#{anchor}}}"))
+    else:
+        anchor = anchor if anchor is not None and usable(anchor) else ""
+        if definition is not None:
+            heading.append(Text(definition._replace(anchor=anchor).marks()))
+        elif anchor:
+            heading.append(Text(f" {{#{anchor}}}"))
     return words
 
 

@@ -8,13 +8,20 @@ from __future__ import annotations
 
 import re
 from typing import NamedTuple
+from urllib.parse import quote
 
 from turbohtml import Element, Text
 
 MAX_LEVEL = 6
-BOXES = frozenset(("content", "main", "body", "page", "wrapper", "root", "app", "container", "document"))
+BOXES = frozenset(
+    ("content", "main", "body", "page", "wrapper", "root", "app", "container", "document", "main-content")
+)
 """Ids of boxes that hold a whole page."""
 _USABLE = re.compile(r"[^\s{}<>]{1,200}")
+_NAME = re.compile(r"[^\s{}<>]+(?: [^\s{}<>]+){0,9}")
+# What an address cannot have in it, and what Markdown would write in another way.
+_PLAIN = re.compile(r"[\w.:()/,+-]{1,200}")
+_ENCODED = re.compile(r"[\s{}<>\[\]*\\`~|&\"]")
 _KIND = re.compile(r"[a-z]{1,20}")
 _TITLE_CHARS = 120
 _CALLED = frozenset(("function", "method", "classmethod", "staticmethod", "macro", "constructor"))
@@ -39,8 +46,10 @@ class Definition(NamedTuple):
 
     def marks(self) -> str:
         kind = self.kind if _KIND.fullmatch(self.kind) else "term"
-        named = f" name={self.name}" if self.name != self.anchor and _USABLE.fullmatch(self.name) else ""
-        return f" {{#{self.anchor} .{kind}{named}}}" if self.anchor else f" {{.{kind}{named}}}"
+        named = f" name={self.name}" if self.name != self.anchor and _NAME.fullmatch(self.name) else ""
+        if self.anchor:
+            return f" {{#{self.anchor} .{kind}{named}}}"
+        return f" {{.{kind}{named}}}" if named else ""
 
 
 class Place(NamedTuple):
@@ -67,6 +76,14 @@ class Place(NamedTuple):
 
 def usable(anchor_or_name: str) -> bool:
     return _USABLE.fullmatch(anchor_or_name) is not None
+
+
+def fragment(identifier: str) -> str:
+    """An id as it stands in an address: `%3Cinit%3E(int)`; empty when it cannot be written as a mark."""
+    if _PLAIN.fullmatch(identifier):
+        return identifier
+    written = _ENCODED.sub(lambda found: quote(found[0]), identifier)
+    return written if usable(written) else ""
 
 
 def signature_of(element: Element) -> str:

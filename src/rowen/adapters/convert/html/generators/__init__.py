@@ -1,0 +1,1 @@
+"""Pages of documentation generators: which names they define, and where."""
