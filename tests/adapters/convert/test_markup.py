@@ -153,3 +153,32 @@ def test_no_markup_makes_a_converter_fail(text: str) -> None:
         assert "".join(markdown[s.start : s.end] for s in split(markdown)) == (
             markdown if markdown.strip() else ""
         )
+
+
+def test_a_grid_table_of_rst_becomes_a_table_unless_cells_span_others() -> None:
+    plain = """T
+=
+
++------+-----------+
+| Name | What      |
++======+===========+
+| jar  | glass,    |
+|      | ``x|y``   |
++------+-----------+
+| can  | :ref:`the |
+|      | tin <t>`  |
++------+-----------+
+"""
+    spans = "T\n=\n\n+---+---+\n| a | b |\n+---+---+\n| c     |\n+---+---+\n"
+    headless = "T\n=\n\n+---+---+\n| a | b |\n+---+---+\n"
+    url = "https://docs.example/a.rst"
+    assert convert_rst(plain, url).text == (
+        "# T\n\n| Name | What |\n| --- | --- |\n| jar | glass, `x\\|y` |\n| can | the tin |\n"
+    )
+    assert convert_rst(headless, url).text == "# T\n\n|  |  |\n| --- | --- |\n| a | b |\n"
+    assert "```\n+---+---+\n| a | b |" in convert_rst(spans, url).text
+
+
+def test_a_role_broken_over_two_lines_of_a_definition_is_read() -> None:
+    text = "T\n=\n\njar\n   Glass, see :ref:`the long\n   name <lids>` for more.\n"
+    assert "see the long name for more." in convert_rst(text, "https://docs.example/a.rst").text

@@ -1,8 +1,9 @@
 """reStructuredText to Markdown, at the level of lines and blocks; `rst_inline` does what is inside a line.
 
 Not a parser of the standard: headings, literal blocks, directives, targets and field lists are understood,
-lists and quotes stay as they are written, grid and simple tables stay text. What a directive would generate
-(a table of contents, the members of a module) is not there to be read and is left out.
+lists and quotes stay as they are written, simple tables and grids with spans stay text.
+What a directive would generate (a table of contents, the members of a module) is not there to be read and is
+left out.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import re
 from collections.abc import Callable
 
 from rowen.adapters.convert.markup.rst_inline import Inline
+from rowen.adapters.convert.markup.rst_tables import grid_rows
 from rowen.adapters.convert.pieces import (
     dedent,
     fenced_lines,
@@ -160,7 +162,7 @@ class _Reader:
             return end
         if _TABLE_LINE.match(line):
             end = _end_of_table(lines, at)
-            out += _indented(_fenced(dedent(lines[at:end]), ""), indent)
+            out += _indented(self._drawn_table(dedent(lines[at:end])), indent)
             return end
         if _UNDERLINE.match(line) and len(line.rstrip()) >= _MIN_UNDERLINE:
             out += ["", "---", ""]  # a transition
@@ -186,7 +188,11 @@ class _Reader:
         is_list = _BULLET.match(lines[at]) is not None
         while end < len(lines) and lines[end].strip():
             own = len(lines[end]) - len(lines[end].lstrip())
-            if _EXPLICIT.match(lines[end].lstrip()) or (own != indent and not is_list and end > at + 1):
+            if _EXPLICIT.match(lines[end].lstrip()):
+                break
+            # A role that is open goes on, on whatever line: `:ref:` in the text of a definition.
+            is_open = lines[end - 1].count("`") % 2 == 1
+            if own != indent and not is_list and end > at + 1 and not is_open:
                 break
             if lines[end - 1].rstrip().endswith("::") and own > indent:
                 break
@@ -296,6 +302,12 @@ class _Reader:
             label, argument = "", "" if name in ("only", "container", "ifconfig") else argument
         inner = self._blocks([argument, *([""] if not argument else []), *body])
         return [*([f"**{label}**", ""] if label else []), *inner, ""]
+
+    def _drawn_table(self, lines: list[str]) -> list[str]:
+        rows = grid_rows(lines) if lines[0].startswith("+") else None
+        if rows is None:
+            return _fenced(lines, "")
+        return ["", *table([[self._inline.to_markdown(cell) for cell in row] for row in rows]).split("\n")]
 
     def _table(self, name: str, caption: str, body: list[str], has_head: bool, header: str) -> list[str]:
         inline: Callable[[str], str] = self._inline.to_markdown
