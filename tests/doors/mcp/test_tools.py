@@ -435,7 +435,7 @@ async def test_a_refresh_that_fails_says_why(world: World) -> None:
     world.site.everything_answers(500)
     result = await call(world, "refresh_source", source="orchard")
     assert result.is_error
-    assert "`orchard`: failed, generation 1" in said(result)
+    assert "`orchard`: failed: 4 items failed, generation 1" in said(result)
     assert "500" in said(result)
     assert result.structured_content["status"] == "failed"
 
