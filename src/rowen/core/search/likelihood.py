@@ -2,8 +2,8 @@
 
 The ranking orders what was found, and its best is the best however bad it is. Here the order stays, and each
 hit gets the share of questions for which such a hit was the judged answer. The weights were fitted by
-`benchmarks/judge.py --fit` on the judged questions about two manuals, on 750 names and questions more about one
-of them, and on questions about other things.
+`benchmarks/judge.py --fit` on the judged questions about two manuals, on 750 names and questions more about
+one of them, and on questions about other things.
 """
 
 from __future__ import annotations
