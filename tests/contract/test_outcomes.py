@@ -102,7 +102,7 @@ ROWS = [
     Row(
         "failed",
         lambda site: site.everything_answers(500),
-        words="failed",
+        words=r"failed: \d+ items failed",
         state=Status.ERROR,
         failures=2,
         error="500",

@@ -7,6 +7,7 @@ raised, whoever asked for the run. Sinks are the caller's.
 from __future__ import annotations
 
 from collections.abc import Coroutine, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Protocol
@@ -118,14 +119,17 @@ async def _waited(ports: Ports, source: Source, run_id: int, wait_s: float) -> b
     """Wait before the next attempt; False when it was cancelled meanwhile, here or by another process."""
     store, name = ports.store, f"{NEXT_ATTEMPT}{source.id}"
     until = ports.clock.now() + timedelta(seconds=wait_s)
-    await store.save_note(name, {"after_run": run_id, "until": until.isoformat()})
+    # A store that is busy costs others the chance to cancel this wait, not the source its next attempt.
+    with suppress(TransientError):
+        await store.save_note(name, {"after_run": run_id, "until": until.isoformat()})
     try:
         with ports.cancels.watched(run_id) as cancelled:
             await sleep_or(cancelled, ports.clock, wait_s)
     finally:
         # invariant: first this note, then the look at the other. A request that was made while this note was
         # there is seen.
-        await store.save_note(name, None)
+        with suppress(TransientError):
+            await store.save_note(name, None)
     if not await is_cancelled(store, run_id):
         return True
     await forget_cancel(store, run_id)

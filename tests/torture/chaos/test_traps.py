@@ -186,6 +186,8 @@ async def test_a_site_that_closes_or_moves_is_kept_and_said(tmp_path: Path, tall
         honest = dict(world.site.pages)
         world.site.set("/robots.txt", "User-agent: *\nDisallow: /\n", content_type="text/plain")
         tally.add("faults", "a site that closes itself by robots.txt")
+        # That there is no robots.txt is believed for a day.
+        world.clock.advance(86_460)
         receipt = await world.sync()
         tally.honest(not receipt.good, when=f"{receipt.status} for a closed site: {receipt.error}")
         assert "robots.txt" in str(receipt.error)
