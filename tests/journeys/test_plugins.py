@@ -109,6 +109,8 @@ def test_the_examples_work_when_they_are_installed(environment: Path, server: st
         assert done.returncode == 0, f"{arguments}: {done.stdout}\n{done.stderr}"
         return done.stdout
 
+    assert "Settings of kind `rss`" in rowen("add", "--help")
+    rowen("add", f"{server}/feed.xml", "--kind", "rss", "--name", "blog")
     report = json.loads(rowen("doctor", "--json"))
     found = {(plugin["group"], plugin["name"]): plugin["ok"] for plugin in report["plugins"]}
     assert found == {
@@ -120,9 +122,6 @@ def test_the_examples_work_when_they_are_installed(environment: Path, server: st
         ("rowen.converters", "application/x-subrip"): True,
         ("rowen.converters", "text/vtt"): True,
     }
-    assert "Settings of kind `rss`" in rowen("add", "--help")
-
-    rowen("add", f"{server}/feed.xml", "--kind", "rss", "--name", "blog")
     synced = json.loads(rowen("sync", "blog", "--json"))
     assert (synced["created"], synced["embeddings_computed"]) == (1, 1)
     (hit,) = json.loads(rowen("search", "ripe pears", "--kind", "rss", "--json"))["hits"]

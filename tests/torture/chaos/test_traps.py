@@ -129,6 +129,8 @@ async def test_robots_txt_that_fails_means_not_now(tmp_path: Path, tally: Tally,
         assert (await world.sync()).good
         world.site.set("/robots.txt", "", status=status)
         tally.add("faults", "robots.txt that fails")
+        # That there is no robots.txt is believed for a day.
+        world.clock.advance(86_460)
         receipt = await world.sync()
         tally.honest(not receipt.good, when=f"{receipt.status} with robots.txt answering {status}")
         await kept(world, tally, when=f"after {status} for robots.txt")

@@ -205,11 +205,11 @@ class Month:
 
     def note_limits(self) -> None:
         """A client limits us once; we note when, and it answers again from then on."""
-        for board in self.boards.values():
+        for name, board in self.boards.items():
             if board.quirks.rate_limit_at and any(one.status == 429 for one in board.asked[-8:]):
                 at = next(moment for moment, status in reversed(board.times) if status == 429)
                 wait_s = float(board.quirks.retry_after or PAUSE_S)
-                self.limits.append((board._host, at, at + timedelta(seconds=wait_s)))
+                self.limits.append((name, at, at + timedelta(seconds=wait_s)))
                 board.quirks.rate_limit_at = 0
 
     async def run(self) -> None:
@@ -324,15 +324,16 @@ async def _no_two_runs_at_once(month: Month, found: dict[str, Source]) -> None:
 
 def _pauses_are_honoured(month: Month) -> None:
     assert len(month.limits) == 4
-    asked = [(board._host, at) for board in month.boards.values() for at, _ in board.times]
+    # Each board has a port of its own, and with it is a client of its own.
+    asked = [(name, at) for name, board in month.boards.items() for at, _ in board.times]
     for client, begin, until in month.limits:
-        during = [at for host, at in asked if host == client and begin < at < until]
+        during = [at for name, at in asked if name == client and begin < at < until]
         assert during == [], (client, begin, until)
-        after = min(at for host, at in asked if host == client and at >= until)
+        after = min(at for name, at in asked if name == client and at >= until)
         if until - begin > timedelta(hours=EVERY_H * 1.1):
             # Everything of this client has been due for a while.
             assert after - until <= timedelta(minutes=1)
-        others = [at for host, at in asked if host != client and begin < at < begin + timedelta(hours=6)]
+        others = [at for name, at in asked if name != client and begin < at < begin + timedelta(hours=6)]
         assert others, "the other client goes on"
 
 
