@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from types import SimpleNamespace
 
 import pytest
@@ -39,3 +40,11 @@ def test_what_is_missing_other_or_untrue_is_a_problem_of_its_own_kind() -> None:
     assert found["verdicts"] == {"lost": 1, "mixed": 2, "wrongly deleted": 1, "falsely reported": 1}
     with pytest.raises(AssertionError, match="lost: b now"):
         tally.verify()
+
+
+def test_the_page_shows_a_whole_run_in_which_nothing_was_wrong() -> None:
+    page = PAGE.read_text("utf-8")
+    assert "**0 lost, 0 mixed, 0 wrongly deleted, 0 falsely reported**" in page
+    kills = re.search(r"\| kills \| ([\d,]+) \|", page)
+    assert kills is not None
+    assert int(kills[1].replace(",", "")) >= 300
