@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import codecs
 import zlib
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from xml.parsers import expat
@@ -90,7 +91,7 @@ def _unpacked(body: bytes, name: str) -> Iterator[bytes]:
         rest = memoryview((decoder.unused_data + bytes(rest)).lstrip(b"\0"))
 
 
-class _Found:
+class _Found(ABC):
     """Addresses, as far as they count."""
 
     def __init__(self, name: str, base: str | None, max_urls: int) -> None:
@@ -101,11 +102,11 @@ class _Found:
         self._children: dict[str, None] = {}
         self._left_out = 0
 
-    def feed(self, piece: bytes) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def feed(self, piece: bytes) -> None: ...
 
-    def close(self) -> Sitemap:
-        raise NotImplementedError
+    @abstractmethod
+    def close(self) -> Sitemap: ...
 
     def cut_off(self) -> Sitemap:
         """The file is longer than is read of one."""
