@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -144,6 +145,35 @@ async def test_a_source_that_waits_between_two_attempts_makes_no_other(world: Wo
     assert (run.id, run.status) == (begun.run_id, RunStatus.FAILED)
     assert await world.store.sync_requests() == []
     assert await world.store.notes_like(CANCEL) == await world.store.notes_like(NEXT_ATTEMPT) == {}
+
+
+class SlowLook:
+    """A busy store: a look at the wait between two attempts takes a while, one at its cancelling longer."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    async def note(self, name: str) -> Any:
+        turns = {NEXT_ATTEMPT: 10, CANCEL: 50}
+        for _ in range(next((turns[begin] for begin in turns if name.startswith(begin)), 0)):
+            await self._store.note("something else")
+        return await self._store.note(name)
+
+
+async def test_a_wait_that_is_cancelled_on_a_busy_store_makes_no_other_attempt(world: World) -> None:
+    source = await world.add()
+    world.site.set("/", html("Home", "x"), status=503)
+    waiting = Held()
+    ports = replace(world.ports, clock=waiting, store=cast("Store", SlowLook(world.store)))
+    async with SyncQueue(ports) as queue:
+        await queue.begin(source)
+        await waiting.reached.wait()
+        assert (await cancel_source(ports, source, queue=queue)).outcome is Outcome.DROPPED
+        await until(lambda: not queue._all_jobs())
+    assert len(await world.store.runs(source.id, limit=9)) == 1
 
 
 async def test_a_wait_of_another_process_ends_without_an_attempt(world: World) -> None:

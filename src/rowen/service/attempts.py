@@ -20,7 +20,7 @@ from rowen.engine.intake import OnEvent, unheard
 from rowen.engine.leases import OnWait, reloaded
 from rowen.engine.ports import Ports
 from rowen.engine.run import Receipt, sync
-from rowen.engine.tasks import forget_cancel, is_cancelled, request_cancel
+from rowen.engine.tasks import CANCEL, forget_cancel, is_cancelled
 from rowen.errors import TransientError
 from rowen.ports.clock import Clock
 from rowen.ports.store.notes import Notes, Pause
@@ -146,11 +146,14 @@ async def cancel_next_attempt(ports: Ports, source: Source, *, wait_s: float) ->
     # The note of a process that died stays; it says until when it counts.
     if note is None or datetime.fromisoformat(note["until"]) < ports.clock.now():
         return False
-    await request_cancel(store, ports.cancels, note["after_run"])
+    await store.save_note(f"{CANCEL}{note['after_run']}", True)
     if await store.note(name) is None:
         # Too late: the run that begins now may not have seen it.
         await forget_cancel(store, note["after_run"])
         return False
+    # invariant: the wait of this process is told after that look. Told before, it takes its own note back,
+    # and the look reads that as too late.
+    ports.cancels.request(note["after_run"])
     deadline = ports.clock.monotonic() + wait_s
     while await is_cancelled(store, note["after_run"]) and ports.clock.monotonic() < deadline:
         await ports.clock.sleep(LOOK_S)
