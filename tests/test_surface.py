@@ -43,7 +43,7 @@ sources_of_sink stop_reason switch take_in whole words
 EVERYWHERE = {"--db", "--json", "-v", "--verbose", "--no-color"}
 
 OPTIONS = {
-    "add": {"LOCATION", "--name", "--kind", "--version", "--set", "--from", "--check"},
+    "add": {"LOCATION", "--name", "--kind", "--version", "--set", "--from", "--check", "--sync"},
     "apply": {"FILE", "--prune", "--dry-run"},
     "plan": {"NAME"},
     "sync": {"NAMES", "--full-sync", "--force", "--progress"},

@@ -28,7 +28,7 @@ async def find(store: Sources, name: str) -> Source:
     known = [source.label for source in sources]
     hint = did_you_mean(name, known, otherwise="list them with `rowen status`")
     if not sources:
-        hint = "add one with `rowen add https://docs.example.org/ --name docs`"
+        hint = "add one with `rowen add docs.example.org`"
     raise NotFound(f"source `{name}`: no such source", hint=hint, name=name)
 
 

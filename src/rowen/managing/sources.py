@@ -1,12 +1,13 @@
 """Adding sources and removing them.
 
-Adding sends a request first: a stored source has answered.
+Adding sends a request first: a stored source has answered. What a person left out of a location and its name
+is guessed for doors that ask for it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rowen.core import params as parameters
@@ -15,7 +16,8 @@ from rowen.engine import confine
 from rowen.engine.kind import Kind
 from rowen.engine.leases import run_lease
 from rowen.engine.ports import Ports
-from rowen.errors import UserError
+from rowen.errors import BadLocation, Conflict, UserError
+from rowen.managing import guess as guessing
 from rowen.offers import companies
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -33,30 +35,100 @@ async def add(
     ports: Ports,
     location: str,
     *,
-    name: str,
+    name: str | None,
     kind: str | None = None,
     version: str = "",
     settings: Mapping[str, str] | None = None,
     check: bool = True,
     origin: str | None = None,
+    guess: bool = False,
 ) -> Added:
     """Find out what is there and store it; without `check`, no request is sent.
 
-    `origin` says who adds it when that is not the operator of this machine (`core.source.API`): such a
-    source reaches nothing private, now or later.
+    With `guess`, an address may lack its scheme and a source its name: the first findings say what was made
+    of it. `origin` says who adds it when that is not the operator of this machine (`core.source.API`): such
+    a source reaches nothing private, now or later.
     """
     asking = ports
     if origin is not None:
         confine.check_variables(ports, settings or {})
         confine.check_ca_file(ports, (settings or {}).get("ca_file"))
         asking = confine.limited(ports)
-    new, findings = await describe(
-        asking, location, name=name, kind=kind, version=version, settings=settings or {}, check=check
-    )
+    given = Given(name=name, kind=kind, version=version, settings=settings or {}, check=check)
+    new, findings = await (_guessed if guess else _as_given)(asking, location, given)
     if origin is not None:
         new = replace(new, metadata={ADDED_BY: origin})
     source = await ports.store.add_source(new, now=ports.clock.now())
     return Added(source=source, findings=findings)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Given:
+    """What a caller said about a source beside its location."""
+
+    name: str | None
+    kind: str | None
+    version: str
+    settings: Mapping[str, str]
+    check: bool
+
+
+async def _as_given(ports: Ports, location: str, given: Given) -> tuple[NewSource, tuple[str, ...]]:
+    if given.name is None:
+        raise UserError("a source needs a name")
+    return await describe(
+        ports,
+        location,
+        name=given.name,
+        kind=given.kind,
+        version=given.version,
+        settings=given.settings,
+        check=given.check,
+    )
+
+
+async def _guessed(ports: Ports, location: str, given: Given) -> tuple[NewSource, tuple[str, ...]]:
+    """The source that a person means by half an address or without a name."""
+    path = ports.folders.locate(location)
+    meant = guessing.complete(location, exists=path is not None, kind=given.kind)
+    said = [meant.said] if meant.said else []
+    every = await ports.store.sources()
+    if given.name is None:
+        name = guessing.name_of(path or meant.locations[0])
+        taken = {source.name for source in every if source.version == given.version}
+        given = replace(given, name=guessing.unused(name, taken))
+        also = f"; `{name}` is another source" if given.name != name else ""
+        said.append(f"named `{given.name}`{also}: `--name` chooses another")
+        new, findings = await _first_that_answers(ports, meant.locations, given)
+        _refuse_twin(new, every)
+    else:
+        new, findings = await _first_that_answers(ports, meant.locations, given)
+    return new, (*said, *findings)
+
+
+async def _first_that_answers(
+    ports: Ports, locations: Sequence[str], given: Given
+) -> tuple[NewSource, tuple[str, ...]]:
+    first: BadLocation | None = None
+    for location in locations:
+        try:
+            return await _as_given(ports, location, given)
+        except BadLocation as exc:
+            first = first or exc
+    raise first or AssertionError("there is a location")
+
+
+def _refuse_twin(new: NewSource, every: Sequence[Source]) -> None:
+    """Without a name, the same address again is a mistake more often than a second source."""
+    for source in every:
+        if (source.kind, source.location, source.version) == (new.kind, new.location, new.version) and dict(
+            source.params
+        ) == dict(new.params):
+            raise Conflict(
+                f"source `{source.label}`: has this location already",
+                hint=f"`rowen sync {source.label}` brings it up to date; `--name` adds it a second time",
+                name=source.name,
+            )
 
 
 async def describe(

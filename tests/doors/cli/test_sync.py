@@ -58,7 +58,7 @@ def test_a_wrong_call_ends_with_2_and_a_hint(rowen: Rowen, site: Site) -> None:
         (["add", site.url, "--name", "x", "--set", "max_depth"], "expected `key=value`"),
         (["add", site.url, "--name", "x", "--set", "max_dept=3"], "did you mean `max_depth`?"),
         (["add", site.url, "--name", "x", "--kind", "webb"], "did you mean `web`?"),
-        (["add", site.url], "missing option '--name'"),
+        (["add"], "missing argument 'LOCATION'"),
         (["sync", "nobody"], "source `nobody`: no such source"),
         (["sync"], "no source to sync"),
         (["search", "x", "--mode", "psychic"], "psychic"),

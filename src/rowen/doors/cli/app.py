@@ -101,7 +101,7 @@ class LazyGroup(click.Group):
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Start with `rowen demo`, or `rowen add https://docs.example.org/ --name docs` and `rowen sync`.",
+    epilog="Start with `rowen demo`, or `rowen add docs.example.org --sync` and `rowen search`.",
 )
 @click.version_option(__version__, "--version", "-V", message="rowen %(version)s")
 def cli() -> None:

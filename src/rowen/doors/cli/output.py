@@ -31,6 +31,11 @@ class Output:
         self.json = False
         self.no_color = False
 
+    @property
+    def asks(self) -> bool:
+        """Is a person there to answer a question?"""
+        return not self.json and sys.stdin.isatty() and sys.stderr.isatty()
+
     @cached_property
     def console(self) -> Console:
         return self._open(stderr=False)

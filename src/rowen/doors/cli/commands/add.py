@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,6 +13,7 @@ from rowen.doors.cli.output import Output, clean
 from rowen.errors import UserError
 
 if TYPE_CHECKING:
+    from rowen.core.source import Source
     from rowen.engine.ports import Ports
     from rowen.managing.add_many.add import Listed
     from rowen.managing.sources import Added
@@ -28,7 +30,7 @@ class AddCommand(click.Command):
 
 @rowen_command("add", cls=AddCommand)
 @click.argument("location", required=False)
-@click.option("--name", help="The name of the source.")
+@click.option("--name", help="The name of the source; guessed from LOCATION if omitted.")
 @click.option("--kind", help="The kind of source; detected if omitted.")
 @click.option("--version", "version", default="", help="The version that it documents.")
 @click.option(
@@ -40,6 +42,12 @@ class AddCommand(click.Command):
     default=None,
     help="Ask the server now; by default yes, and no with --from.",
 )
+@click.option(
+    "--sync/--no-sync",
+    "sync_now",
+    default=None,
+    help="Sync it at once; by default a terminal is asked.",
+)
 def command(
     call: Call,
     location: str | None,
@@ -49,24 +57,25 @@ def command(
     settings: tuple[str, ...],
     listed: str | None,
     check: bool | None,
-) -> None:
-    """Add the source at LOCATION, for example `https://docs.example.org/`, or all portals of a list.
+    sync_now: bool | None,
+) -> int:
+    """Add the source at LOCATION, for example `docs.example.org` or `./notes`, or all portals of a list.
 
-    The address may be private, because you typed it. Links and redirects to other private addresses are
-    not followed.
+    LOCATION is a site, a folder, a file or a repository; `https` is guessed where it is omitted. An address
+    may be private, because you typed it. Links and redirects to other private addresses are not followed.
     """
     from rowen.doors.cli import session
 
     if listed is not None:
-        if location or name or kind or version or settings:
+        if location or name or kind or version or settings or sync_now is not None:
             raise UserError("--from: the file has the locations, names and settings; omit the others")
         _add_listed(call, listed, check=bool(check))
-        return
-    if location is None or name is None:
-        raise _missing("location" if location is None else "name")
-    given = _pairs(settings)
+        return 0
+    if location is None:
+        raise _missing()
+    given = pairs(settings)
 
-    async def work(ports: Ports) -> None:
+    async def work(ports: Ports) -> Source:
         added = await perform(
             ports,
             call.out,
@@ -76,10 +85,39 @@ def command(
             version=version,
             settings=given,
             check=check is not False,
+            guess=True,
         )
-        call.out.note(f"next: rowen sync {added.source.label}")
+        return added.source
 
-    session.run(call, work, creates=True)
+    # The store is closed while the question waits for its answer.
+    return _first_sync(call, session.run(call, work, creates=True), wanted=sync_now)
+
+
+def _first_sync(call: Call, source: Source, *, wanted: bool | None) -> int:
+    label = source.label
+    if wanted is None and call.out.asks:
+        wanted = click.confirm(f"sync {label} now?", default=True, err=True)
+    if not wanted:
+        call.out.note(f"next: rowen sync {label}")
+        return 0
+    from rowen.doors.cli import session
+    from rowen.doors.cli.commands import sync
+    from rowen.doors.cli.progress import choose
+
+    def work(ports: Ports) -> Coroutine[Any, Any, int]:
+        return sync.perform_all(
+            ports,
+            call.out,
+            [source],
+            full=False,
+            progress=lambda: choose("auto", call.out),
+            verbose=call.verbose,
+        )
+
+    code = session.run(call, work, interrupted=sync.INTERRUPTED)
+    if code == 0:
+        call.out.note(f'next: rowen search --source {label} "what you want to know"')
+    return code
 
 
 async def perform(ports: Ports, out: Output, location: str, **options: Any) -> Added:
@@ -100,12 +138,10 @@ async def perform(ports: Ports, out: Output, location: str, **options: Any) -> A
     return added
 
 
-def _missing(name: str) -> click.MissingParameter:
+def _missing() -> click.MissingParameter:
     """The message of click; click itself cannot require what `--from` replaces."""
     context = click.get_current_context()
-    return click.MissingParameter(
-        ctx=context, param=next(param for param in context.command.params if param.name == name)
-    )
+    return click.MissingParameter(ctx=context, param_hint="'LOCATION'", param_type="argument")
 
 
 def _add_listed(call: Call, file: str, *, check: bool) -> None:
@@ -154,7 +190,7 @@ def _show(out: Output, result: Listed) -> None:
     )
 
 
-def _pairs(settings: tuple[str, ...]) -> dict[str, str]:
+def pairs(settings: tuple[str, ...]) -> dict[str, str]:
     pairs: dict[str, str] = {}
     for setting in settings:
         key, equals, value = setting.partition("=")

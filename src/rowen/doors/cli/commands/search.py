@@ -133,9 +133,7 @@ async def _nothing(store: Store, out: Output, query: str, *, narrowed: bool) -> 
     every: list[Any] = await store.sources()
     out.line(f"nothing found for `{clean(query)}`")
     if not every:
-        out.note(
-            "hint: nothing is indexed yet: `rowen add https://docs.example.org/ --name docs`, `rowen sync`"
-        )
+        out.note("hint: nothing is indexed yet: `rowen add docs.example.org --sync`")
     elif not any(source.active_generation for source in every):
         out.note("hint: no source was synced yet: run `rowen sync`")
     elif narrowed:

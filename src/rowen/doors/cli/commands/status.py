@@ -29,7 +29,7 @@ async def command(call: Call) -> None:
         return
     if not found:
         out.line(f"no sources yet in `{store}`")
-        out.note("hint: add one with `rowen add https://docs.example.org/ --name docs`, or see `rowen demo`")
+        out.note("hint: add one with `rowen add docs.example.org`, or see `rowen demo`")
         return
     from rich.text import Text
 

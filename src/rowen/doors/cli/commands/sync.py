@@ -44,9 +44,7 @@ async def command(call: Call, names: tuple[str, ...], full_sync: bool, force: bo
 
     found = await find_all(call.ports.store, names)
     if not found:
-        raise UserError(
-            "no source to sync", hint="add one with `rowen add https://docs.example.org/ --name docs`"
-        )
+        raise UserError("no source to sync", hint="add one with `rowen add docs.example.org`")
     # A terminal shows one bar at a time.
     together = len(found) > 1 and call.ports.max_parallel_runs > 1 and not call.out.json
     return await perform_all(
