@@ -39,6 +39,10 @@ class Quirks:
     rows_max: int = 1000
     """`ckan.search.rows_max`: no page is larger, whatever was asked for."""
     ignores_changes_filter: bool = False
+    misses_changes: bool = False
+    """Takes the filter by date and answers that nothing changed, whatever did."""
+    index_dates: bool = False
+    """The search index writes dates as Solr does, records as Python does."""
     rejects_changes_filter: int = 0
     """With this status; 200 for `success: false`."""
     ignores_id_filter: bool = False
@@ -235,6 +239,8 @@ class CkanServer(Site):
                     cut = bisect.bisect_right if match["open"] == "{" else bisect.bisect_left
                     found = found[cut(found, low) :]
             elif match["field"] == "metadata_modified" and not self.quirks.ignores_changes_filter:
+                if self.quirks.misses_changes:
+                    return []
                 moment = datetime.fromisoformat(low)
                 assert high == "*"
                 found = [one for one in found if modified_at(self._rows[one]) >= moment]
@@ -246,11 +252,14 @@ class CkanServer(Site):
             return sorted(found, key=lambda one: (hash_of(one), one))
         if order.startswith("id asc"):
             return found
-        return sorted(found, key=lambda one: (modified_at(self._rows[one]), one))
+        newest_first = order == "metadata_modified desc"
+        return sorted(found, key=lambda one: (modified_at(self._rows[one]), one), reverse=newest_first)
 
     def _row(self, reference: str, only: str) -> bytes:
         if only:
             row = self._rows[reference]
+            if self.quirks.index_dates:
+                row = {**row, "metadata_modified": f"{str(row['metadata_modified'])[:-3]}Z"}
             return orjson.dumps({key: row.get(key) for key in only.split(",")})
         if reference not in self._json:
             self._json[reference] = orjson.dumps(self._rows[reference])

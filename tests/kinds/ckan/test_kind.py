@@ -374,6 +374,115 @@ async def test_a_failed_dataset_is_asked_for_again_because_the_watermark_stays(t
         assert await world.found("words") == ["/dataset/dataset-3", "/dataset/dataset-4"]
 
 
+# what changed, by a portal that is not to be believed
+
+
+def odd_moments(number: int) -> list[dict[str, Any]]:
+    """Datasets with dates that need all six digits."""
+    begin = datetime(2023, 1, 1, 10, 0, 0, 821_474, tzinfo=UTC)
+    return [a_dataset(n, metadata_modified=stamp(begin + timedelta(seconds=n))) for n in range(number)]
+
+
+async def test_after_a_week_an_unchanged_portal_costs_its_listing_pages_and_nothing_else(
+    tmp_path: Path,
+) -> None:
+    async with a_portal(tmp_path, odd_moments(800)) as (world, portal):
+        portal.quirks.index_dates = True
+        portal.quirks.rows_max = 100
+        await world.sync("data")
+        world.clock.advance(8 * 86_400)
+        receipt = await world.sync("data")
+        assert (receipt.status, receipt.counters.changed) == (RunStatus.COMPLETED, 0)
+        # What changed: one page. All ids: eight.
+        assert (portal.count("package_search"), portal.count()) == (9, 9)
+        portal.edit("id-000007", modified=datetime(2020, 1, 1, 0, 0, 0, 5, tzinfo=UTC), title="Another")
+        world.clock.advance(8 * 86_400)
+        assert (await world.sync("data")).counters.updated == 1
+        assert portal.count("package_show") == 1
+
+
+async def test_datasets_that_all_have_another_date_are_read_by_pages_and_not_one_by_one(
+    tmp_path: Path,
+) -> None:
+    async with a_portal(tmp_path, datasets(800)) as (world, portal):
+        await world.sync("data")
+        for number in range(800):
+            portal.edit(f"id-{number:06}", modified=datetime(2020, 1, 1, tzinfo=UTC))
+        portal.remove("id-000799")
+        world.clock.advance(8 * 86_400)
+        receipt = await world.sync("data")
+        assert (receipt.counters.unchanged, receipt.counters.deleted) == (799, 1)
+        assert (portal.count("package_search"), portal.count("package_show")) == (3, 1)
+
+
+async def test_a_filter_that_names_no_changes_is_found_out_and_not_asked_again(tmp_path: Path) -> None:
+    async with a_portal(tmp_path, datasets(250)) as (world, portal):
+        portal.quirks.misses_changes = True
+        portal.quirks.rows_max = 100
+        await world.sync("data")
+        world.clock.advance(86_400)
+        portal.edit("id-000020", modified=world.clock.now(), notes="New words.")
+        world.clock.advance(3_600)
+        receipt = await world.sync("data")
+        assert (receipt.mode, receipt.status) == (Mode.FULL, RunStatus.COMPLETED)
+        assert receipt.counters.updated == 1
+        assert receipt.counters.ignored["changes_filter"] == 1
+        assert "did not name `id-000020`, which changed" in (receipt.hint or "")
+        # The question, the newest, the question again, three pages of ids, one dataset.
+        assert portal.count() == 7
+        portal.edit("id-000030", modified=world.clock.now(), notes="New words.")
+        world.clock.advance(3_600)
+        receipt = await world.sync("data")
+        assert (receipt.mode, receipt.counters.updated) == (Mode.FULL, 1)
+        assert not [asked for asked in portal.asked if "metadata_modified:" in asked.params.get("fq", "")]
+        assert (portal.count("package_search"), portal.count("package_show")) == (3, 1)
+
+
+async def test_a_filter_is_asked_again_after_a_month_of_distrust(tmp_path: Path) -> None:
+    async with a_portal(tmp_path, datasets(50)) as (world, portal):
+        portal.quirks.misses_changes = True
+        await world.sync("data")
+        world.clock.advance(2 * 86_400)
+        portal.edit("id-000020", modified=world.clock.now() - timedelta(hours=1), notes="New words.")
+        await world.sync("data")
+        portal.quirks.misses_changes = False
+        world.clock.advance(31 * 86_400)
+        assert (await world.sync("data")).mode is Mode.INCREMENTAL
+        world.clock.advance(3_600)
+        assert ((await world.sync("data")).mode, portal.count()) == (Mode.INCREMENTAL, 1)
+
+
+async def test_a_number_of_datasets_that_changes_do_not_explain_has_all_ids_listed(tmp_path: Path) -> None:
+    async with a_portal(tmp_path, datasets(60)) as (world, portal):
+        await world.sync("data")
+        world.clock.advance(2 * 86_400)
+        portal.put(a_dataset(500))
+        portal.remove("id-000005")
+        portal.remove("id-000006")
+        portal.put(a_dataset(501, metadata_modified=stamp(world.clock.now())))
+        receipt = await world.sync("data")
+        assert (receipt.mode, receipt.status) == (Mode.FULL, RunStatus.COMPLETED)
+        assert (receipt.counters.created, receipt.counters.deleted) == (2, 2)
+        assert await visible(world) == set(portal.ids())
+
+
+async def test_what_changes_between_two_questions_is_no_reason_for_distrust(tmp_path: Path) -> None:
+    async with a_portal(tmp_path, datasets(60)) as (world, portal):
+        await world.sync("data")
+        world.clock.advance(2 * 86_400)
+
+        def meanwhile(search: int) -> None:
+            if search == 2:
+                portal.edit("id-000020", modified=world.clock.now(), notes="New words.")
+
+        portal.before_search = meanwhile
+        receipt = await world.sync("data")
+        assert (receipt.mode, receipt.counters.updated, receipt.hint) == (Mode.INCREMENTAL, 0, None)
+        portal.before_search = None
+        world.clock.advance(3_600)
+        assert (await world.sync("data")).counters.updated == 1
+
+
 # what is gone
 
 

@@ -65,6 +65,8 @@ class Receiver:
         """An item with the known validator is not looked into."""
         self._leftovers: Mapping[str, Known] = {}
         self.taken: set[str] = set()
+        self.unknown = 0
+        """Of these, how many readers did not see before."""
         self.failures: dict[str, datetime | None] = {}
         """Ids of what failed, with the time of its last change where that is known."""
         self.watched: Collection[str] = ()
@@ -92,6 +94,7 @@ class Receiver:
         if not page:
             return
         await self._intake.look_up(list(page))
+        self.unknown += sum(one not in self._intake.known for one in page)
         if self._details:
             self._leftovers = await self._ports.store.leftovers(self._intake.run.source_id, list(page))
         waiting = [one for one in page.values() if not await self._is_known(one)]

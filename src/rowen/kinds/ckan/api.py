@@ -170,7 +170,7 @@ class DatasetPages:
         if where := " AND ".join(one for one in filters if one):
             params["fq"] = where
         if self._ids_only:
-            params["fl"] = "id,metadata_modified"
+            params["fl"] = ckan.ID_AND_DATE
         while True:
             try:
                 page = await self._api.search(rows=self._size.current, **params)

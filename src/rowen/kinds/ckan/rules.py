@@ -17,9 +17,12 @@ from rowen.errors import PermanentError, ServerFailed, Unparseable
 from rowen.kinds.api import dataset
 from rowen.kinds.api.items import Reading
 from rowen.kinds.api.presets.preset import read_json
+from rowen.kinds.ckan import dates
 
 ORDER = "id asc"
 """The one key of a dataset that does not change while its pages are read."""
+NEWEST_FIRST = "metadata_modified desc"
+ID_AND_DATE = "id,metadata_modified"
 NOT_THERE = frozenset({404, 410})
 NOT_ALLOWED = frozenset({401, 403})
 
@@ -146,12 +149,7 @@ def validator_of(row: Any) -> str:
 
 
 def modified_at(row: Any) -> datetime | None:
-    try:
-        moment = datetime.fromisoformat(validator_of(row))
-    except ValueError:
-        return None
-    # CKAN's times are UTC and do not say so.
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    return dates.moment_of(validator_of(row))
 
 
 def dataset_of(row: Any, *, portal: str, language: str, template: str) -> Reading:
