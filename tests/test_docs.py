@@ -38,6 +38,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         monkeypatch.setenv(name, f"value-of-{name.lower()}")
     monkeypatch.setenv("CHAT_HOOK", "https://chat.example.org/hook")
     monkeypatch.setenv("ROWEN_DB", f"sqlite:///{tmp_path / 'rowen.db'}")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("ROWEN_FETCH_RETRY_BASE_S", "0")
     monkeypatch.setenv("PATH", os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])))
     monkeypatch.chdir(tmp_path)

@@ -50,11 +50,14 @@ OPTIONS = {
     "cancel": {"NAME"},
     "serve": {"--once", "--standby", "--listen", "--log"},
     "worker": {"--concurrency"},
+    "list": {"NAME", "--limit"},
     "status": set(),
     "pause": {"NAME"},
     "resume": {"NAME"},
     "remove": {"NAME", "-y", "--yes"},
     "search": {"QUERY", "--source", "--kind", "--where", "--limit", "--mode"},
+    "show": {"DOCUMENT", "--raw"},
+    "open": {"HIT"},
     "diff": {"NAME", "--from", "--to"},
     "mcp": {"--read-only"},
     "companies": {"QUERY", "--source", "--min-open", "--limit"},
@@ -72,6 +75,7 @@ OPTIONS = {
     "config": set(),
     "token": set(),
     "db": set(),
+    "completion": {"SHELL", "--install"},
     "demo": set(),
 }
 

@@ -241,6 +241,13 @@ def default_store_path() -> Path:
     return Path(platformdirs.user_data_dir("rowen")) / "rowen.db"
 
 
+def state_folder() -> Path:
+    """Where this user's last search is remembered."""
+    import platformdirs
+
+    return Path(platformdirs.user_state_dir("rowen"))
+
+
 def _from_file(env: Mapping[str, str]) -> dict[str, tuple[Any, str]]:
     named = env.get("ROWEN_CONFIG")
     if named is None:

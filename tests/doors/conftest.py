@@ -55,9 +55,12 @@ def loaded_once(folder: Path) -> Any:
 
 
 @pytest.fixture
-def rowen(db: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Rowen:
+def rowen(
+    db: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Rowen:
     """Call the command line in this process; it converts there too, and the model is loaded once for all."""
     monkeypatch.setenv("ROWEN_DB", db)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("ROWEN_FETCH_RETRY_BASE_S", "0")
     monkeypatch.setattr(pool, "PoolConverter", lambda **_: InThisProcess())
     monkeypatch.setattr(static, "_Loaded", SimpleNamespace(from_folder=loaded_once))

@@ -32,6 +32,7 @@ CHANGES_TOLD = 50
 HEADINGS_TOLD = 8
 PAGE = 1000
 MAX_TAILS = 32
+_MARK = re.compile(re.escape(address_mark("NAME")).replace("NAME", '[^"]*'))
 _LIKE_A_CURSOR = re.compile(r"[0-9]*\.[0-9.]*")
 
 
@@ -147,6 +148,23 @@ def excerpt(document: Document, *, section: str = "", chars: int) -> Excerpt:
         before=_outline(sections[:low]),
         after=_outline(sections[high + 1 :]),
     )
+
+
+def from_section(document: Document, section: str) -> str:
+    """The text of a section and of everything below it, by its number, anchor or heading."""
+    text = document.text or ""
+    sections = split(text)
+    first = _section(sections, section, document)
+    path = sections[first].heading_path
+    last = first
+    while last + 1 < len(sections) and sections[last + 1].heading_path[: len(path)] == path:
+        last += 1
+    return text[sections[first].start : sections[last].end]
+
+
+def without_marks(text: str) -> str:
+    """The text as people read it: without the marks of places that links may lead to."""
+    return _MARK.sub("", text)
 
 
 def has_section(document: Document, anchor: str) -> bool:

@@ -25,6 +25,7 @@ COMMANDS: dict[str, dict[str, str]] = {
         "cancel": "Cancel the run of a source.",
         "serve": "Sync every source when it is due, until stopped.",
         "worker": "Do the work that `rowen serve` hands out, on any machine.",
+        "list": "List the sources, or the documents of one.",
         "status": "Show the sources and their state.",
         "pause": "Stop `rowen serve` from syncing a source.",
         "resume": "Let `rowen serve` sync a source again.",
@@ -32,6 +33,8 @@ COMMANDS: dict[str, dict[str, str]] = {
     },
     "Reading": {
         "search": "Search the visible documents.",
+        "show": "Show a document, or one section of it.",
+        "open": "Open a hit of the last search in the browser.",
         "diff": "Show what changed between two generations.",
         "mcp": "Serve assistants over MCP on standard input and output.",
         "companies": "Show companies that have job listings.",
@@ -55,6 +58,7 @@ COMMANDS: dict[str, dict[str, str]] = {
         "config": "Show the configuration and where each value came from.",
         "token": "Create, list and remove tokens for the API.",
         "db": "Upgrade, downgrade, copy, check or rescue the store.",
+        "completion": "Print or install the completion script of a shell.",
         "demo": "Sync a small bundled site twice, search it, show the diff.",
     },
 }

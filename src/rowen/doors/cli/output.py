@@ -25,6 +25,8 @@ PIPE_WIDTH = 10_000
 # Pages are written by strangers: their titles must not move the cursor or recolour the terminal.
 _CONTROLS = dict.fromkeys([*range(32), *range(127, 160), *range(0x202A, 0x202F), *range(0x2066, 0x206A)], " ")
 
+_BUT_LINES = {code: blank for code, blank in _CONTROLS.items() if chr(code) not in "\t\n"}
+
 
 class Output:
     def __init__(self) -> None:
@@ -60,6 +62,22 @@ class Output:
             self.console.print(*parts)
         for line in captured.get().splitlines():
             write_line(sys.stdout, line.rstrip())
+
+    def page(self, part: RenderableType) -> None:
+        """A long result for people: a terminal that it does not fit on is given it in the user's pager."""
+        if self.json:
+            return
+        if not self.console.is_terminal:
+            self.print(part)
+            return
+        with self.console.capture() as captured:
+            self.console.print(part)
+        text = captured.get()
+        if text.count("\n") < self.console.height:
+            self.console.file.write(text)
+            self.console.file.flush()
+        else:
+            click.echo_via_pager(text.rstrip("\n"), color=not self.no_color)
 
     def result(self, value: Mapping[str, Any], text: str) -> None:
         """The result of a command: JSON for programs, a line for people."""
@@ -136,6 +154,11 @@ class Output:
 def clean(text: str) -> str:
     """Text from outside, made harmless for a terminal and kept on one line."""
     return text.translate(_CONTROLS)
+
+
+def clean_text(text: str) -> str:
+    """Several lines from outside, made harmless for a terminal."""
+    return text.translate(_BUT_LINES)
 
 
 def dumps(value: Mapping[str, Any], *, ascii_only: bool = False) -> str:

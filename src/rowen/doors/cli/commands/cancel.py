@@ -5,10 +5,11 @@ from __future__ import annotations
 import click
 
 from rowen.doors.cli.call import Call, store_command
+from rowen.doors.cli.names import source_names
 
 
 @store_command("cancel")
-@click.argument("name")
+@click.argument("name", shell_complete=source_names)
 async def command(call: Call, name: str) -> None:
     """End the run of source NAME, in whichever process it is, and drop its sync request.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rowen.doors.cli.call import Call, store_command
+from rowen.doors.cli.names import source_names
 from rowen.doors.cli.output import Output, clean
 from rowen.doors.words import CHANGES
 
@@ -19,7 +20,7 @@ COLOURS = {"+": "green", "~": "yellow", "-": "red"}
 
 
 @store_command("diff")
-@click.argument("name")
+@click.argument("name", shell_complete=source_names)
 @click.option("--from", "from_generation", type=click.IntRange(0), metavar="G", help="The older generation.")
 @click.option("--to", "to_generation", type=click.IntRange(0), metavar="G", help="The newer generation.")
 async def command(call: Call, name: str, from_generation: int | None, to_generation: int | None) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rowen.doors.cli.call import Call, store_command
+from rowen.doors.cli.names import source_names
 from rowen.doors.words import count
 from rowen.errors import UserError
 
@@ -25,7 +26,7 @@ def _check(*, wanted: str, out: str, **_: object) -> None:
 
 
 @store_command("export", interrupted="interrupted: no file was written", check=_check)
-@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.argument("names", nargs=-1, shell_complete=source_names, metavar="[NAME]...")
 @click.option(
     "--format",
     "wanted",

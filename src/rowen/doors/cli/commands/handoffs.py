@@ -6,13 +6,14 @@ import click
 
 from rowen.core.handoff import Handoff, HandoffStatus, Reason
 from rowen.doors.cli.call import Call, store_command
+from rowen.doors.cli.names import source_names
 from rowen.doors.cli.output import clean
 
 COLOURS = {"completed": "green", "failed": "red", "running": "cyan", "queued": "yellow"}
 
 
 @store_command("handoffs")
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=source_names)
 @click.option("--status", type=click.Choice([*COLOURS]), help="Only in this state.")
 @click.option(
     "--reason",

@@ -5,10 +5,11 @@ from __future__ import annotations
 import click
 
 from rowen.doors.cli.call import Call, store_command
+from rowen.doors.cli.names import source_names
 
 
 @store_command("pause")
-@click.argument("name")
+@click.argument("name", shell_complete=source_names)
 async def command(call: Call, name: str) -> None:
     """Stop `rowen serve` from syncing source NAME until `rowen resume`; `rowen sync NAME` still works."""
     source = await call.source(name)
@@ -17,7 +18,7 @@ async def command(call: Call, name: str) -> None:
 
 
 @store_command("resume")
-@click.argument("name")
+@click.argument("name", shell_complete=source_names)
 async def resume(call: Call, name: str) -> None:
     """Let `rowen serve` sync source NAME again after a pause, or after a fatal error that you fixed."""
     from rowen.service import attempts

@@ -7,10 +7,11 @@ from dataclasses import asdict
 import click
 
 from rowen.doors.cli.call import Call, store_command
+from rowen.doors.cli.names import source_names
 
 
 @store_command("plan")
-@click.argument("name")
+@click.argument("name", shell_complete=source_names)
 async def command(call: Call, name: str) -> None:
     """Estimate the texts, calls and cost of embedding source NAME, without syncing it."""
     from rowen.doors.words import count

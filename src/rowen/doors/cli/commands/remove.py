@@ -9,6 +9,7 @@ import click
 
 from rowen.doors.cli.call import Call
 from rowen.doors.cli.call import command as rowen_command
+from rowen.doors.cli.names import source_names
 from rowen.errors import UserError
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @rowen_command("remove")
-@click.argument("name")
+@click.argument("name", shell_complete=source_names)
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 def command(call: Call, name: str, yes: bool) -> None:
     """Delete source NAME: its documents, generations, runs and handoffs."""

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 import click
 
 from rowen.doors.cli.call import Call, store_command
+from rowen.doors.cli.names import source_names
 
 if TYPE_CHECKING:
     from rowen.core.source import Source
 
 
 @store_command("rollback")
-@click.argument("name")
+@click.argument("name", shell_complete=source_names)
 @click.option(
     "--to",
     "to_generation",
@@ -33,7 +34,7 @@ async def command(call: Call, name: str, to_generation: int | None) -> None:
 
 
 @store_command("approve")
-@click.argument("name")
+@click.argument("name", shell_complete=source_names)
 async def approve(call: Call, name: str) -> None:
     """Make the generation of source NAME visible that the deletion guard held."""
     from rowen.reading import history

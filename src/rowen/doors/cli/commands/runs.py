@@ -8,6 +8,7 @@ import click
 
 from rowen.core.rules.left_out import left_out, sentences
 from rowen.doors.cli.call import Call, store_command
+from rowen.doors.cli.names import source_names
 from rowen.doors.cli.output import Output, clean
 from rowen.doors.words import OUTCOMES, ago, count, seconds
 from rowen.errors import NotFound
@@ -23,7 +24,7 @@ EVERY = 1_000_000_000
 
 
 @store_command("runs")
-@click.argument("name")
+@click.argument("name", shell_complete=source_names)
 @click.option("--limit", default=10, show_default=True, type=click.IntRange(1), help="At most this many.")
 @click.option("--items", is_flag=True, help="Every item of the newest run, or of --run, with its reason.")
 @click.option("--run", "run_id", type=int, metavar="ID", help="Only this run.")

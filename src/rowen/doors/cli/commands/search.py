@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rowen.doors.cli import last_search
 from rowen.doors.cli.call import Call, store_command
+from rowen.doors.cli.names import source_names
 from rowen.doors.cli.output import Output, clean
 from rowen.errors import UserError
 
@@ -26,6 +28,7 @@ MAX_TITLE_CHARS = 160
     "--source",
     "sources",
     multiple=True,
+    shell_complete=source_names,
     metavar="NAME",
     help="Only in this source: `name`, `name@3` or `name@3.12`; repeatable.",
 )
@@ -46,7 +49,9 @@ MAX_TITLE_CHARS = 160
 )
 async def command(call: Call, query: str, **options: Any) -> None:
     """Search for QUERY in the visible generation of every source."""
-    await perform(call.ports, call.out, query, **options)
+    from rowen import wiring
+
+    await perform(call.ports, call.out, query, store=wiring.store_name(call.config()), **options)
 
 
 async def perform(
@@ -54,12 +59,14 @@ async def perform(
     out: Output,
     query: str,
     *,
+    store: str | None = None,
     sources: tuple[str, ...] = (),
     kinds: tuple[str, ...] = (),
     where: tuple[str, ...] = (),
     limit: int = 10,
     mode: str = "hybrid",
 ) -> Answer:
+    """With the name of the `store`, the hits are remembered for `rowen show` and `rowen open`."""
     from rowen.core.search.hit import SearchMode
     from rowen.doors import asking
     from rowen.doors.shapes import documents as shapes
@@ -82,6 +89,8 @@ async def perform(
         out.line(f"showing results for {clean(answer.corrected)}")
     if answer.hits and not answer.fits:
         out.line("nothing fits well; nearest:")
+    if store is not None:
+        last_search.remember(store, query, [hit.url for hit in answer.hits])
     for number, hit in enumerate(answer.hits, 1):
         if number > 1:
             out.line("")

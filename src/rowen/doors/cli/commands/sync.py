@@ -9,6 +9,7 @@ import click
 
 from rowen.doors.cli import failure
 from rowen.doors.cli.call import Call, store_command
+from rowen.doors.cli.names import source_names
 from rowen.doors.cli.output import Output
 from rowen.errors import RowenError, UserError
 
@@ -25,7 +26,7 @@ INTERRUPTED = (
 
 
 @store_command("sync", interrupted=INTERRUPTED, creates=True)
-@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.argument("names", nargs=-1, shell_complete=source_names, metavar="[NAME]...")
 @click.option("--full-sync", is_flag=True, help="Fetch every page again, also unchanged ones.")
 @click.option("--force", is_flag=True, help="Also sources whose upstream is paused because it limits us.")
 @click.option(
