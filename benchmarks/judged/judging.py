@@ -13,6 +13,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 from rowen import Answer, AsyncRowen
@@ -58,8 +59,9 @@ class Outcome:
 
 
 def questions(file: Path) -> list[Question]:
+    """Those of a file; `page`, `anchors` and `source` may stand in place of `answers` and `kind`."""
     rows = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
-    return [Question(row["question"], row["kind"], tuple(row["answers"])) for row in rows]
+    return [Question(row["question"], row.get("kind") or row["source"], _answers(row)) for row in rows]
 
 
 def questions_of(name: str) -> list[Question]:
@@ -135,6 +137,12 @@ def fallen(now: Mapping[str, float], before: Mapping[str, float], number: int) -
         for name, value in before.items()
         if now.get(name, 0.0) < value - max(TOLERANCE, may_fall.get(name, one)) - 1e-3
     ]
+
+
+def _answers(row: Mapping[str, Any]) -> tuple[str, ...]:
+    if "answers" in row:
+        return tuple(row["answers"])
+    return tuple(f"{row['page']}#{anchor}" for anchor in row["anchors"]) or (row["page"],)
 
 
 def _rank(one: Outcome) -> float:
