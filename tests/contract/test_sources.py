@@ -9,11 +9,13 @@ import pytest
 
 from rowen.core.document import Outcome, Validators
 from rowen.core.run import Mode, RunItem
+from rowen.core.search.hit import Filters
 from rowen.core.source import FATAL, Status
 from rowen.errors import Conflict
 from rowen.ports.embedder import Model
-from rowen.ports.store.documents import Listing, Refreshed
+from rowen.ports.store.documents import InventoryName, Listing, Refreshed
 from rowen.ports.store.notes import Pause
+from rowen.ports.store.search import SearchRequest
 from rowen.ports.store.store import Store
 from tests.contract.helpers import (
     LATER,
@@ -321,3 +323,35 @@ async def test_a_client_is_left_alone_until_its_pause_is_over(store: Store) -> N
     await store.pause_upstream(pause)
     assert await store.pauses(now=NOW) == {"d.example": pause}
     assert await store.pauses(now=NOW + timedelta(hours=6)) == {}
+
+
+async def test_the_names_of_an_inventory_are_found_where_readers_see_their_page(store: Store) -> None:
+    source = await a_source(store)
+    await a_generation(store, source, {A: '# A\n\n## Graft {#graft}\n\nJoin.\n\n<a id="saw"></a> Saw.\n'})
+    lease = await a_lease(store, source)
+    listing = Listing(url=f"{A}/objects.inv", validators=Validators('"1"'), payload={"names": 4})
+    names = [
+        InventoryName("orchard.graft_all", "function", A, "graft"),
+        InventoryName("saw_off", "function", A, "saw"),
+        InventoryName("whole_page", "module", A, "nowhere"),
+        InventoryName("unseen", "function", B, "unseen"),
+    ]
+    await store.save_inventory(lease, source.id, listing, names)
+    assert await store.listings(source.id) == {listing.url: listing}
+
+    async def places(*words: str) -> list[tuple[str | None, str | None, int]]:
+        request = SearchRequest(terms=(), vector=None, model=None, filters=Filters(), names=words)
+        found = (await store.search_snapshot(request)).places
+        return [(place.symbol, place.anchor, place.position) for place in found]
+
+    assert await places("graftall") == [("orchard.graft_all", "graft", 1)]
+    assert await places("sawoff") == [("saw_off", "saw", 1)]
+    assert await places("wholepage") == [("whole_page", "nowhere", 0)]
+    assert await places("unseen") == []
+    assert set(await store.symbol_words(shortest=6, longest=8)) == {"graftall", "sawoff", "unseen"}
+
+    await store.save_inventory(lease, source.id, listing, names[1:2])
+    assert await places("graftall", "sawoff") == [("saw_off", "saw", 1)]
+    await store.release_lease(lease)
+    await store.remove_source(source.id, now=NOW)
+    assert await store.symbol_words(shortest=6, longest=8) == []

@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from rowen.core.document import Validators
 from rowen.core.feed import Cursor
 from rowen.core.run import Counters
 from rowen.core.safety.access import Scope
 from rowen.core.window import Window
+from rowen.engine.leases import run_lease
 from rowen.managing import sources
 from rowen.offers import companies
+from rowen.ports.store.documents import InventoryName, Listing
 from rowen.ports.store.notes import Pause
 from rowen.reading import history
 from tests.contract.helpers import a_generation, a_run, a_source, an_end
@@ -105,6 +108,10 @@ async def _others(world: World) -> None:
     await store.request_by_delivery("github", "1", docs.id, only=["a", "b"], reason="asked", now=now)
     await store.set_schedule(docs.id, 3600.5)
     await store.set_paused((await world.source("jobs")).id, True)
+    async with run_lease(world.ports, docs) as lease:
+        listing = Listing(url=f"{docs.location}objects.inv", validators=Validators('"1"'), payload={})
+        names = [InventoryName("orchard.graft", "function", f"{docs.location}p1.html", "graft")]
+        await store.save_inventory(lease, docs.id, listing, names)
     (run, *_) = await store.runs(docs.id, limit=1)
     # Workers that did as much as each other: the same row twice.
     for share in (Counters(created=2), Counters(created=2), Counters(created=3)):

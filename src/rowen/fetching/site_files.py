@@ -1,6 +1,6 @@
-"""What a site says about itself: robots.txt of each of its hosts, and its sitemaps.
+"""What a site says about itself: robots.txt of each of its hosts, its sitemaps, and the names it documents.
 
-Both are asked for conditionally and remembered. A file that cannot be had now counts as it was last time; a
+All are asked for conditionally and remembered. A file that cannot be had now counts as it was last time; a
 sitemap that cannot be had also makes the run's list of pages incomplete. A file that is not there is asked
 for again after a day, or by a full sync.
 """
@@ -22,8 +22,8 @@ from rowen.core.rules.left_out import SITEMAP_TOO_LONG, SITEMAP_UNREAD
 from rowen.core.web import urls
 from rowen.engine.intake import Intake
 from rowen.errors import PermanentError, ServerFailed, TransientError, Unfetchable, Unparseable
+from rowen.fetching import inventory, sitemap
 from rowen.fetching import robots as robots_rules
-from rowen.fetching import sitemap
 from rowen.fetching.client import Client
 from rowen.fetching.redirects import follow
 from rowen.fetching.robots import Robots
@@ -226,7 +226,42 @@ class SiteFiles:
         self.complete = False
         self._intake.failed(url, exc)
 
-    # both
+    # the inventory of names
+
+    @property
+    def known_inventory(self) -> str | None:
+        """The address of the inventory, if one was asked for before."""
+        return next((url for url in self.remembered if url.endswith(f"/{inventory.FILE}")), None)
+
+    async def inventory(self, url: str) -> None:
+        """Ask for the names that a site documents; what cannot be had or read leaves them as they were."""
+        if self._is_absent(url) or self.forbid(url):
+            return
+        remembered = self._file(url)
+        try:
+            response = await self._ask(url, first_bytes=inventory.MAX_BYTES)
+            if response.status == 304 and remembered is not None:
+                await self._still_stands(remembered, response)
+                return
+            is_one = response.status == 200 and response.body.startswith(inventory.HEAD)
+            if not is_one and response.status not in {200, *ABSENT}:
+                raise Unfetchable(f"inventory `{url}`: {response.status} from the server", url=url)
+            names = await asyncio.to_thread(inventory.parse, response.body, base=url) if is_one else []
+        except (TransientError, PermanentError) as exc:
+            self._intake.counters.ignored["inventory_unread"] += 1
+            self.hint = "; ".join(filter(None, (self.hint, exc.message)))
+            return
+        if is_one:
+            listing = Listing(url=url, validators=response.validators, payload={"names": len(names)})
+        else:
+            # Sites that answer any address with a page have none either.
+            listing = self._absence(url)
+        if is_one or remembered is None:
+            await self._store.save_inventory(self._intake.lease, self._intake.run.source_id, listing, names)
+        else:
+            await self._remember(url, listing.validators, listing.payload)
+
+    # all of them
 
     async def _ask(self, url: str, *, first_bytes: int | None = None) -> Response:
         """Ask for a file where it stands, or where it redirects to on the same host."""
@@ -253,8 +288,12 @@ class SiteFiles:
 
     async def _remember_absent(self, url: str) -> None:
         """A file that was there may be missing for a moment only: the next run asks once more."""
+        absence = self._absence(url)
+        await self._remember(url, absence.validators, absence.payload)
+
+    def _absence(self, url: str) -> Listing:
         since = None if self._file(url) else self._clock.now().isoformat()
-        await self._remember(url, NO_VALIDATORS, {ABSENT_SINCE: since})
+        return Listing(url=url, validators=NO_VALIDATORS, payload={ABSENT_SINCE: since})
 
     async def _still_stands(self, remembered: Listing, response: Response) -> None:
         """A 304 may bring other validators than those it was asked with."""

@@ -117,6 +117,11 @@ PARTS: tuple[Part, ...] = (
         "id:int source_id:int url:text etag:text last_modified:text payload:json",
         digest_of="url",
     ),
+    _part(
+        "inventory",
+        "id:int source_id:int words:text name:text kind:text page:text anchor:text",
+        digest_of="page",
+    ),
     _part("refs", "id:int source_id:int reference:text", digest_of="reference"),
     _part("refs.alias_of", "id:int alias_of:int"),
     _part("contents", "id:int hash:bytes text:text sectioned:flag"),

@@ -8,9 +8,12 @@ from typing import Any
 
 from rowen.core.document import Converted
 from rowen.core.source import Source
+from rowen.core.web import urls
 from rowen.fetching.client import Client
+from rowen.fetching.inventory import announced_by
 from rowen.fetching.site_files import SiteFiles
-from rowen.kinds.crawl.pages import Pages
+from rowen.kinds.crawl.pages import DELIVERED, Pages
+from rowen.kinds.crawl.visits import Visit
 from rowen.kinds.web.render import Rendering
 from rowen.ports.fetcher import Response
 
@@ -32,6 +35,7 @@ class WebPages(Pages):
     may_be_spread = True
     may_be_missing = True
     _rendering: Rendering | None = None
+    _files: SiteFiles
 
     async def open(
         self,
@@ -40,10 +44,19 @@ class WebPages(Pages):
         client: Client,
         files: SiteFiles,
     ) -> None:
+        self._files = files
         if settings["render"]:
             self._rendering = Rendering(self._ports, source.location, client.ask, files.heard)
             # What a page's scripts ask for belongs to the same visit, and one process asks a host at a time.
             self.may_be_spread = False
+
+    async def root(self, visit: Visit, response: Response) -> bool:
+        """A site that publishes the names it documents says so on its root."""
+        announced = announced_by(response.body, visit.url) if response.status in DELIVERED else None
+        inventory = announced or self._files.known_inventory
+        if inventory is not None and urls.host_of(inventory) == urls.host_of(visit.url):
+            await self._files.inventory(inventory)
+        return True
 
     async def close(self) -> None:
         if self._rendering is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from rowen.core.document import Known, Validators
 from rowen.core.lease import Lease
@@ -40,6 +40,17 @@ class References:
     """Addresses that turned out to be other names of a reference (canonical links, the same text)."""
 
 
+class InventoryName(NamedTuple):
+    """A name that a site says it documents, with its place."""
+
+    name: str
+    kind: str
+    page: str
+    """The reference of the page."""
+    anchor: str
+    """Empty for the page itself."""
+
+
 class Documents(Protocol):
     async def known(self, source_id: int, references: Sequence[str] | None = None) -> dict[str, Known]:
         """The visible version of each reference, or of these references, by reference."""
@@ -70,6 +81,15 @@ class Documents(Protocol):
     async def listings(self, source_id: int) -> dict[str, Listing]: ...
 
     async def save_listing(self, lease: Lease, source_id: int, listing: Listing) -> None: ...
+
+    async def save_inventory(
+        self, lease: Lease, source_id: int, listing: Listing, names: Sequence[InventoryName]
+    ) -> None:
+        """The names that a site says it documents, in place of those it named before, with their listing.
+
+        A name that stays costs no write.
+        """
+        ...
 
     async def retire(self, lease: Lease, run: Run, reference_ids: Sequence[int]) -> None:
         """What is visible of these references dies at the run's generation; nothing of them is born there."""

@@ -33,6 +33,26 @@ SELECT digest, id FROM refs WHERE source_id = :source AND digest = ANY (:keys);
 -- Addresses met for the first time.
 COPY refs (source_id, digest, reference) FROM STDIN;
 
+-- name: inventory_insert
+-- Names that a site documents from now on.
+COPY inventory (source_id, digest, words, name, kind, page, anchor) FROM STDIN;
+
+-- name: inventory_places
+-- Where readers can see what an inventory names under these words: the section that has the anchor, the one that
+-- holds its mark, else the first of the page.
+SELECT s.passage_id, d.id, d.source, d.version, d.kind, r.reference, d.url, d.title, d.generation, d.fetched_at,
+       s.position, i.anchor, d.content_id, s.link_share, i.name, i.kind
+FROM inventory i
+JOIN refs r ON r.source_id = i.source_id AND r.digest = i.digest
+JOIN documents_active d ON d.ref_id = r.id
+JOIN contents c ON c.id = d.content_id
+JOIN sections s ON s.content_id = d.content_id AND s.position = coalesce(
+  (SELECT min(o.position) FROM sections o WHERE o.content_id = d.content_id AND o.anchor = i.anchor),
+  (SELECT max(o.position) FROM sections o WHERE o.content_id = d.content_id
+     AND o.start_at < strpos(c.text, '<a id="' || i.anchor || '"></a>')),
+  0)
+WHERE i.words IN list(:names)
+
 -- name: listing_save
 -- Remember a listing.
 INSERT INTO listings (source_id, digest, url, etag, last_modified, payload)

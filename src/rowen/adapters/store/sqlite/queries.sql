@@ -22,6 +22,26 @@ SELECT reference, id FROM refs WHERE source_id = :source AND reference IN carray
 -- Addresses met for the first time. What they are found by is the address itself.
 INSERT INTO refs (source_id, reference) VALUES (?1, ?3);
 
+-- name: inventory_insert
+-- Names that a site documents from now on.
+INSERT INTO inventory (source_id, words, name, kind, page, anchor) VALUES (?1, ?3, ?4, ?5, ?6, ?7);
+
+-- name: inventory_places
+-- Where readers can see what an inventory names under these words: the section that has the anchor, the one that
+-- holds its mark, else the first of the page.
+SELECT s.passage_id, d.id, d.source, d.version, d.kind, r.reference, d.url, d.title, d.generation, d.fetched_at,
+       s.position, i.anchor, d.content_id, s.link_share, i.name, i.kind
+FROM inventory i
+JOIN refs r ON r.source_id = i.source_id AND r.reference = i.page
+JOIN documents_active d ON d.ref_id = r.id
+JOIN contents c ON c.id = d.content_id
+JOIN sections s ON s.content_id = d.content_id AND s.position = coalesce(
+  (SELECT min(o.position) FROM sections o WHERE o.content_id = d.content_id AND o.anchor = i.anchor),
+  (SELECT max(o.position) FROM sections o WHERE o.content_id = d.content_id
+     AND o.start_at < instr(c.text, '<a id="' || i.anchor || '"></a>')),
+  0)
+WHERE i.words IN list(:names)
+
 -- name: listing_save
 -- Remember a listing.
 INSERT INTO listings (source_id, url, etag, last_modified, payload)

@@ -103,6 +103,16 @@ CREATE TABLE handoffs (
   UNIQUE (ref_id, payload_hash)
 );
 
+CREATE TABLE inventory (
+  id        INTEGER PRIMARY KEY,
+  source_id INTEGER NOT NULL REFERENCES sources (id) ON DELETE CASCADE,
+  words     TEXT NOT NULL,
+  name      TEXT NOT NULL,
+  kind      TEXT NOT NULL,
+  page      TEXT NOT NULL,
+  anchor    TEXT NOT NULL
+);
+
 CREATE TABLE jobs (
   id         INTEGER PRIMARY KEY AUTOINCREMENT,
   task       TEXT NOT NULL,
@@ -360,6 +370,10 @@ CREATE INDEX handoffs_by_generation ON handoffs (source_id, generation) WHERE co
 CREATE INDEX handoffs_by_retry ON handoffs (source_id, retry_at) WHERE retry_at IS NOT NULL;
 
 CREATE INDEX handoffs_by_status ON handoffs (source_id, status, updated_at);
+
+CREATE INDEX inventory_by_source ON inventory (source_id);
+
+CREATE INDEX inventory_by_words ON inventory (words);
 
 CREATE INDEX jobs_by_turn ON jobs (priority DESC, id);
 

@@ -82,3 +82,11 @@ UPDATE documents SET died = :generation WHERE source_id = :source AND died IS NU
 UPDATE documents SET etag = :etag, last_modified = :last_modified, body_hash = :body_hash,
        links = coalesce(:links, links)
 WHERE id = :document;
+
+-- name: inventory_names
+-- What a site said it documents.
+SELECT id, name, kind, page, anchor FROM inventory WHERE source_id = :source;
+
+-- name: inventory_forget
+-- Names that a site documents no more.
+DELETE FROM inventory WHERE id IN list(:ids);

@@ -32,4 +32,6 @@ WHERE s.symbol_words IN list(:names)
 -- name: symbol_words
 -- What symbols are looked up by.
 SELECT DISTINCT symbol_words FROM sections
-WHERE symbol_words IS NOT NULL AND length(symbol_words) BETWEEN :shortest AND :longest;
+WHERE symbol_words IS NOT NULL AND length(symbol_words) BETWEEN :shortest AND :longest
+UNION
+SELECT words FROM inventory WHERE length(words) BETWEEN :shortest AND :longest;

@@ -12,7 +12,8 @@ from rowen.adapters.store.shared.values import Json, json_in, links_in, links_ou
 from rowen.core.document import Known, Validators
 from rowen.core.lease import Lease
 from rowen.core.run import Run
-from rowen.ports.store.documents import Listing, References, Refreshed
+from rowen.core.search import symbols
+from rowen.ports.store.documents import InventoryName, Listing, References, Refreshed
 
 
 class Documents(Topic):
@@ -85,14 +86,30 @@ class Documents(Topic):
     @writes
     def save_listing(self, db: Transaction, lease: Lease, source_id: int, listing: Listing) -> None:
         fence(db, lease)
-        db.write(
-            "listing_save",
-            source=source_id,
-            digest=db.key(listing.url),
-            url=listing.url,
-            etag=listing.validators.etag,
-            last_modified=listing.validators.last_modified,
-            payload=Json(listing.payload),
+        _save_listing(db, source_id, listing)
+
+    @writes
+    def save_inventory(
+        self,
+        db: Transaction,
+        lease: Lease,
+        source_id: int,
+        listing: Listing,
+        names: Sequence[InventoryName],
+    ) -> None:
+        fence(db, lease)
+        _save_listing(db, source_id, listing)
+        before = {InventoryName(*row[1:]): row[0] for row in db.rows("inventory_names", source=source_id)}
+        stale = [before[one] for one in before.keys() - set(names)]
+        if stale:
+            db.write("inventory_forget", ids=stale)
+        db.copy(
+            "inventory_insert",
+            (
+                (source_id, db.key(one.page), symbols.words_of(one.name), *one)
+                for one in dict.fromkeys(names)
+                if one not in before
+            ),
         )
 
     @writes
@@ -120,6 +137,18 @@ class Documents(Topic):
                 for one in refreshed
             ],
         )
+
+
+def _save_listing(db: Transaction, source_id: int, listing: Listing) -> None:
+    db.write(
+        "listing_save",
+        source=source_id,
+        digest=db.key(listing.url),
+        url=listing.url,
+        etag=listing.validators.etag,
+        last_modified=listing.validators.last_modified,
+        payload=Json(listing.payload),
+    )
 
 
 def reference_ids(db: Transaction, source_id: int, urls: Iterable[str]) -> dict[str, int]:

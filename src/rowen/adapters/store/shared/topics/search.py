@@ -66,7 +66,10 @@ class Search(Topic):
         if request.names:
             # A definition may say little else, and be far down in both lists.
             seen = {(row[1], row[10]) for row in places}
-            places += [row for row in _defining(db, request) if (row[1], row[10]) not in seen]
+            defining = _defining(db, request)
+            places += [row for row in defining if (row[1], row[10]) not in seen]
+            defined = {(row[1], row[14]) for row in defining}
+            places += [row for row in _inventoried(db, request) if (row[1], row[14]) not in defined]
         return SearchResult(keyword=dict(keyword), dense=dict(dense), places=_with_text(db, places))
 
     @reads
@@ -111,6 +114,13 @@ def _defining(db: Transaction, request: SearchRequest) -> list[Row]:
     passing = _passing(db, request.filters)
     shortest_first = " ORDER BY length(s.symbol), d.id LIMIT :most"
     statement = db.queries.text("symbol_places") + passing.conditions + shortest_first
+    return db.query(statement, {**passing.values, "names": list(request.names), "most": MOST_DEFINITIONS})
+
+
+def _inventoried(db: Transaction, request: SearchRequest) -> list[Row]:
+    passing = _passing(db, request.filters)
+    shortest_first = " ORDER BY length(i.name), d.id LIMIT :most"
+    statement = db.queries.text("inventory_places") + passing.conditions + shortest_first
     return db.query(statement, {**passing.values, "names": list(request.names), "most": MOST_DEFINITIONS})
 
 
