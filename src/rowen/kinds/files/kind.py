@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rowen.core.document import Validators
 from rowen.core.params import switch, what
 from rowen.core.rules import words
 from rowen.core.run import Mode, StopReason
@@ -20,6 +19,7 @@ from rowen.engine.intake import Intake
 from rowen.engine.kind import Harvested, Kind, Prepared
 from rowen.engine.ports import Ports
 from rowen.errors import BadLocation, PermanentError, Unfetchable
+from rowen.kinds.listing.includes.includes import Includes
 from rowen.kinds.listing.listing import Fetched, Item, take_in
 from rowen.kinds.listing.text_files import TOO_LARGE, TextFiles
 from rowen.kinds.settings import EXCLUDE, HIDDEN, INCLUDE, MAX_DELETED_SHARE
@@ -82,6 +82,10 @@ class _Reading:
         self._intake = intake
         self._text = TextFiles(ports, intake, params)
         self._entries: dict[str, Entry] = {}
+        """What is looked at in this run."""
+        self._present: dict[str, Entry] = {}
+        self._tags: dict[str, str | None] = {}
+        self._includes: Includes
         self._named: frozenset[str] | None = None
         if intake.only is not None and source.active_generation:
             self._named = frozenset(path.removeprefix("./") for path in intake.only)
@@ -98,7 +102,13 @@ class _Reading:
             intake.counters.ignored.update(scan.passed_over)
         for folder, cause in scan.unreadable:
             intake.failed(folder, Unfetchable(f"folder `{folder}`: cannot be read: {cause}", path=folder))
-        self._text.load(await ports.store.listings(intake.run.source_id))
+        listings = await ports.store.listings(intake.run.source_id)
+        self._text.load(listings)
+        self._present = {entry.path: entry for entry in scan.entries}
+        self._tags = {entry.path: self._tag(entry, started_ns) for entry in scan.entries}
+        self._includes = Includes(ports, intake, listings, self._tags, self._read_included)
+        if self._named is not None:
+            self._named |= set(self._includes.includers_of(self._named))
         items = []
         for entry in scan.entries:
             if self._named is not None and entry.path not in self._named:
@@ -108,29 +118,42 @@ class _Reading:
                 intake.counters.ignored[TOO_LARGE] += 1
             elif self._text.wants(entry.path, entry.validator):
                 self._entries[entry.path] = entry
-                items.append(self._item(entry, started_ns))
-        present = {entry.path for entry in scan.entries}
+                validators = self._includes.validators_of(entry.path, self._tags[entry.path])
+                items.append(Item(reference=entry.path, validators=validators))
+        present = set(self._present)
         whole = self._named is None
         await take_in(ports, intake, items, self._fetch, complete=whole and not scan.unreadable)
         if self._named is not None and not scan.unreadable:
             for path in sorted(self._named - present):
                 intake.gone(path, "absent")
         await self._text.save(present)
+        await self._includes.save(present)
         return Harvested(
             stop_reason=StopReason.EXHAUSTED, mode=None if whole else Mode.INCREMENTAL, complete=whole
         )
 
-    def _item(self, entry: Entry, started_ns: int) -> Item:
-        settled = started_ns - entry.mtime_ns > SETTLE_NS
-        return Item(reference=entry.path, validators=Validators(entry.validator if settled else None))
+    def _tag(self, entry: Entry, started_ns: int) -> str | None:
+        return entry.validator if started_ns - entry.mtime_ns > SETTLE_NS else None
 
     async def _fetch(self, item: Item) -> Fetched | None:
-        path = self._entries[item.reference].on_disk or item.reference
-        body = await self._ports.folders.read(self._root, path, max_bytes=self._ports.fetch.max_body_bytes)
-        url = self._ports.folders.uri(self._root, path)
+        entry = self._entries[item.reference]
+        body = await self._read(entry)
+        url = self._ports.folders.uri(self._root, entry.on_disk or entry.path)
+        fetched = self._text.content(entry.path, entry.validator, body, url=url)
+        return await self._includes.followed(entry.path, self._tags[entry.path], fetched)
+
+    async def _read_included(self, path: str) -> tuple[str | None, bytes] | None:
+        entry = self._present.get(path)
+        if entry is None or entry.size > self._ports.fetch.max_body_bytes:
+            return None
+        return self._tags[path], await self._read(entry)
+
+    async def _read(self, entry: Entry) -> bytes:
+        path, max_bytes = entry.on_disk or entry.path, self._ports.fetch.max_body_bytes
+        body = await self._ports.folders.read(self._root, path, max_bytes=max_bytes)
         self._intake.counters.reads += 1
         self._intake.counters.bytes_received += len(body)
-        return self._text.content(item.reference, self._entries[item.reference].validator, body, url=url)
+        return body
 
 
 KIND = Kind(name="files", params=PARAMS, claims=claims, prepare=prepare, count=count, harvest=harvest)

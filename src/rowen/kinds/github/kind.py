@@ -38,6 +38,7 @@ from rowen.kinds.github.rules import WIKI, Address
 from rowen.kinds.github.tree import TreeListing
 from rowen.kinds.github.wiki import Wiki
 from rowen.kinds.listing import trees
+from rowen.kinds.listing.includes.includes import Includes
 from rowen.kinds.listing.listing import Fetched, Item, take_in_named
 from rowen.kinds.listing.text_files import NO_TEXT, TextFiles
 from rowen.kinds.settings import CONCURRENCY
@@ -259,10 +260,17 @@ class _Reading:
         text = TextFiles(self._ports, self._intake, self._params)
         text.load(listings)
         known_no_text = listings[NO_TEXT].payload if NO_TEXT in listings else {}
-        paths = [path for path in start.paths or () if self._is_wanted(path, text)]
-        look = partial(self._look, text, start.commit)
+        # Where files stand in the tree is not known here: what is included is asked for at the commit.
+        includes = Includes(
+            self._ports, self._intake, listings, {}, partial(self._read_included, start.commit)
+        )
+        pushed = dict.fromkeys(start.paths or ())
+        named = [*pushed, *(path for path in includes.includers_of(pushed) if path not in pushed)]
+        paths = [path for path in named if self._is_wanted(path, text)]
+        look = partial(self._look, text, includes, start.commit)
         stopped = await take_in_named(self._intake, paths, look, concurrency=self._params["concurrency"])
         await text.save({*known_no_text, *paths})
+        await includes.save({*includes.includers, *paths})
         return Harvested(
             stop_reason=stop_reason(stopped),
             error=stopped,
@@ -285,7 +293,25 @@ class _Reading:
         # Its blob id is not known yet; that of no file is empty.
         return text.wants(path, "")
 
-    async def _look(self, text: TextFiles, commit: str, path: str) -> tuple[Item, Fetched | None] | None:
+    async def _look(
+        self, text: TextFiles, includes: Includes, commit: str, path: str
+    ) -> tuple[Item, Fetched | None] | None:
+        found = await self._read_at(commit, path)
+        if found is None:
+            return None
+        id_, body = found
+        fetched = text.content(path, id_, body, url=self._address.page_of(path))
+        fetched = await includes.followed(path, id_, fetched)
+        return Item(reference=path, validators=Validators(id_)), fetched
+
+    async def _read_included(self, commit: str, path: str) -> tuple[str, bytes] | None:
+        if not is_within(path, self._address.path):
+            return None
+        found = await self._read_at(commit, path)
+        return None if found is None or found[1] is None else (found[0], found[1])
+
+    async def _read_at(self, commit: str, path: str) -> tuple[str, bytes | None] | None:
+        """The id and the bytes of a file at a commit; None for nothing there, no bytes for too many."""
         body = await self._read_raw(commit, path)
         if body is not None:
             id_, size = blob_id(body, like=commit), len(body)
@@ -298,11 +324,8 @@ class _Reading:
                 return None
             id_, size, body = content.id, content.size, content.body
         if size > self._ports.fetch.max_body_bytes:
-            body = None
-        elif body is None:
-            body = await self._api.blob(id_)
-        item = Item(reference=path, validators=Validators(id_))
-        return item, text.content(path, id_, body, url=self._address.page_of(path))
+            return id_, None
+        return id_, body if body is not None else await self._api.blob(id_)
 
     async def _read(self, file: File) -> bytes:
         body = await self._read_raw(self._branch, file.path)

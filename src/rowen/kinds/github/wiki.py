@@ -25,6 +25,7 @@ from rowen.ports.store.documents import Listing
 TREE = "rowen:wiki"
 """The remembered listing: the commit is its validator."""
 NO_TEXT = "rowen:wiki-no-text"
+INCLUDES = "rowen:wiki-includes"
 ABSENT = "absent_since"
 LOOK_AGAIN = timedelta(days=7)
 FURNITURE = frozenset(("_sidebar", "_footer", "_header"))
@@ -118,6 +119,7 @@ class Wiki:
             announce=self._bring,
             is_part=lambda reference: reference.startswith(WIKI),
             no_text=NO_TEXT,
+            remembered_includes=INCLUDES,
         )
         if stopped is not None:
             raise stopped

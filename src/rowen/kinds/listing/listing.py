@@ -37,6 +37,8 @@ class Fetched:
     content_type: str = ""
     """More exact than the listing's, when the body came with one."""
     url: str = ""
+    validators: Validators | None = None
+    """In place of the listing's, when the body was put together from several files."""
 
 
 Fetch = Callable[[Item], Awaitable[Fetched | None]]
@@ -152,8 +154,9 @@ async def receive(intake: Intake, item: Item, fetched: Fetched) -> None:
     known = intake.known.get(item.reference)
     body_hash = hashing.of_bytes(fetched.body)
     if known is not None and known.body_hash == body_hash and not intake.unconditional:
-        intake.same_body(known, item.validators)
+        intake.same_body(known, fetched.validators or item.validators)
         return
+    validators = fetched.validators or item.validators
     content_type = fetched.content_type or item.content_type
     url = fetched.url or item.url
     converted = await intake.convert(fetched.body, content_type=content_type, url=url)
@@ -164,7 +167,7 @@ async def receive(intake: Intake, item: Item, fetched: Fetched) -> None:
             title=converted.title,
             text=converted.text,
             body_hash=body_hash,
-            validators=item.validators,
+            validators=validators,
             content_type=content_type,
             metadata={**converted.metadata, **item.metadata},
         )

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from rowen.core.document import Validators
 from rowen.core.exchange.git import File
 from rowen.engine.intake import Intake
 from rowen.engine.ports import Ports
 from rowen.errors import TransientError
+from rowen.kinds.listing.includes.includes import REMEMBERED, Includes
 from rowen.kinds.listing.listing import Fetched, Item, take_in
 from rowen.kinds.listing.text_files import NO_TEXT, TOO_LARGE, TextFiles
 from rowen.kinds.settings import EXCLUDE, HIDDEN, INCLUDE, MAX_DELETED_SHARE
@@ -40,6 +40,7 @@ async def take_in_files(
     announce: Callable[[Sequence[File]], Awaitable[None]] | None = None,
     is_part: Callable[[str], bool] = bool,
     no_text: str = NO_TEXT,
+    remembered_includes: str = REMEMBERED,
 ) -> TransientError | None:
     """Returns why the run had to stop early, if it had to. `page_of` is where a person reads a path.
 
@@ -58,15 +59,36 @@ async def take_in_files(
         elif text.wants(file.path, file.id):
             chosen[file.path] = file
 
+    by_path = {file.path: file for file in files}
+    announced: set[str] = set()
+
+    async def read_included(path: str) -> tuple[str, bytes] | None:
+        file = by_path.get(path)
+        if file is None or (file.size is not None and file.size > ports.fetch.max_body_bytes):
+            return None
+        if announce is not None and path not in announced:
+            announced.add(path)
+            await announce([file])
+        body = await read(file)
+        return None if body is None else (file.id, body)
+
+    tags = {file.path: file.id for file in files}
+    includes = Includes(ports, intake, listings, tags, read_included, remembered=remembered_includes)
+
     async def fetch(item: Item) -> Fetched | None:
         file = chosen[item.reference]
-        return text.content(file.path, file.id, await read(file), url=page_of(file.path))
+        fetched = text.content(file.path, file.id, await read(file), url=page_of(file.path))
+        return await includes.followed(file.path, file.id, fetched)
 
     async def announce_files(items: Sequence[Item]) -> None:
         if announce is not None:
+            announced.update(item.reference for item in items)
             await announce([chosen[item.reference] for item in items])
 
-    items = (Item(reference=file.path, validators=Validators(file.id)) for file in chosen.values())
+    items = (
+        Item(reference=file.path, validators=includes.validators_of(file.path, file.id))
+        for file in chosen.values()
+    )
     at_a_time = params.get("concurrency", 1)
 
     stopped = await take_in(
@@ -79,5 +101,7 @@ async def take_in_files(
         announce=announce_files,
         is_part=is_part,
     )
-    await text.save({file.path for file in files})
+    present = {file.path for file in files}
+    await text.save(present)
+    await includes.save(present)
     return stopped

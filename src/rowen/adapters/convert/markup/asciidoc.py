@@ -1,7 +1,7 @@
 """AsciiDoc to Markdown, at the level of lines and blocks; `asciidoc_inline` does what is inside a line.
 
 Headings, listings, admonitions, lists, tables of plain cells and attributes of the document are understood.
-Includes are not followed, conditions not decided: the text of every branch stays.
+Includes were put in place before, conditions are not decided: the text of every branch stays.
 """
 
 from __future__ import annotations

@@ -1,0 +1,1 @@
+"""Files that include others of the same source: reStructuredText and AsciiDoc."""
