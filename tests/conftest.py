@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
+from tests.support.gate import DEADLINE_S
 from tests.support.postgres import Server, shared_server
 from tests.torture.tally import summarise
 
@@ -43,6 +44,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
+
+
+@pytest.fixture
+def patient_begin(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`SyncQueue.begin` waits for its run for as long as a busy machine needs to begin one."""
+    monkeypatch.setattr("rowen.service.sync_queue.BEGIN_S", DEADLINE_S)
 
 
 @pytest.fixture(scope="session")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
-from rowen.core.document import Outcome, Validators
+from rowen.core.document import NO_VALIDATORS, Outcome, Validators
 from rowen.core.run import Mode, RunItem
 from rowen.core.search.hit import Filters
 from rowen.core.source import FATAL, Status
@@ -355,3 +358,22 @@ async def test_the_names_of_an_inventory_are_found_where_readers_see_their_page(
     await store.release_lease(lease)
     await store.remove_source(source.id, now=NOW)
     assert await store.symbol_words(shortest=6, longest=8) == []
+
+
+async def test_the_error_of_a_write_whose_caller_is_gone_is_nobodys_traceback(store: Store) -> None:
+    handled: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda loop, context: handled.append(context))
+    source = await a_source(store)
+    lost = await a_lease(store, source)
+    await store.release_lease(lost)
+    await a_lease(store, source)
+    listing = Listing(url="https://docs.example/robots.txt", validators=NO_VALIDATORS, payload={})
+    writing = asyncio.ensure_future(store.save_listing(lost, source.id, listing))
+    await asyncio.sleep(0)
+    writing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await writing
+    await store.close()
+    gc.collect()
+    await asyncio.sleep(0)
+    assert handled == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,6 +15,7 @@ from rowen.adapters.store.postgres.store import PostgresStore
 from rowen.core.lease import HEARTBEAT_S, source_lease_name
 from rowen.core.run import RunStatus
 from rowen.core.source import Status
+from rowen.engine.leases import run_slot
 from rowen.engine.run import Receipt, sync
 from rowen.engine.tasks import CANCEL, Cancels
 from rowen.ports.store.store import Store
@@ -21,7 +23,7 @@ from rowen.service.attempts import NEXT_ATTEMPT, RETRY_BASE_S, run_source
 from rowen.service.cancelling import Outcome, cancel_run, cancel_source
 from rowen.service.sync_job import Dropped
 from rowen.service.sync_queue import SyncQueue
-from tests.support.gate import Gate, StillClock, until
+from tests.support.gate import DEADLINE_S, Gate, StillClock, until
 from tests.support.postgres import Server
 from tests.support.site import Site, html
 from tests.support.stores import a_postgres_schema, a_sqlite_store
@@ -130,6 +132,75 @@ async def test_a_sync_that_waits_is_dropped_and_its_caller_is_told(world: World)
     assert (await cancel_source(world.ports, second)).outcome is Outcome.NOTHING
 
 
+async def test_a_sync_that_waits_for_another_process_is_dropped_too(world: World) -> None:
+    source = await world.add()
+    async with SyncQueue(world.ports) as queue:
+        async with run_slot(replace(world.ports, owner="another process")):
+            waiting = asyncio.create_task(queue.sync(source))
+            await until(lambda: bool(queue._between))
+            assert (await cancel_source(world.ports, source, queue=queue)).outcome is Outcome.DROPPED
+            with pytest.raises(Dropped, match="`docs`: the sync was cancelled before it began"):
+                await waiting
+        assert not queue._between
+    assert await world.store.runs(source.id, limit=9) == []
+
+
+class HeldCall:
+    """A store of which one method waits, before it is carried out, until it is let go."""
+
+    def __init__(self, store: Store, method: str) -> None:
+        self._store, self._method = store, method
+        self.reached, self.go = asyncio.Event(), asyncio.Event()
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._store, name)
+        return partial(self._held, found) if name == self._method else found
+
+    async def _held(self, call: Any, *args: Any, **kwargs: Any) -> Any:
+        self.reached.set()
+        await self.go.wait()
+        return await call(*args, **kwargs)
+
+
+@pytest.mark.parametrize("here", [True, False], ids=["here", "elsewhere"])
+async def test_a_run_that_is_about_to_begin_is_waited_for_and_cancelled(world: World, here: bool) -> None:
+    source = await world.add()
+    gate = held(world)
+    store = HeldCall(world.store, "begin_run")
+    ports = replace(world.ports, store=cast("Store", store))
+    async with SyncQueue(ports) as queue:
+        running = asyncio.create_task(queue.sync(source))
+        await store.reached.wait()
+        cancelling = asyncio.create_task(cancel_source(world.ports, source, queue=queue if here else None))
+        await asyncio.sleep(0.05)
+        assert not cancelling.done()
+        store.go.set()
+        done = await cancelling
+        gate.set()
+        ended = (await running).ended
+    assert (done.outcome, ended.status) == (Outcome.CANCELLED, RunStatus.CANCELLED)
+
+
+async def test_a_run_that_is_cancelled_before_it_asks_for_anything_asks_for_nothing(world: World) -> None:
+    source = await world.add()
+    store = HeldCall(world.store, "known")
+    running = asyncio.create_task(sync(replace(world.ports, store=cast("Store", store)), source))
+    await store.reached.wait()
+    cancelling = asyncio.create_task(cancel_source(world.ports, source))
+    await has_note(world.store, CANCEL)
+    store.go.set()
+    assert (await running).status is RunStatus.CANCELLED
+    assert (await cancelling).outcome is Outcome.CANCELLED
+    assert await world.store.notes_like(CANCEL) == {}
+
+
+async def has_note(store: Store, begin: str) -> None:
+    async with asyncio.timeout(DEADLINE_S):
+        while not await store.notes_like(begin):  # noqa: ASYNC110
+            await asyncio.sleep(0.001)
+
+
+@pytest.mark.usefixtures("patient_begin")
 async def test_a_source_that_waits_between_two_attempts_makes_no_other(world: World) -> None:
     source = await world.add()
     world.site.set("/", html("Home", "x"), status=503)
@@ -145,6 +216,41 @@ async def test_a_source_that_waits_between_two_attempts_makes_no_other(world: Wo
     assert (run.id, run.status) == (begun.run_id, RunStatus.FAILED)
     assert await world.store.sync_requests() == []
     assert await world.store.notes_like(CANCEL) == await world.store.notes_like(NEXT_ATTEMPT) == {}
+
+
+async def test_a_wait_that_ends_by_itself_while_it_is_cancelled_is_told_as_it_ended(world: World) -> None:
+    source = await world.add()
+    world.site.set("/", html("Home", "x"), status=503)
+    waiting = Held()
+    running = asyncio.create_task(run_source(replace(world.ports, clock=waiting, cancels=Cancels()), source))
+    await waiting.reached.wait()
+    store = HeldNote(world.store, NEXT_ATTEMPT, look=2)
+    cancelling = asyncio.create_task(
+        cancel_source(replace(world.ports, store=cast("Store", store)), source, wait_s=0)
+    )
+    await store.reached.wait()
+    waiting.over.set()
+    assert isinstance(await running, Receipt)
+    store.go.set()
+    assert (await cancelling).outcome is Outcome.DROPPED
+    assert len(await world.store.runs(source.id, limit=9)) == 1
+    assert await world.store.notes_like(CANCEL) == await world.store.notes_like(NEXT_ATTEMPT) == {}
+
+
+class HeldNote(HeldCall):
+    """The same for the nth look at a note."""
+
+    def __init__(self, store: Store, begin: str, *, look: int) -> None:
+        super().__init__(store, "note")
+        self._begin, self._left = begin, look
+
+    async def _held(self, call: Any, *args: Any, **kwargs: Any) -> Any:
+        self._left -= args[0].startswith(self._begin)
+        return await (super()._held if self._left == 0 else _called)(call, *args, **kwargs)
+
+
+async def _called(call: Any, *args: Any, **kwargs: Any) -> Any:
+    return await call(*args, **kwargs)
 
 
 class SlowLook:

@@ -235,6 +235,7 @@ async def test_at_the_end_callers_are_answered_and_the_run_is_put_in_order(world
     gate.set()
 
 
+@pytest.mark.usefixtures("patient_begin")
 async def test_a_run_can_be_watched_to_its_end(world: World, queue: SyncQueue) -> None:
     source = await world.add()
     gate = hold(world)
@@ -378,6 +379,7 @@ async def no_requests(world: World) -> None:
             await asyncio.sleep(0.001)
 
 
+@pytest.mark.usefixtures("patient_begin")
 async def test_a_request_that_was_carried_out_is_not_carried_out_again(
     world: World, queue: SyncQueue
 ) -> None:

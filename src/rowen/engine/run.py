@@ -227,6 +227,10 @@ class _Execution:
         with self._ports.cancels.watched(self._intake.run.id) as cancelled:
             asked = asyncio.ensure_future(cancelled.wait())
             try:
+                # invariant: watched first, then this look. A request made while the run began is seen.
+                with suppress(TransientError):
+                    if await is_cancelled(self._ports.store, self._intake.run.id):
+                        cancelled.set()
                 await asyncio.wait({harvesting, held.heartbeat, asked}, return_when=asyncio.FIRST_COMPLETED)
             finally:
                 asked.cancel()

@@ -119,17 +119,18 @@ async def _waited(ports: Ports, source: Source, run_id: int, wait_s: float) -> b
     """Wait before the next attempt; False when it was cancelled meanwhile, here or by another process."""
     store, name = ports.store, f"{NEXT_ATTEMPT}{source.id}"
     until = ports.clock.now() + timedelta(seconds=wait_s)
-    # A store that is busy costs others the chance to cancel this wait, not the source its next attempt.
-    with suppress(TransientError):
-        await store.save_note(name, {"after_run": run_id, "until": until.isoformat()})
-    try:
-        with ports.cancels.watched(run_id) as cancelled:
-            await sleep_or(cancelled, ports.clock, wait_s)
-    finally:
-        # invariant: first this note, then the look at the other. A request that was made while this note was
-        # there is seen.
+    # Watched before the note says so: who finds the note ends this wait at once.
+    with ports.cancels.watched(run_id) as cancelled:
+        # A store that is busy costs others the chance to cancel this wait, not the source its next attempt.
         with suppress(TransientError):
-            await store.save_note(name, None)
+            await store.save_note(name, {"after_run": run_id, "until": until.isoformat()})
+        try:
+            await sleep_or(cancelled, ports.clock, wait_s)
+        finally:
+            # invariant: first this note, then the look at the other. A request that was made while this note
+            # was there is seen.
+            with suppress(TransientError):
+                await store.save_note(name, None)
     if not await is_cancelled(store, run_id):
         return True
     await forget_cancel(store, run_id)
@@ -148,9 +149,10 @@ async def cancel_next_attempt(ports: Ports, source: Source, *, wait_s: float) ->
         return False
     await store.save_note(f"{CANCEL}{note['after_run']}", True)
     if await store.note(name) is None:
-        # Too late: the run that begins now may not have seen it.
+        # The wait ended at this moment. It took the request along, or was too early to see it.
+        taken = not await is_cancelled(store, note["after_run"])
         await forget_cancel(store, note["after_run"])
-        return False
+        return taken
     # invariant: the wait of this process is told after that look. Told before, it takes its own note back,
     # and the look reads that as too late.
     ports.cancels.request(note["after_run"])

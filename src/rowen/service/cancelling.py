@@ -19,6 +19,8 @@ from rowen.engine.tasks import forget_cancel, request_cancel
 from rowen.service.attempts import LOOK_S, cancel_next_attempt
 from rowen.service.sync_queue import SyncQueue
 
+BEGINNING_S = 2.0
+"""How long a run takes at most from its lease to its record."""
 WAIT_S = 20.0
 """A run of another process looks at its heartbeat, which is every 15 seconds."""
 
@@ -56,12 +58,27 @@ async def cancel_source(
         dropped = max(dropped, 1)
     if await cancel_next_attempt(ports, source, wait_s=wait_s):
         dropped = max(dropped, 1)
-    newest = await ports.store.runs(source.id, limit=1)
-    if newest and newest[0].status is RunStatus.RUNNING:
-        outcome, run = await _cancel(ports, source, newest[0], wait_s)
+    running = await _under_way(ports, source, queue)
+    if running is not None:
+        outcome, run = await _cancel(ports, source, running, wait_s)
         return Cancelled(source=source.label, outcome=outcome, run=run, dropped=dropped)
     outcome = Outcome.DROPPED if dropped else Outcome.NOTHING
     return Cancelled(source=source.label, outcome=outcome, run=None, dropped=dropped)
+
+
+async def _under_way(ports: Ports, source: Source, queue: SyncQueue | None) -> Run | None:
+    """The run of a source, here or elsewhere; one that is about to begin is waited for."""
+    deadline = ports.clock.monotonic() + BEGINNING_S
+    while True:
+        # Before the look at the record: a run that begins after this one is none of this request.
+        beginning = queue is not None and queue.is_beginning(source)
+        beginning = beginning or await holder(ports, source_lease_name(source.id)) is not None
+        newest = await ports.store.runs(source.id, limit=1)
+        if newest and newest[0].status is RunStatus.RUNNING:
+            return newest[0]
+        if not beginning or ports.clock.monotonic() >= deadline:
+            return None
+        await ports.clock.sleep(LOOK_S)
 
 
 async def cancel_run(ports: Ports, source: Source, run: Run, *, wait_s: float = WAIT_S) -> Cancelled:

@@ -36,6 +36,10 @@ class Dropped(RowenError):
 
     reason = "cancelled"
 
+    @classmethod
+    def of(cls, source: Source) -> Dropped:
+        return cls(f"source `{source.label}`: the sync was cancelled before it began")
+
 
 class Watch:
     """The events of one run, for one reader at its own pace."""
@@ -112,7 +116,7 @@ class SyncJob:
         await asyncio.wait({self.task})
         if self.task.cancelled():
             if self.dropped:
-                raise Dropped(f"source `{self.source.label}`: the sync was cancelled before it began")
+                raise Dropped.of(self.source)
             raise Stopping.now()
         return self.task.result()
 

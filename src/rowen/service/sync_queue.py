@@ -25,11 +25,13 @@ from rowen.engine.run import Receipt
 from rowen.errors import Conflict
 from rowen.service.attempts import NotRun, RunResult, UpstreamPaused, paused, run_source, settles
 from rowen.service.feed_wait import FeedWait, sleep_or
-from rowen.service.sync_job import Stopping, SyncJob, Watch
+from rowen.service.sync_job import Dropped, Stopping, SyncJob, Watch
 from rowen.sinks.announcer import Announcer
 
 POLL_S = 1.0
-"""How often a run of another process is looked at, and how long `begin` waits for a run to start."""
+"""How often a run of another process is looked at."""
+BEGIN_S = 1.0
+"""How long `begin` waits for a run to start."""
 
 _log = logging.getLogger("rowen.sync_queue")
 
@@ -61,6 +63,9 @@ class SyncQueue:
         self._slots = asyncio.Semaphore(ports.max_parallel_runs)
         self._jobs: dict[int, list[SyncJob]] = {}
         """By source: the one under way, then the one that waits for it."""
+        self._between: dict[int, list[asyncio.Event]] = {}
+        """By source: calls that have no job now, because another process has the slot or the source; set when
+        they are dropped."""
         self.announcer = Announcer(ports)
         self._background: set[asyncio.Task[Any]] = set()
         """Syncs that `begin` has started."""
@@ -124,12 +129,15 @@ class SyncQueue:
             try:
                 result = await job.ended()
             except Conflict:
-                run = await self._run_elsewhere(source, on_run)
-                if run is not None and join and not (full and run.mode is not Mode.FULL):
-                    return Synced(source=source, ended=run, run_ids=(run.id,))
-                # Another process runs other sources, or a rollback holds the lease of this one.
-                await self._poll()
-                source = await reloaded(self._ports.store, source)
+                with self._between_jobs(source) as dropped:
+                    run = await self._run_elsewhere(source, on_run)
+                    if run is not None and join and not (full and run.mode is not Mode.FULL):
+                        return Synced(source=source, ended=run, run_ids=(run.id,))
+                    # Another process runs other sources, or a rollback holds the lease of this one.
+                    await self._poll()
+                    source = await reloaded(self._ports.store, source)
+                    if dropped.is_set():
+                        raise Dropped.of(source) from None
                 continue
             if isinstance(result, NotRun):
                 raise paused(self._ports.clock, result)
@@ -153,7 +161,7 @@ class SyncQueue:
 
         carried_out = self._in_background(self._carry_out(source, request, on_run, force=force))
         either: set[asyncio.Future[Any]] = {begun, carried_out}
-        await asyncio.wait(either, timeout=POLL_S, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(either, timeout=BEGIN_S, return_when=asyncio.FIRST_COMPLETED)
         if begun.done():
             return Begun(run_id=begun.result(), after_run=after_run)
         begun.cancel()
@@ -200,13 +208,20 @@ class SyncQueue:
         return await self._job_for(source, full=full, only=only, on_event=on_event, join=join).ended()
 
     def drop(self, source: Source) -> int:
-        """Cancel the jobs of a source that have not begun; their callers get `Dropped`. Returns how many."""
+        """Cancel the syncs of a source that have not begun; their callers get `Dropped`. Returns how many."""
         waiting = [job for job in self._jobs.get(source.id, ()) if not job.begun and job.task is not None]
         for job in waiting:
             job.dropped = True
             if job.task is not None:
                 job.task.cancel()
-        return len(waiting)
+        between = self._between.get(source.id, ())
+        for dropped in between:
+            dropped.set()
+        return len(waiting) + len(between)
+
+    def is_beginning(self, source: Source) -> bool:
+        """Has a job of this source begun that has no run under way: not yet, or not any more?"""
+        return any(job.begun and job.running is None for job in self._jobs.get(source.id, ()))
 
     @contextmanager
     def watch(self, run_id: int) -> Iterator[Watch | None]:
@@ -286,6 +301,19 @@ class SyncQueue:
         if isinstance(result, Receipt):
             self.activated()
         return result
+
+    @contextmanager
+    def _between_jobs(self, source: Source) -> Iterator[asyncio.Event]:
+        """While a call waits without a job; the event is set when it is dropped."""
+        dropped = asyncio.Event()
+        calls = self._between.setdefault(source.id, [])
+        calls.append(dropped)
+        try:
+            yield dropped
+        finally:
+            calls.remove(dropped)
+            if not calls:
+                del self._between[source.id]
 
     def _in_background(self, work: Coroutine[Any, Any, Synced]) -> asyncio.Task[Synced]:
         task = asyncio.create_task(work)

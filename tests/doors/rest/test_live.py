@@ -21,7 +21,7 @@ from tests.support.begun import begun
 from tests.support.gate import DEADLINE_S, Gate, until
 from tests.support.site import html
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("patient_begin")]
 
 
 class Stream:

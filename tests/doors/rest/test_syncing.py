@@ -59,6 +59,7 @@ async def test_a_run_that_failed_is_an_answer_too(api: Api) -> None:
     assert answer.json["error"]
 
 
+@pytest.mark.usefixtures("patient_begin")
 async def test_whoever_does_not_wait_is_told_where_to_look(api: Api) -> None:
     gate = Gate()
     api.world.site.set("/rye", html("Rye", "late"), delay=gate)

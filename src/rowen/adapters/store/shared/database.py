@@ -52,8 +52,11 @@ class Database(ABC, Generic[Tx]):
     def rows_written(self) -> int: ...
 
     async def _ended(self, pool: ThreadPoolExecutor, unit: Callable[[], T]) -> T:
-        # A unit of work that has begun ends: cancelling the waiter must not leave its outcome unknown.
-        return await asyncio.shield(asyncio.get_running_loop().run_in_executor(pool, unit))
+        """A unit of work that has begun ends, also when its caller is cancelled meanwhile."""
+        working = asyncio.get_running_loop().run_in_executor(pool, unit)
+        # Nobody asks for the error of a unit whose caller is gone, such as a lease lost since.
+        working.add_done_callback(lambda done: done.cancelled() or done.exception())
+        return await asyncio.shield(working)
 
     # below: runs in the threads
 
