@@ -8,7 +8,7 @@ but is not stored yet.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -19,6 +19,8 @@ from rowen.core import hashing
 class Outcome(StrEnum):
     CREATED = "created"
     UPDATED = "updated"
+    METADATA_UPDATED = "metadata_updated"
+    """Its text is as it was, so nothing is embedded: counted as unchanged too."""
     UNCHANGED = "unchanged"
     DELETED = "deleted"
     FAILED = "failed"
@@ -108,3 +110,12 @@ def payload_hash(content_hash: bytes, title: str, url: str, metadata: Mapping[st
     return hashing.of_mapping(
         {"content": content_hash.hex(), "title": title, "url": url, "metadata": dict(metadata)}
     )
+
+
+TEXT = "text"
+"""Among changed fields: what a document says."""
+
+
+def changed_metadata(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
+    """The names in two versions' metadata whose values differ."""
+    return (name for name in sorted(before.keys() | after.keys()) if before.get(name) != after.get(name))

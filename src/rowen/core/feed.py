@@ -11,11 +11,12 @@ another one, whose items follow.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypedDict
 
+from rowen.core.document import TEXT, Draft, changed_metadata
 from rowen.core.source import Source
 from rowen.errors import UserError
 
@@ -105,3 +106,16 @@ class FeedItem:
     at: datetime
     document: Document | None
     """None when readers do not see it any more."""
+    fields: tuple[str, ...] = ()
+    """Of a changed document: what differed from the version before, `text` first, then names of metadata."""
+
+
+def changed_fields(before: Document, after: Draft) -> Iterator[str]:
+    """What differs between the version readers see (with its text) and a newer one."""
+    if before.content_hash != after.content_hash:
+        yield TEXT
+    if before.title != after.title:
+        yield "title"
+    if before.url != after.url:
+        yield "url"
+    yield from changed_metadata(before.metadata, after.metadata)

@@ -26,6 +26,8 @@ class Change:
     headings_added: tuple[str, ...] = ()
     headings_removed: tuple[str, ...] = ()
     """Of a changed document: the heading paths whose text is new or gone."""
+    fields: tuple[str, ...] = ()
+    """Of a changed document: what differs, `text` first, then names of metadata."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

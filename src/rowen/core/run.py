@@ -59,6 +59,8 @@ class Counters:
     created: int = 0
     updated: int = 0
     unchanged: int = 0
+    metadata_updated: int = 0
+    """Among the unchanged: the text is as it was, something else (a tag, a file's address) is new."""
     deleted: int = 0
     failed: int = 0
     skipped: int = 0
@@ -103,10 +105,12 @@ class Counters:
     @property
     def changed(self) -> int:
         """Items of which readers see another version, or none any more."""
-        return self.created + self.updated + self.deleted + self.skipped
+        return self.created + self.updated + self.metadata_updated + self.deleted + self.skipped
 
-    def add(self, outcome: Outcome) -> None:
-        setattr(self, outcome.value, getattr(self, outcome.value) + 1)
+    def add(self, outcome: Outcome, number: int = 1) -> None:
+        setattr(self, outcome.value, getattr(self, outcome.value) + number)
+        if outcome is Outcome.METADATA_UPDATED:
+            self.unchanged += number
 
     def join(self, other: Counters) -> None:
         for one in fields(self):

@@ -11,6 +11,7 @@ OUTCOMES = {
     "updated": "updated",
     "deleted": "removed",
     "unchanged": "unchanged",
+    "metadata_updated": "with new metadata",
     "failed": "failed",
     "skipped": "without vectors",
 }

@@ -10,7 +10,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 
-from rowen.core.document import NO_VALIDATORS, Converted, Draft, Known, Outcome, Validators
+from rowen.core.document import NO_VALIDATORS, TEXT, Converted, Draft, Known, Outcome, Validators
+from rowen.core.feed import changed_fields
 from rowen.core.handoff import WITHOUT_VECTORS, Reason
 from rowen.core.lease import Lease
 from rowen.core.rules import duration
@@ -79,6 +80,8 @@ class Intake:
         """Deletions that take text away: all but those of pages that only moved."""
         self._updates: dict[str, Outcome | None] = {}
         """Known references with a new version in this run; None until it is stored."""
+        self._fields: dict[str, tuple[str, ...]] = {}
+        """What differs between the version readers see and the one that is being stored."""
         self._taken_back: set[str] = set()
         self.out_of_time: str | None = None
         """Why the harvest was cut off by its time limit, if it was."""
@@ -104,7 +107,7 @@ class Intake:
     @property
     def staged(self) -> int:
         """Changes to what readers see; none means there is no new generation."""
-        return self.counters.created + self.counters.updated + self.counters.skipped + self.counters.deleted
+        return self.counters.changed
 
     @property
     def replaced(self) -> int:
@@ -228,6 +231,7 @@ class Intake:
             if self._ingestion is not None:
                 drafts = [one for one in batch if isinstance(one, Draft)]
                 if drafts:
+                    await self._compare(drafts)
                     self._ingested(await self._ingestion.take(drafts, full=self.unconditional))
                 references = [one for one in batch if isinstance(one, str)]
                 if references:
@@ -241,6 +245,15 @@ class Intake:
                 items = [item for item in self.items if item.outcome is not Outcome.DELETED]
                 self.items = [item for item in self.items if item.outcome is Outcome.DELETED]
                 await self._ports.store.save_items(self.lease, self.run, items)
+
+    async def _compare(self, drafts: Sequence[Draft]) -> None:
+        """Which fields of known references are new; what readers see of them is still there."""
+        updates = {draft.reference: draft for draft in drafts if draft.reference in self._updates}
+        if not updates:
+            return
+        source_id = self.run.source_id
+        for before in await self._ports.store.documents(source_id, references=list(updates), text=True):
+            self._fields[before.reference] = tuple(changed_fields(before, updates[before.reference]))
 
     async def close(self) -> None:
         await self._arrivals.put(None)
@@ -284,7 +297,12 @@ class Intake:
             if reason in WITHOUT_VECTORS:
                 self._item(reference, Outcome.SKIPPED, reason.value, error)
             elif reference in self._updates:
-                self._item(reference, Outcome.UPDATED, "content_changed")
+                fields = self._fields.pop(reference, (TEXT,))
+                if TEXT in fields:
+                    said = ", ".join(fields) if fields != (TEXT,) else None
+                    self._item(reference, Outcome.UPDATED, "content_changed", said)
+                else:
+                    self._item(reference, Outcome.METADATA_UPDATED, "metadata_changed", ", ".join(fields))
             else:
                 self._item(reference, Outcome.CREATED, "new")
 
@@ -297,7 +315,7 @@ class Intake:
         if outcome is None:
             self._taken_back.add(reference)
         else:
-            setattr(self.counters, outcome.value, getattr(self.counters, outcome.value) - 1)
+            self.counters.add(outcome, -1)
             self.items = [item for item in self.items if item.reference != reference]
 
     def _unchanged(self, reference: str, reason: str) -> None:

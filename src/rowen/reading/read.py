@@ -80,6 +80,8 @@ class Touched:
     at: datetime
     headings: tuple[str, ...]
     """Of an added document its first ones, of a changed one those whose text is new or gone."""
+    fields: tuple[str, ...] = ()
+    """Of a changed document: `text`, `title`, `url` and names of metadata that differ."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -380,4 +382,5 @@ async def _touched(store: ReadStore, item: FeedItem, difference: Change | None) 
         document_id=document.id if document else None,
         at=item.at,
         headings=tuple(headings[:HEADINGS_TOLD]),
+        fields=difference.fields if item.change == "changed" and difference else item.fields,
     )

@@ -381,7 +381,7 @@ async def test_a_data_json_is_taken_whole_and_asked_for_conditionally(tmp_path: 
         assert [asked.status for asked in server.requests] == [304]
         server.set("/data.json", data_json(699, accessLevel="restricted"), content_type="application/json")
         receipt = await world.sync("data")
-        assert (receipt.counters.updated, receipt.counters.deleted) == (699, 1)
+        assert (receipt.counters.metadata_updated, receipt.counters.deleted) == (699, 1)
         assert receipt.counters.embeddings_computed == 0
 
 

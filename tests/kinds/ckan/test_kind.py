@@ -256,10 +256,34 @@ async def test_a_second_sync_asks_for_changes_and_embeds_changed_text_only(tmp_p
         receipt = await world.sync("data")
         counters = receipt.counters
         assert (receipt.status, receipt.mode) == (RunStatus.COMPLETED, Mode.INCREMENTAL)
-        assert (counters.updated, counters.created, counters.failed) == (50, 0, 0)
+        assert (counters.updated, counters.created, counters.failed) == (10, 0, 0)
+        assert (counters.metadata_updated, counters.unchanged, counters.changed) == (40, 40, 50)
         assert portal.count() == counters.requests == 1
         assert counters.embeddings_computed == len(world.embedder.embedded) == 10
         assert (await metadata(world, "id-000020"))["tags"] == ["storm"]
+
+
+async def test_the_feed_and_the_difference_say_which_fields_of_a_dataset_are_new(tmp_path: Path) -> None:
+    async with a_portal(tmp_path, datasets(30)) as (world, portal):
+        await world.sync("data")
+        end = await world.store.feed_end()
+        world.clock.advance(86_400)
+        now = world.clock.now()
+        files = [{"name": "Table", "format": "CSV", "url": "https://example.org/new.csv"}]
+        portal.edit("id-000001", modified=now, tags=[{"name": "storm"}], resources=files)
+        portal.edit("id-000002", modified=now, notes="Other words.", license_id="cc-zero")
+        receipt = await world.sync("data")
+        assert receipt.counters.embeddings_computed == 1
+        told = {item.reference: item.fields for item in await world.store.feed(end)}
+        assert told == {"id-000001": ("resources", "tags"), "id-000002": ("text", "license_id")}
+        difference = await history.diff(world.ports.store, await world.source("data"))
+        assert {change.reference: change.fields for change in difference.changes} == told
+        (item,) = [event for event in world.events if event.outcome is Outcome.METADATA_UPDATED]
+        assert (item.reference, item.reason, item.detail) == (
+            "id-000001",
+            "metadata_changed",
+            "resources, tags",
+        )
 
 
 async def test_nothing_new_is_a_good_run_that_stages_nothing(tmp_path: Path) -> None:
@@ -887,7 +911,7 @@ async def test_fifty_thousand_datasets_come_complete_and_a_refresh_costs_three_r
                 change = {"title": f"Renamed {number}"}
             portal.edit(f"id-{number:06}", modified=world.clock.now(), **change)
         receipt = await world.sync("data")
-        assert receipt.counters.updated == 50
+        assert (receipt.counters.updated, receipt.counters.metadata_updated) == (10, 40)
         assert portal.count() <= 3
         assert receipt.counters.embeddings_computed == 10
 

@@ -60,6 +60,7 @@ def change(item: FeedItem) -> dict[str, Any]:
         "title": document.title if document else None,
         "generation": item.generation,
         "at": item.at.isoformat(),
+        **({"fields": list(item.fields)} if item.fields else {}),
         "metadata": dict(document.metadata) if document else {},
     }
 

@@ -20,7 +20,7 @@ from rowen.engine.run import Receipt
 FAILURES_SHOWN = 5
 
 MENTIONED = {
-    *("created", "updated", "unchanged", "deleted", "failed", "skipped", "ignored"),
+    *("created", "updated", "unchanged", "metadata_updated", "deleted", "failed", "skipped", "ignored"),
     *("requests", "bytes_received", "retries", "not_modified", "same_body", "same_content"),
     *("passages_new", "passages_reused", "embeddings_computed", "embeddings_reused"),
     *("pages", "reads", "redirects", "parses", "validators_refreshed"),
@@ -32,6 +32,7 @@ COLOURS = {
     "updated": "green",
     "deleted": "magenta",
     "unchanged": "default",
+    "metadata_updated": "green",
     "failed": "red",
     "skipped": "yellow",
 }

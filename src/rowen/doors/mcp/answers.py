@@ -25,6 +25,8 @@ from rowen.doors.words import CHANGES, OUTCOMES, count
 from rowen.engine.run import Receipt
 from rowen.reading.read import Changes, Excerpt, Heading, Touched
 
+TOLD = ("created", "updated", "deleted", "unchanged", "failed")
+"""Outcomes that are told even when there are none."""
 HEADINGS_LISTED = 6
 SAME_LISTED = 3
 ALIASES_LISTED = 20
@@ -203,7 +205,9 @@ def refreshed(source: Source, ended: Receipt | Run) -> Answer:
         values = runs.Run.show(ended, source=source.label)
     said = (
         f"`{source.label}`: {ended.result.words or ended.result.state}, generation {ended.generation}: "
-        + ", ".join(f"{values[name]} {word}" for name, word in OUTCOMES.items() if name != "skipped")
+        + ", ".join(
+            f"{values[name]} {word}" for name, word in OUTCOMES.items() if name in TOLD or values[name]
+        )
         + "."
         + "".join(f"\nleft out {said}" for said in sentences(values["left_out"]))
     )
@@ -223,6 +227,7 @@ def _change(item: Touched) -> dict[str, Any]:
         "document_id": item.document_id,
         "at": _iso(item.at),
         "headings": list(item.headings),
+        "fields": list(item.fields),
     }
 
 
@@ -233,6 +238,8 @@ def _change_line(item: Touched) -> str:
     number = f", document {item.document_id}" if item.document_id else ""
     about = f"{one_line(item.url, 2000)}; {item.source}, {_when(item.at)}{number}"
     line = f"{CHANGES[item.change][0]} {name} ({about})"
+    if item.fields and "text" not in item.fields:
+        line += f"\n    new metadata: {one_line(', '.join(item.fields), 200)}"
     if item.headings:
         line += "\n    " + " | ".join(one_line(heading, 80) for heading in item.headings)
     return line

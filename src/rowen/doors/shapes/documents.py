@@ -134,6 +134,8 @@ class Touched(Shape):
     at: Time
     document: Document | None
     """Null when readers do not see it any more"""
+    fields: list[str]
+    """What differed in a changed document when it was stored: `text`, `title`, `url`, names of metadata"""
 
 
 class Changes(Shape):

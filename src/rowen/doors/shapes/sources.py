@@ -105,6 +105,8 @@ class Change(Shape):
     title: str
     headings_added: list[str]
     headings_removed: list[str]
+    fields: list[str]
+    """What differs in a changed document: `text`, `title`, `url`, then names of its metadata"""
 
 
 class Diff(Shape):

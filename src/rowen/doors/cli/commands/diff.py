@@ -53,6 +53,8 @@ async def perform(ports: Ports, out: Output, source: Source, **generations: int 
         for sign, path in _headings(change):
             heading = clean(path) or "(before the first heading)"
             out.line(Text(f"    {sign} ", style=COLOURS[sign]).append(heading, "default"))
+        if change.fields and "text" not in change.fields:
+            out.line(Text(f"    ~ {clean(', '.join(change.fields))}", style="dim"))
     kinds = [change.kind for change in diff.changes]
     counts = ", ".join(
         f"{kinds.count(kind):,} {word}" for kind, (_, word) in CHANGES.items() if kind in kinds

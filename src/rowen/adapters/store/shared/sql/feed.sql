@@ -72,15 +72,15 @@ WHERE name = :name;
 
 -- name: touched_by_run
 -- What a run changed for readers.
-SELECT id, reference, outcome FROM run_items
-WHERE run_id = :run AND id > :after AND outcome IN ('created', 'updated', 'deleted', 'skipped')
+SELECT id, reference, outcome, detail FROM run_items
+WHERE run_id = :run AND id > :after AND outcome IN ('created', 'updated', 'metadata_updated', 'deleted', 'skipped')
 ORDER BY id LIMIT :limit;
 
 -- name: touched_between
 -- What the runs between two generations had changed: a rollback changes it back.
-SELECT i.id, i.reference, 'updated' FROM run_items i JOIN runs r ON r.id = i.run_id
+SELECT i.id, i.reference, 'changed', CASE WHEN i.outcome IN ('updated', 'metadata_updated') THEN i.detail END FROM run_items i JOIN runs r ON r.id = i.run_id
 WHERE r.source_id = :source AND r.generation > :low AND r.generation <= :high
-  AND i.id > :after AND i.outcome IN ('created', 'updated', 'deleted', 'skipped')
+  AND i.id > :after AND i.outcome IN ('created', 'updated', 'metadata_updated', 'deleted', 'skipped')
 ORDER BY i.id LIMIT :limit;
 
 -- name: documents_among

@@ -115,7 +115,7 @@ DELETE FROM refs WHERE id IN list(:ids);
 
 -- name: versions_at
 -- Documents of a source that are visible at one generation and not at another.
-SELECT d.ref_id, r.reference, d.url, d.title, d.content_id
+SELECT d.ref_id, r.reference, d.url, d.title, d.content_id, d.metadata
 FROM documents d JOIN refs r ON r.id = d.ref_id
 WHERE d.source_id = :source
   AND d.born <= :at AND (d.died IS NULL OR d.died > :at)

@@ -11,6 +11,7 @@ from rowen.adapters.store.shared.database import Topic, reads, writes
 from rowen.adapters.store.shared.topics.leases import fence
 from rowen.adapters.store.shared.transaction import Row, Transaction
 from rowen.adapters.store.shared.values import Json, maybe_json, time_in, value_in
+from rowen.core.document import TEXT
 from rowen.core.exchange.sink import Sink
 from rowen.core.feed import LAST_ITEM, SOURCE_REMOVED, Cursor, Document, FeedItem
 from rowen.core.lease import Lease
@@ -156,8 +157,9 @@ def _touched(db: Transaction, shown: Row, after: int, limit: int) -> list[FeedIt
             change=_change(outcome, seen=reference in visible),
             at=moment,
             document=visible.get(reference),
+            fields=_fields(outcome, detail) if reference in visible else (),
         )
-        for item, reference, outcome in rows
+        for item, reference, outcome, detail in rows
     ]
 
 
@@ -170,6 +172,13 @@ def _change(outcome: str, *, seen: bool) -> str:
     if not seen:
         return "removed"
     return "added" if outcome == "created" else "changed"
+
+
+def _fields(outcome: str, detail: str | None) -> tuple[str, ...]:
+    """What a run wrote down of a new version: the names of what was new in it."""
+    if outcome == "updated" and not detail:
+        return (TEXT,)
+    return tuple(detail.split(", ")) if detail and outcome not in ("created", "skipped", "deleted") else ()
 
 
 def _document(row: Row) -> Document:

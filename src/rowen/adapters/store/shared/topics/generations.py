@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 
 from rowen.adapters.store.shared.database import Topic, reads, writes
 from rowen.adapters.store.shared.transaction import Lock, Row, Transaction
-from rowen.adapters.store.shared.values import Json, links_in
+from rowen.adapters.store.shared.values import Json, json_in, links_in
+from rowen.core.document import TEXT, changed_metadata
 from rowen.core.generation import Change, Generation, Replacement
 from rowen.core.run import Result, Run, RunStatus
 from rowen.ports.store.generations import Vacuumed
 
-Version = tuple[str, str, str, int]
-"""Reference, URL, title, content."""
+Version = tuple[str, str, str, int, str]
+"""Reference, URL, title, content, metadata as the database has it."""
 SHORT_BYTES = 4_000
 """Error pages and login walls are shorter; longer texts are not loaded to be looked at."""
 
@@ -174,7 +175,7 @@ def _ids(rows: list[Row]) -> list[int]:
 
 def _versions(db: Transaction, source_id: int, *, at: int, other: int) -> dict[int, Version]:
     rows = db.rows("versions_at", source=source_id, at=at, other=other)
-    return {row[0]: (row[1], row[2], row[3], row[4]) for row in rows}
+    return {row[0]: (row[1], row[2], row[3], row[4], row[5]) for row in rows}
 
 
 def _paths(db: Transaction, contents: list[int]) -> dict[int, dict[int, str]]:
@@ -201,4 +202,16 @@ def _change(old: Version | None, new: Version | None, paths: Mapping[int, Mappin
         kind="changed" if old and new else "added" if new else "removed",
         headings_added=added,
         headings_removed=removed,
+        fields=tuple(_fields(old, new, text=bool(added or removed))) if old and new else (),
     )
+
+
+def _fields(old: Version, new: Version, *, text: bool) -> Iterator[str]:
+    if text:
+        yield TEXT
+    if old[2] != new[2]:
+        yield "title"
+    if old[1] != new[1]:
+        yield "url"
+    if old[4] != new[4]:
+        yield from changed_metadata(json_in(old[4]), json_in(new[4]))
