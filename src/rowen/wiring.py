@@ -260,8 +260,7 @@ async def open_ports(config: Config, *, create: bool = True) -> AsyncIterator[Po
             embedder=embedders.configured,
             embedder_from=embedders.from_spec,
             breaker=BreakerSettings(**asdict(config.breaker)),
-            # The local model computes; more calls at a time would only wait for each other.
-            embedding_calls=1 if config.embedding.provider == "static" else config.embedding.concurrency,
+            embedding_calls=embedders.calls,
             kinds=registers.kinds(),
             sinks=registers.sinks(),
             owner=owner(),
@@ -332,6 +331,16 @@ class _Embedders:
             make = registers.embedders().named(spec.provider)
             self._made[key] = make(embedders.with_key(spec, variable, named=named))
         return self._made[key]
+
+    @property
+    def calls(self) -> int:
+        """How many calls at a time are worth it."""
+        from rowen.adapters.embedders import local_children
+
+        if self._config.provider != "static":
+            return self._config.concurrency
+        # One more than there are children: while an answer is stored, its child has the next texts.
+        return local_children() + 1
 
     async def close(self) -> None:
         for embedder in self._made.values():

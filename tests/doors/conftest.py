@@ -17,7 +17,7 @@ import pytest
 
 from rowen.adapters.convert import pool
 from rowen.adapters.embedders import static
-from rowen.adapters.embedders.static import _Loaded
+from rowen.adapters.embedders.static import Weights
 from rowen.doors.cli import main
 from tests.support.site import Site, html
 from tests.support.stores import a_sqlite_file
@@ -51,7 +51,7 @@ def db(tmp_path: Path) -> str:
 
 @cache
 def loaded_once(folder: Path) -> Any:
-    return _Loaded.from_folder(folder)
+    return Weights.from_folder(folder)
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def rowen(
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("ROWEN_FETCH_RETRY_BASE_S", "0")
     monkeypatch.setattr(pool, "PoolConverter", lambda **_: InThisProcess())
-    monkeypatch.setattr(static, "_Loaded", SimpleNamespace(from_folder=loaded_once))
+    monkeypatch.setattr(static, "Weights", SimpleNamespace(from_folder=loaded_once))
 
     def call(*arguments: str) -> Ended:
         capsys.readouterr()

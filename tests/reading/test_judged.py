@@ -25,7 +25,7 @@ QUESTIONS = judging.questions_of(manuals.DEMO)
 @pytest.fixture
 def db(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     monkeypatch.setattr(pool, "PoolConverter", lambda **_: InThisProcess())
-    monkeypatch.setattr(static, "_Loaded", SimpleNamespace(from_folder=loaded_once))
+    monkeypatch.setattr(static, "Weights", SimpleNamespace(from_folder=loaded_once))
     with contextmanager(ENGINES[request.param])(request) as url:
         yield url
 

@@ -44,13 +44,13 @@ def convert(body, **facts):
         body = str(os.getpid()).encode()
     return real(body, **facts)
 worker.convert = convert
-real_pipes = worker._take_pipes
+real_pipes = worker.take_pipes
 def take_pipes():
     global pipe
     incoming, outgoing = real_pipes()
     pipe = outgoing.fileno()
     return incoming, outgoing
-worker._take_pipes = take_pipes
+worker.take_pipes = take_pipes
 sys.argv = ["worker", "1024", "60"]
 worker.main()
 """

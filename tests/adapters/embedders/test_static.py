@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+import io
 import subprocess
 import sys
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
-from rowen.adapters.embedders import static
+from rowen.adapters.embedders import static, worker
 from rowen.adapters.embedders.static import MAX_TOKENS, StaticEmbedder
 from rowen.errors import EmbedderUnavailable
 
@@ -32,8 +34,8 @@ def embedder() -> StaticEmbedder:
 
 
 @pytest.fixture(scope="module")
-def loaded() -> static._Loaded:
-    return static._Loaded.from_folder(wheel())
+def loaded() -> static.Weights:
+    return static.Weights.from_folder(wheel())
 
 
 @pytest.fixture(scope="module")
@@ -97,14 +99,14 @@ MIXED = st.text(alphabet="ab CDé  \n\t\r12.,()[]_<>s/'\"²\u00a0日本…«म�
 @example("<s>strike</s> \r\n  }); x²).")
 @example("def f(a_b, *args):\n    return {'k': 10.25}\n")
 def test_looking_words_up_gives_the_tokens_of_the_whole_text(
-    loaded: static._Loaded, reference: Tokenizer, text: str
+    loaded: static.Weights, reference: Tokenizer, text: str
 ) -> None:
     assert loaded.token_ids(text) == (
         reference.encode(text, add_special_tokens=False).ids or loaded.token_ids("")
     )
 
 
-def test_no_token_of_the_vocabulary_spans_two_words(loaded: static._Loaded, reference: Tokenizer) -> None:
+def test_no_token_of_the_vocabulary_spans_two_words(loaded: static.Weights, reference: Tokenizer) -> None:
     special = {"<unk>", "<s>", "</s>"} | {f"<0x{n:02X}>" for n in range(256)}
     for token in reference.get_vocab().keys() - special:
         text = token.replace("▁", " ")
@@ -183,3 +185,69 @@ def test_nothing_heavy_is_imported_before_the_first_text() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+# in child processes
+
+TEXTS = [
+    f"Queues keep what workers take, number {number}, naïvely 漢字 {'x' * (number % 7)}"
+    for number in range(300)
+]
+
+
+@pytest.fixture
+async def in_children() -> AsyncIterator[StaticEmbedder]:
+    embedder = StaticEmbedder(children=1)
+    yield embedder
+    await embedder.close()
+
+
+async def test_a_harvest_is_embedded_in_a_child_with_the_same_vectors(
+    in_children: StaticEmbedder, embedder: StaticEmbedder
+) -> None:
+    assert await in_children.embed(TEXTS) == await embedder.embed(TEXTS)
+    assert in_children._weights is None, "this process has loaded nothing"
+
+
+async def test_a_few_texts_and_questions_start_no_child(in_children: StaticEmbedder) -> None:
+    await in_children.embed(TEXTS[:10])
+    await in_children.embed_query("how do queues work")
+    assert in_children._children is None
+
+
+async def test_once_there_is_a_child_it_also_gets_the_last_few_texts(in_children: StaticEmbedder) -> None:
+    await in_children.embed(TEXTS)
+    assert await in_children.embed([]) == []
+    await in_children.embed(TEXTS[:3])
+    assert (in_children._weights, in_children._children.started) == (None, 1)
+
+
+async def test_a_child_that_is_killed_costs_its_batch_a_second_try(in_children: StaticEmbedder) -> None:
+    vectors = await in_children.embed(TEXTS)
+    (child,) = in_children._children._idle
+    child.kill()
+    await child.wait()
+    assert await in_children.embed(TEXTS) == vectors
+    assert in_children._children.started == 2
+
+
+async def test_where_no_child_starts_this_process_embeds(
+    in_children: StaticEmbedder, embedder: StaticEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    assert await in_children.embed(TEXTS) == await embedder.embed(TEXTS)
+
+
+async def test_half_a_surrogate_pair_is_no_reason_to_fail(in_children: StaticEmbedder) -> None:
+    assert len(await in_children.embed([*TEXTS, "broken \ud83d text"])) == len(TEXTS) + 1
+
+
+@pytest.mark.parametrize("texts", [[], [""], ["a", "", "é" * 5, "\n"], ["x" * 70_000]])
+def test_texts_go_through_a_frame_unchanged(texts: list[str]) -> None:
+    stream = io.BytesIO(worker.request(texts) * 2)
+    assert [worker.read_request(stream) for _ in range(3)] == [texts, texts, None]
+
+
+def test_another_number_of_vectors_than_of_texts_is_nonsense() -> None:
+    with pytest.raises(ValueError, match="for 2 vectors"):
+        worker.read_answer(bytes(256), 2)

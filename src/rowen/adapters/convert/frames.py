@@ -1,8 +1,7 @@
-"""What parent and child say to each other: length-prefixed frames, JSON for facts, raw bytes for bodies.
+"""What parent and child say to each other about a page: JSON for facts, raw bytes for bodies.
 
-    child:   READY
     parent:  u32 header length, u32 body length, header {"url", "content_type", "plugin"}, body
-    child:   u32 length, {"title", "text", ...} or {"error", "hint"}
+    child:   {"title", "text", ...} or {"error", "hint"}
 
 JSON and not pickle: a child that a hostile page has taken over must not be able to run code in the parent.
 """
@@ -18,10 +17,7 @@ import orjson
 from rowen.adapters.convert.formats import PluginFormat
 from rowen.core.document import Converted
 
-READY = b"rowen\n"
 REQUEST = struct.Struct(">II")
-ANSWER = struct.Struct(">I")
-_MAX_ANSWER_BYTES = 256 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,24 +52,11 @@ def read_request(stream: BinaryIO) -> Request | None:
 
 
 def answer(converted: Converted) -> bytes:
-    return _framed(converted)
+    return orjson.dumps(converted)
 
 
 def refusal(message: str, hint: str | None = None) -> bytes:
-    return _framed({"error": message, "hint": hint})
-
-
-def _framed(facts: Converted | dict[str, object]) -> bytes:
-    payload = orjson.dumps(facts)
-    return ANSWER.pack(len(payload)) + payload
-
-
-def length_of_answer(prefix: bytes) -> int:
-    """Raises `ValueError` for a length no page can have."""
-    (length,) = ANSWER.unpack(prefix)
-    if length > _MAX_ANSWER_BYTES:
-        raise ValueError(f"an answer of {length} bytes")
-    return int(length)
+    return orjson.dumps({"error": message, "hint": hint})
 
 
 def read_answer(payload: bytes) -> Converted | Refusal:

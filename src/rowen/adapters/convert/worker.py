@@ -1,19 +1,16 @@
 """The child process that parses: `python -m rowen.adapters.convert.worker MEMORY_MB TIMEOUT_S`.
 
-Frames come on standard input and go on standard output; `frames.py` says how they look. The child ends when
-its input ends, so it does not outlive its parent, and it kills itself when one body takes far too long, so it
-does not even when the parent died while it was busy.
+Frames come on standard input and go on standard output; `frames.py` says how they look.
 """
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
 from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
+from rowen.adapters.children.child import limit_memory, serve, take_pipes
 from rowen.adapters.convert import frames
 from rowen.adapters.convert.charset import decode
 from rowen.adapters.convert.formats import Kind, PluginFormat, kind_of
@@ -43,7 +40,6 @@ _CONVERTERS = {
     Kind.PPTX: ("office.pptx", "convert_pptx"),
     Kind.XLSX: ("office.xlsx", "convert_xlsx"),
 }
-_PIPE_BYTES = 1024 * 1024
 _UPDATE = "update the package or remove it; `rowen doctor` lists the plug-ins"
 
 
@@ -102,81 +98,26 @@ def _converter(kind: Kind) -> Callable[[Any, str], Converted]:
     return converter
 
 
-def serve(incoming: BinaryIO, outgoing: BinaryIO, *, timeout_s: float) -> None:
-    """Answer requests until the input ends."""
-    outgoing.write(frames.READY)
-    outgoing.flush()
-    while (request := frames.read_request(incoming)) is not None:
-        _limit_time(timeout_s)
-        try:
-            answer = frames.answer(_converted(request))
-        except Unparseable as exc:
-            answer = frames.refusal(exc.message, exc.hint)
-        except MemoryError:
-            answer = frames.refusal(f"`{request.url}`: parsing it takes too much memory")
-        except RecursionError:
-            answer = frames.refusal(f"`{request.url}`: nested too deep")
-        except Exception as exc:
-            # A page on which a parser fails must not end the run.
-            answer = frames.refusal(f"`{request.url}`: {type(exc).__name__}: {exc}")
-        _limit_time(0.0)
-        outgoing.write(answer)
-        outgoing.flush()
-
-
-def _limit_time(seconds: float) -> None:
-    if hasattr(signal, "setitimer"):
-        signal.setitimer(signal.ITIMER_REAL, seconds)
-
-
-def _limit_memory(memory_mb: int) -> None:
+def answer(request: frames.Request) -> bytes:
+    """What a request becomes: a document, or why there is none. A parser that fails ends no run."""
     try:
-        import resource
-    except ImportError:  # not on Windows
-        return
-    limit = memory_mb * 1024 * 1024
-    _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    if hard != resource.RLIM_INFINITY:
-        limit = min(limit, hard)
-    try:
-        resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
-    except (ValueError, OSError):
-        return  # macOS refuses; the time limit still holds
-
-
-def _widen(*pipes: BinaryIO) -> None:
-    """A page in one piece instead of many: most of what a round trip costs is waking up."""
-    try:
-        import fcntl
-
-        for pipe in pipes:
-            fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
-    except (ImportError, AttributeError, OSError):
-        return  # not Linux, or not allowed: slower, not wrong
-
-
-def _take_pipes() -> tuple[BinaryIO, BinaryIO]:
-    """The two pipes, out of reach of what parsers and plug-ins print or read: only frames may pass there."""
-    incoming, outgoing = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    nothing = os.open(os.devnull, os.O_RDWR)
-    os.dup2(nothing, 0)
-    os.dup2(nothing, 1)
-    os.close(nothing)
-    return incoming, outgoing
+        return frames.answer(_converted(request))
+    except Unparseable as exc:
+        return frames.refusal(exc.message, exc.hint)
+    except MemoryError:
+        return frames.refusal(f"`{request.url}`: parsing it takes too much memory")
+    except RecursionError:
+        return frames.refusal(f"`{request.url}`: nested too deep")
+    except Exception as exc:
+        return frames.refusal(f"`{request.url}`: {type(exc).__name__}: {exc}")
 
 
 def main() -> None:
-    # Ctrl-C goes to the whole group; the parent decides what it means.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    incoming, outgoing = _take_pipes()
-    _limit_memory(int(sys.argv[1]))
-    _widen(incoming, outgoing)
-    # The parser, loaded before READY so that no page pays for it.
+    incoming, outgoing = take_pipes()
+    limit_memory(int(sys.argv[1]))
+    # The parser, loaded before the child is ready so that no page pays for it.
     import_module("rowen.adapters.convert.html.page")
-    try:
-        serve(incoming, outgoing, timeout_s=float(sys.argv[2]))
-    except BrokenPipeError:
-        sys.stderr.close()  # the parent is gone: flushing would only complain
+    serve(incoming, outgoing, frames.read_request, answer, timeout_s=float(sys.argv[2]))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from rowen.adapters.embedders.providers import PROVIDERS, STATIC
 from rowen.adapters.embedders.spec import EmbedderSpec, key_variable, resolve, with_key
 from rowen.errors import ConfigError
@@ -9,7 +11,16 @@ from rowen.ports.embedder import Embedder
 
 NAMES = (STATIC, *PROVIDERS)
 
-__all__ = ["NAMES", "EmbedderSpec", "key_variable", "make", "with_key"]
+__all__ = ["NAMES", "EmbedderSpec", "key_variable", "local_children", "make", "with_key"]
+
+
+def local_children() -> int:
+    """How many processes the local model may use in a harvest: half of the cores, none where there is one."""
+    try:
+        cores = len(os.sched_getaffinity(0))
+    except AttributeError:  # not on macOS
+        cores = os.cpu_count() or 1
+    return cores // 2
 
 
 def make(spec: EmbedderSpec) -> Embedder:
@@ -26,7 +37,7 @@ def make(spec: EmbedderSpec) -> Embedder:
     if spec.provider == STATIC:
         from rowen.adapters.embedders.static import StaticEmbedder
 
-        return StaticEmbedder()
+        return StaticEmbedder(children=local_children())
     resolved = resolve(spec)
     from rowen.adapters.embedders.remote import RemoteEmbedder
 

@@ -3,6 +3,9 @@
 The weights and the tokenizer are two data files inside the `wordllama` wheel, read without importing that
 package: importing it reconfigures logging, and its loader looks for downloads. Both files are pinned by their
 digest, because vectors of other weights must never meet ours under the same name.
+
+The texts of a harvest are embedded in child processes, those of a search or of a small change in a thread of
+this one: a child costs as much to start as some hundred texts cost to embed.
 """
 
 from __future__ import annotations
@@ -11,18 +14,21 @@ import asyncio
 import hashlib
 import importlib.util
 import re
+import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rowen.errors import EmbedderUnavailable
+from rowen.errors import EmbedderUnavailable, TransientError
 from rowen.ports.embedder import Model
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from rowen.adapters.children.pool import ChildPool
 
 WEIGHTS = "weights/l2_supercat_256.safetensors"
 WEIGHTS_SHA256 = "64b47a2dc493cb8e85944076601189739852d7b64e0e1eedcb1937a251cd9fd5"
@@ -34,6 +40,8 @@ MAX_TOKENS = 2048
 MAX_CHARACTERS = 8 * MAX_TOKENS
 
 BATCH = 256
+WORTH_A_CHILD = BATCH
+"""So many texts in one call are the beginning of a harvest."""
 
 MODEL = Model(
     name="wordllama-l2-supercat-256",
@@ -47,33 +55,68 @@ MODEL = Model(
 class StaticEmbedder:
     """Loads when first used; may be called from several tasks at once."""
 
-    def __init__(self, folder: Path | None = None) -> None:
+    def __init__(self, folder: Path | None = None, *, children: int = 0) -> None:
         """`folder` holds the two files; by default the installed wheel's."""
         self.model = MODEL
         self.batch_size = BATCH
         self.spec: Mapping[str, Any] = {"provider": "static"}
         self._folder = folder
         self._loading = threading.Lock()
-        self._loaded: _Loaded | None = None
+        self._weights: Weights | None = None
+        self._most_children = children
+        self._children: ChildPool | None = None
 
     async def close(self) -> None:
-        return None
+        if self._children is not None:
+            await self._children.close()
 
     async def embed(self, texts: Sequence[str]) -> list[bytes]:
+        if self._children is None and self._most_children and len(texts) >= WORTH_A_CHILD:
+            self._children = self._pool()
+        if self._children is not None:
+            vectors = await self._embed_in_child(self._children, texts)
+            if vectors is not None:
+                return vectors
         return await asyncio.to_thread(self._embed, texts)
 
     async def embed_query(self, text: str) -> bytes:
-        return (await self.embed([text]))[0]
+        return (await asyncio.to_thread(self._embed, [text]))[0]
+
+    def _pool(self) -> ChildPool:
+        from rowen.adapters.children.pool import ChildPool
+
+        folder = str(self._folder or _wheel_folder())
+        command = (sys.executable, "-P", "-m", "rowen.adapters.embedders.worker", folder)
+        return ChildPool(command, self._most_children, who="embedder")
+
+    async def _embed_in_child(self, children: ChildPool, texts: Sequence[str]) -> list[bytes] | None:
+        """None when two children in a row fail: then this process embeds, and says what is wrong."""
+        from rowen.adapters.children.pool import ChildDied
+        from rowen.adapters.embedders import worker
+
+        request = worker.request(texts)
+        for _ in range(2):
+            try:
+                return await children.ask(
+                    request,
+                    lambda payload: worker.read_answer(payload, len(texts)),
+                    timeout_s=worker.TIMEOUT_S,
+                )
+            except (ChildDied, TimeoutError, TransientError):
+                continue
+        return None
 
     def _embed(self, texts: Sequence[str]) -> list[bytes]:
         # One thread loads while the others wait; later calls see the finished value without the lock.
-        loaded = self._loaded
-        if loaded is None:
+        weights = self._weights
+        if weights is None:
             with self._loading:
-                loaded = self._loaded = self._loaded or _Loaded.from_folder(self._folder or _wheel_folder())
+                weights = self._weights = self._weights or Weights.from_folder(
+                    self._folder or _wheel_folder()
+                )
         vectors: list[bytes] = []
         for start in range(0, len(texts), BATCH):
-            vectors += loaded.embed(texts[start : start + BATCH])
+            vectors += weights.embed(texts[start : start + BATCH])
         return vectors
 
 
@@ -95,7 +138,9 @@ class _Words(dict[str, list[int]]):
         return ids
 
 
-class _Loaded:
+class Weights:
+    """The vectors of tokens, and how a text becomes tokens."""
+
     # Text is cut where the tokenizer never joins: no token of its vocabulary holds a letter beside a
     # punctuation mark, a digit beside anything, or a space after anything but spaces. So the token ids are
     # exactly those of the whole text, and most words are looked up instead of tokenized, in half the time of
@@ -115,7 +160,7 @@ class _Loaded:
         self._weights = weights
 
     @classmethod
-    def from_folder(cls, folder: Path) -> _Loaded:
+    def from_folder(cls, folder: Path) -> Weights:
         import numpy as np
         from safetensors.numpy import load
         from tokenizers import Tokenizer, normalizers
