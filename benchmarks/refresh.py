@@ -74,9 +74,8 @@ async def first_harvest(location: str, db: str) -> None:
         f"first harvest      {counters.created:>7} pages  {counters.passages_new} passages, {spent:.2f} CPU s"
     )
     print(f"                   {counters.created / spent:>7.1f} pages per CPU second (aim: 45 on a real set)")
-    print(
-        f"                   {1000 * own / counters.created:>7.1f} ms of CPU a page in the main process (aim: 10)"
-    )
+    a_page_ms = 1000 * own / counters.created
+    print(f"                   {a_page_ms:>7.1f} ms of CPU a page in the main process (aim: 10)")
     print(f"                   {spent / wall:>7.2f} cores used in {wall:.1f} s")
 
 

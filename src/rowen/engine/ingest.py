@@ -6,6 +6,8 @@ leaves between them is taken up by the next run. Nothing here knows where a draf
 Text whose embedding failed is stored, and readers find it by its words. The attempts after the run only make
 its vectors, so no generation changes. An attempt needs the lease of the source, like a run.
 
+A batch is written while the next one is embedded, so that neither waits for the other.
+
 What was in work when a process ended is suspect. Suspects are ingested one by one, after everything else, and
 only those attempts are held against them, from their start: the third that ends with its process is the last.
 """
@@ -13,9 +15,10 @@ only those attempts are held against them, from their start: the third that ends
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence, Set
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence, Set
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import datetime
+from typing import NamedTuple
 
 from rowen.core.document import Draft
 from rowen.core.handoff import (
@@ -31,7 +34,7 @@ from rowen.core.handoff import (
 from rowen.core.lease import Lease
 from rowen.core.rules import breaker as breakers
 from rowen.core.run import Counters, Run
-from rowen.core.section import Passage
+from rowen.core.section import Passage, Section
 from rowen.core.source import Source
 from rowen.core.split import passages, split
 from rowen.engine import embedding
@@ -53,6 +56,24 @@ LOST = Ending(
 
 Ended = tuple[Reason, str | None]
 """Why an item ended as it did, and the words of an error."""
+OnEnded = Callable[[Mapping[str, Ended]], None]
+"""Is told how references ended, as soon as that is stored."""
+
+
+def unheard(ended: Mapping[str, Ended]) -> None:
+    """For ingestions that no run watches."""
+
+
+class _Prepared(NamedTuple):
+    """A batch that can be written."""
+
+    staged: Sequence[Staged]
+    sections: dict[int, list[Section]]
+    """By content; those of contents that have none yet."""
+    found: dict[bytes, Passage]
+    embedded: Embedded
+    missing: set[bytes]
+    model: Model
 
 
 class Ingestion:
@@ -61,7 +82,9 @@ class Ingestion:
     dispatch = False
     """Are there workers that take up what is handed off?"""
 
-    def __init__(self, ports: Ports, lease: Lease, run: Run, counters: Counters) -> None:
+    def __init__(
+        self, ports: Ports, lease: Lease, run: Run, counters: Counters, on_ended: OnEnded = unheard
+    ) -> None:
         self._ports = ports
         self._lease = lease
         self._run = run
@@ -69,49 +92,78 @@ class Ingestion:
         self.refused: EmbedderRefused | None = None
         """The provider refuses every text, and only a person can change that."""
         self._suspects: list[Staged] = []
+        self._on_ended = on_ended
+        self._writing: asyncio.Task[None] | None = None
+        self._unwritten: Set[bytes] = frozenset()
+        """Passages of the batch that is being written, all of them with their vectors."""
 
-    async def take(self, drafts: Sequence[Draft], *, full: bool = False) -> dict[str, Ended]:
-        """Hand off and ingest; answers why references ended as they did, of suspects with `rest`."""
+    async def take(self, drafts: Sequence[Draft], *, full: bool = False) -> None:
+        """Hand off and ingest. The last of it is written, and suspects are taken up, by `rest`."""
         store, now = self._ports.store, self._ports.clock.now()
         staged = await store.stage(self._lease, self._run, drafts, now=now, full=full, dispatch=self.dispatch)
-        return await self.work_off(staged)
+        await self.work_off(staged)
 
-    async def revive(self, references: Sequence[str]) -> dict[str, Ended]:
+    async def revive(self, references: Sequence[str]) -> None:
         """The same for texts an interrupted run has stored already."""
         store, now = self._ports.store, self._ports.clock.now()
         staged = await store.revive(self._lease, self._run, references, now=now, dispatch=self.dispatch)
-        return await self.work_off(staged)
+        await self.work_off(staged)
 
-    async def work_off(self, staged: Sequence[Staged]) -> dict[str, Ended]:
+    async def work_off(self, staged: Sequence[Staged]) -> None:
         self._suspects += [one for one in staged if one.alone]
         healthy = [one for one in staged if not one.alone]
         if not healthy:
-            return {}
-        async with _in_work(self._ports, self._lease, [one.handoff_id for one in healthy]):
-            return await self._ingest(healthy)
+            return
+        async with AsyncExitStack() as stack:
+            ids = [one.handoff_id for one in healthy]
+            await stack.enter_async_context(_in_work(self._ports, self._lease, ids))
+            prepared = await self._prepare(healthy)
+            await self.written()
+            self._unwritten = frozenset(prepared.embedded.vectors)
+            self._writing = asyncio.create_task(self._write_in_work(stack.pop_all(), prepared))
 
-    async def rest(self) -> dict[str, Ended]:
-        """The suspects, one by one: the one that ends the process takes nothing down with it."""
-        reasons: dict[str, Ended] = {}
+    async def rest(self) -> None:
+        """The last batch, then the suspects one by one: one that ends the process takes nothing with it."""
+        await self.written()
         suspects, self._suspects = self._suspects, []
         for one in suspects:
             if is_poison(one.attempts):
                 now = self._ports.clock.now()
                 await self._ports.store.settle_handoffs(self._lease, {one.handoff_id: LOST}, now=now)
-                reasons[one.draft.reference] = _ended(LOST)
+                self._on_ended({one.draft.reference: _ended(LOST)})
                 continue
             async with _in_work(self._ports, self._lease, [one.handoff_id], alone=True):
-                reasons |= await self._ingest([one])
-        return reasons
+                await self._write(await self._prepare([one]))
 
-    async def _ingest(self, staged: Sequence[Staged]) -> dict[str, Ended]:
-        store, clock = self._ports.store, self._ports.clock
+    async def abandon(self) -> None:
+        """Leave the batch that is being written, if its run does not come to its end."""
+        if self._writing is not None:
+            self._writing.cancel()
+            await asyncio.gather(self._writing, return_exceptions=True)
+
+    async def written(self) -> None:
+        """Wait for the batch that is being written."""
+        if self._writing is not None:
+            await self._writing
+            self._writing, self._unwritten = None, frozenset()
+
+    async def _write_in_work(self, in_work: AsyncExitStack, prepared: _Prepared) -> None:
+        async with in_work:
+            await self._write(prepared)
+
+    async def _prepare(self, staged: Sequence[Staged]) -> _Prepared:
+        """Cut the texts into sections and embed what has no vector."""
         sections = {one.content_id: split(one.draft.text) for one in staged if not one.sectioned}
         found: dict[bytes, Passage] = {}
         for tree in sections.values():
             found |= passages(tree)
         model = self._ports.embedder().model
         embedded, missing = await self._embed(found, model)
+        return _Prepared(staged, sections, found, embedded, missing, model)
+
+    async def _write(self, prepared: _Prepared) -> None:
+        store, clock = self._ports.store, self._ports.clock
+        staged, sections, found, embedded, missing, model = prepared
         ingested = []
         for one in staged:
             tree = sections.get(one.content_id, [])
@@ -127,16 +179,16 @@ class Ingestion:
             model,
             now=clock.now(),
         )
-        return {item.staged.draft.reference: _ended(item.ending) for item in ingested}
+        self._on_ended({item.staged.draft.reference: _ended(item.ending) for item in ingested})
 
     async def _embed(self, found: dict[bytes, Passage], model: Model) -> tuple[Embedded, set[bytes]]:
         """Vectors of what had none, and the passages that still have none."""
         if not found:
             return Embedded({}, {}, None), set()
         states = await self._ports.store.passage_states(list(found), model)
-        wanted = [
-            passage for digest, passage in found.items() if not (digest in states and states[digest].embedded)
-        ]
+        embedded_before = {digest for digest, state in states.items() if state.embedded} | self._unwritten
+        known = (states.keys() | self._unwritten) & found.keys()
+        wanted = [passage for digest, passage in found.items() if digest not in embedded_before]
         if self.refused is None:
             embedded = await embedding.embed(self._ports, wanted)
             self.refused = embedding.refusal(embedded.error)
@@ -148,8 +200,8 @@ class Ingestion:
             # Written down before the text is, so that a run after a crash fills in the missing vectors.
             await embedding.left_out(self._ports.store)
         counters = self._counters
-        counters.passages_reused += len(states)
-        counters.passages_new += len(found) - len(states)
+        counters.passages_reused += len(known)
+        counters.passages_new += len(found) - len(known)
         counters.embeddings_reused += len(found) - len(wanted)
         counters.embeddings_computed += len(embedded.vectors)
         # Text without a vector is stored and found by its words; its vectors are filled in later.

@@ -7,13 +7,13 @@ process still ends its runs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rowen.core.handoff import RETRY_BASE_S, Reason
 from rowen.core.lease import Lease
 from rowen.core.run import Counters, Run
 from rowen.engine import embedding
-from rowen.engine.ingest import BATCH, Ended, Ingestion
+from rowen.engine.ingest import BATCH, Ended, Ingestion, OnEnded
 from rowen.engine.leases import workers
 from rowen.engine.ports import Ports
 from rowen.ports.dispatcher import RETRY, retry_payload
@@ -29,27 +29,30 @@ LOST_S = 60.0
 
 
 class IngestionByWorkers(Ingestion):
-    """The same calls; answers come later, with any call."""
+    """The same calls; each of them also looks at what workers have done meanwhile."""
 
     dispatch = True
 
-    def __init__(self, ports: Ports, lease: Lease, run: Run, counters: Counters) -> None:
-        super().__init__(ports, lease, run, counters)
+    def __init__(self, ports: Ports, lease: Lease, run: Run, counters: Counters, on_ended: OnEnded) -> None:
+        super().__init__(ports, lease, run, counters, self._ended)
+        self._tell_run = on_ended
         self._out: dict[int, Staged] = {}
         self._patience_s = PATIENCE_S
         self._joined = False
         self._reasons: set[Reason] = set()
 
-    async def work_off(self, staged: Sequence[Staged]) -> dict[str, Ended]:
+    async def work_off(self, staged: Sequence[Staged]) -> None:
         if staged and not staged[0].handoff_id:
             # A store without handoffs has nothing to hand out.
-            return await super().work_off(staged)
+            await super().work_off(staged)
+            return
         self._out |= {one.handoff_id: one for one in staged}
-        return await self._wait_until(MAX_OUT)
+        await self._wait_until(MAX_OUT)
 
-    async def rest(self) -> dict[str, Ended]:
+    async def rest(self) -> None:
         """Everything that is still out."""
-        reasons = await self._wait_until(0)
+        await self.written()
+        await self._wait_until(0)
         await self.join_shares()
         if Reason.PERMANENT_ERROR in self._reasons and self.refused is None:
             # Of one text, or of all? The workers that were told so are elsewhere.
@@ -58,7 +61,10 @@ class IngestionByWorkers(Ingestion):
             await self._ports.dispatcher().submit(
                 RETRY, [retry_payload(self._run.source_id)], delay_s=RETRY_BASE_S
             )
-        return reasons
+
+    def _ended(self, ended: Mapping[str, Ended]) -> None:
+        self._reasons.update(reason for reason, _ in ended.values())
+        self._tell_run(ended)
 
     async def join_shares(self) -> None:
         """What workers did counts as the run's, however it ends; once."""
@@ -68,8 +74,7 @@ class IngestionByWorkers(Ingestion):
             self._counters.join(Counters.from_dict(share))
         self._joined = True
 
-    async def _wait_until(self, at_most: int) -> dict[str, Ended]:
-        reasons: dict[str, Ended] = {}
+    async def _wait_until(self, at_most: int) -> None:
         clock = self._ports.clock
         last_at = clock.monotonic()
         while True:
@@ -84,24 +89,24 @@ class IngestionByWorkers(Ingestion):
                 # The workers that did not take this batch are not waited for at the next one.
                 self._patience_s = 0.0 if settled else PATIENCE_S
             if settled:
-                reasons |= settled
                 last_at = clock.monotonic()
             if len(self._out) <= at_most:
-                return reasons
+                return
             if not settled:
                 await clock.sleep(LOOK_AGAIN_S)
 
-    async def _settled(self) -> dict[str, Ended]:
+    async def _settled(self) -> bool:
+        """Take note of what workers have done; is there any?"""
         settled = await self._ports.store.settled(list(self._out))
         for one in settled:
             del self._out[one.handoff_id]
-            self._reasons.add(Reason(one.reason))
-        return {one.reference: (Reason(one.reason), one.error) for one in settled}
+        self._ended({one.reference: (Reason(one.reason), one.error) for one in settled})
+        return bool(settled)
 
-    async def _do_it_here(self, *, begun: bool) -> dict[str, Ended]:
+    async def _do_it_here(self, *, begun: bool) -> bool:
         waiting = await self._ports.store.staged(self._run, list(self._out), begun=begun, limit=BATCH)
-        reasons = await super().work_off(waiting) | await super().rest()
-        self._reasons.update(reason for reason, _ in reasons.values())
+        await super().work_off(waiting)
+        await super().rest()
         for one in waiting:
             self._out.pop(one.handoff_id, None)
-        return reasons
+        return bool(waiting)

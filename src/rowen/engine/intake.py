@@ -63,7 +63,9 @@ class Intake:
         self.known: Mapping[str, Known] = {}
         """What readers see of the source, by reference: all of it, or what was looked up last."""
         self._on_event = on_event
-        self._workers = IngestionByWorkers(ports, lease, run, self.counters) if dispatch else None
+        self._workers = (
+            IngestionByWorkers(ports, lease, run, self.counters, self._ingested) if dispatch else None
+        )
         self._ingestion: Ingestion | None = self._workers
         """In this process it is made for the first new version: most runs have none."""
         self._arrivals: asyncio.Queue[Draft | str | None] = asyncio.Queue(BATCH * 2)
@@ -219,6 +221,13 @@ class Intake:
 
     async def work(self) -> None:
         """Ingest what arrives until `close` was called and everything is stored."""
+        try:
+            await self._work()
+        finally:
+            if self._ingestion is not None:
+                await self._ingestion.abandon()
+
+    async def _work(self) -> None:
         closed = False
         while not closed:
             batch = [await self._arrivals.get()]
@@ -226,18 +235,18 @@ class Intake:
                 batch.append(self._arrivals.get_nowait())
             closed = None in batch
             if self._ingestion is None and batch != [None]:
-                self._ingestion = Ingestion(self._ports, self.lease, self.run, self.counters)
+                self._ingestion = Ingestion(self._ports, self.lease, self.run, self.counters, self._ingested)
                 self._ingestion.refused = refusal(self._began_with)
             if self._ingestion is not None:
                 drafts = [one for one in batch if isinstance(one, Draft)]
                 if drafts:
                     await self._compare(drafts)
-                    self._ingested(await self._ingestion.take(drafts, full=self.unconditional))
+                    await self._ingestion.take(drafts, full=self.unconditional)
                 references = [one for one in batch if isinstance(one, str)]
                 if references:
-                    self._ingested(await self._ingestion.revive(references))
+                    await self._ingestion.revive(references)
             if closed and self._ingestion is not None:
-                self._ingested(await self._ingestion.rest())
+                await self._ingestion.rest()
             if len(self._refreshed) >= BATCH * 8:
                 await self._write_refreshed()
             if len(self.items) - self.counters.deleted >= BATCH * 8:
