@@ -2,8 +2,8 @@
 
 RowenError
 ├─ UserError        the caller can fix it           exit 2, HTTP 4xx
-│    ConfigError · NotFound · Conflict · BadLocation · StoreUnusable · StoreReadOnly · PartMissing
-│    EmbedderRefused
+│    ConfigError · NotFound · Conflict · Pinned · BadLocation · StoreUnusable · StoreReadOnly
+│    PartMissing · EmbedderRefused
 ├─ TransientError   the same call may work later    retried with backoff
 │    FetchTimeout · ConnectionFailed · CertificateRefused · HostUnknown · RateLimited · ServerFailed
 │    HostUnavailable
@@ -55,6 +55,12 @@ class NotFound(UserError):
 
 class Conflict(UserError):
     reason = "conflict"
+
+
+class Pinned(Conflict):
+    """A person pinned the source to its generation: waiting does not help, resuming does."""
+
+    reason = "pinned"
 
 
 class BadLocation(UserError):

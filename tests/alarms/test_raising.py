@@ -370,3 +370,26 @@ async def test_a_run_for_an_assistant_that_started_the_server_raises_alarms_too(
     world.site.everything_answers(500)
     await alone(world.ports, source, on_event=lambda event: None)
     assert told.what == ["error"]
+
+
+async def test_a_hold_that_nobody_decides_for_three_days_is_told_once_more(world: World, told: Told) -> None:
+    pages = {f"/{n}": a_page(f"/{n}", "oats") for n in range(30)}
+    for path, body in pages.items():
+        world.site.set(path, body)
+    world.site.set("/", html("Home", "barley", links=list(pages)))
+    await world.add()
+    await attempt(world)
+    for path in list(pages)[:20]:
+        world.site.set(path, "gone", status=404)
+    assert (await attempt(world)).status is RunStatus.HELD
+    await raising.about_holds(world.ports, [await world.source()])
+    assert told.what == ["held"]
+    world.clock.advance(3 * 86_400)
+    for _ in range(2):
+        await raising.about_holds(world.ports, [await world.source()])
+    assert told.what == ["held", "still_held"]
+    assert "readers still see generation 1" in told.alarms[-1].message
+    await history.approve(world.ports, await world.source())
+    await raising.about_holds(world.ports, [await world.source()])
+    await attempt(world)
+    assert told.what == ["held", "still_held", "recovered"]

@@ -25,7 +25,8 @@ from rowen.engine.run import Receipt, sync
 from rowen.engine.sink_kind import Sent, SinkKind
 from rowen.errors import Conflict, LeaseLost, StoreBusy
 from rowen.managing import sources
-from rowen.service.attempts import NotRun, RunResult, resume, run_source
+from rowen.managing.pausing import resume
+from rowen.service.attempts import NotRun, RunResult, run_source
 from rowen.service.serve import serve
 from tests.support.fakes import FakeClock
 from tests.support.site import Site, html

@@ -22,6 +22,7 @@ from rowen.core.exchange.alarm import (
 )
 from rowen.core.exchange.sink import Sink
 from rowen.core.rules.schedule import ATTEMPTS, Failure
+from rowen.core.rules.standing import Loudness, standing
 from rowen.core.safety import secrets
 from rowen.core.source import Source
 from rowen.engine.ports import Ports
@@ -77,6 +78,27 @@ async def after_source(ports: Ports, before: Source, receipt: Receipt) -> None:
         fresh=before.consecutive_failures == 0,
         patience=RATE_LIMIT_PATIENCE if limited else 1,
     )
+
+
+async def about_holds(ports: Ports, sources: Sequence[Source]) -> None:
+    """Raise the alarm for sources whose generation was held for days, once for a hold."""
+    now = ports.clock.now()
+    for source in sources:
+        if source.held_generation is None:
+            continue
+        held = standing(source, now)
+        if held.loudness is not Loudness.ALARM or held.since is None:
+            continue
+        alarm = Alarm(
+            what=What.STILL_HELD,
+            source=source.label,
+            message=f"generation {source.held_generation} is held since {held.since:%Y-%m-%d}: {held.says};"
+            f" readers still see generation {source.active_generation}",
+            hint=held.hint,
+            failures=source.consecutive_failures,
+            at=now,
+        )
+        await _consider(ports, alarm, note=f"{RAISED}source:{source.id}", fresh=False)
 
 
 def _hint(what: What, source: Source, receipt: Receipt) -> str | None:

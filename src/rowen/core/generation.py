@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -14,6 +15,40 @@ class Generation:
     """None while it is held."""
     documents: int
     active: bool
+
+
+class Cause(StrEnum):
+    """Why a generation was shown."""
+
+    RUN = "run"
+    APPROVAL = "approval"
+    """A person approved what the deletion guard held."""
+    ROLLBACK = "rollback"
+    """A person went back to it, or forward again."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Activation:
+    """A generation was shown in place of another."""
+
+    id: int
+    generation: int
+    previous: int
+    run_id: int | None
+    """The run that made it; None for a rollback."""
+    at: datetime
+    cause: Cause
+    by: str | None
+    """Who decided it, as `core.rules.standing` names callers; None for a run."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GenerationHistory:
+    """A generation and how it came to be shown."""
+
+    generation: Generation
+    activations: tuple[Activation, ...]
+    """The newest first; empty while it is held."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -86,6 +86,14 @@ class Source:
     """By a person, until a person resumes it."""
     last_result: Mapping[str, Any] | None = None
     """How its last run ended; see `result`."""
+    held_at: datetime | None = None
+    """Since when its runs end held; kept while a run works on it, until one is good or a person decides."""
+    paused_at: datetime | None = None
+    paused_by: str | None = None
+    """Who paused it, as `core.rules.standing` names callers; None for one that an earlier version paused."""
+    pinned_at: datetime | None = None
+    """Since when it stays at the generation readers see: no run of it begins until it is resumed."""
+    pinned_by: str | None = None
 
     @property
     def result(self) -> Result | None:
@@ -108,6 +116,15 @@ class Source:
     def is_broken(self) -> bool:
         """Its last run ended with an error that only a person can fix."""
         return self.status is Status.ERROR and bool(self.metadata.get(FATAL))
+
+    @property
+    def is_pinned(self) -> bool:
+        return self.pinned_at is not None
+
+    @property
+    def rests(self) -> bool:
+        """A person paused or pinned it: `rowen serve` and workers leave it alone."""
+        return self.paused or self.is_pinned
 
     @property
     def left_out(self) -> dict[str, int]:

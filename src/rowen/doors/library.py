@@ -22,7 +22,8 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from rowen import config as settings
 from rowen import wiring
-from rowen.core.generation import Diff
+from rowen.core.generation import Diff, GenerationHistory
+from rowen.core.rules.standing import PYTHON
 from rowen.core.run import Event
 from rowen.core.search.hit import Answer, SearchMode
 from rowen.core.source import Source
@@ -33,7 +34,7 @@ from rowen.engine.ports import Ports
 from rowen.engine.run import Receipt
 from rowen.errors import UserError
 from rowen.managing import find as finding
-from rowen.managing import sources
+from rowen.managing import pausing, sources
 from rowen.managing.sources import Added
 from rowen.reading import history
 from rowen.service.attempts import sync_now
@@ -117,13 +118,27 @@ class AsyncRowen:
             to_generation=to_generation,
         )
 
-    async def rollback(self, name: str, *, to_generation: int | None = None) -> int:
-        """Returns the generation that is visible now."""
-        return await history.rollback(self._ports, await self._find(name), to_generation=to_generation)
+    async def rollback(self, name: str, *, to_generation: int | None = None, pin: bool = False) -> int:
+        """Returns the generation that is visible now; with `pin` the source stays there until `resume`."""
+        return await history.rollback(
+            self._ports, await self._find(name), to_generation=to_generation, pin=pin, by=PYTHON
+        )
 
     async def approve(self, name: str) -> int:
         """Returns the generation that is visible now."""
-        return await history.approve(self._ports, await self._find(name))
+        return await history.approve(self._ports, await self._find(name), by=PYTHON)
+
+    async def generations(self, name: str) -> list[GenerationHistory]:
+        """What can still be shown, oldest first, each with when, why and by whom it was shown."""
+        return await history.generations(self._ports.store, await self._find(name))
+
+    async def pause(self, name: str) -> None:
+        """Stop `rowen serve` from syncing a source until `resume`."""
+        await pausing.pause(self._ports.store, self._ports.clock, await self._find(name), by=PYTHON)
+
+    async def resume(self, name: str) -> None:
+        """Let a source be synced again after a pause, a pin, or an error that stopped it."""
+        await pausing.resume(self._ports.store, await self._find(name))
 
     async def _find(self, name: str) -> Source:
         return await finding.find(self._ports.store, name)
@@ -176,6 +191,9 @@ class Rowen:
     diff = _waited(AsyncRowen.diff)
     rollback = _waited(AsyncRowen.rollback)
     approve = _waited(AsyncRowen.approve)
+    generations = _waited(AsyncRowen.generations)
+    pause = _waited(AsyncRowen.pause)
+    resume = _waited(AsyncRowen.resume)
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
         try:

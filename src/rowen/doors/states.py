@@ -7,45 +7,110 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from rowen.core.lease import source_lease_name
+from rowen.core.rules.schedule import NextRun, next_run
+from rowen.core.rules.standing import Progress, Standing, standing
 from rowen.core.run import Run, RunStatus
 
 if TYPE_CHECKING:  # a command that only reads must not load the modules that fetch
     from rowen.core.source import Source
+    from rowen.core.sync_request import SyncRequest
     from rowen.engine.ports import Ports
     from rowen.ports.store.notes import Notes, Pause
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SourceStatus:
-    """A source, how much of it readers see, and whether a process runs it now."""
+    """A source, how much of it readers see, the state it is in, and when it runs next."""
 
     source: Source
     documents: int
     sections: int
     running: bool
+    standing: Standing
+    """Its state in a word and a sentence; every door shows these."""
+    next_run: NextRun | None = None
+    """None while it waits for a person."""
+    served: bool = True
+    """A process runs sources by their schedule; if none does, `next_run` waits for `rowen serve`."""
     upstream_pause: Pause | None = None
     """Its upstream asked not to be called before a time."""
 
 
 async def statuses(ports: Ports) -> list[SourceStatus]:
-    pauses = await ports.store.pauses(now=ports.clock.now())
-    return [await _status(ports, source, pauses) for source in await ports.store.sources()]
+    """Every source in the order of names."""
+    around = await _around(ports)
+    return [await _status(ports, source, around) for source in await ports.store.sources()]
 
 
 async def status_of(ports: Ports, source: Source) -> SourceStatus:
-    return await _status(ports, source, await ports.store.pauses(now=ports.clock.now()))
+    return await _status(ports, source, await _around(ports))
 
 
-async def _status(ports: Ports, source: Source, pauses: Mapping[str, Pause]) -> SourceStatus:
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """What is asked once for all sources."""
+
+    pauses: Mapping[str, Pause]
+    requests: Mapping[int, SyncRequest]
+    served: bool
+
+
+async def _around(ports: Ports) -> _Around:
+    from rowen.engine.leases import ORCHESTRATOR, holder
+
+    return _Around(
+        pauses=await ports.store.pauses(now=ports.clock.now()),
+        requests={one.source_id: one for one in await ports.store.sync_requests()},
+        served=await holder(ports, ORCHESTRATOR) is not None,
+    )
+
+
+async def standings(ports: Ports, sources: Sequence[Source]) -> dict[int, Standing]:
+    """The states of these sources by id, without counting what they hold."""
+    around = await _around(ports)
+    return {source.id: (await _now(ports, source, around)).standing for source in sources}
+
+
+async def _status(ports: Ports, source: Source, around: _Around) -> SourceStatus:
+    stats = await ports.store.stats(source.id)
+    found = await _now(ports, source, around, documents=stats.documents)
+    return replace(found, sections=stats.sections)
+
+
+async def _now(ports: Ports, source: Source, around: _Around, *, documents: int = 0) -> SourceStatus:
     from rowen.engine.leases import holder
 
-    stats = await ports.store.stats(source.id)
+    now = ports.clock.now()
+    running = await holder(ports, source_lease_name(source.id)) is not None
+    pause = around.pauses.get(source.upstream)
+    quiet_until = pause.until if pause else None
+    following = next_run(
+        source,
+        now,
+        default_every_s=ports.every_s,
+        request=around.requests.get(source.id),
+        quiet_until=quiet_until,
+    )
+    last = await ports.store.runs(source.id, limit=1) if running else []
+    progress = [Progress(started_at=run.started_at, counters=run.counters) for run in last]
+    said = standing(
+        source,
+        now,
+        running=running,
+        progress=progress[0] if progress else None,
+        documents=documents,
+        quiet_until=quiet_until,
+        next_run=following if around.served else None,
+    )
     return SourceStatus(
-        upstream_pause=pauses.get(source.upstream),
         source=source,
-        documents=stats.documents,
-        sections=stats.sections,
-        running=await holder(ports, source_lease_name(source.id)) is not None,
+        documents=documents,
+        sections=0,
+        running=running,
+        standing=said,
+        next_run=following,
+        served=around.served,
+        upstream_pause=pause,
     )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from rowen.core.rules.words import ago as ago
+from rowen.core.rules.words import ahead as ahead
 from rowen.core.rules.words import count as count
 
 OUTCOMES = {
@@ -46,17 +48,3 @@ def seconds(value: float) -> str:
 def until(moment: datetime | None) -> str:
     """To be put behind something that waits."""
     return f" until {moment:%Y-%m-%d %H:%M} UTC" if moment else ""
-
-
-def ago(moment: datetime | None, now: datetime) -> str:
-    if moment is None:
-        return "never"
-    passed = (now - moment).total_seconds()
-    if passed < -300:
-        return "in the future"
-    if passed < 5:
-        return "just now"
-    for unit, length, limit in (("s", 1, 60), ("min", 60, 3600), ("h", 3600, 48 * 3600)):
-        if passed < limit:
-            return f"{passed // length:.0f} {unit} ago"
-    return f"{passed // 86_400:.0f} days ago"

@@ -16,7 +16,7 @@ from rowen.core.rules.clocks import is_ahead
 from rowen.core.rules.words import count
 from rowen.core.source import Source, Status
 from rowen.engine.ports import Ports
-from rowen.errors import Conflict, NotFound, TransientError
+from rowen.errors import Conflict, NotFound, Pinned, TransientError
 from rowen.ports.clock import Clock
 from rowen.ports.store.leases import Leases
 from rowen.ports.store.sources import Sources
@@ -297,6 +297,15 @@ async def holder(ports: LeasePorts, name: str) -> Lease | None:
     """The lease while it is held: not expired, and its owner not certainly dead."""
     lease = await ports.store.lease(name)
     return lease if lease is not None and _is_held(ports, lease) else None
+
+
+def pinned(source: Source) -> Pinned:
+    """The error for a caller who would move the generation of a source that a person pinned."""
+    return Pinned(
+        f"source `{source.label}`: pinned to generation {source.active_generation}",
+        hint=f"`rowen resume {source.label}` lets it go on",
+        source=source.label,
+    )
 
 
 async def lease_owner(store: Leases, name: str) -> str:

@@ -91,6 +91,8 @@ class Ports:
     """The value of a variable that a setting refers to, or None."""
     keep_generations: int = 3
     keep_handoffs_s: float = 30 * 86_400.0
+    every_s: float = 86_400.0
+    """How often `rowen serve` runs a source that has no interval of its own."""
     max_parallel_runs: int = 1
     cancels: Cancels = field(default_factory=Cancels)
     """The runs of this process that may be cancelled at once."""

@@ -31,6 +31,7 @@ from rowen.engine.leases import (
     Held,
     OnWait,
     beating,
+    pinned,
     refuse_if_running,
     removed,
     run_lease,
@@ -119,6 +120,10 @@ async def sync_part(
 ) -> Receipt:
     """One run. `part` is 0 for the newest items, more for each stretch of history after them."""
     async with run_slot(ports, on_wait=on_wait), run_lease(ports, source) as lease:
+        # A run begins by discarding what lies beyond the pin; a pin waits for this lease too.
+        current = await ports.store.source(source.id)
+        if current is not None and current.is_pinned:
+            raise pinned(current)
         # Before the run begins: from there to its execution nothing may be waited for.
         working = await workers(ports)
         begun = await ports.store.begin_run(lease, source.id, full=full, now=ports.clock.now())

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from rowen.core.generation import Diff, Generation, oldest_kept
+from rowen.core.generation import Activation, Diff, Generation, GenerationHistory, oldest_kept
 from rowen.core.source import Source
-from rowen.engine.leases import reloaded, run_lease
+from rowen.engine.leases import pinned, reloaded, run_lease
 from rowen.engine.ports import Ports
 from rowen.errors import NotFound, UserError
 from rowen.ports.store.generations import Generations, Vacuumed
@@ -34,8 +34,30 @@ async def diff(
     return Diff(from_generation=from_generation, to_generation=to, changes=tuple(changes))
 
 
-async def rollback(ports: Ports, source: Source, *, to_generation: int | None = None) -> int:
-    """Show an older generation again; the next sync builds on it."""
+async def generations(store: Generations, source: Source) -> list[GenerationHistory]:
+    """The generations that can still be shown, oldest first, each with when, why and by whom it was shown."""
+    shown: dict[int, list[Activation]] = {}
+    for activation in await store.activations(source.id):
+        shown.setdefault(activation.generation, []).append(activation)
+    return [
+        GenerationHistory(generation=one, activations=tuple(shown.get(one.number, ())))
+        for one in await store.generations(source.id)
+    ]
+
+
+async def rollback(
+    ports: Ports,
+    source: Source,
+    *,
+    to_generation: int | None = None,
+    pin: bool = False,
+    by: str | None = None,
+) -> int:
+    """Show an older generation again, or a newer one that is still kept; the next sync builds on it.
+
+    With `pin` there is no next sync: the source stays there until `managing.pausing.resume`. `by` is who
+    decided it, as `core.rules.standing` names callers.
+    """
     async with run_lease(ports, source):
         source = await reloaded(ports.store, source)
         generations = await ports.store.generations(source.id)
@@ -54,17 +76,21 @@ async def rollback(ports: Ports, source: Source, *, to_generation: int | None = 
                 hint=f"show it with `rowen approve {source.label}`",
             )
         if to_generation != source.active_generation:
-            await ports.store.activate(source.id, to_generation, now=ports.clock.now())
+            await ports.store.activate(source.id, to_generation, now=ports.clock.now(), by=by, pin=pin)
+        elif pin:
+            await ports.store.set_pinned(source.id, True, by=by, now=ports.clock.now())
         return to_generation
 
 
-async def approve(ports: Ports, source: Source) -> int:
+async def approve(ports: Ports, source: Source, *, by: str | None = None) -> int:
     """Show the generation that the deletion guard held."""
     async with run_lease(ports, source):
         source = await reloaded(ports.store, source)
         if source.held_generation is None:
             raise NotFound(f"source `{source.label}`: nothing is held", source=source.label)
-        await ports.store.activate(source.id, source.held_generation, now=ports.clock.now())
+        if source.is_pinned:
+            raise pinned(source)
+        await ports.store.activate(source.id, source.held_generation, now=ports.clock.now(), by=by)
         return source.held_generation
 
 

@@ -24,7 +24,6 @@ from rowen.engine.tasks import CANCEL, forget_cancel, is_cancelled
 from rowen.errors import TransientError
 from rowen.ports.clock import Clock
 from rowen.ports.store.notes import Notes, Pause
-from rowen.ports.store.sources import Sources
 from rowen.service.feed_wait import sleep_or
 
 RETRY_BASE_S = 5.0
@@ -184,16 +183,6 @@ def paused(clock: Clock, result: NotRun) -> UpstreamPaused:
 def settles(receipt: Receipt) -> bool:
     """Has this run carried out the sync request it was made for? After a transient failure it has not."""
     return receipt.status is not RunStatus.FAILED or receipt.failure is Failure.FATAL
-
-
-class SourcesAndPauses(Sources, Notes, Protocol):
-    """Sources with the pauses of their upstreams."""
-
-
-async def resume(store: SourcesAndPauses, source: Source) -> None:
-    """Let `rowen serve` run a source again, and lift the pause of its upstream."""
-    await store.set_paused(source.id, False)
-    await store.lift_pause(source.upstream)
 
 
 async def _pause(store: Notes, clock: Clock, upstream: str, receipt: Receipt) -> None:

@@ -13,6 +13,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext, suppress
 from datetime import datetime, timedelta
 
+from rowen.alarms import raising
 from rowen.core.lease import source_lease_name
 from rowen.core.rules.schedule import due, due_at, request_due_at
 from rowen.core.source import Source, Status
@@ -75,6 +76,7 @@ async def serve(
                     try:
                         sources = await _recovered(ports)
                         await _retry_handoffs(ports, sources)
+                        await raising.about_holds(ports, sources)
                         waiting, skipped = await _round(ports, sources, default_every_s, once=once)
                         for source, request in waiting:
                             result = await _run_one(ports, source, request, run, on_event)
@@ -148,7 +150,7 @@ async def _retry_handoffs(ports: Ports, sources: Sequence[Source]) -> None:
     now = ports.clock.now()
     waiting = await ports.store.retries(now=now)
     for source in sources:
-        if not source.paused and source.id in waiting and waiting[source.id] <= now:
+        if not source.rests and source.id in waiting and waiting[source.id] <= now:
             with suppress(Conflict, LeaseLost):
                 await take_up_due(ports, source)
 
@@ -161,7 +163,7 @@ async def _waiting(
     requested: list[tuple[Source, SyncRequest | None]] = []
     for request in await store.sync_requests():
         source = by_id.get(request.source_id)
-        if source and not source.paused and request_due_at(source, request, now) <= now:
+        if source and not source.rests and request_due_at(source, request, now) <= now:
             requested.append((source, request))
     first = {source.id for source, _ in requested}
     scheduled = due(sources, now, default_every_s=default_every_s)
@@ -183,9 +185,9 @@ async def _hand_out(dispatcher: Dispatcher, waiting: Waiting) -> None:
 async def _run_one(
     ports: Ports, source: Source, request: SyncRequest | None, run: RunSource, on_event: OnEvent
 ) -> RunResult | None:
-    """None when there is nothing to run any more: the source was paused or removed while others ran."""
+    """None when there is nothing to run any more: meanwhile the source was paused, pinned or removed."""
     current = await ports.store.source(source.id)
-    if current is None or current.paused:
+    if current is None or current.rests:
         return None
     # Or another process has carried out the request.
     if request is not None and request != await ports.store.sync_request(source.id):
@@ -223,7 +225,7 @@ async def _wait_s(
     now = ports.clock.now()
     pauses = await ports.store.pauses(now=now)
     moments = [*openings, *(pause.until for pause in pauses.values())]
-    active = {source.id: source for source in sources if not source.paused}
+    active = {source.id: source for source in sources if not source.rests}
     busy = now + timedelta(seconds=BUSY_S)
     moments += [max(at, busy) for id_, at in (await ports.store.retries(now=now)).items() if id_ in active]
     moments += [

@@ -19,10 +19,10 @@ from rowen.core.run import Event, Mode, Run, RunStatus
 from rowen.core.source import Source
 from rowen.core.sync_request import SyncRequest
 from rowen.engine.intake import OnEvent, unheard
-from rowen.engine.leases import holder, reloaded
+from rowen.engine.leases import holder, pinned, reloaded
 from rowen.engine.ports import Ports
 from rowen.engine.run import Receipt
-from rowen.errors import Conflict
+from rowen.errors import Conflict, Pinned
 from rowen.service.attempts import NotRun, RunResult, UpstreamPaused, paused, run_source, settles
 from rowen.service.feed_wait import FeedWait, sleep_or
 from rowen.service.sync_job import Dropped, Stopping, SyncJob, Watch
@@ -128,6 +128,8 @@ class SyncQueue:
                 on_run(job.run_ids[-1])
             try:
                 result = await job.ended()
+            except Pinned:
+                raise
             except Conflict:
                 with self._between_jobs(source) as dropped:
                     run = await self._run_elsewhere(source, on_run)
@@ -150,6 +152,8 @@ class SyncQueue:
         after_run = newest[0].id if newest else 0
         if self.stopping.is_set():
             raise Stopping.now()
+        if source.is_pinned:
+            raise pinned(source)
         request = await store.request_sync(
             source.id, only=None, full=full, reason="api", now=self._ports.clock.now()
         )

@@ -132,7 +132,7 @@ class Worker:
     async def sync(self, ticket: Ticket) -> Answer:
         ports = self._ports
         source = await ports.store.source(ticket.payload["source"])
-        if source is None or source.paused:
+        if source is None or source.rests:
             return Done()
         if await self._was_lost_repeatedly(source.id):
             _log.warning("source_not_run source=%s reason=%r", source.label, "its last runs were lost")

@@ -123,17 +123,19 @@ def test_status_shows_each_source(rowen: Rowen, orchard: Site) -> None:
     rowen("add", orchard.url + "/", "--name", "later", "--version", "9")
     lines = rowen("status").out.splitlines()
     states = {line.split()[0]: line for line in lines}
-    heading = "source kind generation documents sections last run last success state"
+    heading = "source kind generation documents sections last run next run state"
     assert " ".join(states["source"].split()) == heading
     assert states["orchard"].split()[:5] == ["orchard", "web", "1", "4", "7"]
-    assert states["orchard"].endswith("ok")
-    assert states["later@9"].endswith("never synced")
+    assert states["orchard"].endswith("not served  up to date")
+    assert states["later@9"].endswith("never run")
     one = next(s for s in rowen("status", "--json").json["sources"] if s["name"] == "orchard")
     assert " ".join(one) == (
-        "name version label kind location status generation held_generation held_reason documents sections "
+        "name version label kind location status state state_text state_since state_by state_hint loudness "
+        "next_run_at next_run_text served generation held_generation held_reason held_at documents sections "
         "last_run_at last_success_at last_error_at last_error last_outcome last_outcome_text "
         "last_failed last_processed_date watermark "
-        "consecutive_failures every_s paused client_paused_until stopped running left_out"
+        "consecutive_failures every_s paused paused_at paused_by pinned pinned_at pinned_by "
+        "client_paused_until stopped running left_out"
     )
     assert (one["documents"], one["generation"], one["running"], one["status"]) == (4, 1, False, "SUCCESS")
 
@@ -143,8 +145,8 @@ def test_status_tells_an_error_in_words(rowen: Rowen) -> None:
     rowen("sync")
     rowen("sync")
     ended = rowen("status")
-    assert "error" in ended.out
-    assert "dead: " in ended.out
+    assert "waiting" in ended.out
+    assert "dead: its last run failed: " in ended.out
     assert "(2 times in a row)" in ended.out
 
 

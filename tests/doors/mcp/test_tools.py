@@ -219,7 +219,9 @@ async def test_sources_are_listed_with_what_is_stored_of_them(world: World) -> N
     result = await call(world, "list_sources")
     (row,) = result.structured_content["sources"]
     assert row.items() >= {"source": "orchard", "kind": "web", "documents": 4, "generation": 1}.items()
-    assert said(result).startswith("orchard: web, 4 documents, SUCCESS, verified 2024-01-01T00:00Z, http://")
+    assert said(result).startswith(
+        "orchard: web, 4 documents, up to date, verified 2024-01-01T00:00Z, http://"
+    )
 
 
 async def test_a_store_without_sources_says_so(tmp_path: Path) -> None:

@@ -189,3 +189,29 @@ async def test_without_the_table_of_handoffs_the_api_says_what_is_missing_and_sy
     assert (await harvested.get("/metrics")).status == 200
     store.database.migrate_to(migrations()[-1].number)
     assert (await harvested.get("/scraping/docs/handoffs")).json["handoffs"] == []
+
+
+async def test_a_source_says_its_state_since_when_and_by_whom(harvested: Api) -> None:
+    one = (await harvested.get(DOCS)).json
+    assert (one["state"], one["status"], one["loudness"]) == ("up to date", "SUCCESS", "quiet")
+    assert (one["next_run_text"], one["next_run_at"] is not None) == ("every 1d", True)
+    await harvested.post(DOCS + "/pause")
+    paused = (await harvested.get(DOCS)).json
+    assert (paused["state"], paused["paused_by"], paused["next_run_at"]) == ("paused", "api", None)
+    assert paused["state_text"].startswith("paused by the API on ")
+    await harvested.post(DOCS + "/resume")
+    assert (await harvested.get(DOCS)).json["paused_at"] is None
+
+
+async def test_a_rollback_with_a_pin_refuses_the_next_sync_and_is_told_with_its_cause(harvested: Api) -> None:
+    await changed(harvested)
+    assert (await harvested.post(DOCS + "/rollback", json={"pin": True})).json["generation"] == 1
+    for query in ("", "?wait=false"):
+        assert (await harvested.post(DOCS + "/sync" + query)).is_problem(409, "pinned")
+    one = (await harvested.get(DOCS)).json
+    assert (one["state"], one["pinned"], one["pinned_by"]) == ("paused", True, "api")
+    first, _ = (await harvested.get(DOCS + "/generations")).json["generations"]
+    assert [(each["cause"], each["by"]) for each in first["activations"]] == [
+        ("rollback", "api"),
+        ("run", None),
+    ]

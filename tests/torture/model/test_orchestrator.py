@@ -33,8 +33,8 @@ from rowen.errors import FetchTimeout, NotFound, RateLimited, TransientError, Us
 from rowen.kinds.listing.listing import Fetched, Item, take_in
 from rowen.kinds.settings import MAX_DELETED_SHARE
 from rowen.managing import sources
+from rowen.managing.pausing import resume
 from rowen.reading import history
-from rowen.service.attempts import resume
 from rowen.service.serve import serve
 from tests.support.site import Site
 from tests.support.world import a_world

@@ -30,6 +30,8 @@ class What(StrEnum):
     """Settings or credentials are wrong: the source stops until a person fixes them."""
     HELD = "held"
     """The deletion guard waits for a person's approval."""
+    STILL_HELD = "still_held"
+    """A generation was held for days, and nobody decided."""
     SINK = "sink"
     """A sink could not send after all its attempts."""
     RECOVERED = "recovered"
@@ -50,6 +52,7 @@ class Severity(IntEnum):
 _SEVERITY = {
     What.RECOVERED: Severity.INFO,
     What.HELD: Severity.WARNING,
+    What.STILL_HELD: Severity.ERROR,
     What.ERROR: Severity.ERROR,
     What.SINK: Severity.ERROR,
     What.FATAL: Severity.CRITICAL,
@@ -85,6 +88,8 @@ class Alarm:
             return f"{self.subject} works again"
         if self.what is What.HELD:
             return f"{self.subject}: a generation is held for approval"
+        if self.what is What.STILL_HELD:
+            return f"{self.subject}: a generation still waits for approval"
         if self.what is What.FATAL:
             return f"{self.subject} stopped: only a person can fix it"
         times = "" if self.failures <= 1 else f", {self.failures} times in a row"

@@ -96,7 +96,8 @@ PARTS: tuple[Part, ...] = (
         "id:int key:text kind:text name:text version:text location:text params:json status:text"
         " active_generation:int last_generation:int held_generation:int held_reason:text last_run_at:time"
         " last_success_at:time last_error_at:time last_error:text watermark:time last_processed_date:date"
-        " consecutive_failures:int metadata:json created_at:time every_s:real paused:flag last_result:json",
+        " consecutive_failures:int metadata:json created_at:time every_s:real paused:flag last_result:json"
+        " held_at:time paused_at:time paused_by:text pinned_at:time pinned_by:text",
     ),
     _part(
         "runs",
@@ -110,7 +111,10 @@ PARTS: tuple[Part, ...] = (
         "source_id:int number:int run_id:int activated_at:time documents:int",
         key="source_id number",
     ),
-    _part("activations", "id:int source_id:int generation:int previous:int run_id:int at:time"),
+    _part(
+        "activations",
+        "id:int source_id:int generation:int previous:int run_id:int at:time cause:text actor:text",
+    ),
     _part("removals", "id:int name:text version:text kind:text generation:int at:time"),
     _part(
         "listings",

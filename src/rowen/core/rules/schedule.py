@@ -6,11 +6,13 @@ Pure: times and states come in, decisions go out.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 from rowen.core import hashing
 from rowen.core.rules.clocks import is_ahead
+from rowen.core.rules.duration import text_of
 from rowen.core.run import RunStatus
 from rowen.core.source import UNFINISHED, Source
 from rowen.core.sync_request import SyncRequest
@@ -61,15 +63,61 @@ def request_due_at(source: Source, request: SyncRequest, now: datetime) -> datet
     return last + timedelta(seconds=min(REQUEST_RETRY_BASE_S * 2.0**doublings, LONGEST_REQUEST_RETRY_S))
 
 
+@dataclass(frozen=True, slots=True)
+class NextRun:
+    """When `rowen serve` runs a source next; `at` is now for one that is due."""
+
+    at: datetime
+    why: str
+    """In words: `every 1d`, `first run`, `requested: push`."""
+
+
+def next_run(
+    source: Source,
+    now: datetime,
+    *,
+    default_every_s: float,
+    request: SyncRequest | None = None,
+    quiet_until: datetime | None = None,
+) -> NextRun | None:
+    """When a source is run next and why; None for one that waits for a person.
+
+    `quiet_until` is when its upstream may be asked again.
+    """
+    if source.rests or (source.is_broken and request is None):
+        return None
+    candidates = []
+    if request is not None:
+        words = f"requested: {request.reason.replace('_', ' ')}"
+        candidates.append((request_due_at(source, request, now), words))
+    if not source.is_broken:
+        at = due_at(source, now, default_every_s=default_every_s)
+        candidates.append((at, _why_due(source, at, default_every_s)))
+    at, why = min(candidates)
+    if quiet_until is not None and quiet_until > max(at, now):
+        return NextRun(quiet_until, f"{why}, when `{source.upstream}` may be asked again")
+    return NextRun(max(at, now), why)
+
+
+def _why_due(source: Source, at: datetime, default_every_s: float) -> str:
+    if at == BEGINNING:
+        return "first run" if source.last_run_at is None else "its last run lies in the future"
+    if source.metadata.get(UNFINISHED):
+        return "goes on where its last run stopped"
+    if source.result is not None and source.result.outcome in CUT_SHORT:
+        return "its last run was cut short"
+    return f"every {text_of(source.every_s or default_every_s)}"
+
+
 def due(sources: Iterable[Source], now: datetime, *, default_every_s: float) -> list[Source]:
-    """The sources to run now, the longest waiting first; a paused or broken one is not due.
+    """The sources to run now, the longest waiting first; a paused, pinned or broken one is not due.
 
     What goes on with an unfinished round comes after all others.
     """
     waiting = [
         (bool(source.metadata.get(UNFINISHED)), due_at(source, now, default_every_s=default_every_s), source)
         for source in sources
-        if not source.paused and not source.is_broken
+        if not source.rests and not source.is_broken
     ]
     waiting.sort(key=lambda one: (*one[:2], one[2].key))
     return [source for _, moment, source in waiting if moment <= now]

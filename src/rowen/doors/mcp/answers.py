@@ -14,6 +14,7 @@ from typing import Any
 
 from rowen.core.feed import SOURCE_REMOVED, Document
 from rowen.core.rules.left_out import sentences
+from rowen.core.rules.standing import Standing
 from rowen.core.run import Run
 from rowen.core.search.hit import Answer as Found
 from rowen.core.source import Source
@@ -79,7 +80,9 @@ def search(found: Found, verified: Mapping[str, datetime | None], *, hint: str) 
     return Answer(f"{head}\n{body}", {"quoted": f"titles, headings and snippets are {NOTICE}", **values})
 
 
-def sources(found: Sequence[Source], documents: Mapping[int, int]) -> Answer:
+def sources(
+    found: Sequence[Source], documents: Mapping[int, int], standings: Mapping[int, Standing]
+) -> Answer:
     rows = [
         {
             "source": one.label,
@@ -89,6 +92,8 @@ def sources(found: Sequence[Source], documents: Mapping[int, int]) -> Answer:
             "documents": documents[one.id],
             "generation": one.active_generation,
             "status": one.status.value,
+            "state": standings[one.id].state.value,
+            "state_text": standings[one.id].says,
             "verified_at": _iso(one.last_success_at),
             "left_out": one.left_out,
             "last_outcome": one.result and one.result.state,
@@ -99,7 +104,7 @@ def sources(found: Sequence[Source], documents: Mapping[int, int]) -> Answer:
     if not rows:
         return Answer("There are no sources yet; a person adds them with `rowen add`.", {"sources": []})
     lines = [
-        f"{one.label}: {one.kind}, {count(documents[one.id], 'document')}, {one.status.value}, "
+        f"{one.label}: {one.kind}, {count(documents[one.id], 'document')}, {standings[one.id].state.value}, "
         f"verified {_when(one.last_success_at)}{_short_of(one)}, "
         + one_line(without_credentials(one.location), 200)
         + "".join(f"; left out {said}" for said in sentences(one.left_out))

@@ -12,7 +12,7 @@ from typing import Any
 
 from rowen.core.rules.tokens import CHARACTERS_PER_TOKEN
 from rowen.core.rules.version import sort_key
-from rowen.doors import asking
+from rowen.doors import asking, states
 from rowen.doors.mcp import answers
 from rowen.doors.mcp.answers import Answer
 from rowen.doors.mcp.arguments import Arguments
@@ -78,7 +78,7 @@ async def _list_sources(ports: Ports, arguments: Arguments, caller: Caller) -> A
     for one in found:
         generations = await ports.store.generations(one.id)
         documents[one.id] = next((shown.documents for shown in generations if shown.active), 0)
-    return answers.sources(found, documents)
+    return answers.sources(found, documents, await states.standings(ports, found))
 
 
 async def _find_version(ports: Ports, arguments: Arguments, caller: Caller) -> Answer:

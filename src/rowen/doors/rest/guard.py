@@ -19,6 +19,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as AsgiScope
 
+from rowen.core.rules.standing import API, by_token
 from rowen.core.safety.access import Scope, digest
 from rowen.doors.rest.limits import BodyTooLong, Buckets, limited
 from rowen.doors.rest.problems import Problem, Refusal, of_error, refused
@@ -35,7 +36,7 @@ FORWARDED = frozenset(("forwarded", "x-real-ip"))
 """Written by a proxy, like all of `X-Forwarded-...`: then the caller is not on the loopback address."""
 SAFE = frozenset(("GET", "HEAD", "OPTIONS"))
 
-SCOPE, CALLER, REQUEST_ID = "rowen.scope", "rowen.caller", "rowen.request_id"
+SCOPE, CALLER, REQUEST_ID, DECIDER = "rowen.scope", "rowen.caller", "rowen.request_id", "rowen.decider"
 """What stands in the ASGI scope of a request that came in."""
 
 _BEARER = HTTPBearer(
@@ -62,6 +63,11 @@ def needs(wanted: Scope) -> Any:
             )
 
     return Depends(check)
+
+
+def decider(request: Request) -> str:
+    """Who makes this request, as the store keeps it with a decision: the name of the token, or the API."""
+    return str(request.scope.get(DECIDER, API))
 
 
 class Guard:
@@ -121,6 +127,7 @@ class Guard:
         given = _bearer(headers)
         token = await store.token(digest(given), now=now) if given is not None else None
         scope[CALLER] = token.name if token else address
+        scope[DECIDER] = by_token(token.name) if token else API
         # By token when there is one: callers behind one address have separate limits.
         wait_s = self._buckets.wait_s(f"token:{token.id}" if token else f"address:{address}")
         if wait_s:

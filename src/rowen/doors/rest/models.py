@@ -110,3 +110,4 @@ class Rollback(BaseModel):
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"to": 2}, {}]})
 
     to: int | None = Field(default=None, ge=1, le=2**31, description="The one before, if omitted")
+    pin: bool = Field(default=False, description="Stay there: the source is not synced until it is resumed")

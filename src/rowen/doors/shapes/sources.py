@@ -21,10 +21,29 @@ class Source(Shape):
     location: str
     status: str
     """`IDLE`, `RUNNING`, `SUCCESS` or `ERROR`"""
+    state: str = at("standing.state")
+    """`up to date`, `running`, `partial`, `waiting`, `paused`, `held`, `stopped` or `never run`"""
+    state_text: str = at("standing.says")
+    """Why it is in this state, in words"""
+    state_since: Time | None = at("standing.since")
+    state_by: str | None = at("standing.by")
+    """Who paused or pinned it, in words: a token, the command line, the API"""
+    state_hint: str | None = at("standing.hint")
+    """The next step, for a person"""
+    loudness: str = at("standing.loudness")
+    """`quiet`, `notice` or `alarm`: what waits for a person gets louder after one day and after three"""
+    next_run_at: Time | None = at(lambda one: one.next_run and one.next_run.at)
+    """When `rowen serve` runs it next; null while it waits for a person"""
+    next_run_text: str | None = at(lambda one: one.next_run and one.next_run.why)
+    """Why then, in words"""
+    served: bool
+    """False when no `rowen serve` looks after the store: then nothing runs by schedule"""
     generation: int = at("active_generation")
     """What readers see; 0 before the first harvest"""
     held_generation: int | None
     held_reason: str | None
+    held_at: Time | None
+    """Since when its runs end held"""
     documents: int
     sections: int
     last_run_at: Time | None
@@ -44,6 +63,13 @@ class Source(Shape):
     every_s: float | None
     paused: bool
     """By a person, until a person resumes it"""
+    paused_at: Time | None
+    paused_by: str | None
+    """`cli`, `api`, `python`, `web`, or `token NAME`"""
+    pinned: bool = at("is_pinned")
+    """A person said that readers stay at this generation: it is not synced until it is resumed"""
+    pinned_at: Time | None
+    pinned_by: str | None
     client_paused_until: Time | None = at(lambda one: one.upstream_pause and one.upstream_pause.until)
     """Its upstream asked not to be called before"""
     stopped: bool = at("is_broken")
@@ -83,13 +109,26 @@ class Removed(Shape):
     documents: int
 
 
+class Activation(Shape):
+    at: Time
+    cause: str
+    """`run`, `approval` or `rollback`"""
+    by: str | None
+    """Who decided it: `cli`, `api`, `python`, `web`, or `token NAME`; null for a run"""
+    previous: int
+    """The generation that readers saw before"""
+    run_id: int | None
+
+
 class Generation(Shape):
-    generation: int = at("number")
-    run_id: int
-    activated_at: Time | None
+    generation: int = at("generation.number")
+    run_id: int = at("generation.run_id")
+    activated_at: Time | None = at("generation.activated_at")
     """Null while it is held"""
-    documents: int
-    active: bool
+    documents: int = at("generation.documents")
+    active: bool = at("generation.active")
+    activations: list[Activation]
+    """When, why and by whom it was shown, the newest first; empty while it is held"""
 
 
 class Generations(Shape):

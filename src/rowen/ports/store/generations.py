@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from rowen.core.generation import Change, Generation, Replacement
+from rowen.core.generation import Activation, Change, Generation, Replacement
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -26,8 +26,17 @@ class Vacuumed:
 class Generations(Protocol):
     async def generations(self, source_id: int) -> list[Generation]: ...
 
-    async def activate(self, source_id: int, generation: int, *, now: datetime) -> None:
-        """Move the pointer: rollback and approval. Takes no lease; the caller has checked for a run."""
+    async def activations(self, source_id: int, *, limit: int = 100) -> list[Activation]:
+        """When, why and by whom the generations that are kept were shown, the newest first."""
+        ...
+
+    async def activate(
+        self, source_id: int, generation: int, *, now: datetime, by: str | None = None, pin: bool = False
+    ) -> None:
+        """Move the pointer: rollback and approval. Takes no lease; the caller has checked for a run.
+
+        `by` is who decided it. With `pin` the source stays there, as `Sources.set_pinned` says.
+        """
         ...
 
     async def changes(self, source_id: int, from_generation: int, to_generation: int) -> list[Change]: ...

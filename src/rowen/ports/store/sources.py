@@ -44,6 +44,17 @@ class Sources(Protocol):
         """Other settings that fetch the same: key and history stay, and that it was broken is forgotten."""
         ...
 
-    async def set_paused(self, source_id: int, paused: bool) -> None:
-        """Resuming also forgets that the source was broken: a person has looked at it."""
+    async def set_paused(
+        self, source_id: int, paused: bool, *, by: str | None = None, now: datetime | None = None
+    ) -> None:
+        """Of a source that is paused already, since when and by whom stays.
+
+        Resuming also forgets that the source was broken: a person has looked at it.
+        """
+        ...
+
+    async def set_pinned(
+        self, source_id: int, pinned: bool, *, by: str | None = None, now: datetime | None = None
+    ) -> None:
+        """Readers stay at what they see; of a source that is pinned already, since when and by whom stays."""
         ...

@@ -167,7 +167,7 @@ async def _queue(
                 f"{hook}:{source.id}", name, source.id, only=only, reason=reason, now=now
             )
             if request is not None:
-                queued.append(Queued(source=source.label, request=request, paused=source.paused))
+                queued.append(Queued(source=source.label, request=request, paused=source.rests))
     finally:
         if queued:
             wake()

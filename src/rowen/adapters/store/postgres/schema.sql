@@ -28,6 +28,11 @@ CREATE TABLE sources (
   every_s              double precision,
   paused               boolean NOT NULL DEFAULT false,
   last_result          jsonb,
+  held_at              timestamptz,
+  paused_at            timestamptz,
+  paused_by            text,
+  pinned_at            timestamptz,
+  pinned_by            text,
   UNIQUE (name, version)
 );
 
@@ -266,7 +271,9 @@ CREATE TABLE activations (
   generation bigint NOT NULL,
   previous   bigint NOT NULL,
   run_id     bigint,
-  at         timestamptz NOT NULL
+  at         timestamptz NOT NULL,
+  cause      text NOT NULL DEFAULT 'run',
+  actor      text
 );
 CREATE INDEX activations_by_source ON activations (source_id, id);
 

@@ -5,9 +5,12 @@
 UPDATE sources SET params = :params, metadata = json_remove(metadata, '$.fatal') WHERE id = :source;
 
 -- name: source_paused
--- Paused or resumed by a person; resuming forgets the error that stopped the source.
-UPDATE sources SET paused = :paused,
-       metadata = CASE WHEN :paused THEN metadata ELSE json_remove(metadata, '$.fatal') END
+-- Paused or resumed by a person; of a pause the first moment counts. Resuming forgets the error that stopped the source.
+UPDATE sources SET
+  paused_at = CASE WHEN :paused THEN CASE WHEN paused THEN paused_at ELSE :now END END,
+  paused_by = CASE WHEN :paused THEN CASE WHEN paused THEN paused_by ELSE :by END END,
+  metadata = CASE WHEN :paused THEN metadata ELSE json_remove(metadata, '$.fatal') END,
+  paused = :paused
 WHERE id = :source;
 
 -- name: lease_release

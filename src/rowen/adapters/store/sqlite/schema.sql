@@ -12,7 +12,7 @@ CREATE TABLE activations (
   previous   INTEGER NOT NULL,
   run_id     INTEGER,
   at         TEXT NOT NULL
-);
+, cause TEXT NOT NULL DEFAULT 'run', actor TEXT);
 
 CREATE TABLE companies (
   id            INTEGER PRIMARY KEY,
@@ -317,7 +317,7 @@ CREATE TABLE sources (
   last_processed_date  TEXT,
   consecutive_failures INTEGER NOT NULL DEFAULT 0,
   metadata             TEXT NOT NULL DEFAULT '{}',
-  created_at           TEXT NOT NULL, every_s REAL, paused INTEGER NOT NULL DEFAULT 0, last_result TEXT,
+  created_at           TEXT NOT NULL, every_s REAL, paused INTEGER NOT NULL DEFAULT 0, last_result TEXT, held_at TEXT, paused_at TEXT, paused_by TEXT, pinned_at TEXT, pinned_by TEXT,
   UNIQUE (name, version)
 );
 
@@ -346,6 +346,8 @@ CREATE TABLE vectors (
   vector     BLOB NOT NULL,
   UNIQUE (passage_id, model_id)
 );
+
+CREATE INDEX activations_by_source ON activations (source_id, id);
 
 CREATE INDEX companies_merged_by_company ON companies_merged (company_id);
 

@@ -12,17 +12,20 @@ from rowen.doors.cli.names import source_names
 @click.argument("name", shell_complete=source_names)
 async def command(call: Call, name: str) -> None:
     """Stop `rowen serve` from syncing source NAME until `rowen resume`; `rowen sync NAME` still works."""
+    from rowen.core.rules.standing import CLI
+    from rowen.managing import pausing
+
     source = await call.source(name)
-    await call.ports.store.set_paused(source.id, True)
+    await pausing.pause(call.ports.store, call.ports.clock, source, by=CLI)
     call.out.result({"source": source.label, "paused": True}, f"{source.label}: paused")
 
 
 @store_command("resume")
 @click.argument("name", shell_complete=source_names)
 async def resume(call: Call, name: str) -> None:
-    """Let `rowen serve` sync source NAME again after a pause, or after a fatal error that you fixed."""
-    from rowen.service import attempts
+    """Let `rowen serve` sync source NAME again after a pause, a pin, or a fatal error that you fixed."""
+    from rowen.managing import pausing
 
     source = await call.source(name)
-    await attempts.resume(call.ports.store, source)
+    await pausing.resume(call.ports.store, source)
     call.out.result({"source": source.label, "paused": False}, f"{source.label}: resumed")

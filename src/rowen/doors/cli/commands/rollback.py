@@ -24,10 +24,11 @@ if TYPE_CHECKING:
 )
 async def command(call: Call, name: str, to_generation: int | None) -> None:
     """Make an older generation of source NAME visible again. The next sync builds on it."""
+    from rowen.core.rules.standing import CLI
     from rowen.reading import history
 
     source = await call.source(name)
-    shown = await history.rollback(call.ports, source, to_generation=to_generation)
+    shown = await history.rollback(call.ports, source, to_generation=to_generation, by=CLI)
     before = source.active_generation
     said = "is visible already" if shown == before else f"is visible again, {before} is not"
     await _show(call, source, shown, said)
@@ -37,10 +38,11 @@ async def command(call: Call, name: str, to_generation: int | None) -> None:
 @click.argument("name", shell_complete=source_names)
 async def approve(call: Call, name: str) -> None:
     """Make the generation of source NAME visible that the deletion guard held."""
+    from rowen.core.rules.standing import CLI
     from rowen.reading import history
 
     source = await call.source(name)
-    shown = await history.approve(call.ports, source)
+    shown = await history.approve(call.ports, source, by=CLI)
     await _show(call, source, shown, f"is visible now, {source.active_generation} before")
 
 

@@ -5,17 +5,28 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rowen.core.rules.left_out import sentences
+from rowen.core.rules.standing import Loudness, State
 from rowen.doors.cli.call import Call, store_command
 from rowen.doors.cli.output import clean
-from rowen.doors.words import ago, count, until
+from rowen.doors.words import ago, ahead, count, until
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from rowen.doors.states import SourceStatus
+
+COLOURS = {
+    State.UP_TO_DATE: "green",
+    State.RUNNING: "cyan",
+    State.STOPPED: "red",
+    State.NEVER_RUN: "dim",
+    **dict.fromkeys((State.PARTIAL, State.WAITING, State.PAUSED, State.HELD), "yellow"),
+}
 
 
 @store_command("status")
 async def command(call: Call) -> None:
-    """Show every source: what is visible of it, its last success, and what is wrong."""
+    """Show every source: what is visible of it, its state, its next run, and what is wrong."""
     from rowen import wiring
     from rowen.doors import states
     from rowen.doors.shapes import sources as shapes
@@ -43,13 +54,13 @@ async def command(call: Call) -> None:
             f"{one.documents:,}",
             f"{one.sections:,}",
             ago(one.source.last_run_at, now),
-            ago(one.source.last_success_at, now),
+            _next_run(one, now),
             *([str(one.source.last_processed_date or "")] if seeded else []),
             Text(*state(one)),
         )
         for one in found
     ]
-    headings = ["*source", "kind", ">generation", ">documents", ">sections", "last run", "last success"]
+    headings = ["*source", "kind", ">generation", ">documents", ">sections", "last run", "next run"]
     out.table([*headings, *(["back to"] if seeded else []), "state"], rows)
     problems = [line for one in found for line in _problems(one)]
     for line in (*problems, *_about_workers(workforce), *_about_vectors(embedding)):
@@ -82,52 +93,34 @@ def _about_vectors(embedding: dict[str, Any]) -> list[str]:
 
 def state(one: SourceStatus) -> tuple[str, str]:
     """One word for the state, and its colour."""
-    source = one.source
-    if one.running:
-        return "running", "cyan"
-    if source.paused:
-        return "paused", "yellow"
-    if source.held_generation is not None:
-        return "held", "yellow"
-    if source.is_broken:
-        return "stopped", "red"
-    if one.upstream_pause is not None:
-        return "waits", "yellow"
-    match source.status.value:
-        case "RUNNING":
-            # No live process holds its lease: the process ended. The next sync cleans up.
-            return "interrupted", "yellow"
-        case "ERROR":
-            return "error", "red"
-        case "SUCCESS":
-            word = source.result.state if source.result else "completed"
-            return ("ok", "green") if word == "completed" else (word, "yellow")
-    if source.result is not None:
-        return source.result.state, "yellow"
-    return "never synced", "dim"
+    said = one.standing
+    colour = "red" if said.loudness is Loudness.ALARM else COLOURS[said.state]
+    return said.state.value, colour
+
+
+def _next_run(one: SourceStatus, now: datetime) -> str:
+    if one.next_run is None:
+        return ""
+    return ahead(one.next_run.at, now) if one.served else "not served"
 
 
 def _problems(one: SourceStatus) -> list[str]:
-    source, label = one.source, one.source.label
+    """What a person should know beside the word: why, since when, and the next step."""
+    source, said = one.source, one.standing
     lines = []
-    if one.upstream_pause is not None:
-        pause = until(one.upstream_pause.until)
-        lines += ["", f"{label}: not synced{pause}; `rowen resume {label}` allows it before that"]
-    if source.held_generation is not None:
-        lines += [
-            "",
-            f"{label}: generation {source.held_generation} is held: {source.held_reason}",
-            f"hint: look at it with `rowen diff {label} --to {source.held_generation}`,"
-            f" then `rowen approve {label}`",
+    if said.state is State.HELD:
+        since = f" since {said.since:%Y-%m-%d}" if said.since else ""
+        lines = [
+            f"{source.label}: generation {source.held_generation} is held{since}: {source.held_reason}",
+            f"hint: {said.hint}",
         ]
-    elif source.status.value == "ERROR" and source.last_error:
-        times = f" ({source.consecutive_failures} times in a row)" if source.consecutive_failures > 1 else ""
-        lines += ["", clean(f"{label}: {source.last_error}{times}")]
-        if source.is_broken:
-            lines.append(f"hint: fix it, then `rowen resume {label}`; until then it is not synced")
-    elif source.status.value != "RUNNING" and source.result and source.result.state == "partial":
-        lines += ["", f"{label}: {source.result.words}; see `rowen runs {label} --items`"]
-    elif state(one)[0] == "interrupted":
-        lines += ["", f"{label}: its last run was interrupted; `rowen sync {label}` continues it"]
-    left_out = sentences(source.left_out)
-    return [*lines, *([""] if left_out else []), *(f"{label}: left out {said}" for said in left_out)]
+    elif said.state is State.UP_TO_DATE:
+        lines = [f"{source.label}: {source.result.words}"] if source.result and source.result.words else []
+    elif said.state is State.PARTIAL and source.result:
+        lines = [f"{source.label}: {source.result.words}; {said.hint}"]
+    elif one.upstream_pause is not None:
+        lines = [f"{source.label}: not synced{until(one.upstream_pause.until)}; {said.hint}"]
+    elif said.state not in (State.RUNNING, State.NEVER_RUN):
+        lines = [f"{source.label}: {said.says}", *([f"hint: {said.hint}"] if said.hint else [])]
+    left_out = [f"{source.label}: left out {text}" for text in sentences(source.left_out)]
+    return [*([""] if lines else []), *map(clean, lines), *([""] if left_out else []), *left_out]

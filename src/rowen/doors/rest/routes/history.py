@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Query
+from fastapi import APIRouter, Body, Query, Request
 
 from rowen.core.safety.access import Scope
 from rowen.doors.rest import models
+from rowen.doors.rest.guard import decider
 from rowen.doors.rest.operation import MAX_OFFSET, SourceName, answers, operations
 from rowen.doors.shapes import sources as shapes
 from rowen.engine.ports import Ports
@@ -28,7 +29,7 @@ def router(ports: Ports, queue: SyncQueue) -> APIRouter:
     )
     async def list_generations(source: SourceName) -> Any:
         named = await find(ports.store, source)
-        found = await ports.store.generations(named.id)
+        found = await history.generations(ports.store, named)
         return shapes.Generations.show(source=named.label, generations=found)
 
     @api.get("/{source}/diff", summary="What changed between two generations", **answers(shapes.Diff, 404))
@@ -48,9 +49,18 @@ def router(ports: Ports, queue: SyncQueue) -> APIRouter:
         summary="Show an older generation again",
         **answers(shapes.Shown, 400, 404, 409, 413, scope=Scope.ADMIN),
     )
-    async def roll_back(source: SourceName, wanted: Annotated[models.Rollback | None, Body()] = None) -> Any:
+    async def roll_back(
+        request: Request, source: SourceName, wanted: Annotated[models.Rollback | None, Body()] = None
+    ) -> Any:
+        """The next sync goes forward again. With `pin` there is none until the source is resumed."""
         named = await find(ports.store, source)
-        generation = await history.rollback(ports, named, to_generation=wanted.to if wanted else None)
+        generation = await history.rollback(
+            ports,
+            named,
+            to_generation=wanted.to if wanted else None,
+            pin=bool(wanted and wanted.pin),
+            by=decider(request),
+        )
         queue.activated()
         return shapes.Shown.show(source=named.label, generation=generation)
 
@@ -59,9 +69,9 @@ def router(ports: Ports, queue: SyncQueue) -> APIRouter:
         summary="Show the generation that the deletion guard held",
         **answers(shapes.Shown, 404, 409, scope=Scope.ADMIN),
     )
-    async def approve(source: SourceName) -> Any:
+    async def approve(request: Request, source: SourceName) -> Any:
         named = await find(ports.store, source)
-        generation = await history.approve(ports, named)
+        generation = await history.approve(ports, named, by=decider(request))
         queue.activated()
         return shapes.Shown.show(source=named.label, generation=generation)
 

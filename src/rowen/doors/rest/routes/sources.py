@@ -11,14 +11,14 @@ from rowen.core.safety.access import Scope
 from rowen.core.source import API
 from rowen.doors import states
 from rowen.doors.rest import models
+from rowen.doors.rest.guard import decider
 from rowen.doors.rest.operation import PREFIX, SourceName, answers, operations
 from rowen.doors.rest.routes.syncing import BEGUN, Force, Full, Wait, sync
 from rowen.doors.shapes import sources as shapes
 from rowen.doors.shapes.runs import HandoffReceipt
 from rowen.engine.ports import Ports
 from rowen.managing import find as finding
-from rowen.managing import sources
-from rowen.service import attempts
+from rowen.managing import pausing, sources
 from rowen.service.sync_queue import SyncQueue
 
 
@@ -84,12 +84,12 @@ def router(ports: Ports, queue: SyncQueue) -> APIRouter:
         queue.activated()
         return shapes.Removed.show(source=found.label, removed=True, documents=documents)
 
-    async def set_paused(name: str, *, paused: bool) -> dict[str, Any]:
+    async def set_paused(request: Request, name: str, *, paused: bool) -> dict[str, Any]:
         found = await finding.find(ports.store, name)
         if paused:
-            await ports.store.set_paused(found.id, True)
+            await pausing.pause(ports.store, ports.clock, found, by=decider(request))
         else:
-            await attempts.resume(ports.store, found)
+            await pausing.resume(ports.store, found)
         queue.wake.set()
         return shapes.Paused.show(source=found.label, paused=paused)
 
@@ -98,16 +98,17 @@ def router(ports: Ports, queue: SyncQueue) -> APIRouter:
         summary="Leave a source alone until it is resumed",
         **answers(shapes.Paused, 404, scope=Scope.ADMIN),
     )
-    async def pause_source(source: SourceName) -> Any:
-        return await set_paused(source, paused=True)
+    async def pause_source(request: Request, source: SourceName) -> Any:
+        return await set_paused(request, source, paused=True)
 
     @api.post(
         "/{source}/resume",
         summary="Look after a source again",
         **answers(shapes.Paused, 404, scope=Scope.ADMIN),
     )
-    async def resume_source(source: SourceName) -> Any:
-        return await set_paused(source, paused=False)
+    async def resume_source(request: Request, source: SourceName) -> Any:
+        """After a pause, a pin, or an error that stopped it."""
+        return await set_paused(request, source, paused=False)
 
     @api.post(
         "/{source}/sync",

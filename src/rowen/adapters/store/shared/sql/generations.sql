@@ -17,7 +17,7 @@ UPDATE sources SET active_generation = :generation,
                          ELSE last_success_at END,
        last_result = CASE WHEN held_generation = :generation THEN :result ELSE last_result END,
        consecutive_failures = CASE WHEN held_generation = :generation THEN 0 ELSE consecutive_failures END,
-       held_generation = NULL, held_reason = NULL,
+       held_generation = NULL, held_reason = NULL, held_at = NULL,
        last_generation = CASE WHEN last_generation < :generation THEN :generation ELSE last_generation END
 WHERE id = :source;
 
@@ -27,9 +27,17 @@ UPDATE generations SET activated_at = coalesce(activated_at, :now) WHERE source_
 
 -- name: activation_insert
 -- A generation was shown, in place of the one before; a rollback has no run.
-INSERT INTO activations (source_id, generation, previous, run_id, at)
-SELECT id, :generation, active_generation, :run, :now FROM sources WHERE id = :source
+INSERT INTO activations (source_id, generation, previous, run_id, at, cause, actor)
+SELECT id, :generation, active_generation, :run, :now, :cause, :actor FROM sources WHERE id = :source
 RETURNING id;
+
+-- name: activations_by_source
+-- How the generations that are kept came to be shown, the newest first.
+SELECT a.id, a.generation, a.previous, a.run_id, a.at, a.cause, a.actor
+FROM activations a
+WHERE a.source_id = :source
+  AND a.generation >= (SELECT coalesce(min(g.number), 0) FROM generations g WHERE g.source_id = :source)
+ORDER BY a.id DESC LIMIT :limit;
 
 -- name: vacuum_documents
 -- Documents that died before the kept history.

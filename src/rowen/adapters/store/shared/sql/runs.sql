@@ -49,6 +49,8 @@ UPDATE sources SET
                     ELSE last_generation END,
   held_generation = :hold,
   held_reason = :hold_reason,
+  held_at = CASE WHEN CAST(:hold AS bigint) IS NOT NULL THEN coalesce(held_at, :now)
+            WHEN CAST(:outcome AS text) IN ('completed', 'partial') THEN NULL ELSE held_at END,
   last_success_at = CASE WHEN CAST(:outcome AS text) = 'completed' THEN :now ELSE last_success_at END,
   last_error_at = CASE WHEN CAST(:verdict AS text) = 'ERROR' THEN :now ELSE last_error_at END,
   last_error = CASE CAST(:verdict AS text) WHEN 'SUCCESS' THEN NULL WHEN 'ERROR' THEN :error ELSE last_error END,

@@ -12,7 +12,8 @@ RETURNING id;
 -- One source with its state.
 SELECT id, key, kind, name, version, location, params, status, active_generation, last_generation,
        held_generation, held_reason, last_run_at, last_success_at, last_error_at, last_error, watermark,
-       last_processed_date, consecutive_failures, metadata, created_at, every_s, paused, last_result
+       last_processed_date, consecutive_failures, metadata, created_at, every_s, paused, last_result,
+       held_at, paused_at, paused_by, pinned_at, pinned_by
 FROM sources WHERE id = :source;
 
 -- name: source_empty
@@ -27,7 +28,8 @@ DELETE FROM sources WHERE id = :source;
 -- Every source with its state, in the order of names.
 SELECT id, key, kind, name, version, location, params, status, active_generation, last_generation,
        held_generation, held_reason, last_run_at, last_success_at, last_error_at, last_error, watermark,
-       last_processed_date, consecutive_failures, metadata, created_at, every_s, paused, last_result
+       last_processed_date, consecutive_failures, metadata, created_at, every_s, paused, last_result,
+       held_at, paused_at, paused_by, pinned_at, pinned_by
 FROM sources ORDER BY name, version;
 
 -- name: source_stats
@@ -40,3 +42,9 @@ FROM documents_active d WHERE d.source_id = :source;
 -- name: source_schedule
 -- Its own interval, or none.
 UPDATE sources SET every_s = :every_s WHERE id = :source;
+
+-- name: source_pinned
+-- A person says that readers stay at what they see, or that runs go on; of a pin the first moment counts.
+UPDATE sources SET pinned_at = CASE WHEN :pinned THEN coalesce(pinned_at, :now) END,
+       pinned_by = CASE WHEN :pinned THEN coalesce(pinned_by, :by) END
+WHERE id = :source;

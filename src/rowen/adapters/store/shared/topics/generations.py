@@ -11,7 +11,7 @@ from rowen.adapters.store.shared.database import Topic, reads, writes
 from rowen.adapters.store.shared.transaction import Lock, Row, Transaction
 from rowen.adapters.store.shared.values import Json, json_in, links_in
 from rowen.core.document import TEXT, changed_metadata
-from rowen.core.generation import Change, Generation, Replacement
+from rowen.core.generation import Activation, Cause, Change, Generation, Replacement
 from rowen.core.run import Result, Run, RunStatus
 from rowen.ports.store.generations import Vacuumed
 
@@ -26,12 +26,26 @@ class Generations(Topic):
     def generations(self, db: Transaction, source_id: int) -> list[Generation]:
         return db.all(Generation, "generations_by_source", source=source_id)
 
+    @reads
+    def activations(self, db: Transaction, source_id: int, *, limit: int = 100) -> list[Activation]:
+        return db.all(Activation, "activations_by_source", source=source_id, limit=limit)
+
     @writes
-    def activate(self, db: Transaction, source_id: int, generation: int, *, now: datetime) -> None:
+    def activate(
+        self,
+        db: Transaction,
+        source_id: int,
+        generation: int,
+        *,
+        now: datetime,
+        by: str | None = None,
+        pin: bool = False,
+    ) -> None:
         made = db.row("generation_run", source=source_id, generation=generation)
         # Going forward, the feed reports the run that was held; going back, the runs between are undone.
         run_id = made[0] if made and not made[1] else None
-        record_activation(db, source_id, generation, run_id, now)
+        cause = Cause.ROLLBACK if run_id is None else Cause.APPROVAL
+        record_activation(db, source_id, generation, run_id, now, cause=cause, by=by)
         run = db.one(Run, "run_by_id", run=made[0]) if made else None
         result = _approved(run) if run else None
         db.write(
@@ -43,6 +57,8 @@ class Generations(Topic):
             result=Json(result.as_dict()) if result else None,
         )
         db.write("generation_activated", source=source_id, generation=generation, now=now)
+        if pin:
+            db.write("source_pinned", source=source_id, pinned=True, by=by, now=now)
 
     @reads
     def changes(
@@ -84,7 +100,14 @@ def _approved(run: Run) -> Result:
 
 
 def record_activation(
-    db: Transaction, source_id: int, generation: int, run_id: int | None, now: datetime
+    db: Transaction,
+    source_id: int,
+    generation: int,
+    run_id: int | None,
+    now: datetime,
+    *,
+    cause: Cause = Cause.RUN,
+    by: str | None = None,
 ) -> int | None:
     """Write down that a generation is about to be shown; the caller moves the pointer. Returns its number.
 
@@ -93,7 +116,13 @@ def record_activation(
     """
     db.lock(Lock.FEED)
     number: int | None = db.value(
-        "activation_insert", source=source_id, generation=generation, run=run_id, now=now
+        "activation_insert",
+        source=source_id,
+        generation=generation,
+        run=run_id,
+        now=now,
+        cause=cause.value,
+        actor=by,
     )
     return number
 

@@ -62,5 +62,25 @@ class Sources(Topic):
         db.write("source_params", source=source_id, params=Json(params))
 
     @writes
-    def set_paused(self, db: Transaction, source_id: int, paused: bool) -> None:
-        db.write("source_paused", source=source_id, paused=paused)
+    def set_paused(
+        self,
+        db: Transaction,
+        source_id: int,
+        paused: bool,
+        *,
+        by: str | None = None,
+        now: datetime | None = None,
+    ) -> None:
+        db.write("source_paused", source=source_id, paused=paused, by=by, now=now)
+
+    @writes
+    def set_pinned(
+        self,
+        db: Transaction,
+        source_id: int,
+        pinned: bool,
+        *,
+        by: str | None = None,
+        now: datetime | None = None,
+    ) -> None:
+        db.write("source_pinned", source=source_id, pinned=pinned, by=by, now=now)
