@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rowen.core import hashing
+from rowen.core.rules.parts import MAX_CHARS, MIN_CHARS
 from rowen.core.section import Form, Section, Symbol
-from rowen.core.split import MAX_CHARS, MIN_CHARS, passages, split
+from rowen.core.split import passages, split
 
 _LINK = "[link](https://example.org/x)"
 _WORDS = (
@@ -330,3 +331,23 @@ def test_hostile_brackets_cost_no_more_than_their_length() -> None:
         "```\n" * 50_000 + "](",
     ):
         _tiles(text)
+
+
+@given(st.integers(0, 2**32), st.sampled_from(["https://a.example/", "http://127.0.0.1:41881/deep/er/"]))
+def test_where_links_lead_to_changes_no_passage(seed: int, root: str) -> None:
+    chance = random.Random(seed)
+
+    def text(address: str) -> str:
+        paragraphs = []
+        for number in range(40):
+            words = " ".join(f"word{chance.randrange(500)}" for _ in range(chance.randrange(5, 60)))
+            links = " ".join(f"[link {n}]({address}page{n}.html#x)" for n in range(chance.randrange(12)))
+            paragraphs.append(f"{words} {links} `[code]({number})`.")
+        return "# Long\n\n" + "\n\n".join(paragraphs)
+
+    state = chance.getstate()
+    here = split(text("/"))
+    chance.setstate(state)
+    there = split(text(root))
+    assert [one.passage_hash for one in here] == [one.passage_hash for one in there]
+    assert len(here) > 3

@@ -7,28 +7,20 @@ Definitions are headings with a kind, `#### `gather(*aws)` {#asyncio.gather .fun
 where their anchor is not their name, or where they have none. A definition ends at the next heading of its
 level, or at the line `<!-- /asyncio.gather -->`: what follows belongs to the section around it again.
 
-Long sections are cut into parts at borders that the text around them chooses: a border becomes a cut when
-its block hashes lowest within `MIN_CHARS` on both sides. So where a part begins does not depend on what
-stands far before it: editing one paragraph of ordinary length makes one to three new parts, however long the
-section is. That is measured, not proven: adding a paragraph makes four now and then, a huge one more.
+Long sections are cut into parts; `rules/parts.py` says where.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
 from typing import NamedTuple
-from zlib import crc32
 
 from rowen.core import hashing
+from rowen.core.rules.markdown import FENCED_CODE, fence_after, without_targets
+from rowen.core.rules.parts import parts
 from rowen.core.section import Form, Passage, Section, Symbol, join_path
 
-MIN_CHARS = 500
-"""No shorter part is made of a long section, unless a neighbour that cannot be cut forces it."""
-MAX_CHARS = 2000
-"""No part is longer. The mean comes out near 1,000."""
 _CLOSED = -1
 """The level of the line that ends a definition."""
 _MAX_HEADING_CHARS = 500
@@ -42,7 +34,6 @@ _LINE = re.compile(
     r"|<!-- /(?P<closed>[^\s<>]+) -->"
     r"| {0,3}(?P<under>={2,}|-{2,})[ \t]*)(?![^\n])"
 )
-_FENCE = re.compile(r"\n(?=[ \t`~])[ \t]*(?P<fence>`{3,}|~{3,})(?P<info>[^\n]*)")
 _MARKS = re.compile(
     r"\{(?:#(?P<anchor>[^\s{}]+)(?: \.(?P<kind>[a-z]+)(?: name=(?P<name>[^{}]+))?)?"
     r"|\.(?P<of_kind>[a-z]+) name=(?P<called>[^{}]+))\}$"
@@ -54,22 +45,6 @@ _INLINE_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?:[ \t]+\"[^\"]*\")?\)")
 _CODE = re.compile(r"(?<!`)(`{1,3})(?!`) ?(.+?) ?(?<!`)\1(?!`)")
 _EMPHASIS = re.compile(r"(?<![\\*])(\*{1,3})(?=[^\s*])([^*]*[^\s*\\])\1")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
-_FENCED = (
-    r"(?:^|(?<=\n))[ \t]*(?P<fence>`{3,}|~{3,})[^\n]*\n"
-    r"(?:(?![ \t]*(?P=fence))[^\n]*\n)*(?:[ \t]*(?P=fence)[^\n]*)?"
-)
-# Code first, so that `found[index](call)` is left alone; stretches are bounded, for hostile text.
-_LINK_OR_CODE = re.compile(
-    rf"(?=[`~!\[ \t])(?:(?P<code>{_FENCED}|(?<!`)(?P<ticks>`{{1,3}})(?!`)[^`\n]{{1,400}}(?P=ticks)(?!`))"
-    r"|!?(?<!\\)\["
-    r"(?P<words>(?:[^\[\]\n`\\]|\\[^\n]|`[^`\n]{0,200}`|\[[^\[\]\n]{0,200}\]|\n(?!\n)){0,500})"
-    r"\]\((?:<[^<>\n]{0,2000}>|[^()\s]{0,2000}(?:\([^()\s]{0,500}\)[^()\s]{0,500}){0,8})"
-    r"(?:[ \t]+\"[^\"\n]{0,500}\")?\))"
-)
-_ADDRESS = re.compile(r'<a id="[^"\n]*"></a> ?')
-_FENCED_CODE = re.compile(_FENCED)
-_BLANK_LINES = re.compile(r"\n(?:[ \t]*\n)+")
-_SENTENCE = re.compile(r"[.!?…][\"')\]»”’*_`]*\s+|[。！？]")
 
 
 def split(text: str) -> list[Section]:
@@ -100,9 +75,9 @@ def split(text: str) -> list[Section]:
                 above.append(opened)
         joined = join_path(opened.path)
         part_start = start
-        for part_end in _parts(text, body, end):
+        for part_end in parts(text, body, end):
             written = _without_outer_blank_lines(text[max(body, part_start) : part_end])
-            own, link_share = _without_targets(written)
+            own, link_share = without_targets(written)
             own = _without_outer_blank_lines(own)
             digest = hashing.of_text(f"{joined}\n{own or opened.heading}")
             sections.append(
@@ -165,33 +140,10 @@ def passages(sections: Iterable[Section]) -> dict[bytes, Passage]:
     }
 
 
-def _without_targets(text: str) -> tuple[str, float]:
-    """The text with the words of its links in place of the links, and the share of these words in it.
-
-    Where a link leads to is not what a text says: with it, a site that moves would be a new text.
-    """
-    if '<a id="' in text:
-        text = _ADDRESS.sub("", text)
-    if "](" not in text:
-        return text, 0.0
-    linked = 0
-
-    def words(found: re.Match[str]) -> str:
-        nonlocal linked
-        if found["code"] is not None:
-            return found[0]
-        if found[0][0] != "!":
-            linked += len(found["words"])
-        return found["words"]
-
-    own = _LINK_OR_CODE.sub(words, text)
-    return own, min(1.0, linked / max(1, sum(map(len, own.split()))))
-
-
 def _form(text: str) -> Form:
     """What more than half of a text is."""
     if "```" in text or "~~~" in text:
-        code = sum(len(found[0]) for found in _FENCED_CODE.finditer(text))
+        code = sum(len(found[0]) for found in FENCED_CODE.finditer(text))
         if code * 2 > len(text):
             return Form.CODE
     if "|" in text:
@@ -220,7 +172,7 @@ def _headings(text: str) -> Iterator[tuple[int, str, int, int]]:
     for match in _LINE.finditer(text):
         kind = match.lastgroup
         if kind == "info":
-            fence = _fence_after(fence, match)
+            fence = fence_after(fence, match)
         elif fence or match.end() - match.start() > _MAX_HEADING_CHARS:
             continue
         elif kind == "closed":
@@ -234,14 +186,6 @@ def _headings(text: str) -> Iterator[tuple[int, str, int, int]]:
         else:
             after_heading = min(match.end() + 1, len(text))
             yield len(match["marks"]), match["title"] or "", match.start() + 1, after_heading
-
-
-def _fence_after(fence: str, match: re.Match[str]) -> str:
-    """The open fence after this line, or nothing: only as many of the same marks close it."""
-    marks, info = match["fence"], match["info"]
-    if not fence:
-        return marks if marks[0] == "~" or "`" not in info else ""
-    return "" if marks.startswith(fence) and not info.strip() else fence
 
 
 def _setext(text: str, under: int, after_heading: int) -> tuple[str, int] | None:
@@ -289,131 +233,3 @@ def _without_outer_blank_lines(text: str) -> str:
     stripped = text.rstrip()
     indent_of_first = len(stripped) - len(stripped.lstrip())
     return stripped[stripped.rfind("\n", 0, indent_of_first) + 1 :] if indent_of_first else stripped
-
-
-def _parts(text: str, start: int, end: int) -> list[int]:
-    """Where the parts of a body end. The last one ends where the body does."""
-    if end - start <= MAX_CHARS:
-        return [end]
-    borders = _borders(text, start, end)
-    cuts: list[int] = []
-    for low, high in pairwise((start, *_lowest_around(borders, start, end), end)):
-        _cut_to_size(borders, low, high, cuts)
-        cuts.append(high)
-    return cuts
-
-
-_Border = tuple[int, tuple[int, int]]
-"""(offset, (rank, hash)): a border between paragraphs has rank 0, one inside a block too long has rank 1."""
-
-
-def _borders(text: str, start: int, end: int) -> list[_Border]:
-    """Every place where the body may be cut, in order. Between two of them stand at most MAX_CHARS."""
-    borders: list[_Border] = []
-    low = start
-    for high, fenced in _blocks(text, start, end):
-        if high - low > MAX_CHARS:
-            for cut in _inside(text, low, high, fenced=fenced):
-                borders.append((cut, (1, crc32(text[low:cut].encode("utf-8", "surrogatepass")))))
-                low = cut
-        borders.append((high, (0, crc32(text[low:high].strip().encode("utf-8", "surrogatepass")))))
-        low = high
-    return borders
-
-
-def _blocks(text: str, start: int, end: int) -> list[tuple[int, bool]]:
-    """(end, is fenced code) of each paragraph or fenced block; a block owns the blank lines after it."""
-    blocks: list[tuple[int, bool]] = []
-    low = start
-    fence = ""
-    for match in _FENCE.finditer(text, start - 1, end):
-        before, fence = fence, _fence_after(fence, match)
-        if fence and not before:
-            _add_paragraphs(blocks, text, low, match.start() + 1)
-        elif before and not fence:
-            low = _after_blank_lines(text, match.end(), end)
-            blocks.append((low, True))
-    if fence:
-        blocks.append((end, True))
-    else:
-        _add_paragraphs(blocks, text, low, end)
-    return blocks
-
-
-def _add_paragraphs(blocks: list[tuple[int, bool]], text: str, start: int, end: int) -> None:
-    blocks += [(match.end(), False) for match in _BLANK_LINES.finditer(text, start, end)]
-    if start < end and (not blocks or blocks[-1][0] < end):
-        blocks.append((end, False))
-
-
-def _after_blank_lines(text: str, offset: int, end: int) -> int:
-    while offset < end:
-        line_end = text.find("\n", offset, end)
-        line_end = end if line_end < 0 else line_end + 1
-        if text[offset:line_end].strip():
-            break
-        offset = line_end
-    return offset
-
-
-def _inside(text: str, start: int, end: int, *, fenced: bool) -> Iterator[int]:
-    """Cuts inside a block that is too long: after lines, else after sentences, else anywhere."""
-    low = start
-    while low < end:
-        high = text.find("\n", low, end) + 1 or end
-        if high - low > MAX_CHARS:
-            yield from _inside_line(text, low, high, fenced=fenced)
-        if high < end:
-            yield high
-        low = high
-
-
-def _inside_line(text: str, start: int, end: int, *, fenced: bool) -> Iterator[int]:
-    low = start
-    ends = [] if fenced else [match.end() for match in _SENTENCE.finditer(text, start, end)]
-    for high in [*ends, end]:
-        while high - low > MAX_CHARS:
-            space = text.rfind(" ", low + MIN_CHARS, low + MAX_CHARS) + 1
-            low = space or low + MAX_CHARS
-            yield low
-        if high < end:
-            yield high
-        low = high
-
-
-def _lowest_around(borders: list[_Border], start: int, end: int) -> list[int]:
-    """Borders that hash lowest within MIN_CHARS on both sides; so two of them are further apart than that."""
-    cuts: list[int] = []
-    candidates = [b for b in borders if start + MIN_CHARS <= b[0] <= end - MIN_CHARS]
-    for index, (offset, key) in enumerate(candidates):
-        left = index - 1
-        while left >= 0 and offset - candidates[left][0] <= MIN_CHARS and candidates[left][1] > key:
-            left -= 1
-        if left >= 0 and offset - candidates[left][0] <= MIN_CHARS:
-            continue
-        right = index + 1
-        while (
-            right < len(candidates)
-            and candidates[right][0] - offset <= MIN_CHARS
-            and candidates[right][1] >= key
-        ):
-            right += 1
-        if right == len(candidates) or candidates[right][0] - offset > MIN_CHARS:
-            cuts.append(offset)
-    return cuts
-
-
-def _cut_to_size(borders: list[_Border], start: int, end: int, cuts: list[int]) -> None:
-    """Cut a stretch in which no border stood out for too long, at the lowest hash of its middle."""
-    size = end - start
-    if size <= MAX_CHARS:
-        return
-    # Of a very long stretch only the inner half: text that repeats itself must not be peeled part by part.
-    margin = MIN_CHARS if size <= 4 * MAX_CHARS else size // 4
-    inner = borders[bisect_left(borders, (start + 1,)) : bisect_left(borders, (end,))]
-    middle = [b for b in inner if start + margin <= b[0] <= end - margin]
-    centre = start + size // 2
-    offset = min(middle or inner, key=lambda border: (border[1], abs(border[0] - centre)))[0]
-    _cut_to_size(borders, start, offset, cuts)
-    cuts.append(offset)
-    _cut_to_size(borders, offset, end, cuts)

@@ -1,0 +1,88 @@
+"""Marks of Markdown that cutting and splitting both look for: links and fenced code."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+
+_FENCED = (
+    r"(?:^|(?<=\n))[ \t]*(?P<fence>`{3,}|~{3,})[^\n]*\n"
+    r"(?:(?![ \t]*(?P=fence))[^\n]*\n)*(?:[ \t]*(?P=fence)[^\n]*)?"
+)
+# Code first, so that `found[index](call)` is left alone; stretches are bounded, for hostile text.
+LINK_OR_CODE = re.compile(
+    rf"(?=[`~!\[ \t])(?:(?P<code>{_FENCED}|(?<!`)(?P<ticks>`{{1,3}})(?!`)[^`\n]{{1,400}}(?P=ticks)(?!`))"
+    r"|!?(?<!\\)\["
+    r"(?P<words>(?:[^\[\]\n`\\]|\\[^\n]|`[^`\n]{0,200}`|\[[^\[\]\n]{0,200}\]|\n(?!\n)){0,500})"
+    r"\]\((?P<target>(?:<[^<>\n]{0,2000}>|[^()\s]{0,2000}(?:\([^()\s]{0,500}\)[^()\s]{0,500}){0,8})"
+    r"(?:[ \t]+\"[^\"\n]{0,500}\")?)\))"
+)
+_ADDRESS = re.compile(r'<a id="[^"\n]*"></a> ?')
+FENCED_CODE = re.compile(_FENCED)
+
+
+def fence_after(fence: str, match: re.Match[str]) -> str:
+    """The open fence after this line, or nothing: only as many of the same marks close it."""
+    marks, info = match["fence"], match["info"]
+    if not fence:
+        return marks if marks[0] == "~" or "`" not in info else ""
+    return "" if marks.startswith(fence) and not info.strip() else fence
+
+
+def without_targets(text: str) -> tuple[str, float]:
+    """The text with the words of its links in place of the links, and the share of these words in it.
+
+    Where a link leads to is not what a text says: with it, a site that moves would be a new text.
+    """
+    if '<a id="' in text:
+        text = _ADDRESS.sub("", text)
+    if "](" not in text:
+        return text, 0.0
+    linked = 0
+
+    def words(found: re.Match[str]) -> str:
+        nonlocal linked
+        if found["code"] is not None:
+            return found[0]
+        if found[0][0] != "!":
+            linked += len(found["words"])
+        return found["words"]
+
+    own = LINK_OR_CODE.sub(words, text)
+    return own, min(1.0, linked / max(1, sum(map(len, own.split()))))
+
+
+class Hidden:
+    """What was taken out of a text, to find the way back to its offsets."""
+
+    def __init__(self) -> None:
+        self._at: list[int] = []
+        self._lengths: list[int] = [0]
+        """Of everything up to there."""
+
+    def add(self, at: int, length: int) -> None:
+        self._at.append(at)
+        self._lengths.append(self._lengths[-1] + length)
+
+    @property
+    def all(self) -> int:
+        return self._lengths[-1]
+
+    def before(self, offset: int) -> int:
+        return self._lengths[bisect_left(self._at, offset)]
+
+
+def without_addresses(text: str) -> tuple[str, Hidden]:
+    """The text with `[words]()` in place of its links."""
+    hidden = Hidden()
+    if "](" not in text:
+        return text, hidden
+    pieces: list[str] = []
+    low = 0
+    for found in LINK_OR_CODE.finditer(text):
+        start, end = found.span("target")
+        if start < end:
+            pieces.append(text[low:start])
+            hidden.add(start - hidden.all, end - start)
+            low = end
+    return "".join((*pieces, text[low:])), hidden
