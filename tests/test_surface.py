@@ -44,7 +44,8 @@ EVERYWHERE = {"--db", "--json", "-v", "--verbose", "--no-color"}
 
 OPTIONS = {
     "add": {"LOCATION", "--name", "--kind", "--version", "--set", "--from", "--check", "--sync"},
-    "apply": {"FILE", "--prune", "--dry-run"},
+    "edit": {"NAME", "--set", "--unset", "--every", "-y", "--yes"},
+    "apply": {"FILE", "--prune", "--replace", "-y", "--yes", "--dry-run"},
     "plan": {"NAME"},
     "sync": {"NAMES", "--full-sync", "--force", "--progress"},
     "cancel": {"NAME"},

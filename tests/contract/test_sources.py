@@ -54,6 +54,23 @@ async def test_a_new_source_is_idle_and_shows_nothing(store: Store) -> None:
     assert (await store.stats(source.id)).documents == 0
 
 
+async def test_a_changed_source_keeps_its_documents_and_forgets_how_far_it_was_read(store: Store) -> None:
+    source = await a_source(store)
+    lease = await a_lease(store, source)
+    await store.save_listing(lease, source.id, Listing(url=A, validators=Validators(), payload={}))
+    await store.release_lease(lease)
+    await a_generation(store, source, {A: "text"})
+    shown, before = await visible(store, source), await reload(store, source)
+    assert before.watermark is not None
+    await store.change_source(before.id, key="web:docs:other", params={"max_depth": 3}, metadata={"x": 1})
+    after = await reload(store, source)
+    assert after == replace(
+        before, key="web:docs:other", params={"max_depth": 3}, metadata={"x": 1}, watermark=None
+    )
+    assert await store.listings(source.id) == {}
+    assert await visible(store, source) == shown
+
+
 async def test_one_source_is_read_by_its_id_until_it_is_removed(store: Store) -> None:
     docs, other = await a_source(store, "docs"), await a_source(store, "other")
     await store.set_paused(docs.id, True)

@@ -1,7 +1,7 @@
 """What a source is, and the four states it can be in.
 
-A source is one outside thing to mirror. Its key is derived from what is fetched, so a changed
-parameter that changes what is fetched is a new source with clean history.
+A source is one outside thing to mirror. Its key is derived from what is fetched. Whoever adds a source with
+other parameters gets another source; whoever edits one keeps its documents and history, under a new key.
 """
 
 from __future__ import annotations
@@ -27,12 +27,23 @@ LEFT_OUT = "left_out"
 """In a source's metadata: what the last run that asked for everything left out because of limits."""
 ADDED_BY = "added_by"
 """In a source's metadata: who added it, when it was not the operator of this machine."""
+EDITED = "edited"
+"""In a source's metadata: its settings fetch something else since the last whole run; see `Edited`."""
 API = "api"
 """Added over the network, not by the operator of this machine: it may not lead to private addresses."""
 
 
 CREDENTIALS = ("cookie", "basic", "bearer", "token")
 """Parameters that refer to credentials, beside `header`."""
+
+
+class Edited(StrEnum):
+    """What the next whole run of an edited source must do."""
+
+    COVER = "cover"
+    """Drop what the settings do not cover any more; a listing names what they add."""
+    READ = "read"
+    """The same, and read everything again: what was stored does not say what the settings add."""
 
 
 class Status(StrEnum):
@@ -125,6 +136,12 @@ class Source:
     def rests(self) -> bool:
         """A person paused or pinned it: `rowen serve` and workers leave it alone."""
         return self.paused or self.is_pinned
+
+    @property
+    def edited(self) -> Edited | None:
+        """Its settings fetch something else than what readers see."""
+        said = self.metadata.get(EDITED)
+        return Edited(said) if said in tuple(Edited) else None
 
     @property
     def left_out(self) -> dict[str, int]:

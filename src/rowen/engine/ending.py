@@ -13,7 +13,7 @@ from rowen.core.rules.guard import reason_to_hold
 from rowen.core.rules.left_out import sentences
 from rowen.core.rules.schedule import Failure
 from rowen.core.run import Mode, RunStatus, StopReason
-from rowen.core.source import FATAL, LEFT_OUT, UNFINISHED, WHOLE_RUN_AT, Source, Status
+from rowen.core.source import EDITED, FATAL, LEFT_OUT, UNFINISHED, WHOLE_RUN_AT, Source, Status
 from rowen.core.state import Step, after, cancelled
 from rowen.core.window import reached_by
 from rowen.engine.intake import Intake
@@ -50,7 +50,7 @@ def harvested_end(
     # A run that was asked for named references may have asked for everything all the same.
     whole = intake.only is None or harvested.complete
     hold = reason_to_hold(
-        before=before,
+        before=before - intake.dropped,
         deleted=intake.lost,
         max_deleted_share=max_deleted_share,
         root_answered=harvested.root_answered,
@@ -106,6 +106,7 @@ def harvested_end(
                 FATAL: False,
                 # A run that got nowhere is not followed by another at once.
                 UNFINISHED: bool(intake.out_of_time and went_on),
+                EDITED: None if advances and whole and intake.out_of_time is None else source.edited,
                 **learnt,
                 **harvested.remember,
                 **_left_out(intake, whole=whole),
@@ -177,7 +178,7 @@ def _metadata(source: Source, learnt: Mapping[str, Any], *, whole: bool) -> dict
     elif source.whole_run_at is not None:
         # A source whose runs name references all day is still asked for everything when that is due.
         metadata[WHOLE_RUN_AT] = source.whole_run_at.isoformat()
-    for flag in (FATAL, LEFT_OUT, UNFINISHED):
+    for flag in (EDITED, FATAL, LEFT_OUT, UNFINISHED):
         if not metadata.get(flag):
             metadata.pop(flag, None)
     return metadata if metadata != source.metadata else None

@@ -80,6 +80,8 @@ class Intake:
         """References that had no visible version before."""
         self.lost = 0
         """Deletions that take text away: all but those of pages that only moved."""
+        self.dropped = 0
+        """Deletions of what the settings of an edited source do not cover."""
         self._updates: dict[str, Outcome | None] = {}
         """Known references with a new version in this run; None until it is stored."""
         self._fields: dict[str, tuple[str, ...]] = {}
@@ -195,6 +197,19 @@ class Intake:
             self._take_back(reference)
         self._item(reference, Outcome.DELETED, reason, detail)
 
+    def drop_uncovered(self, covers: Callable[[str], bool]) -> None:
+        """What the settings of an edited source do not cover goes, and the kind does not see it any more.
+
+        A person asked for it, so the guard counts neither these documents nor their deletion.
+        """
+        uncovered = [reference for reference in self.known if not covers(reference)]
+        for reference in uncovered:
+            self.gone(reference, "not_covered", lost=False)
+        self.dropped = len(uncovered)
+        if uncovered:
+            gone = set(uncovered)
+            self.known = {name: known for name, known in self.known.items() if name not in gone}
+
     def failed(self, reference: str, error: RowenError) -> None:
         """Whether it changed is not known: what readers see stays."""
         self._item(reference, Outcome.FAILED, error.reason, error.message)
@@ -209,7 +224,7 @@ class Intake:
     def delete_nothing(self) -> None:
         """What a harvest that was cut off found gone is asked for again, and goes with a whole run."""
         self._retired = []
-        self.lost = self.counters.deleted = 0
+        self.lost = self.dropped = self.counters.deleted = 0
         self.items = [item for item in self.items if item.outcome is not Outcome.DELETED]
 
     @property

@@ -92,6 +92,13 @@ class Kind:
     """Load all that readers see before the harvest; kinds that list too much look it up page by page."""
     count: Callable[[Ports, Source, Mapping[str, Any]], Coroutine[Any, Any, int]] | None = None
     """How many items there are, when that can be had cheaply: for `rowen plan`."""
+    covers: Callable[[Source, Mapping[str, Any]], Callable[[str], bool]] | None = None
+    """Says of a reference whether it belongs to a source with these settings, as far as its name says it.
+
+    A kind without it cannot be edited: its documents do not show which settings they came by.
+    """
+    lists: bool = False
+    """Each run lists all that there is: what other settings add is found without reading anything again."""
     harvest: Callable[[Ports, Source, Mapping[str, Any], Intake], Coroutine[Any, Any, Harvested]]
 
 

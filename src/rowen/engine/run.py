@@ -21,7 +21,7 @@ from rowen.core.rules.guard import must_look
 from rowen.core.rules.retry import RetryPolicy
 from rowen.core.rules.schedule import Failure
 from rowen.core.run import Counters, Event, Mode, Result, RunStatus, StopReason
-from rowen.core.source import Source
+from rowen.core.source import Edited, Source
 from rowen.core.window import Window
 from rowen.engine import confine, embedding, ending
 from rowen.engine.ingest import catch_up
@@ -137,7 +137,7 @@ async def sync_part(
             lease,
             run,
             source=label,
-            full=full,
+            full=full or (only is None and source.edited is Edited.READ),
             only=None if only is None else tuple(only),
             part=part,
             dispatch=bool(working),
@@ -196,6 +196,10 @@ class _Execution:
             generations = await self._ports.store.generations(source.id)
             before = next((g.documents for g in generations if g.active), 0)
         settings = parameters.complete(kind.params, source.params)
+        # After a rollback readers may see what an edit before it had dropped.
+        rolled_back = source.active_generation < source.last_generation
+        if kind.covers is not None and intake.only is None and (source.edited or rolled_back):
+            intake.drop_uncovered(kind.covers(source, settings))
         async with beating(self._ports, intake.lease, on_beat=self._save_progress) as held:
             try:
                 async with asyncio.TaskGroup() as group:
@@ -210,7 +214,9 @@ class _Execution:
             await intake.write_rest()
         harvested = harvesting.result()
         share, replaced = settings["max_deleted_share"], None
-        if must_look(before=before, touched=intake.lost + intake.replaced, max_deleted_share=share):
+        if must_look(
+            before=before - intake.dropped, touched=intake.lost + intake.replaced, max_deleted_share=share
+        ):
             replaced = await self._ports.store.replacements(source.id, intake.run.generation)
         end = ending.harvested_end(
             source, intake, harvested, before=before, max_deleted_share=share, replaced=replaced or ()

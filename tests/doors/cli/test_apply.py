@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import click
 import pytest
 
+from rowen.doors.cli.output import Output
 from rowen.errors import ConfigError
 from rowen.managing.registry import rules as registry
 from tests.doors.conftest import Rowen
@@ -62,12 +64,35 @@ def test_another_interval_is_no_new_source(rowen: Rowen, listed: Path) -> None:
     assert actions(rowen, str(listed))["api@3.12"] == "reschedule"
 
 
-def test_what_changes_the_fetch_is_a_new_source_and_needs_prune(rowen: Rowen, listed: Path) -> None:
+def test_another_location_is_a_new_source_and_needs_replace(rowen: Rowen, listed: Path) -> None:
     rowen("apply", str(listed))
-    listed.write_text(LIST.replace("max_pages = 50", "max_pages = 60"))
+    listed.write_text(LIST.replace("api.example", "v2.example"))
     assert actions(rowen, str(listed))["api@3.12"] == "replace waits"
-    assert actions(rowen, str(listed), "--prune")["api@3.12"] == "replace"
+    assert actions(rowen, str(listed), "--prune")["api@3.12"] == "replace waits"
+    assert actions(rowen, str(listed), "--replace")["api@3.12"] == "replace"
     assert actions(rowen, str(listed))["api@3.12"] == "keep waits"
+
+
+def test_a_terminal_is_asked_before_something_is_deleted(
+    rowen: Rowen, listed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rowen("apply", str(listed))
+    rowen("add", "https://extra.example/", "--name", "extra", "--no-check")
+    listed.write_text(LIST.replace("api.example", "v2.example").replace('"6h"', '"7h"'))
+    asked: list[str] = []
+    monkeypatch.setattr(Output, "asks", property(lambda self: not self.json))
+    monkeypatch.setattr(click, "confirm", lambda text, **_: asked.append(text) or len(asked) > 1)
+    assert rowen("apply", str(listed)).out.endswith(
+        "1 of 3 steps done; 1 step waits for `--replace`; 1 step waits for `--prune`\n"
+    )
+    assert rowen("apply", str(listed), "--prune").out.endswith("2 of 3 steps done\n")
+    assert asked == [
+        "replace `api@3.12`: what is stored of them is deleted. Go on?",
+        "replace `api@3.12`, remove `extra`: what is stored of them is deleted. Go on?",
+    ]
+    listed.write_text(LIST)
+    assert rowen("apply", str(listed), "--yes").out.endswith("2 of 2 steps done\n")
+    assert len(asked) == 2
 
 
 API = """
@@ -115,8 +140,9 @@ def test_nothing_to_do_was_said_while_steps_waited_for_prune(rowen: Rowen, liste
     rowen("add", "https://extra.example/", "--name", "extra", "--no-check")
     ended = rowen("apply", str(listed))
     assert (ended.code, ended.out.splitlines()[-1]) == (0, "1 step waits for `--prune`")
-    listed.write_text(LIST.replace("max_pages = 50", "max_pages = 60").replace('"6h"', '"7h"'))
-    assert rowen("apply", str(listed)).out.splitlines()[-1] == "1 of 3 steps done; 2 steps wait for `--prune`"
+    listed.write_text(LIST.replace("api.example", "v2.example").replace('"6h"', '"7h"'))
+    said = "1 of 3 steps done; 1 step waits for `--replace`; 1 step waits for `--prune`"
+    assert rowen("apply", str(listed)).out.splitlines()[-1] == said
 
 
 def test_what_the_list_does_not_name_stays_unless_pruned(rowen: Rowen, listed: Path) -> None:

@@ -19,6 +19,7 @@ from rowen.doors.cli.output import close_quietly
 COMMANDS: dict[str, dict[str, str]] = {
     "Sources": {
         "add": "Add a source by its address.",
+        "edit": "Change the settings of a source; its history stays.",
         "apply": "Make sources, sinks and alarms match `rowen.toml`.",
         "plan": "Estimate what a sync would cost in embeddings.",
         "sync": "Bring the copy of a source up to date.",

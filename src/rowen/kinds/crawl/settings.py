@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Any
+
 from rowen.core.params import Param, how, one_of, optional, switch, what, whole
 from rowen.core.rules.duration import Duration
+from rowen.core.source import Source
+from rowen.core.web.scope import Scope
 from rowen.kinds.settings import CA_FILE, CONCURRENCY, DELAY_S, EXCLUDE, INCLUDE, MAX_DELETED_SHARE
+
+
+def covers(source: Source, settings: Mapping[str, Any]) -> Callable[[str], bool]:
+    """Which addresses the settings choose. Depth, number and robots.txt are for the crawl to say."""
+    scope = Scope.from_settings(source.location, settings)
+    return lambda url: scope.why_not(url) is None
 
 
 def crawl_params(*, scope: str, max_depth: int | None) -> tuple[Param, ...]:

@@ -19,6 +19,7 @@ from rowen.engine.intake import Intake
 from rowen.engine.kind import Harvested, Kind, Prepared
 from rowen.engine.ports import Ports
 from rowen.errors import BadLocation, PermanentError, Unfetchable
+from rowen.kinds.listing import trees
 from rowen.kinds.listing.includes.includes import Includes
 from rowen.kinds.listing.listing import Fetched, Item, take_in
 from rowen.kinds.listing.text_files import TOO_LARGE, TextFiles
@@ -156,4 +157,13 @@ class _Reading:
         return body
 
 
-KIND = Kind(name="files", params=PARAMS, claims=claims, prepare=prepare, count=count, harvest=harvest)
+KIND = Kind(
+    name="files",
+    params=PARAMS,
+    claims=claims,
+    prepare=prepare,
+    count=count,
+    covers=trees.covers,
+    lists=True,
+    harvest=harvest,
+)

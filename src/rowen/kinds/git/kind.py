@@ -6,7 +6,7 @@ new tree is fetched without files, and the files whose blob ids are new in one m
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from typing import Any
 from urllib.parse import quote
@@ -167,4 +167,11 @@ class _Reading:
         return git.page_of(self._address, self._branch, path, link=self._params["link"])
 
 
-KIND = Kind(name="git", params=PARAMS, claims=claims, prepare=prepare, harvest=harvest)
+def covers(source: Source, settings: Mapping[str, Any]) -> Callable[[str], bool]:
+    chosen, within = trees.covers(source, settings), settings["path"]
+    return lambda path: chosen(path) and git.is_within(path, within)
+
+
+KIND = Kind(
+    name="git", params=PARAMS, claims=claims, prepare=prepare, covers=covers, lists=True, harvest=harvest
+)

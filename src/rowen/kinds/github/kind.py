@@ -342,4 +342,12 @@ class _Reading:
         return response.body if response.status == 200 else None
 
 
-KIND = Kind(name="github", params=PARAMS, claims=claims, prepare=prepare, harvest=harvest)
+KIND = Kind(
+    name="github",
+    params=PARAMS,
+    claims=claims,
+    prepare=prepare,
+    covers=trees.covers,
+    lists=True,
+    harvest=harvest,
+)

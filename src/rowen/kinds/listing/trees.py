@@ -10,6 +10,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from rowen.core.exchange.git import File
+from rowen.core.source import Source
+from rowen.core.web.scope import PathFilter
 from rowen.engine.intake import Intake
 from rowen.engine.ports import Ports
 from rowen.errors import TransientError
@@ -25,6 +27,16 @@ PARAMS = (
     HIDDEN,
     MAX_DELETED_SHARE,
 )
+
+
+def covers(source: Source, settings: Mapping[str, Any]) -> Callable[[str], bool]:
+    """Which paths the settings choose. What a .gitignore or a size leaves out is for the listing to say."""
+    chosen, hidden = PathFilter(tuple(settings["include"]), tuple(settings["exclude"])), settings["hidden"]
+
+    def covered(path: str) -> bool:
+        return chosen.why_not(path) is None and (hidden or not (path.startswith(".") or "/." in path))
+
+    return covered
 
 
 async def take_in_files(

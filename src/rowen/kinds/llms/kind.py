@@ -6,7 +6,7 @@ what the list says of a page is the page's metadata. The whole file is one listi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from rowen.core import hashing
@@ -51,8 +51,19 @@ def claims(ports: Ports, location: str) -> bool:
     return location.strip().lower().endswith((f"/{rules.FILE}", f"/{rules.FULL_FILE}"))
 
 
+def covers(source: Source, settings: Mapping[str, Any]) -> Callable[[str], bool]:
+    scope = Scope.from_settings(source.location, settings)
+    # The documents of one file are all its own, wherever their addresses lead.
+    left_out = (EXCLUDED, NOT_INCLUDED) if _is_one_file(source, settings) else None
+    return lambda url: (why := scope.why_not(url)) is None or (left_out is not None and why not in left_out)
+
+
+def _is_one_file(source: Source, settings: Mapping[str, Any]) -> bool:
+    return settings["full"] or source.location.endswith(f"/{rules.FULL_FILE}")
+
+
 async def harvest(ports: Ports, source: Source, settings: Mapping[str, Any], intake: Intake) -> Harvested:
-    if settings["full"] or source.location.endswith(f"/{rules.FULL_FILE}"):
+    if _is_one_file(source, settings):
         async with open_client(ports, source.location, settings, intake.counters) as client:
             return await _FullFile(ports, source, settings, intake, client).run()
     return await crawl(ports, source, settings, intake, _ListedPages(ports, intake))
@@ -250,4 +261,4 @@ class _FullFile:
         return Fetched(self._parts[item.reference].text.encode("utf-8", "replace"), MARKDOWN, item.url)
 
 
-KIND = Kind(name="llms", params=PARAMS, claims=claims, prepare=prepare, harvest=harvest)
+KIND = Kind(name="llms", params=PARAMS, claims=claims, prepare=prepare, covers=covers, harvest=harvest)

@@ -16,7 +16,7 @@ from rowen.engine.kind import Harvested, Kind
 from rowen.engine.ports import Ports
 from rowen.fetching import credentials
 from rowen.kinds.crawl.crawl import crawl
-from rowen.kinds.crawl.settings import crawl_params
+from rowen.kinds.crawl.settings import covers, crawl_params
 from rowen.kinds.web.pages import WebPages
 from rowen.kinds.web.prepare import guess, prepare
 
@@ -44,4 +44,12 @@ def claims(ports: Ports, location: str) -> bool:
     return True
 
 
-KIND = Kind(name="web", params=PARAMS, claims=claims, prepare=prepare, guess=guess, harvest=harvest)
+KIND = Kind(
+    name="web",
+    params=PARAMS,
+    claims=claims,
+    prepare=prepare,
+    guess=guess,
+    covers=covers,
+    harvest=harvest,
+)

@@ -1,12 +1,15 @@
 """Make a store match a registry: plan first, then do what was shown.
 
 Nothing is requested over the network: a registry states what there should be, and the first sync finds out
-whether it is there. Removing, and replacing a source by one that fetches something else, take `prune`.
+whether it is there. A source whose settings changed is edited in place where its kind can tell what they
+cover. Removing what the list does not name takes `prune`; replacing a source by another one, with what is
+stored of it, takes `replace`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from rowen.alarms import raising
 from rowen.core.exchange import alarm_channels
@@ -14,36 +17,41 @@ from rowen.core.exchange.alarm import Channel
 from rowen.core.source import NewSource
 from rowen.engine.ports import Ports
 from rowen.errors import ConfigError, UserError
-from rowen.managing import sources
+from rowen.managing import edit, sources
 from rowen.managing.registry import rules as registry
 from rowen.managing.registry import sinks
 from rowen.managing.registry.rules import Entry, Registry, Step, Wanted
 
-NEEDS_PRUNE = frozenset({"replace", "remove"})
+NEEDS = {"replace": "--replace", "remove": "--prune"}
+"""The flag that an action which deletes something waits for."""
 
 
 async def plan(ports: Ports, listed: Registry) -> list[Step]:
     wanted: dict[str, Wanted] = {}
     for entry in listed.sources:
         new = await _described(ports, entry)
-        wanted[entry.label] = Wanted(new=new, specs=ports.kinds.named(new.kind).params)
+        kind = ports.kinds.named(new.kind)
+        wanted[entry.label] = Wanted(new=new, specs=kind.params, editable=partial(edit.is_editable, kind))
     steps = registry.plan(listed.sources, await ports.store.sources(), wanted)
     return [*steps, *await sinks.plan(ports, listed.sinks), *await _plan_alarms(ports, listed.alarms)]
 
 
-async def apply(ports: Ports, listed: Registry, steps: Sequence[Step], *, prune: bool) -> list[Step]:
+async def apply(
+    ports: Ports, listed: Registry, steps: Sequence[Step], *, prune: bool, replace: bool = False
+) -> list[Step]:
     """Carry out a plan; returns the steps that were done."""
+    allowed = {"--prune": prune, "--replace": replace}
     if not prune:
         await sinks.check_left(ports, listed.sinks)
     done: list[Step] = []
     for step in steps:
-        if step.action == "keep" or (step.action in NEEDS_PRUNE and not prune):
+        if step.action == "keep" or not allowed.get(NEEDS.get(step.action, ""), True):
             continue
         if step.what == "sink":
             await sinks.apply(ports, step)
         elif step.what == "alarms":
             await raising.save_channels(ports.store, listed.alarms)
-        if step.source is not None and step.action in NEEDS_PRUNE:
+        if step.source is not None and step.action in NEEDS:
             await sources.remove(ports, step.source)
         if step.entry is not None:
             await _put(ports, step)
@@ -70,7 +78,8 @@ async def _put(ports: Ports, step: Step) -> None:
         raise AssertionError("a step that puts something has an entry")
     if step.action in ("change", "reschedule") and step.source is not None:
         if step.action == "change":
-            await ports.store.set_params(step.source.id, (await _described(ports, entry)).params)
+            new, kind = await _described(ports, entry), ports.kinds.named(step.source.kind)
+            await edit.carry_out(ports, await edit.compare(ports, step.source, kind, new.params))
         if step.source.every_s != entry.every_s:
             await ports.store.set_schedule(step.source.id, entry.every_s)
         return

@@ -21,7 +21,7 @@ Pure: text in, a plan out. Nothing is added or removed here.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -62,6 +62,8 @@ class Wanted:
 
     new: NewSource
     specs: Sequence[Param]
+    editable: Callable[[Sequence[str]], bool] = lambda names: False
+    """Can a stored source get other values of these settings, which decide what is fetched?"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -142,7 +144,12 @@ def _difference(entry: Entry, wanted: Wanted, source: Source | None) -> tuple[st
     if source.key != new.key:
         named = [name for name in ("kind", "location") if getattr(source, name) != getattr(new, name)]
         # Of another kind, the settings with the same names are other settings.
-        named += [] if "kind" in named else _changed(wanted, source, identity=True)
+        settings = [] if "kind" in named else _changed(wanted, source, identity=True)
+        if settings and not named and wanted.editable([name.partition(".")[0] for name in settings]):
+            settings += _changed(wanted, source, identity=False)
+            settings += ["every"] if source.every_s != entry.every_s else []
+            return "change", f"other {_listed(settings)}; history stays, the next sync follows"
+        named += settings
         said = f"other {_listed(named)}" if named else "what it fetches changed"
         return "replace", f"{said}: a new source with clean history"
     named = _changed(wanted, source, identity=False)

@@ -44,6 +44,15 @@ class Sources(Protocol):
         """Other settings that fetch the same: key and history stay, and that it was broken is forgotten."""
         ...
 
+    async def change_source(
+        self, source_id: int, *, key: str, params: Mapping[str, Any], metadata: Mapping[str, Any]
+    ) -> None:
+        """Settings that fetch something else, in place: documents and history stay.
+
+        How far the source was read, and remembered listings, belong to the old settings and are forgotten.
+        """
+        ...
+
     async def set_paused(
         self, source_id: int, paused: bool, *, by: str | None = None, now: datetime | None = None
     ) -> None:

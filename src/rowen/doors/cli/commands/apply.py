@@ -11,58 +11,96 @@ from rowen.doors.cli.call import command as rowen_command
 from rowen.errors import ConfigError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rowen.engine.ports import Ports
-    from rowen.managing.registry.rules import Registry
+    from rowen.managing.registry.rules import Registry, Step
 
 MARKS = {"add": "+", "replace": "!", "reschedule": "~", "change": "~", "keep": "=", "remove": "-"}
 
 
 @rowen_command("apply")
 @click.argument("file", default="rowen.toml")
+@click.option("--prune", is_flag=True, help="Also remove what the list does not name.")
 @click.option(
-    "--prune", is_flag=True, help="Also remove what the list does not name, and replace what it changes."
+    "--replace", is_flag=True, help="Also replace sources that have another location or kind in the list."
 )
+@click.option("-y", "--yes", is_flag=True, help="Do not ask before something is replaced or removed.")
 @click.option("--dry-run", is_flag=True, help="Show the plan and do nothing.")
-def command(call: Call, file: str, prune: bool, dry_run: bool) -> None:
-    """Add, change, reschedule and, with --prune, replace and remove sources until they are those of FILE.
+def command(call: Call, file: str, prune: bool, replace: bool, yes: bool, dry_run: bool) -> None:
+    """Add, change and reschedule sources until they are those of FILE; sinks and alarms too.
 
-    Sinks and alarms of FILE are applied too; sinks that it does not name are removed with --prune.
+    A source whose settings changed keeps its history, and the next sync follows them. What would be deleted
+    is kept unless you say otherwise: a terminal is asked, elsewhere `--replace` and `--prune` say so.
     """
     from rowen.doors.cli import session
+    from rowen.managing.registry import apply as registry
     from rowen.managing.registry.rules import read
 
     # Read before the store is opened: a wrong call must not create an empty one.
     listed = read(_text(file), file=file)
-    session.run(
-        call, lambda ports: _apply(call, ports, listed, file=file, prune=prune, dry_run=dry_run), creates=True
-    )
+    steps = session.run(call, lambda ports: registry.plan(ports, listed), creates=True)
+    asks = call.out.asks and not dry_run and not yes
+    # On a terminal, replacing is asked about instead of waiting for its flag.
+    replace = replace or asks or (yes and call.out.asks)
+    flags = {"--prune": prune, "--replace": replace}
+    if not call.out.json:
+        _show(call, steps, flags)
+    if asks and not _agreed(steps, flags):
+        flags = dict.fromkeys(flags, False)
+    session.run(call, lambda ports: _apply(call, ports, listed, steps, flags, file=file, dry_run=dry_run))
+
+
+def _show(call: Call, steps: Sequence[Step], flags: dict[str, bool]) -> None:
+    from rowen.managing.registry.apply import NEEDS
+
+    for step in steps:
+        flag = NEEDS.get(step.action)
+        waits = f" (needs {flag})" if flag and not flags[flag] else ""
+        label = step.label if step.what != "sink" else f"sink {step.label}"
+        call.out.line(f"{MARKS[step.action]} {label}  {step.action}: {step.reason}{waits}")
+
+
+def _agreed(steps: Sequence[Step], flags: dict[str, bool]) -> bool:
+    """The store is closed while the question waits for its answer."""
+    from rowen.managing.registry.apply import NEEDS
+
+    going = [step for step in steps if step.action in NEEDS and flags[NEEDS[step.action]]]
+    if not going:
+        return True
+    said = ", ".join(f"{step.action} `{step.label}`" for step in going)
+    return click.confirm(f"{said}: what is stored of them is deleted. Go on?", err=True)
 
 
 async def _apply(
-    call: Call, ports: Ports, listed: Registry, *, file: str, prune: bool, dry_run: bool
+    call: Call,
+    ports: Ports,
+    listed: Registry,
+    steps: Sequence[Step],
+    flags: dict[str, bool],
+    *,
+    file: str,
+    dry_run: bool,
 ) -> None:
     from rowen.doors.cli.commands.announce import after_a_change
     from rowen.managing.registry import apply as registry
 
-    steps = await registry.plan(ports, listed)
-    if not call.out.json:
-        for step in steps:
-            waits = " (needs --prune)" if step.action in registry.NEEDS_PRUNE and not prune else ""
-            label = step.label if step.what != "sink" else f"sink {step.label}"
-            call.out.line(f"{MARKS[step.action]} {label}  {step.action}: {step.reason}{waits}")
-    done = [] if dry_run else await registry.apply(ports, listed, steps, prune=prune)
-    if any(step.source is not None and step.action in registry.NEEDS_PRUNE for step in done):
+    done: list[Step] = []
+    if not dry_run:
+        done = await registry.apply(ports, listed, steps, prune=flags["--prune"], replace=flags["--replace"])
+    if any(step.source is not None and step.action in registry.NEEDS for step in done):
         await after_a_change(ports, call.out)
     if call.out.json:
         plan = [{"action": s.action, s.what: s.label, "reason": s.reason, "done": s in done} for s in steps]
         call.out.emit({"file": file, "steps": plan})
     elif not dry_run:
-        waiting = sum(step.action in registry.NEEDS_PRUNE for step in steps if step not in done)
         said = [f"{len(done)} of {len(steps)} steps done"] if done else []
-        if waiting:
-            said.append(
-                "1 step waits for `--prune`" if waiting == 1 else f"{waiting} steps wait for `--prune`"
-            )
+        for action, flag in registry.NEEDS.items():
+            waiting = sum(step.action == action for step in steps if step not in done)
+            if waiting:
+                said.append(
+                    f"1 step waits for `{flag}`" if waiting == 1 else f"{waiting} steps wait for `{flag}`"
+                )
         call.out.line("; ".join(said) or "nothing to do")
 
 
@@ -73,7 +111,9 @@ def _text(file: str) -> str:
         # Some editors begin a file with a byte order mark.
         return Path(file).read_text("utf-8-sig")
     except OSError as exc:
-        raise ConfigError(f"registry `{file}`: cannot be read: {exc.strerror}") from exc
+        raise ConfigError(
+            f"registry `{file}`: cannot be read: {exc.strerror}", hint="`rowen init` writes one"
+        ) from exc
     except UnicodeDecodeError as exc:
         raise ConfigError(
             f"registry `{file}`: not UTF-8: byte {exc.start + 1} is no part of a character",

@@ -48,3 +48,13 @@ UPDATE sources SET every_s = :every_s WHERE id = :source;
 UPDATE sources SET pinned_at = CASE WHEN :pinned THEN coalesce(pinned_at, :now) END,
        pinned_by = CASE WHEN :pinned THEN coalesce(pinned_by, :by) END
 WHERE id = :source;
+
+-- name: source_change
+-- Settings that fetch something else; how far it was read belongs to the old ones.
+UPDATE sources SET key = :key, params = :params, metadata = :metadata, watermark = NULL,
+       last_processed_date = NULL
+WHERE id = :source;
+
+-- name: listings_forget
+-- Remembered listings that were made of answers to other settings.
+DELETE FROM listings WHERE source_id = :source;

@@ -62,6 +62,19 @@ class Sources(Topic):
         db.write("source_params", source=source_id, params=Json(params))
 
     @writes
+    def change_source(
+        self,
+        db: Transaction,
+        source_id: int,
+        *,
+        key: str,
+        params: Mapping[str, Any],
+        metadata: Mapping[str, Any],
+    ) -> None:
+        db.write("source_change", source=source_id, key=key, params=Json(params), metadata=Json(metadata))
+        db.write("listings_forget", source=source_id)
+
+    @writes
     def set_paused(
         self,
         db: Transaction,
