@@ -351,3 +351,11 @@ def test_where_links_lead_to_changes_no_passage(seed: int, root: str) -> None:
     there = split(text(root))
     assert [one.passage_hash for one in here] == [one.passage_hash for one in there]
     assert len(here) > 3
+
+
+def test_comments_are_no_text_except_in_code() -> None:
+    code = "```html\n<!-- code -->\n```"
+    text = f"# A\n\n<!-- outside: the network -->\nSeen <!-- two\nlines --> by readers.\n\n{code}\n"
+    (section,) = split(text)
+    assert section.text == f"Seen  by readers.\n\n{code}"
+    assert text[section.start : section.end] == text

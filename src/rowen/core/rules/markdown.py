@@ -11,7 +11,8 @@ _FENCED = (
 )
 # Code first, so that `found[index](call)` is left alone; stretches are bounded, for hostile text.
 LINK_OR_CODE = re.compile(
-    rf"(?=[`~!\[ \t])(?:(?P<code>{_FENCED}|(?<!`)(?P<ticks>`{{1,3}})(?!`)[^`\n]{{1,400}}(?P=ticks)(?!`))"
+    rf"(?=[`~!\[ \t<])(?:(?P<code>{_FENCED}|(?<!`)(?P<ticks>`{{1,3}})(?!`)[^`\n]{{1,400}}(?P=ticks)(?!`))"
+    r"|(?P<comment><!--[^\0]{0,5000}?-->)"
     r"|!?(?<!\\)\["
     r"(?P<words>(?:[^\[\]\n`\\]|\\[^\n]|`[^`\n]{0,200}`|\[[^\[\]\n]{0,200}\]|\n(?!\n)){0,500})"
     r"\]\((?P<target>(?:<[^<>\n]{0,2000}>|[^()\s]{0,2000}(?:\([^()\s]{0,500}\)[^()\s]{0,500}){0,8})"
@@ -33,10 +34,11 @@ def without_targets(text: str) -> tuple[str, float]:
     """The text with the words of its links in place of the links, and the share of these words in it.
 
     Where a link leads to is not what a text says: with it, a site that moves would be a new text.
+    Comments are not shown to readers, so they are no text either.
     """
     if '<a id="' in text:
         text = _ADDRESS.sub("", text)
-    if "](" not in text:
+    if "](" not in text and "<!--" not in text:
         return text, 0.0
     linked = 0
 
@@ -44,6 +46,8 @@ def without_targets(text: str) -> tuple[str, float]:
         nonlocal linked
         if found["code"] is not None:
             return found[0]
+        if found["comment"] is not None:
+            return ""
         if found[0][0] != "!":
             linked += len(found["words"])
         return found["words"]
