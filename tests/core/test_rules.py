@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +13,7 @@ from rowen.core.generation import oldest_kept
 from rowen.core.handoff import HandoffStatus, Reason, again, is_poison, reopen_reason
 from rowen.core.rules.guard import reason_to_hold
 from rowen.core.rules.retry import RetryPolicy
+from rowen.core.rules.words import minute
 from rowen.core.source import source_key
 from rowen.errors import ConfigError
 from rowen.kinds.web.kind import PARAMS
@@ -149,3 +152,10 @@ def test_only_attempts_made_alone_that_never_ended_count_on() -> None:
 )
 def test_the_oldest_kept_generation(activated: list[int], active: int, keep: int, floor: int) -> None:
     assert oldest_kept(activated, active=active, keep=keep) == floor
+
+
+def test_what_lasts_until_a_moment_is_over_in_the_minute_that_is_said() -> None:
+    noon = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
+    assert minute(noon) == "2026-01-01 12:00 UTC"
+    assert minute(noon + timedelta(microseconds=1)) == "2026-01-01 12:01 UTC"
+    assert minute(noon + timedelta(seconds=59.5)) == "2026-01-01 12:01 UTC"

@@ -37,11 +37,15 @@ async def test_any_server_error_for_robots_txt_means_not_now(tmp_path: Path, sta
             await world.add()
             first = await world.sync()
             assert (first.status, first.stop_reason) == (RunStatus.FAILED, StopReason.HOST_UNAVAILABLE)
+            assert first.hint is not None
+            assert "a site whose robots.txt fails is not asked" in first.hint
             assert {asked.path for asked in site.requests} == {"/robots.txt"}
             site.set("/robots.txt", CLOSED, content_type="text/plain")
             await world.sync()
             site.set("/robots.txt", "oops", status=status)
-            assert (await world.sync()).status is RunStatus.COMPLETED
+            later = await world.sync()
+            assert later.status is RunStatus.COMPLETED
+            assert later.hint == "robots.txt of `127.0.0.1` could not be read: its rules count as they were"
             assert not site.asked_for("/closed"), "it counts as it was"
 
 

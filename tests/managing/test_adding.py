@@ -36,6 +36,14 @@ async def test_it_says_what_it_found(world: World) -> None:
         assert word in said
 
 
+async def test_it_says_that_a_robots_txt_fails(world: World) -> None:
+    world.site.set("/robots.txt", "oops", status=530)
+    added = await sources.add(world.ports, world.site.url, name="docs")
+    assert "robots.txt answers 530: nothing is indexed until it can be read" in "\n".join(added.findings)
+    own = await sources.add(world.ports, world.site.url, name="own", settings={"robots": "false"})
+    assert "robots.txt" not in "\n".join(own.findings)
+
+
 async def test_it_takes_the_address_a_redirect_leads_to(world: World) -> None:
     world.site.set("/start", redirect="/", status=302)
     added = await sources.add(world.ports, world.site.url + "/start", name="docs")

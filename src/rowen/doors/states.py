@@ -9,13 +9,17 @@ from typing import TYPE_CHECKING, Any
 from rowen.core.lease import source_lease_name
 from rowen.core.rules.schedule import NextRun, next_run
 from rowen.core.rules.standing import Progress, Standing, standing
-from rowen.core.run import Run, RunStatus
+from rowen.core.run import Result, Run, RunStatus, StopReason
+from rowen.core.source import Status
+from rowen.core.state import Step, after
 
 if TYPE_CHECKING:  # a command that only reads must not load the modules that fetch
     from rowen.core.source import Source
     from rowen.core.sync_request import SyncRequest
     from rowen.engine.ports import Ports
     from rowen.ports.store.notes import Notes, Pause
+
+LOST_ERROR = "its process ended before it did"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -82,6 +86,7 @@ async def _now(ports: Ports, source: Source, around: _Around, *, documents: int 
 
     now = ports.clock.now()
     running = await holder(ports, source_lease_name(source.id)) is not None
+    source = source if running else await without_lost(ports, source)
     pause = around.pauses.get(source.upstream)
     quiet_until = pause.until if pause else None
     following = next_run(
@@ -111,6 +116,24 @@ async def _now(ports: Ports, source: Source, around: _Around, *, documents: int 
         next_run=following,
         served=around.served,
         upstream_pause=pause,
+    )
+
+
+async def without_lost(ports: Ports, source: Source) -> Source:
+    """The source as it is: of a run that was left open by a process that ended, as the next run will say."""
+    from rowen.engine.leases import holder
+
+    if source.status is not Status.RUNNING or await holder(ports, source_lease_name(source.id)):
+        return source
+    # It may have ended between the two questions.
+    source = await ports.store.source(source.id) or source
+    if source.status is not Status.RUNNING:
+        return source
+    return replace(
+        source,
+        status=after(Status.RUNNING, Step.LOSE),
+        last_error=LOST_ERROR,
+        last_result=Result(RunStatus.LOST, StopReason.ERROR).as_dict(),
     )
 
 
@@ -148,6 +171,6 @@ async def with_lost(ports: Ports, runs: Sequence[Run]) -> list[Run]:
             # It may have ended between the two questions.
             run = await ports.store.run(run.id) or run
             if run.status is RunStatus.RUNNING:
-                run = replace(run, status=RunStatus.LOST, error="its process ended before it did")
+                run = replace(run, status=RunStatus.LOST, error=LOST_ERROR)
         shown.append(run)
     return shown

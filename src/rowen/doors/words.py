@@ -7,6 +7,7 @@ from datetime import datetime
 from rowen.core.rules.words import ago as ago
 from rowen.core.rules.words import ahead as ahead
 from rowen.core.rules.words import count as count
+from rowen.core.rules.words import minute
 
 OUTCOMES = {
     "created": "new",
@@ -47,4 +48,4 @@ def seconds(value: float) -> str:
 
 def until(moment: datetime | None) -> str:
     """To be put behind something that waits."""
-    return f" until {moment:%Y-%m-%d %H:%M} UTC" if moment else ""
+    return f" until {minute(moment)}" if moment else ""

@@ -145,7 +145,8 @@ async def sync_part(
         )
         on_event(Event(label, "started", run_id=run.id))
         receipt = await _Execution(ports, source, intake).execute()
-        on_event(Event(label, "finished", counters=receipt.counters, detail=receipt.status, run_id=run.id))
+        ended = receipt.result.state
+        on_event(Event(label, "finished", counters=receipt.counters, detail=ended, run_id=run.id))
         return receipt
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from rowen.core.document import Validators
 from rowen.core.rules.retry import RetryPolicy
+from rowen.core.rules.words import minute
 from rowen.core.run import Counters, StopReason
 from rowen.core.safety.secrets import Credentials
 from rowen.core.web import last_modified, urls
@@ -277,5 +278,4 @@ async def open_client(
 
 def _minute(now: datetime, wait_s: float) -> str:
     # A server may ask for more years than a calendar has.
-    at = now + timedelta(seconds=min(wait_s, MAX_SHOWN_S) + 59)
-    return f"{at:%Y-%m-%d %H:%M} UTC"
+    return minute(now + timedelta(seconds=min(wait_s, MAX_SHOWN_S)))

@@ -80,3 +80,12 @@ def capped(host: str, asked_s: float, max_s: float) -> str:
         f"robots.txt of `{host}` asks for {asked_s:,.10g} s between requests; Rowen waits {max_s:g} s"
         " (`max_crawl_delay_s`)"
     )
+
+
+NOT_NOW = "a site whose robots.txt fails is not asked; for one of your own add it with `--set robots=false`"
+"""The hint where no rules are known."""
+
+
+def as_before(host: str) -> str:
+    """The hint about a file that could not be read, where an earlier run could."""
+    return f"robots.txt of `{host}` could not be read: its rules count as they were"

@@ -133,10 +133,11 @@ class SiteFiles:
         try:
             # One byte more than is read, to tell a file that goes on from one that ends there.
             response = await self._ask(url, first_bytes=robots_rules.MAX_BYTES + 1)
-        except TransientError:
+        except TransientError as exc:
             if remembered is None:
+                exc.hint = exc.hint or robots_rules.NOT_NOW
                 raise
-            return Robots.parse(remembered.payload)
+            return self._as_before(remembered)
         except PermanentError:
             return robots_rules.ALLOW_ALL
         if response.status == 304 and remembered is not None:
@@ -144,14 +145,23 @@ class SiteFiles:
             return Robots.parse(remembered.payload)
         robots = robots_rules.from_answer(response.status, response.body)
         if robots is None and remembered is not None:
-            return Robots.parse(remembered.payload)
+            return self._as_before(remembered)
         if robots is None:
-            raise ServerFailed(f"`{url}`: {response.status} from the server", url=url, status=response.status)
+            raise ServerFailed(
+                f"`{url}`: {response.status} from the server",
+                hint=robots_rules.NOT_NOW,
+                url=url,
+                status=response.status,
+            )
         if response.status == 200:
             await self._remember(url, response.validators, robots.text)
         elif response.status in ABSENT:
             await self._remember_absent(url)
         return robots
+
+    def _as_before(self, remembered: Listing) -> Robots:
+        self.hint = robots_rules.as_before(urls.host_of(remembered.url))
+        return Robots.parse(remembered.payload)
 
     # sitemaps
 

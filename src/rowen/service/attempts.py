@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from rowen.alarms import raising
 from rowen.core.rules.schedule import ATTEMPTS, LONGEST_PAUSE_S, PAUSE_S, Failure
+from rowen.core.rules.words import minute
 from rowen.core.run import RunStatus, StopReason
 from rowen.core.source import Source
 from rowen.engine.intake import OnEvent, unheard
@@ -166,7 +167,7 @@ async def _pause_of(ports: Ports, source: Source) -> NotRun | None:
     pause = (await ports.store.pauses(now=ports.clock.now())).get(upstream)
     if pause is None:
         return None
-    until = f"{pause.until:%Y-%m-%d %H:%M} UTC"
+    until = minute(pause.until)
     return NotRun(source, f"upstream `{upstream}` is paused until {until}: {pause.reason}", pause.until)
 
 

@@ -197,14 +197,15 @@ def _partial(source: Source, missing: str, problems: Mapping[str, int]) -> Stand
 
 def _unfinished(source: Source, now: datetime, next_run: NextRun | None) -> Standing:
     """The last run failed, was cancelled or was lost: readers see what they saw."""
-    state = source.result.state if source.result else "interrupted"
+    unknown = "failed" if source.status is Status.ERROR else "interrupted"
+    state = source.result.state if source.result else unknown
     says = f"its last run {'failed' if state == 'failed' else 'was ' + state}"
     since = source.last_run_at
     if source.status is Status.RUNNING:
         says = "its last run was interrupted"
     elif source.status is Status.ERROR and source.last_error:
         since = source.last_error_at
-        says = f"its last run failed: {shortened(source.last_error, ERROR_CHARS)}"
+        says = f"{says}: {shortened(source.last_error, ERROR_CHARS)}"
         if source.consecutive_failures > 1:
             says += f" ({source.consecutive_failures} times in a row)"
     if next_run is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 
 def count(number: int, noun: str, plural: str | None = None) -> str:
@@ -42,6 +42,11 @@ def day(moment: datetime, now: datetime) -> str:
 def time_of_day(moment: datetime, now: datetime) -> str:
     """`16:40 UTC`, with the day where it is another one."""
     return f"{moment:%H:%M} UTC" if moment.date() == now.date() else f"{day(moment, now)} {moment:%H:%M} UTC"
+
+
+def minute(moment: datetime) -> str:
+    """The first minute that begins at this moment or after it: what was to last until then is over."""
+    return f"{moment + timedelta(seconds=59, microseconds=999_999):%Y-%m-%d %H:%M} UTC"
 
 
 def shortened(text: str, limit: int) -> str:

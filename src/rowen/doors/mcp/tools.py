@@ -73,7 +73,7 @@ async def _search_docs(ports: Ports, arguments: Arguments, caller: Caller) -> An
 
 
 async def _list_sources(ports: Ports, arguments: Arguments, caller: Caller) -> Answer:
-    found = await ports.store.sources()
+    found = [await states.without_lost(ports, one) for one in await ports.store.sources()]
     documents = {}
     for one in found:
         generations = await ports.store.generations(one.id)

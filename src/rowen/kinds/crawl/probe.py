@@ -80,7 +80,12 @@ class Probe:
                 Request(origin + "/robots.txt", first_bytes=robots.MAX_BYTES + 1)
             )
             rules = robots.from_answer(response.status, response.body)
-            if rules and response.status == 200:
+            if rules is None and self.settings.get("robots", True):
+                findings.append(
+                    f"robots.txt answers {response.status}: nothing is indexed until it can be read, unless"
+                    " `robots=false` is set"
+                )
+            elif rules and response.status == 200:
                 if not rules.allows(location, agent):
                     findings.append(
                         "robots.txt forbids this address: nothing is indexed unless `robots=false` is set"
