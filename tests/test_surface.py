@@ -43,6 +43,7 @@ sources_of_sink stop_reason switch take_in whole words
 EVERYWHERE = {"--db", "--json", "-v", "--verbose", "--no-color"}
 
 OPTIONS = {
+    "init": {"LOCATIONS", "--store", "--every"},
     "add": {"LOCATION", "--name", "--kind", "--version", "--set", "--from", "--check", "--sync"},
     "edit": {"NAME", "--set", "--unset", "--every", "-y", "--yes"},
     "apply": {"FILE", "--prune", "--replace", "-y", "--yes", "--dry-run"},
@@ -128,11 +129,13 @@ def test_each_command_has_its_options(name: str) -> None:
     assert options(loaded(name)) == OPTIONS[name] | EVERYWHERE
 
 
-def test_config_has_one_command() -> None:
+def test_config_has_two_commands() -> None:
     command = loaded("config")
     assert isinstance(command, click.Group)
-    assert list(command.commands) == ["show"]
-    assert options(command.commands["show"]) == EVERYWHERE
+    assert {name: options(one) - EVERYWHERE for name, one in command.commands.items()} == {
+        "show": set(),
+        "trust": {"FILE", "--no"},
+    }
 
 
 def test_db_has_six_commands() -> None:

@@ -191,13 +191,89 @@ SHORT_VARIABLES = {
 }
 
 
+FILE = "rowen.toml"
+"""A project's file: settings, and the sources, sinks and alarms that `rowen apply` reads."""
+LISTS = frozenset(("defaults", "sources", "sinks", "alarms"))
+"""Tables of that file that are no settings."""
+# fmt: off
+NOT_FOR_FOUND = frozenset((
+    "embedding.api_key_env", "embedding.base_url", "embedding.options", "fetch.allow_private",
+    "render.browser", "render.sandbox", "service.allowed_roots", "service.allowed_variables",
+    "service.host", "service.trusted_proxies",
+))
+# fmt: on
+"""Settings that start programs, send keys somewhere or open doors: a file that was found may not say them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """The `rowen.toml` of the current folder."""
+
+    path: Path
+    trusted: bool
+    """A person of this machine said that its settings may be used."""
+    has_settings: bool
+    sources: int
+
+
+def find(folder: Path) -> Found | None:
+    """The file of a folder, without using anything of it."""
+    path = folder.absolute() / FILE
+    if not path.is_file():
+        return None
+    try:
+        content = tomllib.loads(path.read_text("utf-8-sig"))
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError):
+        # Whoever trusted it is told what is wrong with it when it is read.
+        content = {"store": {}} if is_trusted(path) else {}
+    sources = content.get("sources", [])
+    return Found(
+        path=path,
+        trusted=is_trusted(path),
+        has_settings=bool(content.keys() - LISTS),
+        sources=len(sources) if isinstance(sources, list) else 0,
+    )
+
+
+def is_trusted(path: Path) -> bool:
+    return str(path.resolve()) in _trusted()
+
+
+def trust(path: Path, *, trusted: bool = True) -> None:
+    """Remember, for this user, whether the settings of a file may be used."""
+    others = {one for one in _trusted() if one != str(path.resolve())}
+    folder = state_folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    said = sorted(others | ({str(path.resolve())} if trusted else set()))
+    (folder / _TRUSTED).write_text("".join(f"{one}\n" for one in said), "utf-8")
+
+
+_TRUSTED = "trusted_files"
+
+
+def _trusted() -> set[str]:
+    try:
+        return set((state_folder() / _TRUSTED).read_text("utf-8").splitlines())
+    except OSError:
+        return set()
+
+
 def load(
-    *, db: str | None = None, environment: Mapping[str, str] | None = None
+    *,
+    db: str | None = None,
+    environment: Mapping[str, str] | None = None,
+    folder: Path | None = None,
 ) -> tuple[Config, list[Setting]]:
-    """The settings in force and where each came from."""
+    """The settings in force and where each came from.
+
+    With a `folder`, those of its `rowen.toml` count if a person trusted it; ROWEN_CONFIG names another file.
+    """
     env = os.environ if environment is None else environment  # noqa: TID251 - the one place that may
     given: dict[str, tuple[Any, str]] = {}
-    given |= _from_file(env)
+    if "ROWEN_CONFIG" in env:
+        given |= _from_file(Path(env["ROWEN_CONFIG"]))
+    elif folder is not None and (found := find(folder)) and found.trusted and found.has_settings:
+        given |= _from_found(found.path)
     given |= _from_environment(env)
     if db is not None:
         given["store.url"] = (db, "--db")
@@ -242,25 +318,45 @@ def default_store_path() -> Path:
 
 
 def state_folder() -> Path:
-    """Where this user's last search is remembered."""
+    """Where this user's last search and trusted files are remembered."""
     import platformdirs
 
     return Path(platformdirs.user_state_dir("rowen"))
 
 
-def _from_file(env: Mapping[str, str]) -> dict[str, tuple[Any, str]]:
-    named = env.get("ROWEN_CONFIG")
-    if named is None:
-        return {}
-    path = Path(named)
+def _from_found(path: Path) -> dict[str, tuple[Any, str]]:
+    """The settings of a file that nobody named: some of them are not for such a file to say."""
+    given = _from_file(path)
+    for name in sorted(NOT_FOR_FOUND & given.keys()):
+        raise ConfigError(
+            f"setting `{name}` in `{path}`: not for a file that was found",
+            hint=f"set {_variable(name)}, or name the file: ROWEN_CONFIG={path}",
+            name=name,
+        )
+    url, _ = given.get("store.url", ("", ""))
+    inside = isinstance(url, str) and url.startswith(SQLITE)
+    if url and not (
+        inside and Path(url.removeprefix(SQLITE)).resolve().is_relative_to(path.parent.resolve())
+    ):
+        raise ConfigError(
+            f"setting `store.url` in `{path}`: a file that was found names a SQLite file of its own folder",
+            hint=f"set ROWEN_DB, or name the file: ROWEN_CONFIG={path}",
+            name="store.url",
+        )
+    return given
+
+
+def _from_file(path: Path) -> dict[str, tuple[Any, str]]:
     try:
-        content = tomllib.loads(path.read_text("utf-8"))
+        content = tomllib.loads(path.read_text("utf-8-sig"))
     except OSError as exc:
         raise ConfigError(f"settings file `{path}`: cannot be read: {exc.strerror}") from exc
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as exc:
         raise ConfigError(f"settings file `{path}`: not TOML: {exc}") from exc
     given: dict[str, tuple[Any, str]] = {}
     for section, values in content.items():
+        if section in LISTS:
+            continue
         if not isinstance(values, dict):
             raise ConfigError(
                 f"settings file `{path}`: `{section}` is not a section",

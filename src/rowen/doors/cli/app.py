@@ -18,6 +18,7 @@ from rowen.doors.cli.output import close_quietly
 
 COMMANDS: dict[str, dict[str, str]] = {
     "Sources": {
+        "init": "Write a rowen.toml for this folder, after three questions.",
         "add": "Add a source by its address.",
         "edit": "Change the settings of a source; its history stays.",
         "apply": "Make sources, sinks and alarms match `rowen.toml`.",

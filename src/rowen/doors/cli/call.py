@@ -25,14 +25,22 @@ class Call:
     db: str | None = None
     verbose: bool = False
     out: Output = field(default_factory=Output)
+    told: bool = False
+    """That there is a file of settings which is not trusted."""
     ports: Ports = field(init=False)
     """Open while a `store_command` works."""
 
     def config(self) -> Config:
         """The configuration in force, with the store that this call names."""
+        from pathlib import Path
+
         from rowen import config
 
-        return config.load(db=self.db)[0]
+        folder = Path.cwd()
+        if not self.told and (found := config.find(folder)) and found.has_settings and not found.trusted:
+            self.told = True
+            self.out.note(f"{config.FILE} here is not used: read it, then `rowen config trust`")
+        return config.load(db=self.db, folder=folder)[0]
 
     async def source(self, name: str) -> Source:
         from rowen.managing.find import find

@@ -21,7 +21,7 @@ Pure: text in, a plan out. Nothing is added or removed here.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -89,15 +89,17 @@ class Registry:
     """None when the file does not speak of alarms."""
 
 
-def read(text: str, *, file: str) -> Registry:
+def read(text: str, *, file: str, settings: Collection[str] = ()) -> Registry:
+    """`settings` are sections that other commands read in the same file."""
     where = f"registry `{file}`"
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as exc:
         raise ConfigError(f"{where}: not TOML: {exc}") from exc
     for name in content:
-        if name not in _SECTIONS:
-            raise ConfigError(f"{where}: unknown section `{name}`", hint=did_you_mean(name, _SECTIONS))
+        if name not in (*_SECTIONS, *settings):
+            hint = did_you_mean(name, (*_SECTIONS, *settings))
+            raise ConfigError(f"{where}: unknown section `{name}`", hint=hint)
     defaults = content.get("defaults", {})
     if not isinstance(defaults, dict):
         raise ConfigError(f"{where}: `defaults` is not a table", hint="write `[defaults]` above it")

@@ -33,12 +33,13 @@ def command(call: Call, file: str, prune: bool, replace: bool, yes: bool, dry_ru
     A source whose settings changed keeps its history, and the next sync follows them. What would be deleted
     is kept unless you say otherwise: a terminal is asked, elsewhere `--replace` and `--prune` say so.
     """
+    from rowen.config import SECTIONS
     from rowen.doors.cli import session
     from rowen.managing.registry import apply as registry
     from rowen.managing.registry.rules import read
 
     # Read before the store is opened: a wrong call must not create an empty one.
-    listed = read(_text(file), file=file)
+    listed = read(_text(file), file=file, settings=SECTIONS)
     steps = session.run(call, lambda ports: registry.plan(ports, listed), creates=True)
     asks = call.out.asks and not dry_run and not yes
     # On a terminal, replacing is asked about instead of waiting for its flag.

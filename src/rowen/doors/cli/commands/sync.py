@@ -45,7 +45,7 @@ async def command(call: Call, names: tuple[str, ...], full_sync: bool, force: bo
 
     found = await find_all(call.ports.store, names)
     if not found:
-        raise UserError("no source to sync", hint="add one with `rowen add docs.example.org`")
+        raise UserError("no source to sync", hint=_how_to_begin())
     # A terminal shows one bar at a time.
     together = len(found) > 1 and call.ports.max_parallel_runs > 1 and not call.out.json
     return await perform_all(
@@ -57,6 +57,17 @@ async def command(call: Call, names: tuple[str, ...], full_sync: bool, force: bo
         progress=lambda: choose("lines" if together and progress == "auto" else progress, call.out),
         verbose=call.verbose,
     )
+
+
+def _how_to_begin() -> str:
+    from pathlib import Path
+
+    from rowen.config import find
+
+    listed = find(Path.cwd())
+    if listed is not None and listed.sources:
+        return "`rowen apply` adds those of the rowen.toml in this folder"
+    return "add one with `rowen add docs.example.org`"
 
 
 async def perform_all(
