@@ -394,3 +394,21 @@ async def test_the_error_of_a_write_whose_caller_is_gone_is_nobodys_traceback(st
     gc.collect()
     await asyncio.sleep(0)
     assert handled == []
+
+
+async def test_what_will_be_seen_is_read_while_the_run_that_makes_it_is_under_way(store: Store) -> None:
+    source = await a_source(store)
+    await a_generation(store, source, {A: "old", B: "stays"})
+    lease, run = await a_run(store, source)
+    draft = a_draft(A, "new", links=[B, A])
+    await ingest(store, lease, run, await store.stage(lease, run, [draft], now=NOW))
+    first, second = await store.living(source.id, limit=10)
+    assert first.reference_id < second.reference_id
+    assert await store.living(source.id, after=first.reference_id, limit=10) == [second]
+    assert await store.living(source.id, limit=1) == [first]
+    assert await store.living(source.id, among=[second.reference_id], limit=10) == [second]
+    new, stays = sorted((first, second), key=lambda one: one.draft.reference)
+    assert (new.draft, stays.draft.text) == (draft, "stays")
+    await store.retire(lease, run, [stays.reference_id])
+    assert await store.living(source.id, limit=10) == [new]
+    assert (await visible(store, source)).keys() == {A, B}, "readers see what they saw"

@@ -87,6 +87,7 @@ class Intake:
         self._fields: dict[str, tuple[str, ...]] = {}
         """What differs between the version readers see and the one that is being stored."""
         self._taken_back: set[str] = set()
+        self._failed: set[str] = set()
         self.out_of_time: str | None = None
         """Why the harvest was cut off by its time limit, if it was."""
         self._began_with: EmbedderUnavailable | None = None
@@ -282,6 +283,27 @@ class Intake:
     async def close(self) -> None:
         await self._arrivals.put(None)
 
+    async def replace(self, drafts: Sequence[Draft], reason: str) -> None:
+        """Other texts of items that are stored, when everything that arrived is.
+
+        An item of this run stays what it was; one that had not changed is updated, for this reason.
+        """
+        ended: dict[str, Ended] = {}
+        ingestion = Ingestion(self._ports, self.lease, self.run, self.counters, ended.update)
+        ingestion.refused = self.refused
+        try:
+            await ingestion.take(drafts, full=True)
+            await ingestion.rest()
+        finally:
+            await ingestion.abandon()
+        for reference, (why, error) in ended.items():
+            if why is not Reason.INGESTED and why not in WITHOUT_VECTORS:
+                self._item(reference, Outcome.FAILED, why.value, error)
+            elif reference in self.known and reference not in self._updates:
+                self.counters.unchanged -= reference not in self._failed
+                self._updates[reference] = None
+                self._item(reference, Outcome.UPDATED, reason)
+
     async def join_shares(self) -> None:
         """Count what workers did, also for a run that did not come to its end."""
         if self._workers is not None:
@@ -353,8 +375,9 @@ class Intake:
             self._updates[reference] = outcome
         item = RunItem(reference, outcome, reason, detail)
         self.items.append(item)
-        if outcome is Outcome.FAILED and self.first_failure is None:
-            self.first_failure = item
+        if outcome is Outcome.FAILED:
+            self._failed.add(reference)
+            self.first_failure = self.first_failure or item
         self._tell(reference, outcome, reason, detail)
 
     def _tell(self, reference: str, outcome: Outcome, reason: str, detail: str | None = None) -> None:

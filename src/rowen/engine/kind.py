@@ -5,7 +5,7 @@ The engine runs kinds and imports none: wiring fills the register they are found
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
@@ -60,6 +60,8 @@ class Harvested:
 
     None leaves alone what is remembered of it.
     """
+    settle: Callable[[], Awaitable[None]] | None = None
+    """Called when everything of a complete harvest is stored, before the run decides how it ends."""
     server_time: datetime | None = None
     """What the server's clock said when it was first asked, for a source that has a watermark."""
 

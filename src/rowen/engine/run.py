@@ -213,7 +213,9 @@ class _Execution:
                 # A group does not tell of a task that cancelled itself; half a run must not look like one.
                 raise AssertionError("a part of the run was cancelled from inside")
             await intake.write_rest()
-        harvested = harvesting.result()
+            harvested = harvesting.result()
+            if harvested.settle is not None and harvested.complete and intake.out_of_time is None:
+                await harvested.settle()
         share, replaced = settings["max_deleted_share"], None
         if must_look(
             before=before - intake.dropped, touched=intake.lost + intake.replaced, max_deleted_share=share

@@ -94,14 +94,16 @@ class Asking:
                 # Of what an interrupted run left, only its validators can be asked for.
                 known_hash = visit.known.body_hash if has_document else None
         if state.spread is not None:
-            return await state.spread.ask(PageQuestion(visit.url, validators, known_hash, has_document))
+            question = PageQuestion(visit.url, validators, known_hash, has_document)
+            response, page = await state.spread.ask(question)
+            return response, state.wrapping.cut(page)
         response = await state.client.ask(state.pages.request(visit.url, validators))
         if visit.depth == 0:
             await self._root_said(visit, response)
         if response.refused or response.status not in DELIVERED:
             return response, None
         page = await state.pages.read(visit.url, response, known_hash=known_hash, has_document=has_document)
-        return response, page
+        return response, state.wrapping.cut(page)
 
     async def answers(self, canonical: str, visit: Visit) -> bool:
         """Is the canonical address a page itself? One that fails, or leads back to us, is not believed."""

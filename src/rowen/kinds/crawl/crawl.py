@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
+from functools import partial
 from typing import Any
 
 from rowen.core.document import NO_VALIDATORS, Known
@@ -32,6 +33,8 @@ from rowen.kinds.crawl.frontier.named import NamedFrontier, pages_in_scope
 from rowen.kinds.crawl.judging.missing import REMEMBERED, MissingPages
 from rowen.kinds.crawl.judging.twins import REMEMBERED as TWINS
 from rowen.kinds.crawl.judging.twins import Twins
+from rowen.kinds.crawl.judging.wrapping import REMEMBERED as WRAPPING
+from rowen.kinds.crawl.judging.wrapping import Wrapping
 from rowen.kinds.crawl.pages import Pages
 from rowen.kinds.crawl.spread import PAGES_OUT, Spread
 from rowen.kinds.crawl.state import CrawlState
@@ -93,6 +96,13 @@ class Crawl:
             remembered=remembered.payload if remembered else None,
             may_ask=state.named is None and state.pages.may_be_missing,
         )
+        wrapping = listings.get(WRAPPING)
+        state.wrapping = Wrapping(
+            state.intake,
+            wrapping.payload if wrapping else None,
+            active=state.source.active_generation,
+            learns=state.pages.learns_wrapping and state.named is None,
+        )
         await state.pages.open(state.source, state.settings, state.client, state.files)
         async with AsyncExitStack() as here:
             if state.intake.dispatch:
@@ -118,6 +128,7 @@ class Crawl:
                 await state.client.rest()
         if may_spread and self._is_large() and state.stop is None:
             await self._visit_by_workers()
+        await state.wrapping.release()
         state.aliases |= dict.fromkeys(state.frontier.released)
         if state.aliases:
             await store.save_aliases(state.intake.lease, source_id, state.aliases)
@@ -215,6 +226,7 @@ class Crawl:
     async def cut_off(self) -> Harvested:
         """What there is when the time of the run is over: no verdict on what was not asked for."""
         state = self._state
+        await state.wrapping.release()
         aliases = {name: of for name, of in state.aliases.items() if name not in state.intake.known}
         if aliases:
             await state.ports.store.save_aliases(state.intake.lease, state.source.id, aliases)
@@ -253,6 +265,7 @@ class Crawl:
             # That nothing is new is an answer; that no page answered is not.
             mode=Mode.INCREMENTAL if state.named is not None and not intake.counters.failed else None,
             complete=state.named is None,
+            settle=partial(state.wrapping.settle, state.ports) if state.stop is None else None,
         )
 
     async def _visit_root(self) -> None:

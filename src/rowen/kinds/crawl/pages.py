@@ -45,6 +45,9 @@ class Pages:
     may_be_spread = False
     """Can a worker ask for a page with nothing but its source's settings?"""
 
+    learns_wrapping = False
+    """May pages have parts that the site repeats on most of them, and nothing marks as such?"""
+
     may_be_missing = False
     """Can a page that answers 200 be an error page all the same? An address that cannot exist is asked."""
 

@@ -22,6 +22,7 @@ from rowen.kinds.crawl.frontier.frontier import Frontier
 from rowen.kinds.crawl.frontier.named import NamedFrontier
 from rowen.kinds.crawl.judging.missing import MissingPages
 from rowen.kinds.crawl.judging.twins import Twins
+from rowen.kinds.crawl.judging.wrapping import Wrapping
 from rowen.kinds.crawl.pages import Pages
 from rowen.kinds.crawl.spread import Spread
 
@@ -31,6 +32,7 @@ class CrawlState:
     files: SiteFiles
     missing: MissingPages
     twins: Twins
+    wrapping: Wrapping
 
     def __init__(
         self,

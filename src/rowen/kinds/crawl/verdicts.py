@@ -115,7 +115,7 @@ class Verdicts:
             links=tuple(links),
             metadata=state.pages.metadata(visit, converted),
         )
-        await intake.fetched(draft, links_changed=links != before)
+        await state.wrapping.fetched(draft, links_changed=links != before)
         state.frontier.document(visit, links)
 
     async def _twin_of(self, visit: Visit, text: bytes) -> str | None:

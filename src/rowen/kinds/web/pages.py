@@ -34,6 +34,7 @@ _NOSCRIPT = re.compile(
 class WebPages(Pages):
     may_be_spread = True
     may_be_missing = True
+    learns_wrapping = True
     _rendering: Rendering | None = None
     _files: SiteFiles
 

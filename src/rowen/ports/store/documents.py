@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-from rowen.core.document import Known, Validators
+from rowen.core.document import Draft, Known, Validators
 from rowen.core.lease import Lease
 from rowen.core.run import Run
 
@@ -51,6 +51,13 @@ class InventoryName(NamedTuple):
     """Empty for the page itself."""
 
 
+class Living(NamedTuple):
+    """A version that the run under way leaves in place or has stored."""
+
+    reference_id: int
+    draft: Draft
+
+
 class Documents(Protocol):
     async def known(self, source_id: int, references: Sequence[str] | None = None) -> dict[str, Known]:
         """The visible version of each reference, or of these references, by reference."""
@@ -62,6 +69,15 @@ class Documents(Protocol):
 
     async def visible_references(self, source_id: int, *, after: str, limit: int) -> list[str]:
         """What readers see, in the order of references: a page of them at a time."""
+        ...
+
+    async def living(
+        self, source_id: int, *, after: int = 0, among: Sequence[int] | None = None, limit: int
+    ) -> list[Living]:
+        """What readers will see when the run under way ends well, in the order of reference ids.
+
+        Those of references after a number, or among some.
+        """
         ...
 
     async def metadata(self, source_id: int) -> dict[str, dict[str, Any]]:

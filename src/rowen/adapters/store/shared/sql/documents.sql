@@ -90,3 +90,21 @@ SELECT id, name, kind, page, anchor FROM inventory WHERE source_id = :source;
 -- name: inventory_forget
 -- Names that a site documents no more.
 DELETE FROM inventory WHERE id IN list(:ids);
+
+-- name: living_after
+-- What readers will see of a source when the run under way ends well, from a reference on.
+SELECT d.ref_id, r.reference, d.url, d.title, c.text, c.hash, d.body_hash, d.etag, d.last_modified, d.content_type,
+       d.depth, d.links, d.metadata
+FROM documents d
+JOIN refs r ON r.id = d.ref_id
+JOIN contents c ON c.id = d.content_id
+WHERE d.source_id = :source AND d.died IS NULL AND d.ref_id > :after ORDER BY d.ref_id LIMIT :limit;
+
+-- name: living_among
+-- The same of some references.
+SELECT d.ref_id, r.reference, d.url, d.title, c.text, c.hash, d.body_hash, d.etag, d.last_modified, d.content_type,
+       d.depth, d.links, d.metadata
+FROM documents d
+JOIN refs r ON r.id = d.ref_id
+JOIN contents c ON c.id = d.content_id
+WHERE d.source_id = :source AND d.died IS NULL AND d.ref_id IN list(:refs) ORDER BY d.ref_id LIMIT :limit;

@@ -9,11 +9,11 @@ from rowen.adapters.store.shared.database import Topic, reads, writes
 from rowen.adapters.store.shared.topics.leases import fence
 from rowen.adapters.store.shared.transaction import Lock, Row, Transaction
 from rowen.adapters.store.shared.values import Json, json_in, links_in, links_out
-from rowen.core.document import Known, Validators
+from rowen.core.document import Draft, Known, Validators
 from rowen.core.lease import Lease
 from rowen.core.run import Run
 from rowen.core.search import symbols
-from rowen.ports.store.documents import InventoryName, Listing, References, Refreshed
+from rowen.ports.store.documents import InventoryName, Listing, Living, References, Refreshed
 
 
 class Documents(Topic):
@@ -42,6 +42,24 @@ class Documents(Topic):
     @reads
     def visible_references(self, db: Transaction, source_id: int, *, after: str, limit: int) -> list[str]:
         return [row[0] for row in db.rows("visible_references", source=source_id, after=after, limit=limit)]
+
+    @reads
+    def living(
+        self,
+        db: Transaction,
+        source_id: int,
+        *,
+        after: int = 0,
+        among: Sequence[int] | None = None,
+        limit: int,
+    ) -> list[Living]:
+        if among is None:
+            rows = db.rows("living_after", source=source_id, after=after, limit=limit)
+        else:
+            rows = db.rows("living_among", source=source_id, refs=list(among), limit=limit)
+        links = [links_in(row[11]) for row in rows]
+        urls: dict[int, str] = dict(db.rows("refs_by_id", ids=list({link for one in links for link in one})))
+        return [_living(row, tuple(urls[link] for link in one)) for row, one in zip(rows, links, strict=True)]
 
     @reads
     def metadata(self, db: Transaction, source_id: int) -> dict[str, dict[str, Any]]:
@@ -166,6 +184,23 @@ def reference_ids(db: Transaction, source_id: int, urls: Iterable[str]) -> dict[
 
 def _keys(db: Transaction, references: Iterable[str]) -> list[Any]:
     return [db.key(reference) for reference in references]
+
+
+def _living(row: Row, links: tuple[str, ...]) -> Living:
+    draft = Draft(
+        reference=row[1],
+        url=row[2],
+        title=row[3],
+        text=row[4],
+        content_hash=row[5],
+        body_hash=row[6],
+        validators=Validators(row[7], row[8]),
+        content_type=row[9],
+        depth=row[10],
+        links=links,
+        metadata=json_in(row[12]),
+    )
+    return Living(row[0], draft)
 
 
 def _known(row: Row) -> Known:
