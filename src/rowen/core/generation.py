@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -86,6 +89,38 @@ class Diff:
     from_generation: int
     to_generation: int
     changes: tuple[Change, ...]
+    held: bool = False
+    """The newer one is held: readers see the older one."""
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many documents were `added`, `changed` and `removed`."""
+        kinds = Counter(change.kind for change in self.changes)
+        return {kind: kinds[kind] for kind in ("added", "changed", "removed")}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Version:
+    """One version of a reference, visible from the generation it was born at until it died."""
+
+    document_id: int
+    reference: str
+    url: str
+    title: str
+    content_type: str
+    content_hash: bytes
+    fetched_at: datetime
+    born: int
+    died: int | None
+    """None while nothing has replaced or removed it."""
+    text_bytes: int
+    """Of its text, in UTF-8."""
+    metadata: Mapping[str, Any]
+    text: str | None = None
+    """Only when it was asked for."""
+
+    def is_visible_at(self, generation: int) -> bool:
+        return self.born <= generation and (self.died is None or self.died > generation)
 
 
 def oldest_kept(activated: list[int], *, active: int, keep: int) -> int:

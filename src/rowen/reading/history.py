@@ -20,9 +20,17 @@ async def diff(
     from_generation: int | None = None,
     to_generation: int | None = None,
 ) -> Diff:
-    """What changed between two generations; by default between the active one and the one before it."""
+    """What changed between two generations.
+
+    By default what a held generation would change for readers; without one, what the active one changed.
+    """
     generations = await store.generations(source.id)
-    to = source.active_generation if to_generation is None else to_generation
+    held = source.held_generation
+    if to_generation is None and from_generation is None and held is not None:
+        from_generation = source.active_generation
+    to = (held or source.active_generation) if to_generation is None else to_generation
+    if from_generation is None and to == held:
+        from_generation = source.active_generation
     if from_generation is None:
         from_generation = max((g.number for g in generations if g.number < to), default=0)
         if not from_generation and to > 1:
@@ -31,7 +39,9 @@ async def diff(
         if number:
             _existing(source, generations, number)
     changes = await store.changes(source.id, from_generation, to)
-    return Diff(from_generation=from_generation, to_generation=to, changes=tuple(changes))
+    return Diff(
+        from_generation=from_generation, to_generation=to, changes=tuple(changes), held=to == held is not None
+    )
 
 
 async def generations(store: Generations, source: Source) -> list[GenerationHistory]:

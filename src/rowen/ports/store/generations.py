@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from rowen.core.generation import Activation, Change, Generation, Replacement
+from rowen.core.generation import Activation, Change, Generation, Replacement, Version
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -40,6 +40,15 @@ class Generations(Protocol):
         ...
 
     async def changes(self, source_id: int, from_generation: int, to_generation: int) -> list[Change]: ...
+
+    async def versions(
+        self, source_id: int, reference: str, *, text_at: tuple[int, int] = (-1, -1)
+    ) -> list[Version]:
+        """The versions of a reference that are kept, oldest first, a held one included.
+
+        Those that are visible at one of the two generations `text_at` come with their texts.
+        """
+        ...
 
     async def replacements(self, source_id: int, generation: int) -> list[Replacement]:
         """What is born at a generation, held or yet to be shown, beside what it replaces."""

@@ -145,3 +145,14 @@ WHERE n.source_id = :source AND n.born = :generation;
 -- The passages of these contents with their heading paths.
 SELECT s.content_id, p.id, p.heading_path FROM sections s JOIN passages p ON p.id = s.passage_id
 WHERE s.content_id IN list(:contents) ORDER BY s.content_id, s.position;
+
+-- name: versions_of
+-- Every version of a reference that is kept, oldest first; the texts of those that a generation of a list shows.
+SELECT d.id, r.reference, d.url, d.title, d.content_type, c.hash, d.fetched_at, d.born, d.died, octet_length(c.text),
+       d.metadata, CASE WHEN (d.born <= :first AND (d.died IS NULL OR d.died > :first))
+                          OR (d.born <= :second AND (d.died IS NULL OR d.died > :second)) THEN c.text END
+FROM refs r
+JOIN documents d ON d.ref_id = r.id
+JOIN contents c ON c.id = d.content_id
+WHERE r.source_id = :source AND r.reference IN keys(:keys)
+ORDER BY d.born, d.id;

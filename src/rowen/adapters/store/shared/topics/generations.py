@@ -11,11 +11,11 @@ from rowen.adapters.store.shared.database import Topic, reads, writes
 from rowen.adapters.store.shared.transaction import Lock, Row, Transaction
 from rowen.adapters.store.shared.values import Json, json_in, links_in
 from rowen.core.document import TEXT, changed_metadata
-from rowen.core.generation import Activation, Cause, Change, Generation, Replacement
+from rowen.core.generation import Activation, Cause, Change, Generation, Replacement, Version
 from rowen.core.run import Result, Run, RunStatus
 from rowen.ports.store.generations import Vacuumed
 
-Version = tuple[str, str, str, int, str]
+_Row = tuple[str, str, str, int, str]
 """Reference, URL, title, content, metadata as the database has it."""
 SHORT_BYTES = 4_000
 """Error pages and login walls are shorter; longer texts are not loaded to be looked at."""
@@ -70,6 +70,14 @@ class Generations(Topic):
         paths = _paths(db, [version[ref][3] for version in (before, after) for ref in both])
         refs = sorted(before | after, key=lambda ref: (before.get(ref) or after[ref])[0])
         return [_change(before.get(ref), after.get(ref), paths) for ref in refs]
+
+    @reads
+    def versions(
+        self, db: Transaction, source_id: int, reference: str, *, text_at: tuple[int, int] = (-1, -1)
+    ) -> list[Version]:
+        first, second = text_at
+        keys = [db.key(reference)]
+        return db.all(Version, "versions_of", source=source_id, keys=keys, first=first, second=second)
 
     @reads
     def replacements(self, db: Transaction, source_id: int, generation: int) -> list[Replacement]:
@@ -202,7 +210,7 @@ def _ids(rows: list[Row]) -> list[int]:
     return [row[0] for row in rows]
 
 
-def _versions(db: Transaction, source_id: int, *, at: int, other: int) -> dict[int, Version]:
+def _versions(db: Transaction, source_id: int, *, at: int, other: int) -> dict[int, _Row]:
     rows = db.rows("versions_at", source=source_id, at=at, other=other)
     return {row[0]: (row[1], row[2], row[3], row[4], row[5]) for row in rows}
 
@@ -215,7 +223,7 @@ def _paths(db: Transaction, contents: list[int]) -> dict[int, dict[int, str]]:
     return found
 
 
-def _change(old: Version | None, new: Version | None, paths: Mapping[int, Mapping[int, str]]) -> Change:
+def _change(old: _Row | None, new: _Row | None, paths: Mapping[int, Mapping[int, str]]) -> Change:
     shown = new or old
     assert shown is not None
     added: tuple[str, ...] = ()
@@ -235,7 +243,7 @@ def _change(old: Version | None, new: Version | None, paths: Mapping[int, Mappin
     )
 
 
-def _fields(old: Version, new: Version, *, text: bool) -> Iterator[str]:
+def _fields(old: _Row, new: _Row, *, text: bool) -> Iterator[str]:
     if text:
         yield TEXT
     if old[2] != new[2]:

@@ -1,0 +1,1 @@
+"""What differs between two texts, for people: by sections, paragraphs and words."""
