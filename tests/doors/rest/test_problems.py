@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from rowen import errors
-from rowen.doors.rest.problems import STATUSES, of_error
+from rowen.doors.refusals import STATUSES
+from rowen.doors.rest.problems import of_error
 from rowen.errors import RowenError
 from rowen.service.attempts import UpstreamPaused
 from rowen.service.sync_job import Stopping
@@ -22,6 +23,7 @@ EXPECTED = {
     "ConfigError": 422,
     "NotFound": 404,
     "Conflict": 409,
+    "Pinned": 409,
     "BadLocation": 422,
     "PartMissing": 503,
     "StoreUnusable": 503,

@@ -14,7 +14,8 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Send
+from starlette.types import Scope as AsgiScope
 
 from rowen import __version__
 from rowen.config import Config
@@ -53,6 +54,9 @@ TAGS = [
     {"name": "service", "description": "For programs that watch this server"},
 ]
 
+PATHS = ("/api", "/scraping", "/webhooks", "/health", "/metrics", "/openapi.json", "/docs")
+"""What is answered here; with a page, all other paths are its own, but for those of mounted applications."""
+
 _log = logging.getLogger("rowen.rest")
 
 
@@ -62,14 +66,20 @@ def create_app(
     *,
     queue: SyncQueue,
     mounts: Mapping[str, ASGIApp] | None = None,
+    page: ASGIApp | None = None,
     may_be_open: Callable[[], bool] = lambda: True,
 ) -> FastAPI:
-    """`mounts` are applications of other doors by their paths; the guard stands before them, too.
+    """`mounts` are applications of other doors by their paths, and `page` is the one of all paths that are
+    left; the guard stands before them, too.
 
     `may_be_open` says whether callers without a token are let in while the store has none: only true of a
     server that this machine alone can reach.
     """
     metrics = Metrics(ports.store, ports.clock)
+    taken = (*PATHS, *(mounts or {}))
+
+    def is_page(path: str) -> bool:
+        return page is not None and not any(path == one or path.startswith(f"{one}/") for one in taken)
 
     def on_result(receipt: Receipt) -> None:
         metrics.ended(receipt)
@@ -105,7 +115,9 @@ def create_app(
                 max_body_bytes=config.service.max_body_bytes,
                 buckets=Buckets(config.service.rate_limit_per_minute, now=clock.monotonic),
                 may_be_open=may_be_open,
+                is_page=is_page,
             ),
+            *([Middleware(Fork, page=page, is_page=is_page)] if page else []),
         ],
     )
     _handle_errors(app)
@@ -132,6 +144,17 @@ def create_app(
         app.router.routes.append(Route(path, mounted, include_in_schema=False))
         app.mount(path, mounted)
     return app
+
+
+class Fork:
+    """Hands requests for the page to it, and all others on."""
+
+    def __init__(self, app: ASGIApp, *, page: ASGIApp, is_page: Callable[[str], bool]) -> None:
+        self._app, self._page, self._is_page = app, page, is_page
+
+    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
+        there = scope["type"] == "http" and self._is_page(scope["path"])
+        await (self._page if there else self._app)(scope, receive, send)
 
 
 def _handle_errors(app: FastAPI) -> None:

@@ -4,6 +4,9 @@ Runs before every route and every mounted application. A store without tokens is
 reaches the loopback address, so such a server listens nowhere else and checks the `Host` header: a web page
 that points its own name at 127.0.0.1 is refused. What a caller may do is put into the ASGI scope as
 `rowen.scope`; each operation says what it needs with `needs`.
+
+Requests for the page may show the cookie of a session in place of a token; the API takes no cookie. A refusal
+of such a request is handed to the page, which shows it in its own way.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from urllib.parse import urlsplit
 from fastapi import Depends, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.datastructures import Headers
+from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as AsgiScope
 
@@ -23,6 +27,7 @@ from rowen.core.rules.standing import API, by_token
 from rowen.core.safety.access import Scope, digest
 from rowen.doors.rest.limits import BodyTooLong, Buckets, limited
 from rowen.doors.rest.problems import Problem, Refusal, of_error, refused
+from rowen.doors.sessions import COOKIE, Sessions
 from rowen.errors import RowenError
 from rowen.ports.clock import Clock
 from rowen.ports.store.store import Store
@@ -38,6 +43,8 @@ SAFE = frozenset(("GET", "HEAD", "OPTIONS"))
 
 SCOPE, CALLER, REQUEST_ID, DECIDER = "rowen.scope", "rowen.caller", "rowen.request_id", "rowen.decider"
 """What stands in the ASGI scope of a request that came in."""
+TOKEN, REFUSED = "rowen.token", "rowen.refused"
+"""Beside them, for the page: the name of the caller's token; status, detail and hint of a refusal."""
 
 _BEARER = HTTPBearer(
     auto_error=False,
@@ -80,8 +87,12 @@ class Guard:
         max_body_bytes: int,
         buckets: Buckets,
         may_be_open: Callable[[], bool],
+        is_page: Callable[[str], bool],
     ) -> None:
         self._app = app
+        self._is_page = is_page
+        """Does a path belong to the page?"""
+        self._sessions = Sessions(store, clock)
         self._store = store
         self._clock = clock
         self._max_body_bytes = max_body_bytes
@@ -100,9 +111,12 @@ class Guard:
             return
         headers = Headers(scope=scope)
         problem = await self._problem(scope, headers)
-        if problem is not None:
+        if problem is not None and not self._is_page(scope["path"]):
             await problem.response(scope.get(REQUEST_ID))(scope, receive, send)
             return
+        if problem is not None:
+            scope[SCOPE] = None
+        scope[REFUSED] = problem and (problem.status, problem.detail, problem.hint)
         limit = None if scope["path"].startswith(HOOKS) else self._max_body_bytes
         await self._app(scope, limited(receive, limit), send)
 
@@ -125,9 +139,11 @@ class Guard:
         store, now = self._store, self._clock.now()
         address = scope["client"][0] if scope.get("client") else "unknown"
         given = _bearer(headers)
-        token = await store.token(digest(given), now=now) if given is not None else None
+        shown = digest(given) if given is not None else await self._of_session(scope["path"], headers)
+        token = await store.token(shown, now=now) if shown is not None else None
         scope[CALLER] = token.name if token else address
         scope[DECIDER] = by_token(token.name) if token else API
+        scope[TOKEN] = token.name if token else None
         # By token when there is one: callers behind one address have separate limits.
         wait_s = self._buckets.wait_s(f"token:{token.id}" if token else f"address:{address}")
         if wait_s:
@@ -163,6 +179,12 @@ class Guard:
             )
         scope[SCOPE] = Scope.ADMIN
         return None
+
+    async def _of_session(self, path: str, headers: Headers) -> bytes | None:
+        if not self._is_page(path):
+            return None
+        cookie = cookie_parser(headers.get("cookie", "")).get(COOKIE)
+        return await self._sessions.token_digest(cookie) if cookie else None
 
     def _length(self, headers: Headers) -> Problem | None:
         said = headers.get("content-length", "")

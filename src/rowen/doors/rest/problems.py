@@ -1,6 +1,6 @@
 """Refusals as problem details (RFC 9457): every error of this door has this one shape.
 
-Which status an error of ours becomes is decided here, and nowhere else. What a caller must not know (where
+Which status an error of ours becomes is decided in `doors/refusals.py`. What a caller must not know (where
 the store lies, how a bug looks) is logged and not sent.
 """
 
@@ -18,46 +18,14 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from rowen import errors
+from rowen.doors import refusals
 from rowen.errors import RowenError, TransientError
 from rowen.service.attempts import UpstreamPaused
-from rowen.service.sync_job import Dropped, Stopping
+from rowen.service.sync_job import Stopping
 
 MEDIA_TYPE = "application/problem+json"
 BUSY_S = 1.0
 """When to ask again, of those that did not say."""
-
-STATUSES: tuple[tuple[type[RowenError], int], ...] = (
-    (errors.NotFound, 404),
-    (errors.Conflict, 409),
-    (errors.StoreUnusable, 503),
-    (errors.PartMissing, 503),
-    (errors.ConfigError, 422),
-    (errors.BadLocation, 422),
-    (errors.UserError, 400),
-    (errors.FetchTimeout, 504),
-    (errors.ConnectionFailed, 502),
-    (errors.CertificateRefused, 502),
-    (errors.HostUnknown, 502),
-    (errors.ServerFailed, 502),
-    (errors.HostUnavailable, 502),
-    (errors.TransientError, 503),
-    (errors.AddressRefused, 422),
-    (errors.PermanentError, 502),
-    (errors.LeaseLost, 409),
-    (Dropped, 409),
-    (errors.StoreDamaged, 503),
-    (RowenError, 500),
-)
-"""The first that fits. 5xx of a gateway (502, 504) speak of the source, 503 of this server."""
-
-WITHHELD: Mapping[type[RowenError], str] = {
-    errors.StoreBusy: "the store is busy with another process's write",
-    errors.StoreFull: "the disk of the store is full",
-    errors.StoreReadOnly: "the store is read-only",
-    errors.StoreUnusable: "the store cannot be used",
-    errors.StoreDamaged: "the store is damaged",
-}
-"""Said in place of messages that tell where the store lies."""
 
 PAUSES = (errors.StoreBusy, errors.RateLimited, UpstreamPaused, Stopping)
 
@@ -131,10 +99,9 @@ class Problem:
 
 
 def of_error(exc: RowenError) -> Problem:
-    status = next(status for cls, status in STATUSES if isinstance(exc, cls))
-    withheld = next((said for cls, said in WITHHELD.items() if isinstance(exc, cls)), None)
+    withheld = refusals.withheld(exc)
     return Problem(
-        status=status,
+        status=refusals.status_of(exc),
         reason=exc.reason,
         detail=withheld or exc.message,
         hint=None if withheld else exc.hint,

@@ -85,6 +85,8 @@ class Service:
     lives: Callable[[Mapping[str, ASGIApp]], list[Running]] = lambda mounts: [
         app for app in mounts.values() if hasattr(app, "running")
     ]
+    page: Callable[[SyncQueue], ASGIApp | None] = lambda queue: None
+    """The page for people, where it is installed."""
     on_start: Callable[[str, bool], None] = lambda url, is_open: None
     """Told where it listens, and whether anybody on this machine may call without a token."""
     on_result: Callable[[RunResult], object] = lambda result: None
@@ -113,7 +115,12 @@ async def serve(ports: Ports, config: Config, service: Service) -> None:
             for life in service.lives(mounts):
                 await stack.enter_async_context(life.running())
             app = create_app(
-                ports, config, queue=queue, mounts=mounts, may_be_open=lambda: loopback and is_open
+                ports,
+                config,
+                queue=queue,
+                mounts=mounts,
+                page=service.page(queue),
+                may_be_open=lambda: loopback and is_open,
             )
             service.on_start(url_of(listening), is_open)
             try:
