@@ -49,6 +49,34 @@ async def add(
     of it. `origin` says who adds it when that is not the operator of this machine (`core.source.API`): such
     a source reaches nothing private, now or later.
     """
+    new, findings = await look(
+        ports,
+        location,
+        name=name,
+        kind=kind,
+        version=version,
+        settings=settings,
+        check=check,
+        origin=origin,
+        guess=guess,
+    )
+    source = await ports.store.add_source(new, now=ports.clock.now())
+    return Added(source=source, findings=findings)
+
+
+async def look(
+    ports: Ports,
+    location: str,
+    *,
+    name: str | None,
+    kind: str | None = None,
+    version: str = "",
+    settings: Mapping[str, str] | None = None,
+    check: bool = True,
+    origin: str | None = None,
+    guess: bool = False,
+) -> tuple[NewSource, tuple[str, ...]]:
+    """What `add` with these arguments would store, and what was found out about it. Nothing is written."""
     asking = ports
     if origin is not None:
         confine.check_variables(ports, settings or {})
@@ -56,10 +84,7 @@ async def add(
         asking = confine.limited(ports)
     given = Given(name=name, kind=kind, version=version, settings=settings or {}, check=check)
     new, findings = await (_guessed if guess else _as_given)(asking, location, given)
-    if origin is not None:
-        new = replace(new, metadata={ADDED_BY: origin})
-    source = await ports.store.add_source(new, now=ports.clock.now())
-    return Added(source=source, findings=findings)
+    return (replace(new, metadata={ADDED_BY: origin}) if origin is not None else new), findings
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
