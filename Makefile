@@ -14,9 +14,9 @@ torture: export ROWEN_TORTURE_SEED := $(ROWEN_TORTURE_SEED)
 torture: export ROWEN_TORTURE_FIGURES := .venv/torture.json
 
 # Each worker reads every test, and tests start many processes: without compiled modules both take seconds more.
-quick test torture coverage: export PYTHONDONTWRITEBYTECODE :=
+quick test browser torture coverage: export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: run cluster quick test torture check lint coverage fix golden reference bench judge clean
+.PHONY: run cluster quick test browser screenshots torture check lint coverage fix golden reference bench judge clean
 
 run: $(STAMP)           ## the main job, embedded: harvest a bundled site twice, search it, show the diff
 	@$(BIN)/rowen demo
@@ -29,6 +29,13 @@ quick: $(STAMP)         ## the rules, the contract of the store on SQLite, one j
 
 test: $(STAMP)          ## the tests, without those of `make torture`
 	@$(PYTEST) -m "not torture"
+
+browser: $(STAMP)       ## the page in a real Chromium, which is installed where it can be
+	@$(BIN)/python scripts/browser.py
+	@$(PYTEST) tests/doors/web/browser
+
+screenshots: $(STAMP)   ## the pictures in docs/images, taken by the tests of the page
+	@ROWEN_SCREENSHOTS=docs/images $(BIN)/python -m pytest tests/doors/web/browser/test_pictures.py
 
 torture: $(STAMP)       ## killed processes, restarted servers, full disks, full sizes; every property with many examples
 	@$(PYTEST) -m "torture or sliced or hypothesis" \

@@ -76,3 +76,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     for kind in sorted({dict(report.user_properties).get("hosts", "") for report in ended} - {""}):
         terminalreporter.write_line(f"hosts: {kind}")
     summarise(terminalreporter, SEED)
+    unseen = [
+        report
+        for report in terminalreporter.stats.get("skipped", [])
+        if report.nodeid.startswith("tests/doors/web/browser/")
+    ]
+    if unseen:
+        terminalreporter.write_line(
+            f"browser: {len(unseen)} tests did not run, there is no Chromium; `make browser` installs it"
+        )

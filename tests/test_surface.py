@@ -61,6 +61,7 @@ OPTIONS = {
     "show": {"DOCUMENT", "--raw"},
     "open": {"HIT"},
     "diff": {"NAME", "--from", "--to"},
+    "web": {"--port", "--no-open"},
     "mcp": {"--read-only"},
     "companies": {"QUERY", "--source", "--min-open", "--limit"},
     "company": {"NAME_OR_ID"},

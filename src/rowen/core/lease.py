@@ -21,9 +21,5 @@ class Lease:
     expires_at: datetime
 
 
-SOURCE = "source:"
-"""Begins the names of the leases of sources."""
-
-
 def source_lease_name(source_id: int) -> str:
-    return f"{SOURCE}{source_id}"
+    return f"source:{source_id}"

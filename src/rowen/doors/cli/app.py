@@ -38,6 +38,7 @@ COMMANDS: dict[str, dict[str, str]] = {
         "show": "Show a document, or one section of it.",
         "open": "Open a hit of the last search in the browser.",
         "diff": "Show what changed between two generations.",
+        "web": "Show sources, runs and search in a page of this machine.",
         "mcp": "Serve assistants over MCP on standard input and output.",
         "companies": "Show companies that have job listings.",
         "company": "Show one company with its job listings.",

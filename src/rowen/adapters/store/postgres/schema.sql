@@ -273,8 +273,7 @@ CREATE TABLE activations (
   run_id     bigint,
   at         timestamptz NOT NULL,
   cause      text NOT NULL DEFAULT 'run',
-  actor      text,
-  documents  bigint
+  actor      text
 );
 CREATE INDEX activations_by_source ON activations (source_id, id);
 

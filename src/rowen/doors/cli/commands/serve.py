@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 import click
@@ -11,7 +12,7 @@ from rowen.doors.cli.call import command as rowen_command
 from rowen.errors import ConfigError, UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from starlette.types import ASGIApp
 
@@ -46,8 +47,8 @@ def command(call: Call, once: bool, standby: bool, listen: str | None, log: str)
     An upstream that limits requests is not asked for as long as it says, or six hours; other sources go on.
     One process serves a store: a second one ends with the name of the first.
 
-    With --listen it answers the REST API (see /docs there) in the same process. Without tokens it listens on
-    this machine only; `rowen token create` creates one.
+    With --listen it answers the REST API (see /docs there) in the same process, and shows the page for people
+    at /. Without tokens it listens on this machine only; `rowen token create` creates one.
     """
     from rowen.core.rules.duration import interval_s
     from rowen.doors.cli import session
@@ -57,7 +58,7 @@ def command(call: Call, once: bool, standby: bool, listen: str | None, log: str)
     if listen is not None:
         if once:
             raise UserError("--once and --listen: one ends, the other does not", hint="omit one")
-        return _listen(call, config, listen, every_s=every_s, standby=standby, log=log)
+        return run_service(call, config, listen, every_s=every_s, standby=standby, log=log)
 
     async def work(ports: Ports) -> int:
         from rowen.service.serve import serve
@@ -70,9 +71,19 @@ def command(call: Call, once: bool, standby: bool, listen: str | None, log: str)
     return session.run(call, work, interrupted=INTERRUPTED, creates=True)
 
 
-def _listen(call: Call, config: Config, listen: str, *, every_s: float, standby: bool, log: str) -> int:
-    import logging
-
+def run_service(
+    call: Call,
+    config: Config,
+    listen: str,
+    *,
+    every_s: float,
+    standby: bool,
+    log: str | None,
+    on_start: Callable[[str, bool], None] | None = None,
+) -> int:
+    """The API, the page, the MCP server and the loop, until stopped. Without `log`, only warnings are
+    logged.
+    """
     from rowen.doors.cli import session
 
     try:
@@ -85,7 +96,7 @@ def _listen(call: Call, config: Config, listen: str, *, every_s: float, standby:
             hint="install it with `pip install 'rowen[service]'`",
         ) from exc
 
-    def on_start(url: str, is_open: bool) -> None:
+    def say(url: str, is_open: bool) -> None:
         if log == "json" or call.out.json:
             logs.event(logging.getLogger("rowen.rest"), "listening", url=url, tokens=not is_open)
             return
@@ -102,17 +113,35 @@ def _listen(call: Call, config: Config, listen: str, *, every_s: float, standby:
             every_s=every_s,
             standby=standby,
             mounts=lambda queue: _mounts(ports, queue),
-            on_start=on_start,
+            page=lambda queue: _page(call, config, ports, queue),
+            on_start=on_start or say,
             on_result=lambda result: _show(call, result),
         )
-        handler = logs.configure(log)
+        handler = logs.configure(log) if log else None
         try:
             await server.serve(ports, config, service)
         finally:
-            logs.restore(handler)
+            if handler is not None:
+                logs.restore(handler)
         return 0
 
     return session.run(call, work, interrupted=INTERRUPTED, creates=True)
+
+
+def _page(call: Call, config: Config, ports: Ports, queue: SyncQueue) -> ASGIApp | None:
+    """The page for people; None where it is not installed."""
+    from rowen import config as settings
+    from rowen import wiring
+
+    try:
+        from rowen.doors.web.app import web_app
+    except ModuleNotFoundError as exc:
+        if exc.name not in ("jinja2", "markupsafe"):
+            raise
+        return None
+    # Which database, and not where it lies: readers from elsewhere see it too.
+    name = "PostgreSQL" if wiring.is_postgres(config) else "SQLite"
+    return web_app(ports, queue=queue, settings=settings.load(db=call.db)[1], store_name=name)
 
 
 def _mounts(ports: Ports, queue: SyncQueue) -> Mapping[str, ASGIApp]:

@@ -1,1 +1,0 @@
-ALTER TABLE activations DROP COLUMN documents;

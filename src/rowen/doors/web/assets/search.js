@@ -1,0 +1,60 @@
+// Search as one types: a pause of 60 ms, the older request is cancelled, old hits stay until new ones are there.
+import { times } from "./keys.js";
+
+const field = document.querySelector("#q"), PAUSE_MS = 60, SLOW_MS = 300;
+let waiting = 0, running = null, reading = null;
+
+async function page(address, signal) {
+  const answer = await fetch(address, { signal, headers: { Accept: "text/html" } });
+  if (!answer.ok && answer.status !== 400) throw new Error(String(answer.status));
+  return new DOMParser().parseFromString(await answer.text(), "text/html");
+}
+
+function put(found, id) {
+  const fresh = found.getElementById(id), here = document.getElementById(id);
+  if (!fresh || !here) return;
+  here.replaceChildren(...fresh.childNodes);
+  times(here);
+}
+
+async function ask() {
+  const address = new URL(location.href), query = field.value.trim();
+  for (const name of ["hit", "done"]) address.searchParams.delete(name);
+  query ? address.searchParams.set("q", query) : address.searchParams.delete("q");
+  running?.abort();
+  running = new AbortController();
+  const slow = setTimeout(() => said("Searching …"), SLOW_MS);
+  try {
+    const found = await page(address, running.signal);
+    put(found, "results");
+    document.title = found.title;
+    history.replaceState(null, "", address);
+  } catch (error) {
+    if (error.name !== "AbortError") said("The server did not answer. What you see is from before.");
+  } finally {
+    clearTimeout(slow);
+  }
+}
+
+function said(text) {
+  const line = document.querySelector("#results [role=status]");
+  if (line) line.textContent = text;
+}
+
+field?.addEventListener("input", () => {
+  clearTimeout(waiting);
+  waiting = setTimeout(ask, PAUSE_MS);
+});
+
+// The chosen hit in its place: only the pane changes.
+document.addEventListener("rowen:chosen", ({ detail: row }) => {
+  clearTimeout(waiting);
+  if (!row.dataset.read || getComputedStyle(document.querySelector("#read")).display === "none") return;
+  waiting = setTimeout(async () => {
+    reading?.abort();
+    reading = new AbortController();
+    try {
+      put(await page(row.dataset.read, reading.signal), "read");
+    } catch { /* a newer choice is on its way, or the next one will tell */ }
+  }, PAUSE_MS);
+});

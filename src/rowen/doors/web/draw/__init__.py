@@ -1,0 +1,3 @@
+"""SVG from the server. Colours are classes of the style sheet, sizes are attributes: nothing needs
+`style=`.
+"""

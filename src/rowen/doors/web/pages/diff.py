@@ -1,0 +1,95 @@
+"""`/sources/NAME/diff/G1..G2`: what readers see in one generation that they did not see in another."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import quote
+
+from rowen.core.generation import Change, Generation
+from rowen.core.source import Source
+from rowen.doors.web.visit import Page, Refused, Visit
+from rowen.reading import history
+
+SHOWN = 50
+"""Documents on one page."""
+KINDS = ("added", "changed", "removed")
+_SPAN = re.compile(r"(\d{1,9})\.\.(\d{1,9})")
+
+
+async def diff(visit: Visit) -> Page:
+    source = await visit.source()
+    before, after = span(visit.part("span"))
+    found = await history.diff(visit.ports.store, source, from_generation=before, to_generation=after)
+    kept = await visit.ports.store.generations(source.id)
+    kind = visit.asked("kind") if visit.asked("kind") in KINDS else ""
+    wanted = [change for change in found.changes if kind in ("", change.kind)]
+    at = visit.number("page")
+    shown = wanted[(at - 1) * SHOWN : at * SHOWN]
+    counts = Counter(change.kind for change in found.changes)
+    data = {
+        "source": source.label,
+        "where": f"/sources/{quote(source.label)}",
+        "from_generation": before,
+        "to_generation": after,
+        "active": source.active_generation,
+        "held": source.held_generation,
+        "run_id": next((one.run_id for one in kept if one.number == after), None),
+        "shown_at": next((one.activated_at for one in kept if one.number == after), None),
+        "total": len(found.changes),
+        "counts": [{"kind": name, "number": counts[name]} for name in KINDS],
+        "kind": kind,
+        "unchanged": _unchanged(kept, after, counts),
+        "documents": await _documents(visit, source, shown),
+        "page_number": at,
+        "pages": -(-len(wanted) // SHOWN),
+        **_neighbours(kept, before, after),
+    }
+    title = f"{source.label} {before} → {after}"
+    return Page(template="diff", title=title, data=data, tab="sources")
+
+
+def span(text: str) -> tuple[int, int]:
+    found = _SPAN.fullmatch(text)
+    if found is None:
+        raise Refused(status=404, detail=f"`{text}`: expected two generations, as in `41..42`")
+    return int(found[1]), int(found[2])
+
+
+def _unchanged(kept: Sequence[Generation], after: int, counts: Counter[str]) -> int | None:
+    documents = next((one.documents for one in kept if one.number == after), None)
+    return None if documents is None else max(0, documents - counts["added"] - counts["changed"])
+
+
+def _neighbours(kept: Sequence[Generation], before: int, after: int) -> dict[str, Any]:
+    """The steps before and after this one, between generations that are kept."""
+    numbers = sorted(one.number for one in kept)
+    older = [number for number in numbers if number < before]
+    newer = [number for number in numbers if number > after]
+    return {
+        "older": f"{older[-1]}..{before}" if older and before else None,
+        "newer": f"{after}..{newer[0]}" if newer else None,
+    }
+
+
+async def _documents(visit: Visit, source: Source, changes: Sequence[Change]) -> list[dict[str, Any]]:
+    """The changes with the document that readers see now, where there is one."""
+    references = [change.reference for change in changes if change.kind != "removed"]
+    visible = {
+        one.reference: one.id
+        for one in (await visit.ports.store.documents(source.id, references=references) if references else [])
+    }
+    return [
+        {
+            "kind": change.kind,
+            "reference": change.reference,
+            "url": change.url,
+            "title": change.title or change.reference,
+            "document_id": visible.get(change.reference),
+            "headings_added": list(change.headings_added),
+            "headings_removed": list(change.headings_removed),
+        }
+        for change in changes
+    ]

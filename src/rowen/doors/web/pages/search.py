@@ -1,0 +1,183 @@
+"""`/search?q=`: hits as one types, the chosen one in its place in the document, and why it ranked there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from rowen.core.search.hit import Answer, Hit
+from rowen.core.search.question import Question
+from rowen.core.search.rank import title_share
+from rowen.core.section import Section, join_path
+from rowen.core.source import Source
+from rowen.doors import asking
+from rowen.doors.web import markdown
+from rowen.doors.web.visit import Page, Visit
+from rowen.doors.words import count
+
+SHOWN = 20
+BETWEEN = join_path(("", ""))
+"""What stands between the headings of a path."""
+COUNTED = 50
+MAX_QUERY = 1000
+MAX_CHARS = 3000
+"""Of one section in the pane; the document has the rest."""
+PERIODS = {"1d": 1, "7d": 7, "30d": 30, "365d": 365}
+PERIOD_WORDS = {"1d": "the last day", "7d": "the last week", "30d": "the last month", "365d": "the last year"}
+
+
+async def search(visit: Visit) -> Page:
+    query = visit.asked("q")[:MAX_QUERY]
+    sources = {source.label: source for source in await visit.ports.store.sources()}
+    if not query:
+        return _page(visit, "Search", {"query": "", "answer": None, **_filters(visit, sources, ())})
+    started = visit.ports.clock.monotonic()
+    common: dict[str, Any] = {
+        "since": _since(visit),
+        "kinds": [visit.asked("kind")] if visit.asked("kind") else [],
+    }
+    every = await asking.search(visit.ports, query, limit=COUNTED, **common)
+    chosen = visit.asked("source")
+    answer = every
+    if chosen:
+        answer = await asking.search(visit.ports, query, sources=[chosen], limit=SHOWN, **common)
+    hits = answer.hits[:SHOWN]
+    took_ms = (visit.ports.clock.monotonic() - started) * 1000
+    number = min(max(1, visit.number("hit")), max(1, len(hits)))
+    data = {
+        "query": query,
+        "answer": _said(answer),
+        "found": len(answer.hits),
+        "more": len(answer.hits) == COUNTED,
+        "took_ms": round(took_ms),
+        "hits": [_hit(visit, index, hit, sources, query) for index, hit in enumerate(hits, 1)],
+        "chosen": number,
+        "read": await _in_place(visit, hits[number - 1], query, number) if hits else None,
+        **_filters(visit, sources, every.hits),
+    }
+    return _page(visit, query, data)
+
+
+def _page(visit: Visit, title: str, data: dict[str, Any]) -> Page:
+    return Page(template="search", title=title, data=data, tab="search", scripts=("search.js",))
+
+
+def _said(answer: Answer) -> dict[str, Any]:
+    return {
+        "mode": answer.mode.value,
+        "degraded": answer.degraded,
+        "corrected": answer.corrected,
+        "fits": answer.fits,
+        "on_topic": round(answer.on_topic, 4),
+    }
+
+
+def _hit(visit: Visit, number: int, hit: Hit, sources: dict[str, Source], query: str) -> dict[str, Any]:
+    label = f"{hit.source}@{hit.version}" if hit.version else hit.source
+    headings = _headings(hit)
+    source = sources.get(label)
+    return {
+        "number": number,
+        "document_id": hit.document_id,
+        "source": label,
+        "title": hit.defines or (headings[-1] if headings else hit.title),
+        "path": [label, hit.title, *headings[:-1]] if headings else [label],
+        "snippet": hit.snippet,
+        "score": round(hit.score, 4),
+        "defines": hit.defines,
+        "url": hit.url,
+        "fetched_at": hit.fetched_at,
+        "held": source is not None and source.held_generation is not None,
+        "also_at": [one.url for one in hit.also_at],
+        "address": visit.address(f"/documents/{hit.document_id}", q=query, at=hit.heading_path[:300]),
+    }
+
+
+async def _in_place(visit: Visit, hit: Hit, query: str, number: int) -> dict[str, Any] | None:
+    """The chosen hit between its neighbours, as much of the document as fits."""
+    document = await visit.ports.store.document(hit.document_id)
+    if document is None:
+        return None
+    blocks = markdown.blocks(document.text or "")
+    at = section_at(blocks, hit.heading_path)
+    terms = Question.read(query).terms
+    around = []
+    for index in range(max(0, at - 1), min(len(blocks), at + 2)):
+        section, text = blocks[index]
+        around.append(
+            {
+                "heading": section.heading,
+                "here": index == at,
+                "markdown": text[:MAX_CHARS] if index == at else text[: MAX_CHARS // 5],
+                "cut": len(text) > (MAX_CHARS if index == at else MAX_CHARS // 5),
+            }
+        )
+    return {
+        "number": number,
+        "document_id": document.id,
+        "source": document.source,
+        "title": document.title,
+        "path": _headings(hit),
+        "url": hit.url,
+        "defines": hit.defines,
+        "born": document.born,
+        "generation": document.generation,
+        "fetched_at": document.fetched_at,
+        "sections": around,
+        "terms": list(terms),
+        "why": _why(hit, blocks[at] if blocks else None, terms),
+    }
+
+
+def _headings(hit: Hit) -> list[str]:
+    """The headings above a hit and its own, without the title of the document."""
+    found = [part for part in hit.heading_path.split(BETWEEN) if part]
+    return found[1:] if found[:1] == [hit.title] else found
+
+
+def section_at(blocks: Sequence[tuple[Section, str]], path: str) -> int:
+    """The section with this heading path; the first one when none has it."""
+    return next((i for i, (one, _) in enumerate(blocks) if join_path(one.heading_path) == path), 0)
+
+
+def _why(hit: Hit, block: tuple[Section, str] | None, terms: Sequence[str]) -> list[dict[str, Any]]:
+    """What speaks for a hit, each from 0 to 1."""
+    wanted = markdown.stems(terms)
+    text = f"{hit.title} {hit.heading_path} {block[1] if block else hit.snippet}".lower()
+    said = markdown.stems(markdown.words(text))
+    held = len(wanted & said)
+    reasons = []
+    if wanted:
+        reasons.append({"what": "words", "share": held / len(wanted), "said": f"{held} of {len(wanted)}"})
+    share = title_share(hit.title, terms)
+    reasons.append({"what": "title", "share": share, "said": f"{share:.2f}"})
+    if hit.defines:
+        reasons.append({"what": "defined here", "share": 1.0, "said": "yes"})
+    if hit.sections:
+        others = len(hit.sections)
+        reasons.append(
+            {"what": "more in it", "share": min(1.0, others / 3), "said": count(others, "section")}
+        )
+    reasons.append({"what": "likely the answer", "share": hit.score, "said": f"{hit.score:.2f}"})
+    return reasons
+
+
+def _since(visit: Visit) -> datetime | None:
+    days = PERIODS.get(visit.asked("since"))
+    return visit.now - timedelta(days=days) if days else None
+
+
+def _filters(visit: Visit, sources: dict[str, Source], hits: Sequence[Hit]) -> dict[str, Any]:
+    """The chips: sources with how many hits each has, kinds, and periods."""
+    counts = Counter(f"{hit.source}@{hit.version}" if hit.version else hit.source for hit in hits)
+    return {
+        "sources": [{"label": label, "hits": number} for label, number in counts.most_common(8)],
+        "source": visit.asked("source"),
+        "kinds": sorted({source.kind for source in sources.values()}),
+        "kind": visit.asked("kind"),
+        "periods": PERIOD_WORDS,
+        "since": visit.asked("since"),
+        "any_sources": bool(sources),
+    }

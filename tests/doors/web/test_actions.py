@@ -1,0 +1,147 @@
+"""What people change with the forms of the page, and the way back."""
+
+from __future__ import annotations
+
+import pytest
+
+from rowen.core.safety.access import Scope
+from tests.doors.web.conftest import Person, Shown
+from tests.support.site import html
+from tests.support.world import a_page
+
+pytestmark = pytest.mark.anyio
+
+
+async def changed(person: Person, words: str = "new words") -> None:
+    """Another generation: a page says something else."""
+    person.world.site.set("/rye", a_page("/rye", *words.split()))
+    assert (await person.world.sync()).counters.updated == 1
+
+
+async def press(person: Person, action: str, at: str = "/sources/docs", **fields: str) -> Shown:
+    return await person.send(await person.get(at), action, **fields)
+
+
+async def test_sync_leads_to_the_run(person: Person) -> None:
+    page = await press(person, "/sources/docs/sync")
+    assert page.status == 200 and "/sources/docs/runs/" in page.url
+    await person.queue.sync(await person.world.source())
+    assert (await person.world.store.stats((await person.world.source()).id)).documents == 3
+
+
+async def test_pause_says_who_and_offers_the_way_back(reader: Person) -> None:
+    await reader.sign_in(await reader.token(Scope.ADMIN, "ops"))
+    page = await press(reader, "/sources/docs/pause")
+    assert (await reader.world.source()).paused_by == "token ops"
+    assert "Paused. Nothing is asked of it" in page.words and "Undo" in page.words
+    undone = await reader.send(page, "/sources/docs/resume")
+    assert not (await reader.world.source()).paused
+    assert "It runs by its schedule again" in undone.words
+
+
+async def test_rollback_says_what_the_next_sync_does_and_can_be_undone(reader: Person) -> None:
+    await changed(reader)
+    page = await press(reader, "/sources/docs/rollback")
+    assert (await reader.world.source()).active_generation == 1
+    assert "Rolled back to 1. The next sync goes forward again; pin to stay." in page.words
+    await reader.send(page, "/sources/docs/rollback")
+    assert (await reader.world.source()).active_generation == 2
+
+
+async def test_a_rollback_can_be_pinned(reader: Person) -> None:
+    await changed(reader)
+    page = await press(reader, "/sources/docs/rollback", pin="1")
+    assert (await reader.world.source()).is_pinned
+    assert "Pinned to 1" in page.words and "/sources/docs/sync" not in page.text
+
+
+async def held(person: Person) -> None:
+    """A source of 21 pages loses most of them: its second generation is held."""
+    paths = [f"/many/{number}" for number in range(20)]
+    site = person.world.site
+    site.set("/many/", html("Many", "All of them.", links=paths))
+    for path in paths:
+        site.set(path, a_page(path, "one", path))
+    await person.world.add("many", "/many/")
+    await person.world.sync("many")
+    site.set("/many/", html("Many", "All of them.", links=paths[:2]))
+    await person.world.sync("many")
+
+
+async def test_what_is_held_comes_first_and_is_shown_when_approved(person: Person) -> None:
+    await held(person)
+    first = await person.get("/")
+    assert "many is held" in first.words and "See what would go" in first.words
+    page = await person.get("/sources/many")
+    assert "Generation 2 is held" in page.words and "/*" in page.words
+    approved = await person.send(page, "/sources/many/approve")
+    assert (await person.world.source("many")).active_generation == 2
+    assert "Generation 2 is visible" in approved.words
+    await person.send(approved, "/sources/many/rollback")
+    assert (await person.world.source("many")).active_generation == 1
+
+
+async def test_only_the_generation_that_was_looked_at_is_approved(person: Person) -> None:
+    await held(person)
+    page = await person.get("/sources/many")
+    await person.world.sync("many")
+    newer = (await person.world.source("many")).held_generation
+    refused = await person.send(page, "/sources/many/approve", generation="1")
+    assert refused.status == 409 and f"{newer} is" in refused.words
+    assert (await person.world.source("many")).active_generation == 1
+
+
+async def test_a_hold_gets_louder_with_age(person: Person) -> None:
+    await held(person)
+    assert '<div class="note"><div><span class="st st-held">many' in (await person.get("/")).text
+    person.world.clock.advance(3 * 86_400)
+    assert '<div class="note bad"><div><span class="st st-held">many' in (await person.get("/")).text
+
+
+async def test_a_source_is_removed_when_its_name_was_typed(reader: Person) -> None:
+    refused = await press(reader, "/sources/docs/remove", typed="dosc")
+    assert refused.status == 422 and "nothing was removed" in refused.words
+    gone = await press(reader, "/sources/docs/remove", typed="docs")
+    assert gone.status == 200 and "docs and everything stored of it was removed" in gone.words
+    assert await reader.world.store.sources() == []
+
+
+async def test_cancelling_what_does_not_run_says_so(reader: Person) -> None:
+    key = (await reader.get("/sources/docs")).fields("/sources/docs/sync")
+    page = await reader.ask("POST", "/sources/docs/cancel", data=key, headers={"Origin": reader.url})
+    assert "Nothing was under way" in page.words
+
+
+async def test_a_source_is_looked_at_before_it_is_added(person: Person) -> None:
+    site = person.world.site
+    private = await person.get(f"/sources/new?location={site.url}/rye")
+    assert "Nothing was stored" in private.words, "what comes over the network may not be private"
+    assert len(await person.world.store.sources()) == 1
+
+
+async def test_a_link_of_another_site_asks_no_server(person: Person) -> None:
+    person.world.site.clear_log()
+    page = await person.get(
+        f"/sources/new?location={person.world.site.url}/", headers={"Sec-Fetch-Site": "cross-site"}
+    )
+    assert "Press Look at it to ask" in page.words
+    assert person.world.site.requests == []
+
+
+async def test_tokens_are_made_and_removed(person: Person) -> None:
+    page = await press(person, "/settings/tokens", at="/settings", name="ops", scope="admin")
+    assert page.status == 200 and "write it down, it is not shown again" in page.words
+    secret = page.text.split("<code>rowen_")[1].split("</code>")[0]
+    assert (await person.get("/settings")).status == 401
+    await person.sign_in(f"rowen_{secret}")
+    refused = await press(person, "/settings/tokens/remove", at="/settings", typed="x")
+    assert refused.status == 422
+    await press(person, "/settings/tokens/remove", at="/settings", typed="ops")
+    assert await person.world.store.tokens() == []
+
+
+async def test_failed_handoffs_are_retried_together(reader: Person) -> None:
+    page = await reader.get("/handoffs")
+    assert page.words.count("completed") >= 3
+    answer = await reader.send(page, "/handoffs", change="retry", id="1")
+    assert "0 handoffs queued again" in answer.words and "1 other could not be" in answer.words
