@@ -185,12 +185,15 @@ async def test_no_more_tickets_are_under_way_than_allowed(engine: str) -> None:
         dispatcher = ports.dispatcher()
         await dispatcher.submit("work", [{"n": n} for n in range(12)])
         now, most, met = 0, 0, 0
-        done = asyncio.Event()
+        several, done = asyncio.Event(), asyncio.Event()
 
         async def handle(ticket: Ticket) -> Answer:
             nonlocal now, most, met
             now += 1
             most = max(most, now)
+            if now > 1:
+                several.set()
+            await asyncio.wait_for(several.wait(), 120)
             await asyncio.sleep(0.01)
             now -= 1
             met += 1

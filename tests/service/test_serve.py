@@ -503,11 +503,10 @@ async def test_attempts_at_handoffs_are_made_when_they_are_due_between_the_runs(
         assert receipt.counters.skipped == 1
         world.embedder.down = False
         waiting = asyncio.ensure_future(anext(loop))
-        for _ in range(100):
-            await asyncio.sleep(0.01)
-            world.clock.advance(1)
-            if await world.store.handoffs(status=HandoffStatus.COMPLETED):
-                break
+        async with asyncio.timeout(120):
+            while not await world.store.handoffs(status=HandoffStatus.COMPLETED):
+                world.clock.advance(1)
+                await asyncio.sleep(0.01)
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
     (one,) = await world.store.handoffs()

@@ -106,10 +106,17 @@ async def test_a_command_waits_a_moment_for_a_receiver_and_to_the_end_for_a_file
     await world.sink("slow", "slow")
     await world.show(await world.source(), a="one")
     told: list[list[str]] = []
+    noticed = asyncio.Event()
+
+    def on_wait(busy: list[str]) -> None:
+        told.append(busy)
+        noticed.set()
+
     async with Announcer(world.ports) as sending:
         sending.notify()
-        finishing = asyncio.create_task(sending.finish(told.append))
+        finishing = asyncio.create_task(sending.finish(on_wait))
         if writes_files:
+            await asyncio.wait_for(noticed.wait(), 60)
             await asyncio.sleep(0.05)
             assert not finishing.done()
             slow.go.set()

@@ -113,11 +113,15 @@ async def test_a_body_the_child_fails_on_is_unparseable_and_the_others_go_on(
     assert await _text(pool, b"good") == "good\n"
 
 
-async def test_a_body_that_takes_too_long_is_unparseable_and_the_child_is_replaced(open_pool: Opener) -> None:
+async def test_a_body_that_takes_too_long_is_unparseable_and_the_child_is_replaced(
+    open_pool: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pool = _mischievous(open_pool, workers=1, timeout_s=0.3)
     with pytest.raises(Unparseable) as caught:
         await _text(pool, b"hang")
     assert caught.value.facts["timeout_s"] == 0.3
+    # A busy machine may need longer than this even for a good answer.
+    monkeypatch.setattr(pool, "_timeout_s", 60.0)
     assert await _text(pool, b"good") == "good\n"
 
 
