@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import signal
@@ -13,6 +14,7 @@ from hypothesis import settings
 
 from tests.support.gate import DEADLINE_S
 from tests.support.postgres import Server, shared_server
+from tests.support.stores import disconnect
 from tests.torture.tally import summarise
 
 SEED = int(os.environ.get("ROWEN_TORTURE_SEED") or 1)
@@ -41,6 +43,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.timeout(TORTURE_TIMEOUT_S), append=False)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Keep the collected tests and their modules, which stay until the end, out of the garbage collector."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """One worker more than cores: it works while another one waits for a process it started."""
+    return len(os.sched_getaffinity(0)) + 1
+
+
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
@@ -58,6 +76,7 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.getbasetemp()
     with shared_server(folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) as server:
         yield server
+        disconnect(server)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -25,6 +25,10 @@ from tests.support.postgres import Server
 _spare: dict[str, list[tuple[str, object]]] = {}
 """Schemas that wait for the next test and what they look like, by the server they are on."""
 
+_connections: dict[str, psycopg.Connection[Any]] = {}
+"""One connection of this process to each server, to look at schemas and empty them. A new one would first
+read the catalogue, which takes longer than the work."""
+
 # Everything that a test may add to a schema or take from it, and whether it was analysed.
 SHAPE = """
 SELECT (SELECT array_agg((relname, relkind, relhastriggers, reltuples >= 0) ORDER BY relname)::text
@@ -62,18 +66,29 @@ def a_postgres_schema(server: Server) -> Iterator[str]:
     try:
         yield name
     finally:
-        with server.connect() as db:
-            if _shape(db, name) == shape and _emptied(db, name):
-                spare.append((name, shape))
-            else:
-                db.execute(f"DROP SCHEMA IF EXISTS {name} CASCADE")
+        db = _connection(server)
+        if _shape(db, name) == shape and _emptied(db, name):
+            spare.append((name, shape))
+        else:
+            db.execute(f"DROP SCHEMA IF EXISTS {name} CASCADE")
+
+
+def disconnect(server: Server) -> None:
+    """Before the server ends."""
+    if server.folder in _connections:
+        _connections.pop(server.folder).close()
+
+
+def _connection(server: Server) -> psycopg.Connection[Any]:
+    if server.folder not in _connections:
+        _connections[server.folder] = server.connect()
+    return _connections[server.folder]
 
 
 def _migrated_schema(server: Server) -> tuple[str, object]:
     name = server.unused_schema()
     _close(PostgresStore(server.url, schema=name))
-    with server.connect() as db:
-        return name, _shape(db, name)
+    return name, _shape(_connection(server), name)
 
 
 def _shape(db: psycopg.Connection[Any], schema: str) -> object:
