@@ -43,6 +43,8 @@ class Activation:
     cause: Cause
     by: str | None
     """Who decided it, as `core.rules.standing` names callers; None for a run."""
+    documents: int | None = None
+    """How many documents readers saw from then on; None where that was not kept."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

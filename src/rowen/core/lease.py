@@ -21,5 +21,9 @@ class Lease:
     expires_at: datetime
 
 
+SOURCE = "source:"
+"""Begins the names of the leases of sources."""
+
+
 def source_lease_name(source_id: int) -> str:
-    return f"source:{source_id}"
+    return f"{SOURCE}{source_id}"

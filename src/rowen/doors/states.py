@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from rowen.core.lease import SOURCE as SOURCE_LEASES
 from rowen.core.lease import source_lease_name
 from rowen.core.rules.schedule import NextRun, next_run
-from rowen.core.rules.standing import Progress, Standing, standing
+from rowen.core.rules.standing import Progress, Standing, State, standing
 from rowen.core.run import Result, Run, RunStatus, StopReason
 from rowen.core.source import Status
 from rowen.core.state import Step, after
@@ -40,10 +41,27 @@ class SourceStatus:
     """Its upstream asked not to be called before a time."""
 
 
-async def statuses(ports: Ports) -> list[SourceStatus]:
-    """Every source in the order of names."""
+async def statuses(ports: Ports, *, sections: bool = True) -> list[SourceStatus]:
+    """Every source in the order of names.
+
+    Counting sections looks at every document. Without them the number of questions to the store depends only
+    on how many sources are running or partial.
+    """
     around = await _around(ports)
-    return [await _status(ports, source, around) for source in await ports.store.sources()]
+    sources = await ports.store.sources()
+    if sections:
+        return [await _status(ports, source, around) for source in sources]
+    counts = await ports.store.document_counts()
+    return [await _now(ports, source, around, documents=counts.get(source.id, 0)) for source in sources]
+
+
+def totals(found: Sequence[SourceStatus]) -> dict[State, int]:
+    """How many sources are in each state, in the order in which they need a person."""
+    order = (
+        *(State.HELD, State.STOPPED, State.WAITING, State.PARTIAL, State.RUNNING),
+        *(State.PAUSED, State.NEVER_RUN, State.UP_TO_DATE),
+    )
+    return {state: sum(one.standing.state is state for one in found) for state in order}
 
 
 async def status_of(ports: Ports, source: Source) -> SourceStatus:
@@ -57,15 +75,18 @@ class _Around:
     pauses: Mapping[str, Pause]
     requests: Mapping[int, SyncRequest]
     served: bool
+    held: Collection[str]
+    """The names of the leases of sources that are run now."""
 
 
 async def _around(ports: Ports) -> _Around:
-    from rowen.engine.leases import ORCHESTRATOR, holder
+    from rowen.engine.leases import ORCHESTRATOR, holder, holders
 
     return _Around(
         pauses=await ports.store.pauses(now=ports.clock.now()),
         requests={one.source_id: one for one in await ports.store.sync_requests()},
         served=await holder(ports, ORCHESTRATOR) is not None,
+        held=await holders(ports, SOURCE_LEASES),
     )
 
 
@@ -82,10 +103,8 @@ async def _status(ports: Ports, source: Source, around: _Around) -> SourceStatus
 
 
 async def _now(ports: Ports, source: Source, around: _Around, *, documents: int = 0) -> SourceStatus:
-    from rowen.engine.leases import holder
-
     now = ports.clock.now()
-    running = await holder(ports, source_lease_name(source.id)) is not None
+    running = source_lease_name(source.id) in around.held
     source = source if running else await without_lost(ports, source)
     pause = around.pauses.get(source.upstream)
     quiet_until = pause.until if pause else None
@@ -96,8 +115,10 @@ async def _now(ports: Ports, source: Source, around: _Around, *, documents: int 
         request=around.requests.get(source.id),
         quiet_until=quiet_until,
     )
-    last = await ports.store.runs(source.id, limit=1) if running else []
-    progress = [Progress(started_at=run.started_at, counters=run.counters) for run in last]
+    partial = source.result is not None and source.result.outcome is RunStatus.PARTIAL
+    last = await ports.store.runs(source.id, limit=1) if running or partial else []
+    progress = [Progress(started_at=run.started_at, counters=run.counters) for run in last if running]
+    problems = await ports.store.problems(last[0].id) if last and not running else []
     said = standing(
         source,
         now,
@@ -106,6 +127,7 @@ async def _now(ports: Ports, source: Source, around: _Around, *, documents: int 
         documents=documents,
         quiet_until=quiet_until,
         next_run=following if around.served else None,
+        problems={one.reason: one.items for one in problems if one.outcome == "failed"},
     )
     return SourceStatus(
         source=source,

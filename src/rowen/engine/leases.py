@@ -299,6 +299,11 @@ async def holder(ports: LeasePorts, name: str) -> Lease | None:
     return lease if lease is not None and _is_held(ports, lease) else None
 
 
+async def holders(ports: LeasePorts, start: str) -> dict[str, Lease]:
+    """The leases that are held whose names begin so, by name: one question for all of them."""
+    return {lease.name: lease for lease in await ports.store.leases_like(start) if _is_held(ports, lease)}
+
+
 def pinned(source: Source) -> Pinned:
     """The error for a caller who would move the generation of a source that a person pinned."""
     return Pinned(

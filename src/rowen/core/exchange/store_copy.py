@@ -113,7 +113,8 @@ PARTS: tuple[Part, ...] = (
     ),
     _part(
         "activations",
-        "id:int source_id:int generation:int previous:int run_id:int at:time cause:text actor:text",
+        "id:int source_id:int generation:int previous:int run_id:int at:time cause:text actor:text"
+        " documents:int",
     ),
     _part("removals", "id:int name:text version:text kind:text generation:int at:time"),
     _part(

@@ -118,6 +118,8 @@ class Activation(Shape):
     previous: int
     """The generation that readers saw before"""
     run_id: int | None
+    documents: int | None
+    """How many documents readers saw from then on"""
 
 
 class Generation(Shape):

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from rowen.core.exchange.sink import Sink
 from rowen.core.feed import Cursor, Document, FeedItem
 from rowen.core.lease import Lease
+from rowen.core.web.folders import Folder
 
 
 class Feed(Protocol):
@@ -26,6 +27,14 @@ class Feed(Protocol):
 
     async def document(self, document_id: int) -> Document | None:
         """One visible document with its text."""
+        ...
+
+    async def same_text(self, document_id: int, *, limit: int = 20) -> list[Document]:
+        """Other visible documents, of any source, that say exactly what this one says."""
+        ...
+
+    async def folders(self, source_id: int, under: str = "") -> list[Folder]:
+        """What readers see of a source as a tree, one level of it: what lies right under a folder."""
         ...
 
     async def feed(

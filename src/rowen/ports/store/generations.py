@@ -30,6 +30,15 @@ class Generations(Protocol):
         """When, why and by whom the generations that are kept were shown, the newest first."""
         ...
 
+    async def activations_since(
+        self, source_id: int, since: datetime, *, limit: int = 1000
+    ) -> list[Activation]:
+        """What was shown since a moment, oldest first, led by what was visible at that moment.
+
+        With `Activation.documents` this is the line of how much readers saw; of more than `limit` the newest.
+        """
+        ...
+
     async def activate(
         self, source_id: int, generation: int, *, now: datetime, by: str | None = None, pin: bool = False
     ) -> None:

@@ -41,6 +41,36 @@ class RunEnd:
     """The upstream that answered without a complaint: its pause is lifted."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunDay:
+    """What the runs of a source did on one day, in UTC."""
+
+    source_id: int
+    day: date
+    runs: int
+    created: int
+    updated: int
+    deleted: int
+    failed: int
+
+    @property
+    def changed(self) -> int:
+        return self.created + self.updated + self.deleted
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Problem:
+    """Items of a run that did not come in as they should, by the reason they have in common."""
+
+    outcome: str
+    """`failed`, or `skipped` for what has no vectors yet."""
+    reason: str
+    items: int
+    reference: str
+    """One of them."""
+    detail: str | None
+
+
 class Begun(NamedTuple):
     """A run that has begun, and its source as it was then."""
 
@@ -73,6 +103,18 @@ class Runs(Protocol):
         ...
 
     async def runs(self, source_id: int, *, limit: int) -> list[Run]: ...
+
+    async def runs_since(self, source_id: int, since: datetime, *, limit: int = 1000) -> list[Run]:
+        """The runs of a source that began since a moment, oldest first; of more than `limit` the newest."""
+        ...
+
+    async def run_days(self, since: datetime) -> list[RunDay]:
+        """What the runs of all sources did, by source and day; days without a run are left out."""
+        ...
+
+    async def problems(self, run_id: int) -> list[Problem]:
+        """What went wrong with items of a run, by reason, most first."""
+        ...
 
     async def run(self, run_id: int) -> Run | None: ...
 

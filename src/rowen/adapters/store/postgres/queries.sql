@@ -202,3 +202,12 @@ DELETE FROM pgqueuer WHERE entrypoint = :task AND (convert_from(payload, 'UTF8')
 -- name: handoffs_there
 -- Is the table of handoffs there? It can be taken down alone.
 SELECT CASE WHEN to_regclass('handoffs') IS NULL THEN 0 ELSE 1 END;
+
+-- name: run_days
+-- What runs did, by source and day.
+SELECT source_id, substr(CAST(started_at AT TIME ZONE 'UTC' AS text), 1, 10) AS day, count(*),
+       CAST(sum(coalesce(CAST(counters ->> 'created' AS bigint), 0)) AS bigint),
+       CAST(sum(coalesce(CAST(counters ->> 'updated' AS bigint), 0)) AS bigint),
+       CAST(sum(coalesce(CAST(counters ->> 'deleted' AS bigint), 0)) AS bigint),
+       CAST(sum(coalesce(CAST(counters ->> 'failed' AS bigint), 0)) AS bigint)
+FROM runs WHERE started_at >= :since GROUP BY source_id, day ORDER BY source_id, day;

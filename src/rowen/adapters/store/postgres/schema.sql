@@ -273,7 +273,8 @@ CREATE TABLE activations (
   run_id     bigint,
   at         timestamptz NOT NULL,
   cause      text NOT NULL DEFAULT 'run',
-  actor      text
+  actor      text,
+  documents  bigint
 );
 CREATE INDEX activations_by_source ON activations (source_id, id);
 

@@ -149,3 +149,12 @@ SELECT payload FROM jobs WHERE task = :task ORDER BY id;
 -- name: handoffs_there
 -- Is the table of handoffs there? It can be taken down alone.
 SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'handoffs';
+
+-- name: run_days
+-- What runs did, by source and day.
+SELECT source_id, substr(started_at, 1, 10) AS day, count(*),
+       CAST(sum(coalesce(CAST(counters ->> 'created' AS bigint), 0)) AS bigint),
+       CAST(sum(coalesce(CAST(counters ->> 'updated' AS bigint), 0)) AS bigint),
+       CAST(sum(coalesce(CAST(counters ->> 'deleted' AS bigint), 0)) AS bigint),
+       CAST(sum(coalesce(CAST(counters ->> 'failed' AS bigint), 0)) AS bigint)
+FROM runs WHERE started_at >= :since GROUP BY source_id, day ORDER BY source_id, day;

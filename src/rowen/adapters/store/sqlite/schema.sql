@@ -12,7 +12,7 @@ CREATE TABLE activations (
   previous   INTEGER NOT NULL,
   run_id     INTEGER,
   at         TEXT NOT NULL
-, cause TEXT NOT NULL DEFAULT 'run', actor TEXT);
+, cause TEXT NOT NULL DEFAULT 'run', actor TEXT, documents INTEGER);
 
 CREATE TABLE companies (
   id            INTEGER PRIMARY KEY,

@@ -17,6 +17,21 @@ JOIN refs r ON r.id = d.ref_id
 JOIN contents c ON c.id = d.content_id
 WHERE d.id = :document;
 
+-- name: documents_alike
+-- Other documents that readers see with the same text.
+SELECT d.id, d.source_id, d.source, d.version, d.kind, r.reference, d.url, d.title, d.metadata, d.content_type, c.hash,
+       d.generation, d.born, d.fetched_at
+FROM documents one
+JOIN documents_active d ON d.content_id = one.content_id AND d.id <> one.id
+JOIN refs r ON r.id = d.ref_id
+JOIN contents c ON c.id = d.content_id
+WHERE one.id = :document
+ORDER BY d.source, d.version, r.reference LIMIT :limit;
+
+-- name: references_seen
+-- The references of what readers see.
+SELECT r.reference FROM documents_active d JOIN refs r ON r.id = d.ref_id WHERE d.source_id = :source;
+
 -- name: activation_next
 -- The first activation from a number on.
 SELECT a.id, a.source_id, CASE WHEN s.version = '' THEN s.name ELSE s.name || '@' || s.version END, s.kind,

@@ -27,16 +27,26 @@ UPDATE generations SET activated_at = coalesce(activated_at, :now) WHERE source_
 
 -- name: activation_insert
 -- A generation was shown, in place of the one before; a rollback has no run.
-INSERT INTO activations (source_id, generation, previous, run_id, at, cause, actor)
-SELECT id, :generation, active_generation, :run, :now, :cause, :actor FROM sources WHERE id = :source
+INSERT INTO activations (source_id, generation, previous, run_id, at, cause, actor, documents)
+SELECT id, :generation, active_generation, :run, :now, :cause, :actor,
+       (SELECT g.documents FROM generations g WHERE g.source_id = :source AND g.number = :generation)
+FROM sources WHERE id = :source
 RETURNING id;
 
 -- name: activations_by_source
 -- How the generations that are kept came to be shown, the newest first.
-SELECT a.id, a.generation, a.previous, a.run_id, a.at, a.cause, a.actor
+SELECT a.id, a.generation, a.previous, a.run_id, a.at, a.cause, a.actor, a.documents
 FROM activations a
 WHERE a.source_id = :source
   AND a.generation >= (SELECT coalesce(min(g.number), 0) FROM generations g WHERE g.source_id = :source)
+ORDER BY a.id DESC LIMIT :limit;
+
+-- name: activations_since
+-- What was shown since a moment, and what was shown then: the newest first.
+SELECT a.id, a.generation, a.previous, a.run_id, a.at, a.cause, a.actor, a.documents
+FROM activations a
+WHERE a.source_id = :source AND a.id >= coalesce(
+  (SELECT max(b.id) FROM activations b WHERE b.source_id = :source AND b.at < :since), 0)
 ORDER BY a.id DESC LIMIT :limit;
 
 -- name: vacuum_documents

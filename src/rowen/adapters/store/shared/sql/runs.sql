@@ -78,6 +78,17 @@ UPDATE runs SET counters = :counters WHERE id = :run AND status = 'running';
 SELECT id, source_id, mode, status, generation, stop_reason, started_at, finished_at, counters, error, owner, "window"
 FROM runs WHERE source_id = :source ORDER BY id DESC LIMIT :limit;
 
+-- name: runs_since
+-- The runs since a moment, the newest first.
+SELECT id, source_id, mode, status, generation, stop_reason, started_at, finished_at, counters, error, owner, "window"
+FROM runs WHERE source_id = :source AND started_at >= :since ORDER BY id DESC LIMIT :limit;
+
+-- name: run_problems
+-- What went wrong with items of a run, by reason.
+SELECT outcome, reason, count(*), min(reference), min(detail) FROM run_items
+WHERE run_id = :run AND outcome IN ('failed', 'skipped')
+GROUP BY outcome, reason ORDER BY count(*) DESC, outcome, reason;
+
 -- name: run_by_id
 -- One run.
 SELECT id, source_id, mode, status, generation, stop_reason, started_at, finished_at, counters, error, owner, "window"

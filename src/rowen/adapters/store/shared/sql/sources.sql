@@ -32,6 +32,11 @@ SELECT id, key, kind, name, version, location, params, status, active_generation
        held_at, paused_at, paused_by, pinned_at, pinned_by
 FROM sources ORDER BY name, version;
 
+-- name: document_counts
+-- How many documents the visible generation of each source has.
+SELECT s.id, coalesce(g.documents, 0)
+FROM sources s LEFT JOIN generations g ON g.source_id = s.id AND g.number = s.active_generation;
+
 -- name: source_stats
 -- How much readers see of a source.
 SELECT count(*),

@@ -15,6 +15,7 @@ from rowen.core.document import TEXT
 from rowen.core.exchange.sink import Sink
 from rowen.core.feed import LAST_ITEM, SOURCE_REMOVED, Cursor, Document, FeedItem
 from rowen.core.lease import Lease
+from rowen.core.web.folders import Folder, folders_under
 
 
 class Feed(Topic):
@@ -38,6 +39,14 @@ class Feed(Topic):
     def document(self, db: Transaction, document_id: int) -> Document | None:
         row = db.row("document_by_id", document=document_id)
         return None if row is None else _document(row)
+
+    @reads
+    def same_text(self, db: Transaction, document_id: int, *, limit: int = 20) -> list[Document]:
+        return [_document(row) for row in db.rows("documents_alike", document=document_id, limit=limit)]
+
+    @reads
+    def folders(self, db: Transaction, source_id: int, under: str = "") -> list[Folder]:
+        return folders_under((row[0] for row in db.each("references_seen", source=source_id)), under)
 
     @reads
     def feed(

@@ -30,6 +30,13 @@ class Generations(Topic):
     def activations(self, db: Transaction, source_id: int, *, limit: int = 100) -> list[Activation]:
         return db.all(Activation, "activations_by_source", source=source_id, limit=limit)
 
+    @reads
+    def activations_since(
+        self, db: Transaction, source_id: int, since: datetime, *, limit: int = 1000
+    ) -> list[Activation]:
+        values = {"source": source_id, "since": since, "limit": limit}
+        return db.all(Activation, "activations_since", **values)[::-1]
+
     @writes
     def activate(
         self,

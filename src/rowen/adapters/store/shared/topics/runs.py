@@ -18,7 +18,7 @@ from rowen.core.run import Counters, Mode, Result, Run, RunItem, RunStatus, Stop
 from rowen.core.source import Source, Status
 from rowen.core.state import Step, after
 from rowen.ports.dispatcher import INGEST
-from rowen.ports.store.runs import Begun, RunEnd
+from rowen.ports.store.runs import Begun, Problem, RunDay, RunEnd
 
 
 class Runs(Topic):
@@ -109,6 +109,18 @@ class Runs(Topic):
     @reads
     def runs(self, db: Transaction, source_id: int, *, limit: int) -> list[Run]:
         return db.all(Run, "runs_by_source", source=source_id, limit=limit)
+
+    @reads
+    def runs_since(self, db: Transaction, source_id: int, since: datetime, *, limit: int = 1000) -> list[Run]:
+        return db.all(Run, "runs_since", source=source_id, since=since, limit=limit)[::-1]
+
+    @reads
+    def run_days(self, db: Transaction, since: datetime) -> list[RunDay]:
+        return db.all(RunDay, "run_days", since=since)
+
+    @reads
+    def problems(self, db: Transaction, run_id: int) -> list[Problem]:
+        return db.all(Problem, "run_problems", run=run_id)
 
     @reads
     def run(self, db: Transaction, run_id: int) -> Run | None:

@@ -49,6 +49,10 @@ class Sources(Topic):
         return [row[1] for row in db.rows("removals_from", first=0)]
 
     @reads
+    def document_counts(self, db: Transaction) -> dict[int, int]:
+        return dict(db.rows("document_counts"))
+
+    @reads
     def stats(self, db: Transaction, source_id: int) -> SourceStats:
         ((documents, sections, size),) = db.rows("source_stats", source=source_id)
         return SourceStats(documents=documents, sections=sections, contents_bytes=size)
