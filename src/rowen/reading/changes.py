@@ -1,0 +1,194 @@
+"""What changed in a source since a time or a generation, in words for people.
+
+The change feed is for programs that follow it; this sums it up: each document once, as new, updated or
+removed, with the sections whose text differs as far as history is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from rowen.core.feed import Cursor, FeedItem, these
+from rowen.core.generation import Activation, Cause, Change
+from rowen.core.source import Source
+from rowen.errors import NotFound
+from rowen.ports.store.feed import Feed
+from rowen.ports.store.generations import Generations
+
+SHOWN = 50
+PAGE = 500
+WORDS = {"added": "new", "changed": "updated", "removed": "removed"}
+"""What every door calls a change; JSON keeps the names on the left."""
+
+
+class ChangeStore(Feed, Generations, Protocol):
+    """The feed, and the generations it is about."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChangedDocument:
+    change: str
+    """`added`, `changed` or `removed`, over the whole stretch."""
+    reference: str
+    url: str
+    title: str
+    document_id: int | None
+    """Of the visible version; None when it was removed."""
+    at: datetime
+    """When readers saw it last change."""
+    sections: tuple[str, ...] = ()
+    """Of an updated document: the heading paths whose text is new or gone, where history still has them."""
+
+    @property
+    def word(self) -> str:
+        """`new`, `updated` or `removed`."""
+        return WORDS[self.change]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SourceChanges:
+    source: str
+    since: datetime | None
+    """When the stretch begins; None for one that begins with the source."""
+    until: datetime | None
+    """When readers saw its last change; None when there was none."""
+    from_generation: int
+    to_generation: int
+    counts: dict[str, int]
+    """By change, of all documents, also of those that are not listed."""
+    documents: tuple[ChangedDocument, ...]
+    """The newest changes first."""
+    more: int = 0
+    """How many documents changed besides the listed ones."""
+
+    @property
+    def summary(self) -> str:
+        """`3 new, 12 updated, 2 removed`, or `nothing new`."""
+        said = [f"{number:,} {WORDS[change]}" for change, number in self.counts.items() if number]
+        return ", ".join(said) or "nothing new"
+
+
+async def changes(
+    store: ChangeStore,
+    source: Source,
+    *,
+    since: datetime | None = None,
+    generation: int | None = None,
+    limit: int = SHOWN,
+) -> SourceChanges:
+    """What readers saw change in a source since a time, or since a generation was shown.
+
+    Without either it is the last change. A document that came and went inside the stretch is told as removed.
+    """
+    shown = await _stretch(store, source, since, generation)
+    start, later = shown[0], shown[1:]
+    items = await _items(store, source, later[0]) if later else []
+    first: dict[str, FeedItem] = {}
+    last: dict[str, FeedItem] = {}
+    for item in items:
+        first.setdefault(item.reference, item)
+        last[item.reference] = item
+    told = {reference: _net(first[reference], item) for reference, item in last.items()}
+    counts = {change: sum(one == change for one in told.values()) for change in WORDS}
+    newest = sorted(last.values(), key=lambda item: item.cursor, reverse=True)[:limit]
+    differences = await _differences(store, source, start.generation) if newest else {}
+    return SourceChanges(
+        source=source.label,
+        since=since or (start.at if start.id else None),
+        until=later[-1].at if later else None,
+        from_generation=start.generation,
+        to_generation=source.active_generation,
+        counts=counts,
+        documents=tuple(
+            _document(item, told[item.reference], differences.get(item.reference)) for item in newest
+        ),
+        more=len(last) - len(newest),
+    )
+
+
+async def all_changes(
+    store: ChangeStore, sources: Sequence[Source], *, since: datetime | None = None, limit: int = SHOWN
+) -> list[SourceChanges]:
+    """The same for several sources; those without a change are left out."""
+    found = [await changes(store, source, since=since, limit=limit) for source in sources]
+    return [one for one in found if any(one.counts.values())]
+
+
+async def _stretch(
+    store: ChangeStore, source: Source, since: datetime | None, generation: int | None
+) -> list[Activation]:
+    """What was visible when the stretch begins, then everything that was shown after it."""
+    if since is not None:
+        shown = await store.activations_since(source.id, since)
+        return shown if shown and shown[0].at < since else [_nothing(since), *shown]
+    shown = (await store.activations(source.id))[::-1]
+    if generation is None:
+        before = [_before(shown[-1])] if shown else [_nothing(source.created_at)]
+        return [*before, *shown[-1:]]
+    places = [index for index, one in enumerate(shown) if one.generation == generation]
+    if generation == 0:
+        return [_nothing(source.created_at), *shown]
+    if not places:
+        kept = ", ".join(str(one) for one in sorted({one.generation for one in shown})) or "none"
+        raise NotFound(
+            f"generation {generation} of `{source.label}`: not kept",
+            hint=f"kept: {kept}",
+            generation=generation,
+        )
+    return shown[places[-1] :]
+
+
+def _nothing(at: datetime) -> Activation:
+    return Activation(
+        id=0, generation=0, previous=0, run_id=None, at=at, cause=Cause.RUN, by=None, documents=0
+    )
+
+
+def _before(one: Activation) -> Activation:
+    """What the last activation took the place of."""
+    return Activation(
+        id=0, generation=one.previous, previous=0, run_id=None, at=one.at, cause=Cause.RUN, by=None
+    )
+
+
+async def _items(store: Feed, source: Source, first: Activation) -> list[FeedItem]:
+    found: list[FeedItem] = []
+    cursor = Cursor(first.id, 0)
+    while page := await store.feed(cursor, **these([source]), limit=PAGE):
+        found += [item for item in page if item.source_id == source.id]
+        cursor = page[-1].cursor
+    return found
+
+
+def _net(first: FeedItem, last: FeedItem) -> str:
+    """What became of a document over the stretch: its first item says whether it was there before."""
+    if last.document is None:
+        return "removed"
+    return "added" if first.change == "added" else "changed"
+
+
+async def _differences(store: Generations, source: Source, before: int) -> dict[str, Change]:
+    kept = {one.number for one in await store.generations(source.id)}
+    if before not in kept or before == source.active_generation:
+        return {}
+    found = await store.changes(source.id, before, source.active_generation)
+    return {change.reference: change for change in found}
+
+
+def _document(item: FeedItem, change: str, difference: Change | None) -> ChangedDocument:
+    shown = item.document or difference
+    sections: tuple[str, ...] = ()
+    if change == "changed" and difference is not None:
+        sections = tuple(dict.fromkeys((*difference.headings_added, *difference.headings_removed)))
+    return ChangedDocument(
+        change=change,
+        reference=item.reference,
+        url=shown.url if shown else item.reference,
+        title=shown.title if shown else "",
+        document_id=item.document.id if item.document else None,
+        at=item.at,
+        sections=sections,
+    )
