@@ -13,7 +13,7 @@ from rowen.core.document import Draft
 from rowen.core.handoff import MAX_ATTEMPTS, HandoffStatus, Reason
 from rowen.core.run import Counters
 from rowen.core.source import Source
-from rowen.engine.ingest import Ingestion
+from rowen.engine.ingest import Ended, Ingestion
 from rowen.engine.ports import Ports
 from rowen.engine.tasks import IngestionGate
 from rowen.ports.store.store import Store
@@ -53,9 +53,11 @@ class Place:
     async def harvest(self, drafts: Sequence[Draft], *, full: bool = False) -> dict[str, Reason] | None:
         """One run in one process: why its items ended as they did, None when the process ended."""
         lease, run = await a_run(self.store, self.source)
-        ingestion = Ingestion(self.ports, lease, run, Counters())
+        ended: dict[str, Ended] = {}
+        ingestion = Ingestion(self.ports, lease, run, Counters(), ended.update)
         try:
-            ended = await ingestion.take(drafts, full=full) | await ingestion.rest()
+            await ingestion.take(drafts, full=full)
+            await ingestion.rest()
         except Killed:
             self.deaths += 1
             return None
@@ -145,11 +147,13 @@ async def test_workers_that_end_over_a_ticket_leave_its_other_pages_to_the_next(
     place.embedder.meets = kill
     lease, run = await a_run(place.store, place.source)
     ids = [one.handoff_id for one in await place.store.stage(lease, run, drafts(), now=NOW)]
-    deaths, ended = 0, {}
-    while not ended:
+    deaths, at_the_end = 0, False
+    while not at_the_end:
         ingestion = Ingestion(place.ports, lease, run, Counters())
         try:
-            ended = await ingestion.work_off(await place.store.staged(run, ids)) | await ingestion.rest()
+            await ingestion.work_off(await place.store.staged(run, ids))
+            await ingestion.rest()
+            at_the_end = True
         except Killed:
             deaths += 1
             assert not await place.blamed()

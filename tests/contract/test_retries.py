@@ -53,7 +53,9 @@ class Place:
     async def harvest(self, text: str = "barley", *, activate: bool = True) -> None:
         """One run that finds one page."""
         lease, run = await a_run(self.store, self.source)
-        await Ingestion(self.ports, lease, run, Counters()).take([a_draft(PAGE, text)])
+        ingestion = Ingestion(self.ports, lease, run, Counters())
+        await ingestion.take([a_draft(PAGE, text)])
+        await ingestion.rest()
         await self.store.finish_run(lease, run, an_end(run, activate=activate), now=self.clock.now())
         await self.store.release_lease(lease)
 
