@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -291,6 +292,16 @@ def test_doctor_checks_the_real_parts(rowen: Rowen) -> None:
         "parser",
     ]
     assert rowen("doctor").out.count("ok  ") == 10
+
+
+def test_doctor_names_a_stored_time_that_lies_in_the_future(rowen: Rowen, orchard: Site, db: str) -> None:
+    with sqlite3.connect(db.removeprefix("sqlite:///")) as store:
+        store.execute("UPDATE sources SET last_run_at = '2999-01-01T00:00:00.000000+00:00'")
+    ended = rowen("doctor")
+    assert ended.code == 1
+    assert "problem  clock" in ended.out
+    assert "source `orchard` has last_run_at 2999-01-01" in ended.out
+    assert "set the clock right if it is behind" in ended.out
 
 
 def test_doctor_finds_a_ca_file_that_is_gone(rowen: Rowen, tmp_path: Path) -> None:

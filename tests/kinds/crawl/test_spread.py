@@ -6,7 +6,7 @@ import asyncio
 import itertools
 import threading
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -46,6 +46,7 @@ from tests.contract.helpers import an_end
 from tests.service.test_worker import a_worker, as_process
 from tests.support.begun import begun
 from tests.support.fakes import FakeClock
+from tests.support.hostnames import to
 from tests.support.site import Page, Site, html
 from tests.support.waiting import until
 from tests.support.world import InThisProcess, World, a_page, a_site_of, a_world
@@ -573,24 +574,6 @@ def noting(asked_at: list[float], clock: FakeClock) -> Any:
                     return await fetcher.fetch(request)
 
             yield Noting()
-
-    return opened
-
-
-def to(hosts: Mapping[str, Site]) -> Any:
-    """Names that lead to the sites of a test."""
-
-    @asynccontextmanager
-    async def opened(options: FetcherOptions) -> AsyncIterator[Fetcher]:
-        async with open_fetcher(replace(options, allow_private=True)) as fetcher:
-
-            class Led:
-                async def fetch(self, request: Request) -> Response:
-                    host, _, path = request.url.removeprefix("http://").partition("/")
-                    there = replace(request, url=f"{hosts[host].url}/{path}")
-                    return replace(await fetcher.fetch(there), url=request.url)
-
-            yield Led()
 
     return opened
 

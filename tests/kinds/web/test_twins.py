@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from rowen.core.run import RunStatus
+from rowen.engine.run import sync
 from rowen.kinds.crawl.judging.twins import order, plainer
 from rowen.managing import find as finding
+from rowen.managing import sources
 from rowen.reading import read
+from tests.support.hostnames import to
 from tests.support.site import Page, Site, html
 from tests.support.world import World, a_page, a_world
 
 pytestmark = pytest.mark.anyio
 
+HOME = "https://x.example"
 GRAIN = a_page("/g", "barley and oats")
 SPELLINGS = ["/g/", "/g/index.html", "/g?print=1", "/print/g", "/g?sid=8f3a", "/g"]
 
@@ -84,11 +89,41 @@ async def test_the_names_of_a_document_are_listed(world: World) -> None:
 
 
 def test_the_plainest_address_comes_first() -> None:
-    found = list(plainer("https://x.example/g/index.html?print=1&sid=2"))
+    found = list(plainer("https://x.example/g/index.html?print=1&sid=2", HOME))
     assert found[0] == "https://x.example/g"
     assert found.index("https://x.example/g/") < found.index("https://x.example/g/index.html")
-    assert all(order(one) < order("https://x.example/g/index.html?print=1&sid=2") for one in found)
-    assert list(plainer("https://x.example/")) == []
+    least = order("https://x.example/g/index.html?print=1&sid=2", HOME)
+    assert all(order(one, HOME) < least for one in found)
+    assert list(plainer("https://x.example/", HOME)) == []
+    assert next(plainer("https://www.x.example/a", HOME)) == "https://x.example/a"
+
+
+async def test_a_site_under_two_names_of_its_domain_is_one_in_every_run(tmp_path: Path) -> None:
+    paths = [f"/p{number}.html" for number in range(6)]
+    pages = {path: a_page(path, f"grain of {path}") for path in paths}
+    everywhere = [f"http://www.farm.test{path}" for path in ("/", *paths[:3], "/other.html")]
+    with (
+        Site({"/": html("Farm", "Welcome", links=[*paths, *everywhere]), **pages}) as bare,
+        Site({"/": html("Farm", "Welcome", links=[*paths, *everywhere]), **pages}) as www,
+    ):
+        www.set("/other.html", a_page("/other.html", "only there"))
+        www.set("/p2.html", a_page("/p2.html", "another edition"))
+        async with a_world(tmp_path, bare) as world:
+            hosts = to({"farm.test": bare, "www.farm.test": www})
+            world.ports = replace(world.ports, open_fetcher=hosts)
+            added = await sources.add(
+                world.ports, "http://farm.test/", name="farm", settings={"scope": "domain"}
+            )
+            expected = {f"http://farm.test{path}" for path in ("/", *paths)}
+            expected |= {"http://www.farm.test/other.html", "http://www.farm.test/p2.html"}
+            for full in (False, False, True):
+                await sync(world.ports, added.source, full=full)
+                assert set(await world.store.known(added.source.id)) == expected
+            known = await world.store.known(added.source.id)
+            names = await world.store.aliases(known["http://farm.test/p1.html"].document_id)
+            assert names == ["http://www.farm.test/p1.html"]
+            www.set("/p1.html", a_page("/p1.html", "a text of its own"))
+            assert (await sync(world.ports, added.source)).counters.created == 1
 
 
 async def test_a_session_parameter_is_learnt_and_not_asked_for_again(tmp_path: Path) -> None:

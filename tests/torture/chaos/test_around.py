@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from dataclasses import replace
 from datetime import timedelta
@@ -11,10 +12,12 @@ import apsw
 import pytest
 
 from rowen.adapters.store.sqlite.store import SqliteStore
+from rowen.core.lease import LEASE_TTL_S
 from rowen.core.run import RunStatus
 from rowen.errors import RowenError
 from rowen.service.serve import serve
 from tests.support.fakes import FakeEmbedder
+from tests.support.gate import Gate
 from tests.support.site import Site
 from tests.support.world import a_page, a_site_of, a_world
 from tests.torture.crash import killing
@@ -76,6 +79,41 @@ async def test_a_store_that_another_process_locks_is_waited_for_or_said(tmp_path
                 tally.honest(receipt.status is RunStatus.COMPLETED, when=f"{receipt.error} after a lock")
                 assert await world.found(f"edition{number}") == ["/p1.html"]
             other.close()
+    tally.verify()
+
+
+def writes_are_refused(store: SqliteStore, refused: bool) -> None:
+    """SQLite itself refuses them, as it does when its disk was mounted again for reading alone."""
+    store.database._connection_for_writing().execute(f"PRAGMA query_only = {int(refused)}").fetchall()
+
+
+async def test_a_store_that_becomes_read_only_in_the_middle_of_a_sync_loses_nothing(
+    tmp_path: Path, chance: random.Random, tally: Tally
+) -> None:
+    with a_site_of(PAGES) as site:
+        store = SqliteStore(tmp_path / "rowen.db")
+        async with a_world(tmp_path, site, store=store) as world:
+            await world.add()
+            assert (await world.sync()).good
+            before = await world.pages()
+            for number in range(6):
+                path, gate = f"/p{chance.randrange(1, PAGES)}.html", Gate()
+                site.set(path, a_page(path, f"edition{number}"), delay=gate)
+                running = asyncio.create_task(world.sync())
+                await gate.reached()
+                writes_are_refused(store, True)
+                tally.add("faults", "a store that becomes read-only")
+                gate.set()
+                with pytest.raises(RowenError, match="read-only"):
+                    await running
+                writes_are_refused(store, False)
+                # Its leases could not be let go either: they run out.
+                world.clock.advance(LEASE_TTL_S + 1)
+                tally.keeps(before, await world.pages(), when="after a read-only store")
+                site.set(path, a_page(path, f"edition{number}"))
+                receipt = await world.sync()
+                tally.honest(receipt.status is RunStatus.COMPLETED, when=f"{receipt.error} after read-only")
+                assert await world.found(f"edition{number}") == [path]
     tally.verify()
 
 

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from rowen.core.run import RunStatus
-from rowen.engine.run import Receipt
+from rowen.engine.run import Receipt, sync
+from rowen.managing import sources
+from tests.support.hostnames import to
 from tests.support.site import Page, Site, html
 from tests.support.world import World, a_page, a_world
 from tests.torture.tally import Tally
@@ -264,3 +267,23 @@ async def test_spellings_of_one_page_are_one_hit_each_time(tmp_path: Path, tally
         assert len(found) == 1
         await world.sync(full=True)
         assert await world.found("gooseberry") == found
+
+
+async def test_a_site_under_two_hosts_is_one_site_each_time(tmp_path: Path, tally: Tally) -> None:
+    with Site({"/": html("Home", "All begins here.", links=[*HONEST, "http://www.farm.test/"])}) as site:
+        for path in HONEST:
+            links = [f"http://{host}{HONEST[0]}" for host in ("farm.test", "www.farm.test")]
+            site.set(path, a_page(path, f"honest {path}", links=links))
+        async with a_world(tmp_path, site) as world:
+            hosts = {"farm.test": site, "www.farm.test": site}
+            world.ports = replace(world.ports, open_fetcher=to(hosts))
+            settings = {"scope": "domain", "max_pages": str(MAX_PAGES)}
+            added = await sources.add(world.ports, "http://farm.test/", name="farm", settings=settings)
+            tally.add("faults", "a site under two hosts")
+            for full in (False, False, True):
+                receipt = await sync(world.ports, added.source, full=full)
+                known = {one.removeprefix("http://farm.test") for one in await world.store.known(1)}
+                tally.keeps(["/", *HONEST], known, when="a site under two hosts")
+                assert len(known) == len(HONEST) + 1
+                tally.honest(receipt.stop_reason == "exhausted", when=f"{receipt.stop_reason}: two hosts")
+    tally.verify()

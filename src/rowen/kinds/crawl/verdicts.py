@@ -121,7 +121,7 @@ class Verdicts:
     async def _twin_of(self, visit: Visit, text: bytes) -> str | None:
         """The address that this page has already, or a plainer one that the site links to."""
         state = self._state
-        for url in plainer(visit.url):
+        for url in plainer(visit.url, urls.origin_of(state.root)):
             met = state.frontier.is_met(url)
             if met and await self._answers(url, visit) and state.twins.text_of(url) == text:
                 return url

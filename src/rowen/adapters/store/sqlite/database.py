@@ -205,8 +205,7 @@ class SqliteDatabase(Database[SqliteTransaction]):
     def _connection_for_writing(self) -> apsw.Connection:
         if self._writing is None:
             if self.read_only:
-                hint = "use a store that can be written; this one can be searched, shown and exported"
-                raise self._problem(StoreReadOnly, "read-only, and this writes to it", hint)
+                raise self._read_only()
             raise AssertionError("the database was not opened")
         return self._writing
 
@@ -224,6 +223,10 @@ class SqliteDatabase(Database[SqliteTransaction]):
         self._local.db = db = self._prepared(opened)
         self._local.state = before if is_alone(db) else None
         return db
+
+    def _read_only(self) -> RowenError:
+        hint = "use a store that can be written; this one can be searched, shown and exported"
+        return self._problem(StoreReadOnly, "read-only, and this writes to it", hint)
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -253,6 +256,8 @@ class SqliteDatabase(Database[SqliteTransaction]):
             if part is None:
                 raise
             raise PartMissing.of(part) from exc
+        except apsw.ReadOnlyError as exc:
+            raise self._read_only() from exc
         except REFUSED as exc:
             fact = f"cannot be opened: {exc}"
             raise self._problem(StoreUnusable, fact, "check the path and its permissions") from exc

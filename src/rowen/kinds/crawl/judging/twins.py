@@ -1,4 +1,5 @@
-"""Addresses of one page: `/g`, `/g/`, `/g/index.html`, print views, and parameters that change nothing.
+"""Addresses of one page: `/g`, `/g/`, `/g/index.html`, print views, parameters that change nothing, and
+the same address at another host of the domain.
 
 What makes two addresses one page is evidence: another spelling of the same address, and the same text. The
 page keeps the plainest address that the site links to; the others become other names of it. They are asked
@@ -148,11 +149,11 @@ class Twins:
         )
 
 
-def plainer(url: str) -> Iterator[str]:
-    """Plainer spellings of an address, the plainest first."""
+def plainer(url: str, home: str) -> Iterator[str]:
+    """Plainer spellings of an address, the plainest first; `home` is the origin of the source's location."""
     page, _, query = url.partition("?")
-    origin = urls.origin_of(url)
-    path = page[len(origin) :]
+    origins = {urls.origin_of(url), home}
+    path = page[len(urls.origin_of(url)) :]
     stems = {path, _PRINT.sub("", path)}
     stems |= {_INDEX.sub("", one) for one in stems}
     stems |= {_ENDING.sub("", one) for one in stems}
@@ -165,14 +166,19 @@ def plainer(url: str) -> Iterator[str]:
     }
     pairs = query.split("&") if query else []
     queries = {"", query} | {"&".join(pairs[:n] + pairs[n + 1 :]) for n in range(len(pairs))}
-    found = {f"{origin}{one}?{asked}" if asked else origin + one for one, asked in product(paths, queries)}
-    yield from sorted((one for one in found if order(one) < order(url)), key=order)
+    found = {
+        f"{origin}{one}?{asked}" if asked else origin + one
+        for origin, one, asked in product(origins, paths, queries)
+    }
+    own = order(url, home)
+    yield from sorted((one for one in found if order(one, home) < own), key=lambda one: order(one, home))
 
 
-def order(url: str) -> tuple[int, bool, int, str]:
+def order(url: str, home: str) -> tuple[bool, int, bool, int, str]:
     """Which of several addresses of a page is its own: the least in this order."""
     _, _, query = url.partition("?")
-    return len(query.split("&")) if query else 0, _PRINT.search(url) is not None, len(url), url
+    parameters = len(query.split("&")) if query else 0
+    return urls.origin_of(url) != home, parameters, _PRINT.search(url) is not None, len(url), url
 
 
 def _parameters(url: str) -> set[str]:
