@@ -11,7 +11,7 @@ from rowen.core.generation import Cause
 from rowen.core.run import Run, RunStatus
 from rowen.core.source import Source, Status
 from rowen.ports.store.store import Store
-from tests.contract.helpers import LATER, NOW, a_generation, a_run, a_source, an_end, reload, visible
+from tests.contract.helpers import LATER, NOW, a_generation, a_lease, a_run, a_source, an_end, reload, visible
 
 pytestmark = pytest.mark.anyio
 
@@ -78,6 +78,21 @@ async def test_a_rollback_with_a_pin_is_one_step(store: Store) -> None:
     await store.set_pinned(source.id, False)
     free = await reload(store, source)
     assert (free.pinned_at, free.pinned_by, free.rests) == (None, None, False)
+
+
+async def test_no_run_of_a_pinned_source_begins_and_what_lies_beyond_the_pin_stays(store: Store) -> None:
+    source = await a_source(store)
+    first = await a_generation(store, source, {A: "one"})
+    second = await a_generation(store, source, {A: "two"})
+    await store.activate(source.id, first.generation, now=MUCH_LATER, by="cli", pin=True)
+    runs = await store.runs(source.id, limit=9)
+    lease = await a_lease(store, source)
+    begun = await store.begin_run(lease, source.id, full=False, now=MUCH_LATER)
+    assert begun is not None
+    assert (begun.source.is_pinned, begun.run) == (True, None)
+    assert await store.runs(source.id, limit=9) == runs
+    assert {one.number for one in await store.generations(source.id)} >= {second.generation}
+    assert (await reload(store, source)).status is not Status.RUNNING
 
 
 async def test_a_pause_keeps_its_first_moment_and_a_resumed_source_has_none(store: Store) -> None:

@@ -135,7 +135,7 @@ async def test_a_sync_that_waits_is_dropped_and_its_caller_is_told(world: World)
 async def test_a_sync_that_waits_for_another_process_is_dropped_too(world: World) -> None:
     source = await world.add()
     async with SyncQueue(world.ports) as queue:
-        async with run_slot(replace(world.ports, owner="another process")):
+        async with run_slot(replace(world.ports, owner="another process"), source):
             waiting = asyncio.create_task(queue.sync(source))
             await until(lambda: bool(queue._between))
             assert (await cancel_source(world.ports, source, queue=queue)).outcome is Outcome.DROPPED

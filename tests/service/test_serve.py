@@ -148,7 +148,7 @@ async def test_a_second_orchestrator_says_who_looks_after_the_store(world: World
 
 async def test_one_run_at_a_time_unless_more_are_allowed(world: World) -> None:
     source = await world.add()
-    async with run_slot(world.ports):
+    async with run_slot(world.ports, source):
         other = replace(world.ports, owner="other")
         with pytest.raises(Conflict, match="another run is under way: a sync that has just begun"):
             await sync(other, source)

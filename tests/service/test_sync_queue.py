@@ -176,7 +176,7 @@ async def test_a_process_that_died_in_its_run_is_not_waited_for(world: World, qu
 
 async def test_when_other_processes_have_taken_all_slots_a_call_waits(world: World, queue: SyncQueue) -> None:
     source = await world.add()
-    async with run_slot(elsewhere(world)):
+    async with run_slot(elsewhere(world), source):
         ours = asyncio.create_task(queue.sync(source))
         done, _ = await asyncio.wait({ours}, timeout=0.05)
         assert not done

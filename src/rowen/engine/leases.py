@@ -64,10 +64,11 @@ async def run_lease(ports: LeasePorts, source: Source) -> AsyncIterator[Lease]:
 
 
 @asynccontextmanager
-async def run_slot(ports: Ports, *, on_wait: OnWait | None = None) -> AsyncIterator[Lease]:
+async def run_slot(ports: Ports, source: Source, *, on_wait: OnWait | None = None) -> AsyncIterator[Lease]:
     """One of the few runs that may be under way at a time; by default there is one.
 
-    Without a free one it raises `Conflict`, or with `on_wait` waits, after a call that says for whom.
+    Without a free one it raises `Conflict`, or with `on_wait` waits, after a call that says for whom. For a
+    source that another process runs it does not wait.
     """
     names = [f"run:{number}" for number in range(ports.max_parallel_runs)]
     told = ""
@@ -78,6 +79,7 @@ async def run_slot(ports: Ports, *, on_wait: OnWait | None = None) -> AsyncItera
                 f"another run is under way: {others}", hint="wait for it to end, or set `runs.max_parallel`"
             )
         if not told:
+            await _refuse_if_running(ports, source)
             on_wait(f"waiting for {others}")
             told = others
         await ports.clock.sleep(SLOT_LOOK_S)
@@ -113,8 +115,7 @@ def process_words(owner: str) -> str:
     return f"process {pid} on {name}" if name and pid.isdigit() else f"`{owner}`"
 
 
-async def refuse_if_running(ports: LeasePorts, source: Source) -> None:
-    """Raises `Conflict` at once while another process runs this source, before a slot is waited for."""
+async def _refuse_if_running(ports: LeasePorts, source: Source) -> None:
     lease = await holder(ports, source_lease_name(source.id))
     if lease is not None:
         raise _being_synced(source, lease.owner)

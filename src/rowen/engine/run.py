@@ -32,7 +32,6 @@ from rowen.engine.leases import (
     OnWait,
     beating,
     pinned,
-    refuse_if_running,
     removed,
     run_lease,
     run_slot,
@@ -97,8 +96,6 @@ async def sync(
     interruption loses at most one part. `only` names the references that are said to have changed; a kind
     that cannot ask for them alone asks for everything. With `on_wait` it waits for its turn.
     """
-    if on_wait is not None:
-        await refuse_if_running(ports, source)
     receipt = await sync_part(ports, source, full=full, only=only, on_event=on_event, on_wait=on_wait)
     part, more = 0, receipt.more
     while more:
@@ -119,17 +116,15 @@ async def sync_part(
     on_wait: OnWait | None = None,
 ) -> Receipt:
     """One run. `part` is 0 for the newest items, more for each stretch of history after them."""
-    async with run_slot(ports, on_wait=on_wait), run_lease(ports, source) as lease:
-        # A run begins by discarding what lies beyond the pin; a pin waits for this lease too.
-        current = await ports.store.source(source.id)
-        if current is not None and current.is_pinned:
-            raise pinned(current)
+    async with run_slot(ports, source, on_wait=on_wait), run_lease(ports, source) as lease:
         # Before the run begins: from there to its execution nothing may be waited for.
         working = await workers(ports)
         begun = await ports.store.begin_run(lease, source.id, full=full, now=ports.clock.now())
         if begun is None:
             raise removed(source)
         source, run = begun
+        if run is None:
+            raise pinned(source)
         source = believed(source, run.started_at)
         label = source.label
         intake = Intake(

@@ -75,7 +75,8 @@ class Begun(NamedTuple):
     """A run that has begun, and its source as it was then."""
 
     source: Source
-    run: Run
+    run: Run | None
+    """None when the source is pinned: what lies beyond the pin stays, and no run was opened."""
 
 
 class Runs(Protocol):

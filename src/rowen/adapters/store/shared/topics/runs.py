@@ -30,6 +30,8 @@ class Runs(Topic):
         source = db.one(Source, "source_by_id", source=source_id)
         if source is None:
             return None
+        if source.is_pinned:
+            return Begun(source, None)
         # Births first: the unique index allows one living version of a reference.
         db.write("discard_births", source=source_id)
         db.write("discard_deaths", source=source_id)
