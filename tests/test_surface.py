@@ -50,6 +50,7 @@ OPTIONS = {
     "plan": {"NAME"},
     "sync": {"NAMES", "--full-sync", "--force", "--progress"},
     "cancel": {"NAME"},
+    "watch": {"NAME"},
     "serve": {"--once", "--standby", "--listen", "--log"},
     "worker": {"--concurrency"},
     "list": {"NAME", "--limit"},

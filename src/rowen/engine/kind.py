@@ -101,6 +101,8 @@ class Kind:
     """
     lists: bool = False
     """Each run lists all that there is: what other settings add is found without reading anything again."""
+    follows_files: bool = False
+    """Its location is a path of this machine, and a run can be asked for some of its files alone."""
     harvest: Callable[[Ports, Source, Mapping[str, Any], Intake], Coroutine[Any, Any, Harvested]]
 
 

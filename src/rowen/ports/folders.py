@@ -5,7 +5,7 @@ A folder that cannot be read is an error, never an empty listing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -40,6 +40,16 @@ class Scan:
     """Folders that could not be read, with the cause: what is below them is unknown."""
 
 
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """A path below a watched folder that came, changed or went."""
+
+    path: str
+    """Relative to the root, with forward slashes."""
+    exists: bool
+    is_file: bool
+
+
 class Folders(Protocol):
     def within(self, roots: Sequence[str]) -> Folders:
         """The same for a caller that may look below these folders only, also where links lead out of them.
@@ -54,6 +64,13 @@ class Folders(Protocol):
 
     def uri(self, root: str, path: str) -> str:
         """The `file:` address of an entry."""
+        ...
+
+    def watch(self, root: str) -> AsyncGenerator[Sequence[Touched]]:
+        """What changes below a folder, or in the one file the root is, batch by batch, without end.
+
+        Changes count from the first question on. Raises `Unfetchable`.
+        """
         ...
 
     async def scan(self, root: str, options: ScanOptions) -> Scan:

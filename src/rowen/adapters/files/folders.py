@@ -10,16 +10,21 @@ import asyncio
 import os
 import stat
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from pathlib import Path
 
 from rowen.adapters.files.ignore import IgnoreRules
 from rowen.adapters.files.rooted import RootedFolders
+from rowen.adapters.files.watching import watch
 from rowen.errors import BodyTooLarge, Unfetchable, Vanished
-from rowen.ports.folders import Entry, Folders, Scan, ScanOptions
+from rowen.ports.folders import Entry, Folders, Scan, ScanOptions, Touched
 
 
 class LocalFolders:
+    def __init__(self, ours: Sequence[str] = ()) -> None:
+        """`ours` begin the paths of files that Rowen itself writes: watching them would never end."""
+        self._ours = tuple(ours)
+
     def within(self, roots: Sequence[str]) -> Folders:
         return RootedFolders(self, roots)
 
@@ -39,6 +44,9 @@ class LocalFolders:
 
     def uri(self, root: str, path: str) -> str:
         return (_folder_of(root) / path).as_uri()
+
+    def watch(self, root: str) -> AsyncGenerator[Sequence[Touched]]:
+        return watch(root, self._ours)
 
     async def scan(self, root: str, options: ScanOptions) -> Scan:
         return await asyncio.to_thread(_Scanner(Path(root), options).scan)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from pathlib import Path
 
 from rowen.errors import AddressRefused
-from rowen.ports.folders import Folders, Scan, ScanOptions
+from rowen.ports.folders import Folders, Scan, ScanOptions, Touched
 
 
 class RootedFolders:
@@ -25,6 +26,12 @@ class RootedFolders:
 
     def uri(self, root: str, path: str) -> str:
         return self._folders.uri(root, path)
+
+    async def watch(self, root: str) -> AsyncGenerator[Sequence[Touched]]:
+        await self._check(root)
+        async with aclosing(self._folders.watch(root)) as batches:
+            async for batch in batches:
+                yield batch
 
     async def scan(self, root: str, options: ScanOptions) -> Scan:
         await self._check(root)

@@ -25,6 +25,7 @@ COMMANDS: dict[str, dict[str, str]] = {
         "plan": "Estimate what a sync would cost in embeddings.",
         "sync": "Bring the copy of a source up to date.",
         "cancel": "Cancel the run of a source.",
+        "watch": "Follow a source: a folder as its files change, a site by its schedule.",
         "serve": "Sync every source when it is due, until stopped.",
         "worker": "Do the work that `rowen serve` hands out, on any machine.",
         "list": "List the sources, or the documents of one.",

@@ -165,5 +165,6 @@ KIND = Kind(
     count=count,
     covers=trees.covers,
     lists=True,
+    follows_files=True,
     harvest=harvest,
 )

@@ -45,7 +45,8 @@ def command(call: Call, once: bool, standby: bool, listen: str | None, log: str)
     """Sync every source when it is due, one after the other, until stopped.
 
     An upstream that limits requests is not asked for as long as it says, or six hours; other sources go on.
-    One process serves a store: a second one ends with the name of the first.
+    One process serves a store: a second one ends with the name of the first. Each run that brought something
+    is a line with its time; -v shows the others too.
 
     With --listen it answers the REST API (see /docs there) in the same process, and shows the page for people
     at /. Without tokens it listens on this machine only; `rowen token create` creates one.
@@ -65,7 +66,7 @@ def command(call: Call, once: bool, standby: bool, listen: str | None, log: str)
 
         good = True
         async for result in serve(ports, default_every_s=every_s, once=once, standby=standby):
-            good = _show(call, result) and good
+            good = _show(call, ports, result) and good
         return 0 if good else 1
 
     return session.run(call, work, interrupted=INTERRUPTED, creates=True)
@@ -115,7 +116,7 @@ def run_service(
             mounts=lambda queue: _mounts(ports, queue),
             page=lambda queue: _page(call, config, ports, queue),
             on_start=on_start or say,
-            on_result=lambda result: _show(call, result),
+            on_result=lambda result: _show(call, ports, result),
         )
         handler = logs.configure(log) if log else None
         try:
@@ -155,22 +156,8 @@ def _mounts(ports: Ports, queue: SyncQueue) -> Mapping[str, ASGIApp]:
     return {"/mcp": mcp_app(ports, queue=queue)}
 
 
-def _show(call: Call, result: RunResult) -> bool:
+def _show(call: Call, ports: Ports, result: RunResult) -> bool:
     """Print a result; was it good?"""
-    from rowen.doors.cli import receipt as receipts
-    from rowen.doors.shapes import runs as shapes
-    from rowen.doors.words import until
-    from rowen.service.attempts import NotRun
+    from rowen.doors.cli import run_line
 
-    if isinstance(result, NotRun):
-        if call.out.json:
-            call.out.emit(shapes.Passed.show(result))
-        call.out.warn(f"{result.source.label}: not run, {result.reason}{until(result.until)}")
-        return False
-    if call.out.json:
-        call.out.emit(shapes.Receipt.show(result))
-    else:
-        call.out.print(receipts.render(result))
-    if result.error:
-        call.out.warn(result.error, result.hint)
-    return result.good
+    return run_line.show(call.out, result, ports.clock.now(), everything=call.verbose)
