@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from enum import IntEnum
 
+from rowen.core.search import spelling
+
 _SEPARATOR = re.compile(r"::|->|[.#/\\]")
 _MARKS = re.compile(r"[\W_]+")
 _CALL = re.compile(r"\(.*\)?$")
@@ -83,13 +85,8 @@ def is_one_name(query: str) -> bool:
 
 def repaired(query: str, known: Sequence[str]) -> list[str]:
     """The known words of symbols that a mistyped name may mean, the nearest ones."""
-    from rapidfuzz import process  # 100 ms to import, and few questions need it
-    from rapidfuzz.distance import OSA
-
     word = words_of(query)
-    found = process.extract(word, known, scorer=OSA.distance, score_cutoff=slips(word), limit=None)
-    least = min((distance for _, distance, _ in found), default=0)
-    return sorted(name for name, distance, _ in found if distance == least)[:MAX_REPAIRED]
+    return spelling.nearest(word, known, slips=slips(word))[:MAX_REPAIRED]
 
 
 def slips(word: str) -> int:

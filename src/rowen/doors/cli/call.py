@@ -81,7 +81,9 @@ def common_options() -> list[click.Parameter]:
             help="The store, `sqlite:///path` or `postgresql://...`; also ROWEN_DB.",
         ),
         _option(["--json"], _json, is_flag=True, help="JSON for programs."),
-        _option(["-v", "--verbose"], _verbose, is_flag=True, help="Say more; show the traceback of an error."),
+        _option(
+            ["-v", "--verbose"], _verbose, is_flag=True, help="Say more; show the traceback of an error."
+        ),
         _option(["--no-color"], _no_color, is_flag=True, help="No colours; also NO_COLOR."),
     ]
 

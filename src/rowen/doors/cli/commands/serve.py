@@ -94,7 +94,7 @@ def run_service(
             raise
         raise ConfigError(
             f"the API needs the package `{exc.name}`, which is not installed",
-            hint="install it with `pip install 'rowen[service]'`",
+            hint="this installation is not whole: `pip install --force-reinstall rowen`",
         ) from exc
 
     def say(url: str, is_open: bool) -> None:

@@ -44,7 +44,7 @@ def _check(package: str) -> None:
     if find_spec(package) is None:
         raise ConfigError(
             f"the page needs the package `{package}`, which is not installed",
-            hint="install it with `pip install 'rowen[service]'`",
+            hint="this installation is not whole: `pip install --force-reinstall rowen`",
         )
 
 
