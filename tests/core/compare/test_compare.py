@@ -107,3 +107,12 @@ def test_sections_far_from_a_change_are_folded() -> None:
         ("folded", 3),
     ]
     assert found.sections[1].pieces == (Piece(Mark.FOLDED, "", 3),)
+
+
+def test_a_long_list_is_compared_line_by_line() -> None:
+    lines = [f"- [item {number}](https://example.org/address/{number}.html)\n" for number in range(200)]
+    after = "".join([*lines[:90], "- one more\n", *lines[90:]])
+    pieces = diff("".join(lines), after)
+    assert [(piece.mark.value, piece.text) for piece in pieces if piece.mark.value != "equal"] == [
+        ("added", "- one more\n")
+    ]

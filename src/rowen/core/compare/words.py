@@ -80,8 +80,10 @@ def count_words(text: str) -> int:
 def _edited(before: str, after: str) -> list[tuple[Mark, str]]:
     whole = [(Mark.REMOVED, before), (Mark.ADDED, after)]
     old, new = _WORD.findall(before), _WORD.findall(after)
-    if not old or not new or len(old) * len(new) > MOST_PAIRS:
+    if not old or not new:
         return whole
+    if len(old) * len(new) > MOST_PAIRS:
+        return _by_lines(before.splitlines(keepends=True), after.splitlines(keepends=True)) or whole
     opcodes = _opcodes(old, new)
     common = sum(b - a for tag, a, b, _, _ in opcodes if tag == "equal")
     if common < LEAST_ALIKE * max(len(old), len(new)):
@@ -92,6 +94,22 @@ def _edited(before: str, after: str) -> list[tuple[Mark, str]]:
             found.append((Mark.EQUAL, "".join(old[a:b])))
         else:
             found += [(Mark.REMOVED, "".join(old[a:b])), (Mark.ADDED, "".join(new[c:d]))]
+    return found
+
+
+def _by_lines(old: Sequence[str], new: Sequence[str]) -> list[tuple[Mark, str]]:
+    """A long list or table, where single lines differ; nothing when it is one line, or most of it differs."""
+    if min(len(old), len(new)) < 2 or len(old) * len(new) > MOST_PAIRS:
+        return []
+    opcodes = _opcodes(old, new)
+    if not any(tag == "equal" for tag, *_ in opcodes):
+        return []
+    found: list[tuple[Mark, str]] = []
+    for tag, a, b, c, d in opcodes:
+        if tag == "equal":
+            found.append((Mark.EQUAL, "".join(old[a:b])))
+        else:
+            found += _edited("".join(old[a:b]), "".join(new[c:d]))
     return found
 
 

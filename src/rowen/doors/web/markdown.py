@@ -34,6 +34,11 @@ def words(text: str) -> list[str]:
     return _WORD.findall(text)
 
 
+def without_marks(text: str) -> str:
+    """Markdown without the marks that only Rowen reads: names of places that links lead to."""
+    return _OUR_MARKS.sub("", text)
+
+
 def stems(said: Iterable[str]) -> frozenset[str]:
     """Words as they are compared: the word that was looked for, whatever its ending."""
     return frozenset(stem(word) for word in said)
@@ -58,7 +63,7 @@ def _begins(section: Section, body: str) -> bool:
 
 def html(text: str, *, terms: Collection[str] = ()) -> Markup:
     """The HTML of a piece of Markdown; the words that were looked for are marked."""
-    tokens = _parser().parse(_OUR_MARKS.sub("", text))
+    tokens = _parser().parse(without_marks(text))
     return Markup("").join(_written(tokens, stems(terms)))
 
 

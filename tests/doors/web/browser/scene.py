@@ -104,7 +104,7 @@ async def build(world: World) -> None:
         if step % 9 == 0:
             site.set(f"/handbook/people/new{step}.html", page(f"News {step}", "<p>New here.</p>"))
             _link(site, "/handbook/", f"/handbook/people/new{step}.html")
-        if step == 22:
+        if step == 28:
             site.set(leave, page("Leave and holidays", LEAVE.format(days=25, since="1 January", more=CARERS)))
         if step % 4 == 0:
             site.set("/python/library/json.html", page("json", f"<p>About JSON, revision {step}.</p>"))

@@ -10,11 +10,15 @@ from urllib.parse import quote
 
 from rowen.core.generation import Change, Generation
 from rowen.core.source import Source
+from rowen.doors.web.pages.diff_rows import rows
 from rowen.doors.web.visit import Page, Refused, Visit
+from rowen.reading import diff as reading
 from rowen.reading import history
 
-SHOWN = 50
+SHOWN = 25
 """Documents on one page."""
+CHARS = 16_000
+"""About so much text of differences is on one page; a document alone may have as much."""
 KINDS = ("added", "changed", "removed")
 _SPAN = re.compile(r"(\d{1,9})\.\.(\d{1,9})")
 
@@ -25,7 +29,10 @@ async def diff(visit: Visit) -> Page:
     found = await history.diff(visit.ports.store, source, from_generation=before, to_generation=after)
     kept = await visit.ports.store.generations(source.id)
     kind = visit.asked("kind") if visit.asked("kind") in KINDS else ""
-    wanted = [change for change in found.changes if kind in ("", change.kind)]
+    only = visit.asked("reference")
+    wanted = [
+        change for change in found.changes if kind in ("", change.kind) and only in ("", change.reference)
+    ]
     at = visit.number("page")
     shown = wanted[(at - 1) * SHOWN : at * SHOWN]
     counts = Counter(change.kind for change in found.changes)
@@ -42,7 +49,8 @@ async def diff(visit: Visit) -> Page:
         "counts": [{"kind": name, "number": counts[name]} for name in KINDS],
         "kind": kind,
         "unchanged": _unchanged(kept, after, counts),
-        "documents": await _documents(visit, source, shown),
+        "documents": await _documents(visit, source, shown, before, after),
+        "only": only,
         "page_number": at,
         "pages": -(-len(wanted) // SHOWN),
         **_neighbours(kept, before, after),
@@ -74,22 +82,35 @@ def _neighbours(kept: Sequence[Generation], before: int, after: int) -> dict[str
     }
 
 
-async def _documents(visit: Visit, source: Source, changes: Sequence[Change]) -> list[dict[str, Any]]:
-    """The changes with the document that readers see now, where there is one."""
+async def _documents(
+    visit: Visit, source: Source, changes: Sequence[Change], before: int, after: int
+) -> list[dict[str, Any]]:
+    """The changes with the words that differ, and the document that readers see now, where there is one."""
     references = [change.reference for change in changes if change.kind != "removed"]
     visible = {
         one.reference: one.id
         for one in (await visit.ports.store.documents(source.id, references=references) if references else [])
     }
-    return [
-        {
-            "kind": change.kind,
-            "reference": change.reference,
-            "url": change.url,
-            "title": change.title or change.reference,
-            "document_id": visible.get(change.reference),
-            "headings_added": list(change.headings_added),
-            "headings_removed": list(change.headings_removed),
-        }
-        for change in changes
-    ]
+    made, left = [], CHARS
+    for change in changes:
+        found = await reading.document(
+            visit.ports.store, source, change.reference, from_generation=before, to_generation=after
+        )
+        shown, cut = rows(found.text, chars=min(left, CHARS)) if left > 0 else ([], True)
+        left -= sum(len(text) for row in shown for side in ("left", "right") for _, text in row[side])
+        made.append(
+            {
+                "kind": change.kind,
+                "reference": change.reference,
+                "url": change.url,
+                "title": change.title or change.reference,
+                "document_id": visible.get(change.reference),
+                "words_added": found.text.words_added,
+                "words_removed": found.text.words_removed,
+                "headings_added": list(change.headings_added),
+                "headings_removed": list(change.headings_removed),
+                "rows": shown,
+                "cut": cut,
+            }
+        )
+    return made

@@ -36,6 +36,11 @@ async def document(visit: Visit) -> Page:
     data = {
         "document": _facts(found),
         "aliases": await visit.ports.store.aliases(number),
+        "same_text": [
+            {"document_id": one.id, "source": one.source, "title": one.title, "reference": one.reference}
+            for one in await visit.ports.store.same_text(number)
+        ],
+        "versions": await _versions(visit, found),
         "query": query,
         "terms": list(Question.read(query).terms) if query else [],
         "part": at,
@@ -71,6 +76,25 @@ async def document(visit: Visit) -> Page:
         else None,
     }
     return Page(template="document", title=found.title or found.reference, data=data, tab="search")
+
+
+async def _versions(visit: Visit, found: Document) -> list[dict[str, Any]]:
+    """The versions that are kept, the newest first, each with the step that brought it."""
+    kept = await visit.ports.store.versions(found.source_id, found.reference)
+    numbers = sorted(one.number for one in await visit.ports.store.generations(found.source_id))
+    return [
+        {
+            "born": one.born,
+            "died": one.died,
+            "fetched_at": one.fetched_at,
+            "bytes": one.text_bytes,
+            "visible": one.document_id == found.id,
+            "before": max((number for number in numbers if number < one.born), default=None)
+            if one.born in numbers
+            else None,
+        }
+        for one in reversed(kept)
+    ]
 
 
 def _facts(found: Document) -> dict[str, Any]:

@@ -6,44 +6,52 @@ A run that brought everything verified everything; one that did not verified the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 
 from rowen.core.run import Run, RunStatus
+from rowen.ports.store.runs import RunDay
 
 DAYS = 30
-LOOKED_AT = 200
-"""Runs of a source that are read for these figures."""
-CHANGED = ("created", "updated", "deleted")
+LOOKED_AT = 20
+"""The newest runs of a source, which tell how much of it was verified lately."""
 ANSWERED = ("created", "updated", "unchanged")
 
 
-def figures(runs: Sequence[Run], documents: int, now: datetime) -> dict[str, Any]:
-    """`runs` with the newest first."""
-    ended = [run for run in runs if run.finished_at is not None]
-    verifying = [(run, _verified(run, documents)) for run in ended]
-    lately = [run for run in ended if now - run.started_at < timedelta(days=DAYS)]
-    asked = sum(int(run.counters.get("not_modified") or 0) + _bodies(run) for run in lately)
-    saved = sum(int(run.counters.get("not_modified") or 0) for run in lately)
-    reused = sum(int(run.counters.get("embeddings_reused") or 0) for run in lately)
+def verified(runs: Sequence[Run], documents: int, now: datetime) -> dict[str, Any]:
+    """Which share of what readers see was verified within a day and a week; `runs` with the newest first."""
+    verifying = [(run, _verified(run, documents)) for run in runs if run.finished_at is not None]
     return {
         "verified_at": next((run.finished_at for run, share in verifying if share > 0), None),
         "fresh_day": _within(verifying, now, days=1),
         "fresh_week": _within(verifying, now, days=7),
-        "days": by_day(runs, now),
+    }
+
+
+def avoided(runs: Sequence[Run]) -> dict[str, Any]:
+    """What the runs of a stretch did not have to download and to embed."""
+    saved = sum(int(run.counters.get("not_modified") or 0) for run in runs)
+    asked = saved + sum(_bodies(run) for run in runs)
+    reused = sum(int(run.counters.get("embeddings_reused") or 0) for run in runs)
+    return {
         "avoided_share": saved / asked if asked else None,
         "avoided_text": f"{saved:,} of {asked:,} bodies; {reused:,} embeddings",
     }
 
 
-def by_day(runs: Sequence[Run], now: datetime) -> list[int]:
-    """Changed documents of the last 30 days, the newest day last."""
-    days = [0] * DAYS
-    for run in runs:
-        age = (now - run.started_at).days
+def by_day(days: Sequence[RunDay], today: date) -> dict[int, list[int]]:
+    """Changed documents of each source in the last 30 days, the newest day last."""
+    found: dict[int, list[int]] = {}
+    for one in days:
+        age = (today - one.day).days
         if 0 <= age < DAYS:
-            days[DAYS - 1 - age] += sum(int(run.counters.get(name) or 0) for name in CHANGED)
-    return days
+            found.setdefault(one.source_id, [0] * DAYS)[DAYS - 1 - age] += one.changed
+    return found
+
+
+def since(now: datetime) -> datetime:
+    """When the days of `by_day` begin."""
+    return now - timedelta(days=DAYS)
 
 
 def _verified(run: Run, documents: int) -> float:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
+from urllib.parse import quote
 
 from rowen.core.search.hit import Answer, Hit
 from rowen.core.search.question import Question
@@ -114,7 +115,13 @@ async def _in_place(visit: Visit, hit: Hit, query: str, number: int) -> dict[str
                 "cut": len(text) > (MAX_CHARS if index == at else MAX_CHARS // 5),
             }
         )
+    numbers = [one.number for one in await visit.ports.store.generations(document.source_id)]
+    older = max((one for one in numbers if one < document.born), default=None)
+    step = f"/sources/{quote(document.source)}/diff/{older}..{document.born}"
     return {
+        "diff": visit.address(step, reference=document.reference)
+        if older and document.born in numbers
+        else None,
         "number": number,
         "document_id": document.id,
         "source": document.source,

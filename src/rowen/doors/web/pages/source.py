@@ -18,9 +18,10 @@ from rowen.core.source import Source
 from rowen.doors import states
 from rowen.doors.states import SourceStatus
 from rowen.doors.web import live, told
+from rowen.doors.web.pages import figures
 from rowen.doors.web.pages import sources as listing
 from rowen.doors.web.render import Renderer
-from rowen.doors.web.visit import Page, Visit
+from rowen.doors.web.visit import ROWS, Page, Visit
 from rowen.reading import history
 
 DRAWN = 32
@@ -36,8 +37,12 @@ async def source(visit: Visit) -> Page:
     newest = await states.with_lost(visit.ports, await visit.ports.store.runs(found.id, limit=DRAWN))
     items = await visit.ports.store.run_items(newest[0].id) if newest else []
     where = f"/sources/{quote(found.label)}"
+    lately = await visit.ports.store.runs_since(found.id, figures.since(visit.now))
+    under = visit.asked("under")
     data = {
-        "source": await listing.row(visit, status),
+        "source": {**await listing.row(visit, status), **figures.avoided(lately)},
+        "under": under,
+        "folders": await _folders(visit, found, under),
         "where": where,
         "is_pinned": found.is_pinned,
         "is_resting": found.rests,
@@ -53,7 +58,7 @@ async def source(visit: Visit) -> Page:
         "listed": LISTED,
         "generations": _generations(found, await history.generations(visit.ports.store, found)),
         "receipt": told.receipt(newest[0].counters, found.kind) if newest else [],
-        "problems": _problems(newest[0] if newest else None, items),
+        "problems": await _problems(visit, newest[0]) if newest else [],
         "settings": {name: str(value) for name, value in sorted(found.params.items())},
         "added_at": found.created_at,
         "done": _done(visit, found),
@@ -138,16 +143,38 @@ def _generations(found: Source, kept: Sequence[GenerationHistory]) -> list[dict[
     return shown
 
 
-def _problems(run: Run | None, items: Sequence[RunItem]) -> list[dict[str, Any]]:
+async def _problems(visit: Visit, run: Run) -> list[dict[str, Any]]:
     """Why items of the last run failed, and why others were not asked for."""
-    if run is None:
-        return []
-    failed = Counter(item.reason for item in items if item.outcome.value == "failed")
-    ignored = Counter(run.counters.get("ignored") or {})
+    failed = [
+        {"reason": one.reason.replace("_", " "), "number": one.items, "failed": True, "detail": one.detail}
+        for one in await visit.ports.store.problems(run.id)
+    ]
+    ignored = Counter(run.counters.get("ignored") or {}).most_common(10)
     return [
-        {"reason": reason.replace("_", " "), "number": number, "failed": failed_one}
-        for reasons, failed_one in ((failed, True), (ignored, False))
-        for reason, number in reasons.most_common(10)
+        *failed,
+        *(
+            {"reason": reason.replace("_", " "), "number": number, "failed": False, "detail": None}
+            for reason, number in ignored
+        ),
+    ]
+
+
+async def _folders(visit: Visit, found: Source, under: str) -> list[dict[str, Any]]:
+    """One level of the tree of what readers see."""
+    entries = (await visit.ports.store.folders(found.id, under))[:ROWS]
+    references = [one.reference for one in entries if one.reference is not None]
+    documents = await visit.ports.store.documents(found.id, references=references) if references else []
+    ids = {one.reference: (one.id, one.title) for one in documents}
+    return [
+        {
+            "name": one.name or one.path,
+            "path": one.path,
+            "is_folder": one.is_folder,
+            "documents": one.documents,
+            "document_id": ids.get(one.reference or "", (None, ""))[0],
+            "title": ids.get(one.reference or "", (None, ""))[1],
+        }
+        for one in entries
     ]
 
 

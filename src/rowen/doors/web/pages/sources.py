@@ -45,10 +45,14 @@ def state_of(one: SourceStatus) -> str:
 
 
 async def sources(visit: Visit) -> Page:
-    every = await states.statuses(visit.ports)
+    every = await states.statuses(visit.ports, sections=False)
     shown = _sorted(visit, [one for one in every if _is_wanted(visit, one)])
     at = visit.number("page")
-    rows = [await row(visit, one) for one in shown[(at - 1) * ROWS : at * ROWS]]
+    days = figures.by_day(await visit.ports.store.run_days(figures.since(visit.now)), visit.now.date())
+    rows = [
+        {**await row(visit, one), "days": days.get(one.source.id, [])}
+        for one in shown[(at - 1) * ROWS : at * ROWS]
+    ]
     counts = Counter(one.standing.state for one in every)
     needs = [need(visit, one) for one in sorted(every, key=_urgency) if one.standing.needs_person]
     data = {
@@ -130,7 +134,7 @@ async def row(visit: Visit, one: SourceStatus) -> dict[str, Any]:
     source = one.source
     runs = await visit.ports.store.runs(source.id, limit=figures.LOOKED_AT)
     return {
-        **figures.figures(runs, one.documents, visit.now),
+        **figures.verified(runs, one.documents, visit.now),
         "label": source.label,
         "name": source.name,
         "version": source.version,

@@ -1,0 +1,94 @@
+"""The words that differ in a document as rows of two sides: what was, and what is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from rowen.core.compare.sections import SectionChange, SectionDiff, TextDiff, fold
+from rowen.core.compare.words import Mark, Piece
+from rowen.doors.web.markdown import without_marks
+
+Row = dict[str, Any]
+_HEADING = re.compile(r"\A#{1,6}[ \t][^\n]*(?:\n\s*|\Z)")
+_BLANK = re.compile(r"\n\s*\n")
+
+
+def rows(text: TextDiff, *, chars: int) -> tuple[list[Row], bool]:
+    """The rows of a diff with its neighbours folded, and whether they were cut after so many characters."""
+    made: list[Row] = []
+    for section in fold(text).sections:
+        if chars <= 0:
+            return made, True
+        for row in _of_section(section):
+            made.append(row)
+            chars -= sum(len(piece) for side in ("left", "right") for _, piece in row[side])
+            if chars <= 0:
+                break
+    return made, chars <= 0
+
+
+def _of_section(section: SectionDiff) -> Iterator[Row]:
+    if section.change is SectionChange.FOLDED:
+        word = "section" if section.sections == 1 else "sections"
+        yield {"kind": "fold", "said": f"{section.sections} {word} unchanged", "left": [], "right": []}
+        return
+    if section.heading_path:
+        yield _heading(section)
+    if section.change in (SectionChange.ADDED, SectionChange.REMOVED, SectionChange.CHANGED):
+        for pieces in _paragraphs(_below_heading(section.pieces)):
+            yield _pair(pieces)
+
+
+def _heading(section: SectionDiff) -> Row:
+    # The last heading is the section's own; those above it stand over other rows.
+    named = [("equal", section.heading_path)]
+    gone, new = section.change is SectionChange.REMOVED, section.change is SectionChange.ADDED
+    return {
+        "kind": "heading",
+        "change": section.change.value,
+        "said": "moved" if section.change is SectionChange.MOVED else "",
+        "left": [] if new else named,
+        "right": [] if gone else named,
+    }
+
+
+def _below_heading(pieces: Iterable[Piece]) -> list[Piece]:
+    """Without the heading line, which has a row of its own."""
+    found = list(pieces)
+    if found and found[0].mark is not Mark.FOLDED:
+        first = found[0]
+        found[0] = Piece(first.mark, _HEADING.sub("", first.text, count=1), first.words)
+    return found
+
+
+def _paragraphs(pieces: Iterable[Piece]) -> Iterator[list[tuple[str, str]]]:
+    """Pieces in paragraphs: a blank line in what both sides have ends one."""
+    row: list[tuple[str, str]] = []
+    for piece in pieces:
+        if piece.mark is Mark.FOLDED:
+            row.append(("folded", f"… {piece.words:,} words …"))
+            continue
+        parts = _BLANK.split(piece.text) if piece.mark is Mark.EQUAL else [piece.text]
+        for index, part in enumerate(parts):
+            if index and row:
+                yield row
+                row = []
+            if shown := without_marks(part):
+                row.append((piece.mark.value, shown))
+    if row:
+        yield row
+
+
+def _pair(pieces: list[tuple[str, str]]) -> Row:
+    left = [one for one in pieces if one[0] != "added"]
+    right = [one for one in pieces if one[0] != "removed"]
+    marks = {mark for mark, text in pieces if text.strip()}
+    changed = bool(marks & {"added", "removed"})
+    return {
+        "kind": "pair" if changed else "same",
+        "said": "",
+        "left": [] if marks == {"added"} else left,
+        "right": [] if marks == {"removed"} else right,
+    }
