@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from rowen.core.generation import Change, Generation
 from rowen.core.source import Source
-from rowen.doors.web.pages.diff_rows import rows
+from rowen.doors.web.pages.diff_rows import rows, short_path
 from rowen.doors.web.visit import Page, Refused, Visit
 from rowen.reading import diff as reading
 from rowen.reading import history
@@ -82,6 +82,19 @@ def _neighbours(kept: Sequence[Generation], before: int, after: int) -> dict[str
     }
 
 
+def _headings(change: Change) -> list[dict[str, str]]:
+    """The sections whose text is new, gone or another, without the title that all of them share."""
+    new, gone = set(change.headings_added), set(change.headings_removed)
+    listed = dict.fromkeys((*change.headings_added, *change.headings_removed))
+    return [
+        {
+            "kind": "changed" if one in new and one in gone else "added" if one in new else "removed",
+            "heading": short_path(one, change.title),
+        }
+        for one in listed
+    ]
+
+
 async def _documents(
     visit: Visit, source: Source, changes: Sequence[Change], before: int, after: int
 ) -> list[dict[str, Any]]:
@@ -96,7 +109,7 @@ async def _documents(
         found = await reading.document(
             visit.ports.store, source, change.reference, from_generation=before, to_generation=after
         )
-        shown, cut = rows(found.text, chars=min(left, CHARS)) if left > 0 else ([], True)
+        shown, cut = rows(found.text, title=change.title, chars=left) if left > 0 else ([], True)
         left -= sum(len(text) for row in shown for side in ("left", "right") for _, text in row[side])
         made.append(
             {
@@ -107,8 +120,7 @@ async def _documents(
                 "document_id": visible.get(change.reference),
                 "words_added": found.text.words_added,
                 "words_removed": found.text.words_removed,
-                "headings_added": list(change.headings_added),
-                "headings_removed": list(change.headings_removed),
+                "headings": _headings(change),
                 "rows": shown,
                 "cut": cut,
             }

@@ -8,6 +8,7 @@ from typing import Any
 
 from rowen.core.compare.sections import SectionChange, SectionDiff, TextDiff, fold
 from rowen.core.compare.words import Mark, Piece
+from rowen.core.section import join_path
 from rowen.doors.web.markdown import without_marks
 
 Row = dict[str, Any]
@@ -15,13 +16,18 @@ _HEADING = re.compile(r"\A#{1,6}[ \t][^\n]*(?:\n\s*|\Z)")
 _BLANK = re.compile(r"\n\s*\n")
 
 
-def rows(text: TextDiff, *, chars: int) -> tuple[list[Row], bool]:
+def short_path(path: str, title: str) -> str:
+    """A heading path without the title of its document, unless that is all of it."""
+    return path.removeprefix(join_path((title, ""))) or path
+
+
+def rows(text: TextDiff, *, title: str, chars: int) -> tuple[list[Row], bool]:
     """The rows of a diff with its neighbours folded, and whether they were cut after so many characters."""
     made: list[Row] = []
     for section in fold(text).sections:
         if chars <= 0:
             return made, True
-        for row in _of_section(section):
+        for row in _of_section(section, title):
             made.append(row)
             chars -= sum(len(piece) for side in ("left", "right") for _, piece in row[side])
             if chars <= 0:
@@ -29,21 +35,20 @@ def rows(text: TextDiff, *, chars: int) -> tuple[list[Row], bool]:
     return made, chars <= 0
 
 
-def _of_section(section: SectionDiff) -> Iterator[Row]:
+def _of_section(section: SectionDiff, title: str) -> Iterator[Row]:
     if section.change is SectionChange.FOLDED:
         word = "section" if section.sections == 1 else "sections"
         yield {"kind": "fold", "said": f"{section.sections} {word} unchanged", "left": [], "right": []}
         return
-    if section.heading_path:
-        yield _heading(section)
+    if section.heading_path and (section.heading_path != title or section.change is not SectionChange.EQUAL):
+        yield _heading(section, title)
     if section.change in (SectionChange.ADDED, SectionChange.REMOVED, SectionChange.CHANGED):
         for pieces in _paragraphs(_below_heading(section.pieces)):
             yield _pair(pieces)
 
 
-def _heading(section: SectionDiff) -> Row:
-    # The last heading is the section's own; those above it stand over other rows.
-    named = [("equal", section.heading_path)]
+def _heading(section: SectionDiff, title: str) -> Row:
+    named = [("equal", short_path(section.heading_path, title))]
     gone, new = section.change is SectionChange.REMOVED, section.change is SectionChange.ADDED
     return {
         "kind": "heading",
