@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from tests.doors.web.conftest import Person
+from rowen.doors.web.pages import machinery
+from rowen.doors.web.render import Assets
+from tests.doors.web.conftest import Person, browsing
+from tests.support.world import World, a_page
 
 pytestmark = pytest.mark.anyio
 
@@ -18,6 +23,8 @@ ADDRESSES = (
     "/sources/new",
     "/documents/1",
     "/documents/1?raw=1",
+    "/inspect",
+    "/inspect?url=https://docs.invalid/",
     "/handoffs",
     "/sinks",
     "/workers",
@@ -33,3 +40,69 @@ async def test_a_page_is_whole_and_has_json_beside_it(reader: Person, address: s
     beside = "/sources.json" if path == "/" else f"{path}.json"
     data = await reader.get(f"{beside}?{query}")
     assert data.status == 200 and isinstance(data.json, dict)
+
+
+async def test_a_page_is_inspected_and_nothing_of_it_is_stored(world: World) -> None:
+    async with browsing(world, allow_private=True) as person:
+        page = await person.get(f"/inspect?url={world.site.url}/rye")
+        assert "Would be indexed" in page.words and "About rye" in page.words
+        assert await world.store.sources() == []
+        world.site.clear_log()
+        foreign = {"Sec-Fetch-Site": "cross-site"}
+        assert (
+            "Press Inspect" in (await person.get(f"/inspect?url={world.site.url}/rye", headers=foreign)).words
+        )
+        assert world.site.requests == []
+
+
+async def test_what_is_not_there_is_said_with_what_to_do(reader: Person) -> None:
+    for address, said in (
+        ("/nowhere", "there is no such page"),
+        ("/sources/dosc", "did you mean docs"),
+        ("/sources/docs/runs/99", "no such run"),
+        ("/sources/docs/diff/1..9", "not kept"),
+        ("/sources/docs/diff/x", "expected two generations"),
+        ("/documents/99", "readers do not see it"),
+    ):
+        page = await reader.get(address)
+        assert page.status == 404 and said in page.words, page.words
+        assert page.headers["X-Request-ID"] in page.text
+
+
+async def test_a_bug_is_told_with_its_number_and_without_its_words(
+    reader: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken(*given: object, **named: object) -> None:
+        raise ZeroDivisionError("secret")
+
+    monkeypatch.setattr(machinery, "sink_states", broken)
+    page = await reader.get("/sinks")
+    assert page.status == 500 and "a bug in Rowen" in page.words and "secret" not in page.text
+
+
+async def test_a_diff_shows_the_words_that_differ(reader: Person) -> None:
+    reader.world.site.set("/rye", a_page("/rye", "grain", "oats"))
+    await reader.world.sync()
+    page = await reader.get("/sources/docs/diff/1..2")
+    assert "<del>barley</del>" in page.text and "<ins>oats</ins>" in page.text
+    assert "+1 −1 words" in page.words
+
+
+async def test_the_budget_of_bytes_is_kept(reader: Person) -> None:
+    assets = Assets().files
+    assert len(assets["rowen.css"]) <= 24_000
+    scripts = [body for name, body in assets.items() if name.endswith(".js")]
+    assert sum(map(len, scripts)) <= 15_000
+    every = sum(map(len, assets.values()))
+    for address in ADDRESSES:
+        size = len((await reader.get(address)).text.encode())
+        assert size <= 40_000 and size + every <= 100_000, address
+
+
+async def test_nothing_is_loaded_from_elsewhere_and_no_style_or_script_is_inline(reader: Person) -> None:
+    for address in ADDRESSES:
+        text = (await reader.get(address)).text
+        assert " style=" not in text and "<style" not in text
+        assert all('src="/assets/' in tag for tag in re.findall(r"<script[^>]*>", text))
+        assert not re.findall(r'(?:src|<link[^>]*href)="(?!/assets/)', text)
+        assert not re.findall(r'\son[a-z]+="', text)

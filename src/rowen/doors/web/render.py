@@ -30,13 +30,15 @@ HEADERS = {
     "Referrer-Policy": "same-origin",
 }
 TABS = (
-    ("sources", "/", "Sources"),
-    ("search", "/search", "Search"),
-    ("handoffs", "/handoffs", "Handoffs"),
-    ("sinks", "/sinks", "Sinks"),
-    ("workers", "/workers", "Workers"),
-    ("settings", "/settings", "Settings"),
+    ("sources", "/", "Sources", "read"),
+    ("search", "/search", "Search", "read"),
+    ("inspect", "/inspect", "Inspect", "sync"),
+    ("handoffs", "/handoffs", "Handoffs", "read"),
+    ("sinks", "/sinks", "Sinks", "read"),
+    ("workers", "/workers", "Workers", "read"),
+    ("settings", "/settings", "Settings", "admin"),
 )
+"""Name, address and word of each entry of the bar, and the scope that its page needs."""
 _BLANKS = re.compile(r"\n\s+")
 
 
