@@ -155,3 +155,15 @@ def test_files_that_the_documents_name_exist() -> None:
         if name.partition("/")[0] in rooms and not ((ROOT / name).exists() or (source / name).exists())
     ]
     assert missing == []
+
+
+def test_each_promise_in_the_table_of_trust_names_tests_that_exist() -> None:
+    page = (ROOT / "docs" / "trust.md").read_text("utf-8")
+    table = page.partition("## Promises and their tests")[2].partition("\n## ")[0]
+    rows = [row for row in table.splitlines() if row.startswith("| ") and not row.endswith("| |")]
+    assert len(rows) > 50
+    assert [row for row in rows[1:] if "::" not in row] == []
+    named = re.findall(r"`([\w/]+\.py)::(test_\w+)`", table)
+    files = {file: ROOT / "tests" / file for file, _ in named}
+    texts = {file: path.read_text("utf-8") for file, path in files.items() if path.exists()}
+    assert [f"{file}::{name}" for file, name in named if f"def {name}(" not in texts.get(file, "")] == []

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
+from rowen.config import Config
 from rowen.core.handoff import Ending, HandoffStatus, Reason
 from rowen.core.lease import Lease
 from rowen.core.run import Run
@@ -13,9 +15,11 @@ from rowen.errors import LeaseLost
 from rowen.ports.store.handoffs import Staged
 from rowen.ports.store.store import Store
 from tests.contract.helpers import LATER, NOW, a_draft, a_generation, a_lease, a_run, a_source, ingest
+from tests.support.world import a_page, a_site_of, a_world
 
 pytestmark = pytest.mark.anyio
 
+DAY_S = 86_400
 QUEUED, RUNNING = HandoffStatus.QUEUED, HandoffStatus.RUNNING
 COMPLETED, FAILED = HandoffStatus.COMPLETED, HandoffStatus.FAILED
 
@@ -132,3 +136,22 @@ async def test_a_page_that_goes_back_to_a_forgotten_text_opens_its_handoff_again
     assert len(await store.handoffs(status=COMPLETED)) == 2
     (known,) = (await store.known(source.id)).values()
     assert known.content_hash == a_draft("https://docs.example/a", "one").content_hash
+
+
+async def test_runs_keep_the_records_of_handoffs_by_time_however_many_generations_pass(
+    tmp_path: Path, store: Store
+) -> None:
+    assert Config().history.keep_handoffs == "30d"
+    with a_site_of(2) as site:
+        async with a_world(tmp_path, site, store=store) as world:
+            await world.add()
+            for edition in range(7):
+                site.set("/p1.html", a_page("/p1.html", f"edition{edition}"))
+                await world.sync()
+                world.clock.advance(4 * DAY_S)
+            assert len(await store.handoffs(limit=99)) == 2 + 6, "more than three generations ago"
+            world.clock.advance(10 * DAY_S)
+            site.set("/p1.html", a_page("/p1.html", "the last edition"))
+            await world.sync()
+            kept = await store.handoffs(limit=99)
+            assert min(one.run_id for one in kept) == 3, "those of 38 and 34 days ago are forgotten"
