@@ -23,7 +23,7 @@ import psycopg
 from numpy.typing import NDArray
 
 from rowen.adapters.embedders.static import MODEL, TOKENIZER, StaticEmbedder
-from rowen.adapters.store.postgres.search.words import words as postgres_words
+from rowen.adapters.store.shared.search.words import words as postgres_words
 from rowen.core.search.query import indexable
 
 SMALL, LARGE = 1, 2
@@ -35,7 +35,10 @@ FROM_TOPIC, FROM_OWN = 0.06, 0.12
 PER_DOCUMENT = 8
 MEAN_WORDS = 90
 BATCH = 4096
-NOW = "2026-05-01T12:00:00+00:00"
+NOW, EARLIER = "2026-05-01T12:00:00.000000+00:00", "2026-04-01T12:00:00.000000+00:00"
+"""When every other document was fetched."""
+TEAMS = 10
+"""Values of a field in the metadata of documents, each as frequent."""
 
 Rows = Iterator[Sequence[Any]]
 
@@ -184,7 +187,8 @@ def _rows(sections: Sequence[Section]) -> dict[str, Rows]:
         "documents": (
             (
                 *(one.document_id, one.source_id, one.document_id, one.document_id, _url(one), one.heading),
-                *("text/html", b"", 1, b"", NOW, 1),
+                *("text/html", b"", 1, b"", NOW if one.document_id % 2 else EARLIER, 1),
+                f'{{"team": "{one.document_id % TEAMS}"}}',
             )
             for one in first.values()
         ),
@@ -202,7 +206,7 @@ COLUMNS = {
     "vectors": ("passage_id", "model_id", "vector"),
     "documents": (
         *("id", "source_id", "ref_id", "content_id", "url", "title"),
-        *("content_type", "payload_hash", "depth", "links", "fetched_at", "born"),
+        *("content_type", "payload_hash", "depth", "links", "fetched_at", "born", "metadata"),
     ),
 }
 ONCE = (

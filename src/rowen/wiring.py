@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from rowen import registers
 from rowen.adapters.system import SystemClock, is_dead, owner
-from rowen.config import SQLITE, Config, default_store_path, environment, variable
+from rowen.config import SQLITE, Config, cache_path, default_store_path, environment, variable
 from rowen.core.exchange.complete import COPY, check_complete
 from rowen.core.params import words
 from rowen.core.rules.breaker import BreakerSettings
@@ -88,7 +88,11 @@ def open_store(config: Config, *, create: bool = True) -> Store:
         from rowen.adapters.store.postgres.store import PostgresStore
 
         return PostgresStore(
-            config.store.url, busy_timeout_s=busy_timeout_s, create=create, auto_upgrade=auto_upgrade
+            config.store.url,
+            busy_timeout_s=busy_timeout_s,
+            create=create,
+            auto_upgrade=auto_upgrade,
+            cache=cache_path() / "search",
         )
     from rowen.adapters.store.sqlite.store import SqliteStore
 

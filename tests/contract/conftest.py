@@ -23,8 +23,9 @@ def _sqlite(request: pytest.FixtureRequest) -> Iterator[Store]:
 
 def _postgres(request: pytest.FixtureRequest) -> Iterator[Store]:
     server: Server = request.getfixturevalue("postgres")
+    folder: Path = request.getfixturevalue("tmp_path")
     with a_postgres_schema(server) as schema:
-        yield PostgresStore(server.url, schema=schema)
+        yield PostgresStore(server.url, schema=schema, cache=folder / "cache")
 
 
 STORES: dict[str, Opened] = {"postgres": _postgres, "sqlite": _sqlite}

@@ -7,13 +7,22 @@ documents with snippets. A missing embedder never fails a search: it is answered
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from rowen.core.search import likelihood, rank
 from rowen.core.search.hit import AlsoAt, Answer, Filters, Hit, Place, SearchMode, SectionHit
 from rowen.core.search.question import MORE_DEPTH, Question
 from rowen.core.search.snippet import snippet
-from rowen.core.search.symbols import fit, is_one_name, last_part, names_in, repaired, slips, words_of
+from rowen.core.search.symbols import (
+    as_typed,
+    fit,
+    is_one_name,
+    last_part,
+    names_in,
+    repaired,
+    slips,
+    words_of,
+)
 from rowen.errors import EmbedderUnavailable, UserError
 from rowen.ports.embedder import Embedder
 from rowen.ports.store.search import DEPTH, Search, SearchRequest, SearchResult
@@ -51,7 +60,7 @@ async def search(
             f"query `{query}`: no word or number to look for", hint="use `--mode hybrid` to search by meaning"
         )
 
-    def request(*, keywords: bool) -> SearchRequest:
+    def request(*, keywords: bool, whole: bool = False) -> SearchRequest:
         return SearchRequest(
             terms=terms if keywords else (),
             vector=vector,
@@ -59,19 +68,29 @@ async def search(
             filters=filters,
             names=names_in(asked),
             depth=DEPTH * MORE_DEPTH if question.chooses else DEPTH,
+            # Phrases, excluded words and names as they were typed are looked for in the texts.
+            best=None if whole or question.chooses or as_typed(asked) else limit,
+            alpha=rank.alpha_for(embedder.model.alpha, asked) if embedder else 0.0,
+            per_document=per_document,
         )
 
-    result = await store.search_snapshot(request(keywords=keywords_only or mode is not SearchMode.VECTOR))
+    keywords = keywords_only or mode is not SearchMode.VECTOR
+    result = await store.search_snapshot(request(keywords=keywords))
     if embedder and vector is not None and not result.dense and terms:
         # Either nothing is there at all, or it has no vectors yet: then words must do.
         model, vector = embedder.model, None
         if mode is SearchMode.VECTOR:
+            keywords = True
             result = await store.search_snapshot(request(keywords=True))
         if result.keyword:
             degraded = f"answered from keywords: nothing found has a vector of model `{model.name}` yet"
 
     scores = rank.fuse(result.keyword, result.dense, _alpha(result, embedder, asked))
-    places, meant = await _with_repair(store, asked, filters, result.places)
+
+    async def all_places() -> Sequence[Place]:
+        return (await store.search_snapshot(request(keywords=keywords, whole=True))).places
+
+    places, meant = await _with_repair(store, asked, filters, result.places, all_places)
     places = [place for place in places if question.allows(place)]
     groups = rank.group(places, scores, limit, query=meant, terms=terms, per_document=per_document)
     nearest = max(result.dense.values(), default=None) if vector is not None else None
@@ -94,18 +113,26 @@ async def search(
 
 
 async def _with_repair(
-    store: Search, query: str, filters: Filters, places: Sequence[Place]
+    store: Search,
+    query: str,
+    filters: Filters,
+    places: Sequence[Place],
+    all_places: Callable[[], Awaitable[Sequence[Place]]],
 ) -> tuple[Sequence[Place], str]:
     """The places found, and the name that was meant: another one, when nothing is called as typed."""
     if not is_one_name(query) or any(place.symbol and fit(place.symbol, query) for place in places):
         return places, query
     word = words_of(query)
     written = {word, last_part(query).lower()}
-    if any(one in place.text.lower() for place in places for one in written):
+
+    def is_written(places: Sequence[Place]) -> bool:
+        return any(one in place.text.lower() for place in places for one in written)
+
+    if is_written(places):
         return places, query
     known = await store.symbol_words(shortest=len(word) - slips(word), longest=len(word) + slips(word))
     near = repaired(query, known)
-    if not near:
+    if not near or is_written(await all_places()):
         return places, query
     found = await store.search_snapshot(
         SearchRequest(terms=(), vector=None, model=None, filters=filters, names=near)

@@ -179,9 +179,12 @@ async def test_a_missing_package_is_said_with_a_hint(monkeypatch: pytest.MonkeyP
 def test_nothing_heavy_is_imported_before_the_first_text() -> None:
     code = (
         "import sys\nfrom rowen.adapters.embedders import EmbedderSpec, make\n"
-        "from rowen.adapters.store.sqlite import matrix\n"
-        "make(EmbedderSpec())\nmatrix.VectorMatrix()\n"
-        "print([m for m in ('numpy', 'tokenizers', 'safetensors', 'wordllama') if m in sys.modules])"
+        "from rowen.adapters.store.shared.search.finder import Finder\n"
+        "from rowen.adapters.store.shared.search.matrix import VectorMatrix\n"
+        "from pathlib import Path\n"
+        "make(EmbedderSpec())\nFinder(None, Path('x'))\nVectorMatrix(1, 256)\n"
+        "heavy = ('numpy', 'tantivy', 'simsimd', 'tokenizers', 'safetensors', 'wordllama')\n"
+        "print([m for m in heavy if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

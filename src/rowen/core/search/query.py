@@ -57,12 +57,13 @@ def terms(query: str) -> list[str]:
     return (telling or words)[:MAX_TERMS]
 
 
-def fts5_match(terms: Sequence[str]) -> str:
+def fts5_match(terms: Sequence[str], prefix: str = "") -> str:
     """An FTS5 expression that matches any of the terms; each is quoted, so none can be syntax.
 
-    No terms match nothing.
+    No terms match nothing. A prefix matches every word that begins so.
     """
-    return " OR ".join(map(_quoted, terms)) or _quoted("")
+    beginning = [_quoted(prefix), _quoted(prefix).removesuffix("*") + "*"] if prefix else []
+    return " OR ".join([*map(_quoted, terms), *beginning]) or _quoted("")
 
 
 def pairs(run: str) -> list[str]:

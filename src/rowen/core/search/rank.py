@@ -76,8 +76,12 @@ def fuse(keyword: Mapping[int, float], dense: Mapping[int, float], alpha: float)
 def title_share(title: str, terms: Sequence[str]) -> float:
     """How much a title is about the words: the share they have in common, in [0, 1]."""
     wanted = {stem(term) for term in terms}
-    said = {stem(word) for word in words_of(title)}
+    said = title_stems(title)
     return len(wanted & said) / len(wanted | said) if wanted and said else 0.0
+
+
+def title_stems(title: str) -> set[str]:
+    return {stem(word) for word in words_of(title)}
 
 
 def group(
@@ -98,7 +102,7 @@ def group(
     typed = as_typed(query)
 
     def ranked_place(place: Place) -> Ranked:
-        own = scores.get(place.passage_id, 0.0) * _damping(place.link_share)
+        own = scores.get(place.passage_id, 0.0) * damping(place.link_share)
         named = fit(place.symbol, query) if place.symbol and query else Fit.NONE
         score = (own + bonus(place.title)) / (1 + TITLE_WEIGHT)
         if named is Fit.MENTIONED:
@@ -140,7 +144,7 @@ def _worth(sections: Sequence[Ranked]) -> tuple[int, float]:
     return sections[0].fit, sum(one.score * NEXT_SECTION**number for number, one in enumerate(sections))
 
 
-def _damping(link_share: int) -> float:
+def damping(link_share: int) -> float:
     """Lists of links hold many words and answer nothing."""
     over = (link_share - PROSE_LINKS) / (LIST_LINKS - PROSE_LINKS)
     return 1.0 - (1.0 - LINKS_WEIGHT) * min(1.0, max(0.0, over))

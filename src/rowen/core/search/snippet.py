@@ -32,6 +32,8 @@ _strong = re.compile(r"(?<!\\)\*\*(?=\S)([^*]{1,200}?)(?<=[^\s\\])\*\*")
 _emphasis = re.compile(r"(?<![\w*\\])\*(?=[^\s*])([^*]{1,200}?)(?<=[^\s\\])\*(?![\w*])")
 _pipe = re.compile(r"(?<!\\)\|")
 _escape = re.compile(r"\\([\\`*_{}\[\]()#+.!|<>~-])")
+# Letters and digits that are not plain ones, and accents that stand apart.
+_foreign = re.compile("[^\\W\x00-\x7f]|[\u0300-\u036f]")
 _piece = re.compile(f"[{CJK}]+|[^\\W_{CJK}]+(?:[\u0300-\u036f]+[^\\W_{CJK}]*)*")
 
 
@@ -110,18 +112,30 @@ def _matches(line: str, terms: Sequence[str]) -> Iterator[_Match]:
     """Where the terms are, from left to right, without overlap."""
     runs = {term for term in terms if is_cjk(term)}
     stems = {stem(term) for term in terms if term not in runs}
+    if not runs and stems and (line.isascii() or not _foreign.search(line)):
+        for word in _beginning_with(frozenset(stems)).finditer(line):
+            if (own := stem(word[0].lower())) in stems:
+                yield _Match(word.start(), word.end(), frozenset([own]))
+        return
     # A stem begins as its word does, so two letters tell most words apart without looking at their endings.
     beginnings = {found[:2] for found in stems}
     for piece in _piece.finditer(line):
-        word = piece[0]
-        if word.isascii():
-            if word[:2].lower() not in beginnings:
+        text = piece[0]
+        if text.isascii():
+            if text[:2].lower() not in beginnings:
                 continue
-        elif is_cjk(word):
-            yield from _run_matches(word, piece.start(), runs)
+        elif is_cjk(text):
+            yield from _run_matches(text, piece.start(), runs)
             continue
-        if (found := stem(word.lower())) in stems:
+        if (found := stem(text.lower())) in stems:
             yield _Match(piece.start(), piece.end(), frozenset([found]))
+
+
+@lru_cache(maxsize=64)
+def _beginning_with(stems: frozenset[str]) -> re.Pattern[str]:
+    """Words that may have one of these stems: a stem is how its words begin, but for a last `i`."""
+    beginnings = "|".join(re.escape(one.removesuffix("i") or one) for one in sorted(stems))
+    return re.compile(rf"(?<![A-Za-z0-9])(?:{beginnings})[A-Za-z0-9]*", re.IGNORECASE | re.ASCII)
 
 
 def _run_matches(run: str, offset: int, terms: Collection[str]) -> Iterator[_Match]:

@@ -24,6 +24,15 @@ class SearchRequest:
     """Symbols to look up, by their words (`core/search/symbols.py`)."""
     depth: int = DEPTH
     """How many visible passages each list should hold."""
+    prefix: str = ""
+    """The beginning of one more word to look for, as it is being typed."""
+    best: int | None = None
+    """So many documents will be shown: places of documents that cannot be among them may be left out. None:
+    all places, for a caller that chooses among them."""
+    alpha: float = 0.5
+    """How much the vector list weighs in telling which documents are the best."""
+    per_document: bool = True
+    """Documents are shown, and not sections on their own."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,7 +41,8 @@ class SearchResult:
     """Passage id to score, higher is better."""
     dense: Mapping[int, float]
     places: Sequence[Place]
-    """Every visible place of every ranked passage, and those that define one of the names."""
+    """The visible places of ranked passages, of all or of the best documents, and those that define one of
+    the names."""
 
 
 class Search(Protocol):

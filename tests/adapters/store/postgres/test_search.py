@@ -10,9 +10,11 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from rowen.adapters.store.postgres import store as store_module
 from rowen.adapters.store.postgres.search import keywords
-from rowen.adapters.store.postgres.search.words import words
 from rowen.adapters.store.postgres.store import PostgresStore
+from rowen.adapters.store.shared.search.finder import Finder
+from rowen.adapters.store.shared.search.words import words
 from rowen.core.handoff import INGESTED
 from rowen.core.search.hit import Filters
 from rowen.core.search.query import terms as terms_of
@@ -51,7 +53,10 @@ QUERIES = [
 
 
 @pytest.fixture
-async def postgres_store(postgres: Server) -> AsyncIterator[PostgresStore]:
+async def postgres_store(postgres: Server, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[PostgresStore]:
+    """A store that nothing follows: the server ranks words, and compares vectors."""
+    monkeypatch.setattr(store_module, "MOST_AT_ONCE", -1)
+    monkeypatch.setattr(Finder, "wake", lambda self: None)
     with a_postgres_schema(postgres) as schema:
         opened = PostgresStore(postgres.url, schema=schema, index_after=500)
         yield opened

@@ -11,9 +11,9 @@ from psycopg.sql import SQL, Identifier
 from rowen.adapters.store.postgres.database import PostgresDatabase, without_nul
 from rowen.adapters.store.postgres.migrate import Connection
 from rowen.adapters.store.postgres.search.index import INDEX_AFTER, index_large_models
-from rowen.adapters.store.postgres.search.words import words
 from rowen.adapters.store.postgres.transaction import QUERIES, PostgresTransaction, as_embedding
 from rowen.adapters.store.shared.copying import SharedCopying, listed
+from rowen.adapters.store.shared.search.words import words
 from rowen.adapters.store.shared.values import Json, json_in, time_in, time_out
 from rowen.core.exchange.store_copy import PARTS, TABLES, Column, Kind, Part, Row
 from rowen.errors import RowenError

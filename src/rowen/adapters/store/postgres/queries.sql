@@ -211,3 +211,12 @@ SELECT source_id, substr(CAST(started_at AT TIME ZONE 'UTC' AS text), 1, 10) AS 
        CAST(sum(coalesce(CAST(counters ->> 'deleted' AS bigint), 0)) AS bigint),
        CAST(sum(coalesce(CAST(counters ->> 'failed' AS bigint), 0)) AS bigint)
 FROM runs WHERE started_at >= :since GROUP BY source_id, day ORDER BY source_id, day;
+
+-- name: vectors_last
+-- The passage with the highest number that has a vector of a model.
+SELECT max(passage_id) FROM vectors WHERE model_id = :model;
+
+-- name: vectors_after
+-- Vectors of a model with the hashes of their texts, in the order of the passages.
+SELECT p.hash, v.vector FROM vectors v JOIN passages p ON p.id = v.passage_id
+WHERE v.model_id = :model AND v.passage_id > :after ORDER BY v.passage_id;

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
+from pathlib import Path
 
 from psycopg.sql import SQL, Identifier
 
@@ -14,17 +15,23 @@ from rowen.adapters.store.postgres.search.index import INDEX_AFTER, index_large_
 from rowen.adapters.store.postgres.search.keywords import Keywords
 from rowen.adapters.store.postgres.search.nearest import Nearest
 from rowen.adapters.store.postgres.transaction import QUERIES
+from rowen.adapters.store.shared.search.finder import Finder
 from rowen.adapters.store.shared.store import SharedStore
 from rowen.adapters.store.shared.transaction import Transaction
+from rowen.core import hashing
 from rowen.core.lease import Lease
 from rowen.core.run import Run
 from rowen.errors import RowenError
-from rowen.ports.embedder import Model
 from rowen.ports.store.runs import RunEnd
+
+MOST_AT_ONCE = 20_000
+"""Vectors that a search fetches itself; more come in a thread, and the server compares meanwhile."""
 
 
 class PostgresStore(SharedStore):
     _db: PostgresDatabase
+    # Runs may be on any machine, and searches on others.
+    follows_ahead = False
 
     def __init__(
         self,
@@ -35,10 +42,18 @@ class PostgresStore(SharedStore):
         create: bool = True,
         index_after: int = INDEX_AFTER,
         auto_upgrade: bool = True,
+        cache: Path | None = None,
     ) -> None:
+        """`cache` is a folder on this machine for what searches keep of stores; None: nothing is kept."""
         self._db = PostgresDatabase(url, schema=schema, busy_timeout_s=busy_timeout_s)
         self._index_after = index_after
         self._db.open(create=create, migrate=auto_upgrade)
+        folder = (
+            cache / hashing.of_text(f"{self._db.address.shown} {self._db.schema}").hex()[:16]
+            if cache
+            else None
+        )
+        self._finder = Finder(self._db.read_here, folder, most_at_once=MOST_AT_ONCE)
 
     @property
     def database(self) -> PostgresDatabase:
@@ -48,11 +63,11 @@ class PostgresStore(SharedStore):
         await super().finish_run(lease, run, end, now=now)
         await self._index()
 
-    def _keywords(self, db: Transaction, terms: Sequence[str]) -> Keywords:
-        return Keywords(db, terms)
+    def _keywords(self, db: Transaction, terms: Sequence[str], prefix: str) -> Keywords:
+        return Keywords(db, terms, prefix)
 
-    def _nearest(self, db: Transaction, model_id: int, model: Model, vector: bytes) -> Nearest:
-        return Nearest(db, model_id, model.dimensions, vector)
+    def _nearest(self, db: Transaction, model_id: int, vector: bytes) -> Nearest:
+        return Nearest(db, model_id, len(vector), vector)
 
     async def _size(self) -> int:
         return int(await self._db.read(lambda db: db.value("size")))

@@ -9,8 +9,8 @@ from typing import Any
 import psycopg
 
 from rowen.adapters.store.postgres.jobs import engine
-from rowen.adapters.store.postgres.search.words import words
 from rowen.adapters.store.shared.queries import Queries
+from rowen.adapters.store.shared.search.words import words
 from rowen.adapters.store.shared.transaction import K, Lock, Row, Transaction
 from rowen.core import hashing
 from rowen.core.section import Passage

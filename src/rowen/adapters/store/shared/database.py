@@ -42,6 +42,10 @@ class Database(ABC, Generic[Tx]):
     async def read(self, work: Callable[[Tx], T]) -> T:
         return await self._ended(self._readers, lambda: self._read(work))
 
+    def read_here(self, work: Callable[[Tx], T]) -> T:
+        """The same for a caller in a thread of its own."""
+        return self._read(work)
+
     async def close(self) -> None:
         if self._closed:
             return

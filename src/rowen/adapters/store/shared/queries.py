@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 
@@ -29,13 +29,15 @@ class Queries:
         self._rules = [(re.compile(pattern), put) for pattern, put in rules]
         self.sql = cache(self._sql)
         """The statement of a name in the database's own SQL."""
+        self.translated = lru_cache(maxsize=256)(self._translated)
+        """A statement that was put together, in the database's own SQL."""
 
     def text(self, name: str) -> str:
         """A statement as it is written, to be put together with others."""
         texts = own(self._package)
         return _COMMENT.sub("", texts[name] if name in texts else shared()[name])
 
-    def translated(self, statement: str) -> str:
+    def _translated(self, statement: str) -> str:
         for pattern, put in self._rules:
             statement = pattern.sub(put, statement)
         return statement

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Mapping
+from datetime import datetime
+
+from rowen.adapters.store.shared.search.finder import WORTH_SAVING
 from rowen.adapters.store.shared.topics.access import Access
 from rowen.adapters.store.shared.topics.documents import Documents
 from rowen.adapters.store.shared.topics.feed import Feed
@@ -15,6 +20,10 @@ from rowen.adapters.store.shared.topics.runs import Runs
 from rowen.adapters.store.shared.topics.search import Search
 from rowen.adapters.store.shared.topics.shards import Shards
 from rowen.adapters.store.shared.topics.sources import Sources
+from rowen.core.lease import Lease
+from rowen.core.run import Run
+from rowen.ports.store.generations import Vacuumed
+from rowen.ports.store.runs import RunEnd
 
 
 class SharedStore(
@@ -32,7 +41,30 @@ class SharedStore(
     Offers,
     Shards,
 ):
+    follows_ahead = True
+    """A run indexes its texts for searches from this machine, before readers see them."""
+
+    async def finish_run(self, lease: Lease, run: Run, end: RunEnd, *, now: datetime) -> None:
+        if end.activate is not None and (self.follows_ahead or self._finder.is_used):
+            born = await self._db.read(
+                lambda db: [
+                    row[0] for row in db.rows("passages_born", source=run.source_id, generation=end.activate)
+                ]
+            )
+            if len(born) >= WORTH_SAVING or (born and self._finder.is_used):
+                await asyncio.to_thread(self._finder.follow_ahead, born)
+        await super().finish_run(lease, run, end, now=now)
+
+    async def vacuum(
+        self, floors: Mapping[int, int], *, handoffs_before: datetime | None = None, everything: bool
+    ) -> Vacuumed:
+        done = await super().vacuum(floors, handoffs_before=handoffs_before, everything=everything)
+        if everything:
+            await asyncio.to_thread(self._finder.tidy)
+        return done
+
     async def close(self) -> None:
+        await asyncio.to_thread(self._finder.close)
         await self._db.close()
 
     def rows_written(self) -> int:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import apsw
 
+from rowen.adapters.store.shared.search.finder import Finder
 from rowen.adapters.store.shared.store import SharedStore
 from rowen.adapters.store.shared.topics.search import Among, Ranked
-from rowen.adapters.store.shared.transaction import Transaction
 from rowen.adapters.store.sqlite.database import SqliteDatabase
-from rowen.adapters.store.sqlite.matrix import VectorMatrix
 from rowen.adapters.store.sqlite.transaction import SqliteTransaction
 from rowen.core.search.query import fts5_match
-from rowen.ports.embedder import Model
-from rowen.ports.store.search import SearchRequest, SearchResult
+
+BESIDE = "-search"
+"""Ends the name of the folder beside the file where searches keep what they know of it."""
 
 
 class SqliteStore(SharedStore):
@@ -32,31 +31,22 @@ class SqliteStore(SharedStore):
         auto_upgrade: bool = True,
     ) -> None:
         self._db = SqliteDatabase(path, busy_timeout_s=busy_timeout_s, create=create, read_only=read_only)
-        self._matrices: dict[int, VectorMatrix] = {}
-        self._matrices_guard = threading.Lock()
         self._db.open(migrate=auto_upgrade)
+        self._finder = Finder(
+            self._db.read_here, path.with_name(path.name + BESIDE), can_write=not self._db.read_only
+        )
 
     @property
     def database(self) -> SqliteDatabase:
         return self._db
 
-    def _search(self, db: Transaction, request: SearchRequest) -> SearchResult:
-        # The matrices are shared by the reading threads; a search holds them for its few milliseconds.
-        with self._matrices_guard:
-            return super()._search(db, request)
-
-    def _keywords(self, db: SqliteTransaction, terms: Sequence[str]) -> _Listed:
-        match = fts5_match(terms)
+    def _keywords(self, db: SqliteTransaction, terms: Sequence[str], prefix: str) -> _Listed:
+        match = fts5_match(terms, prefix)
 
         def best_of(wanted: int) -> Ranked:
             return [(row[0], row[1]) for row in db.rows("keyword", match=match, limit=wanted)]
 
         return _Listed(best_of)
-
-    def _nearest(self, db: SqliteTransaction, model_id: int, model: Model, vector: bytes) -> _Listed:
-        matrix = self._matrices.setdefault(model_id, VectorMatrix())
-        matrix.refresh(db.connection, model_id)
-        return _Listed(lambda wanted: matrix.nearest(vector, wanted))
 
     async def _size(self) -> int:
         return self._db.path.stat().st_size

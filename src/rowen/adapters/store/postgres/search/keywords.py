@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rowen.adapters.store.postgres.search.words import words
+from rowen.adapters.store.shared.search.words import words
 from rowen.adapters.store.shared.topics.search import Among, Ranked
 from rowen.adapters.store.shared.transaction import Transaction
 from rowen.core.search.query import is_cjk
@@ -36,9 +36,9 @@ class _Term:
 class Keywords:
     can_choose = True
 
-    def __init__(self, db: Transaction, terms: Sequence[str]) -> None:
+    def __init__(self, db: Transaction, terms: Sequence[str], prefix: str = "") -> None:
         self._db = db
-        self._terms = _terms(db, terms)
+        self._terms = _terms(db, terms, prefix)
 
     def best(self, wanted: int, *, thorough: bool, among: Among | None) -> tuple[Ranked, bool]:
         if not self._terms:
@@ -71,14 +71,15 @@ class Keywords:
         return ranked, len(ranked) < wanted and (thorough or not common)
 
 
-def _terms(db: Transaction, terms: Sequence[str]) -> list[_Term]:
+def _terms(db: Transaction, terms: Sequence[str], prefix: str) -> list[_Term]:
     """What the terms become in the index, the rarest first; those nothing has are left out."""
-    typed = Counter(filter(None, (words(term).strip() for term in terms)))
+    typed = Counter(filter(None, (words(term).strip() for term in (*terms, prefix))))
+    begun = words(prefix).strip()
     rows = db.rows(
         "terms",
         terms=list(typed),
         # One character alone is in the index only as the first of a pair (or the last of its run).
-        beginnings=[len(term) == 1 and is_cjk(term) for term in typed],
+        beginnings=[term == begun or (len(term) == 1 and is_cjk(term)) for term in typed],
         enough=QUICK,
     )
     counts: Counter[str] = Counter()

@@ -7,15 +7,6 @@ JOIN refs r ON r.id = d.ref_id
 JOIN sections s ON s.content_id = d.content_id
 WHERE d.id = :document ORDER BY s.position;
 
--- name: places
--- Where readers can see these passages.
-SELECT s.passage_id, d.id, d.source, d.version, d.kind, r.reference, d.url, d.title, d.generation, d.fetched_at,
-       s.position, s.anchor, d.content_id, s.link_share, s.symbol, s.symbol_kind
-FROM sections s
-JOIN documents_active d ON d.content_id = s.content_id
-JOIN refs r ON r.id = d.ref_id
-WHERE s.passage_id IN list(:passages)
-
 -- name: passage_texts
 -- What these passages say.
 SELECT id, heading_path, text FROM passages WHERE id IN list(:ids);
@@ -35,3 +26,72 @@ SELECT DISTINCT symbol_words FROM sections
 WHERE symbol_words IS NOT NULL AND length(symbol_words) BETWEEN :shortest AND :longest
 UNION
 SELECT words FROM inventory WHERE length(words) BETWEEN :shortest AND :longest;
+
+-- name: pointers
+-- What readers see changes when one of these does: the last activation, and the last removal of a source.
+SELECT coalesce((SELECT max(id) FROM activations), 0), coalesce((SELECT max(id) FROM removals), 0);
+
+-- name: sources_shown
+-- Which generation of each source readers see.
+SELECT id, kind, active_generation, created_at FROM sources;
+
+-- name: source_documents_shown
+-- The documents of a generation, each by its number and its birth: numbers may be given again.
+SELECT id, born FROM documents
+WHERE source_id = :source AND born <= :generation AND (died IS NULL OR died > :generation);
+
+-- name: documents_to_show
+-- What a search knows of documents before it shows one.
+SELECT id, born, source_id, content_id, fetched_at, title FROM documents WHERE id IN list(:documents);
+
+-- name: sections_to_show
+-- What a search knows of the sections of documents before it shows one.
+SELECT d.id, s.position, s.link_share, p.id, p.hash, p.heading_path
+FROM documents d
+JOIN sections s ON s.content_id = d.content_id
+JOIN passages p ON p.id = s.passage_id
+WHERE d.id IN list(:documents);
+
+-- name: documents_shown
+-- The documents readers see.
+SELECT d.id FROM documents_active d WHERE true
+
+-- name: places_in
+-- Where these passages stand in these documents.
+SELECT s.passage_id, d.id, d.source, d.version, d.kind, r.reference, d.url, d.title, d.generation, d.fetched_at,
+       s.position, s.anchor, d.content_id, s.link_share, s.symbol, s.symbol_kind
+FROM documents_active d
+JOIN refs r ON r.id = d.ref_id
+JOIN sections s ON s.content_id = d.content_id
+WHERE d.id IN list(:documents) AND s.passage_id IN list(:passages);
+
+-- name: vectors_last
+-- The newest vector of a model.
+SELECT max(id) FROM vectors WHERE model_id = :model;
+
+-- name: vectors_after
+-- Vectors of a model with the hashes of their texts, in the order they came.
+SELECT p.hash, v.vector FROM vectors v JOIN passages p ON p.id = v.passage_id
+WHERE v.model_id = :model AND v.id > :after ORDER BY v.id;
+
+-- name: vectors_of
+-- Vectors of these passages under a model, with the hashes of their texts.
+SELECT p.hash, v.vector FROM vectors v JOIN passages p ON p.id = v.passage_id
+WHERE v.model_id = :model AND v.passage_id IN list(:passages);
+
+-- name: passages_to_index
+-- The texts of these passages, with their hashes.
+SELECT hash, heading_path, text FROM passages WHERE id IN list(:ids);
+
+-- name: activation_at
+-- When a generation was shown.
+SELECT at FROM activations WHERE id = :activation;
+
+-- name: passages_born
+-- The passages of documents that a run has stored for its generation.
+SELECT DISTINCT s.passage_id FROM documents d JOIN sections s ON s.content_id = d.content_id
+WHERE d.source_id = :source AND d.born = :generation;
+
+-- name: models_all
+-- Every model that has vectors here.
+SELECT id, name, digest, dimensions FROM models;

@@ -1,23 +1,26 @@
 """Ranked passages and the places where readers can see them, inside one snapshot.
 
-Both lists are ranked first and filtered by visibility after: joining before ranking costs twice as much. The
-first look is a quick one. When a filter leaves too few of it, the list is read deeper; when it leaves next to
-nothing and a ranking can choose among some passages only, it ranks those that pass the filter, all of them.
+Texts are ranked first, by the followers beside the store (`shared/search/`) or by the database's own indexes
+where a follower is missing or behind, and filtered by what is visible after: joining before ranking costs
+twice as much. Places and texts are read for the documents that may be shown, and for no others.
 """
 
 from __future__ import annotations
 
+import asyncio
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
 from rowen.adapters.store.shared.database import Topic, reads
+from rowen.adapters.store.shared.search.cut import Chosen, Scored, best, unlimited, unranked
+from rowen.adapters.store.shared.search.finder import Finder
+from rowen.adapters.store.shared.search.view import Allowed, View
 from rowen.adapters.store.shared.topics.passages import find_model
 from rowen.adapters.store.shared.transaction import Row, Transaction
-from rowen.adapters.store.shared.values import value_in
+from rowen.adapters.store.shared.values import time_in
 from rowen.core.search.hit import Filters, Place
 from rowen.errors import StoreDamaged
-from rowen.ports.embedder import Model
 from rowen.ports.store.search import SearchRequest, SearchResult
 
 DEEPER = 8
@@ -48,29 +51,47 @@ class Ranking(Protocol):
 
 
 class Search(Topic):
+    _finder: Finder
+
     @reads
     def search_snapshot(self, db: Transaction, request: SearchRequest) -> SearchResult:
-        return self._search(db, request)
-
-    def _search(self, db: Transaction, request: SearchRequest) -> SearchResult:
-        rows: dict[int, list[Row]] = {}
-        keyword = _visible(db, request, self._keywords(db, request.terms), rows) if request.terms else []
-        dense: Ranked = []
-        if request.model and request.vector:
-            model_id = find_model(db, request.model)
-            if model_id:
-                nearest = self._nearest(db, model_id, request.model, request.vector)
-                dense = _visible(db, request, nearest, rows)
-        ranked = {passage_id for passage_id, _ in (*keyword, *dense)}
-        places = [row for passage_id in ranked for row in rows[passage_id]]
+        view = self._finder.view(db)
+        allowed = view.allowed(db, request.filters)
+        keyword = (
+            self._by_words(db, view, allowed, request) if request.terms or request.prefix else unranked()
+        )
+        dense = self._by_vector(db, view, allowed, request)
+        defining = _defining(db, request) if request.names else []
+        if not len(keyword.slots) and not len(dense.slots):
+            chosen = Chosen([], [])
+        elif request.best is None:
+            chosen = unlimited(view, [keyword, dense], allowed)
+        else:
+            chosen = best(
+                view,
+                keyword,
+                dense,
+                allowed,
+                alpha=request.alpha,
+                terms=request.terms,
+                wanted=request.best,
+                per_document=request.per_document,
+                always={row[1] for row in defining},
+            )
+        rows = db.rows("places_in", documents=chosen.documents, passages=chosen.passages)
+        seen = {(row[1], row[10]) for row in rows}
+        # A definition may say little else, and be far down in both lists.
+        rows += [row for row in defining if (row[1], row[10]) not in seen]
         if request.names:
-            # A definition may say little else, and be far down in both lists.
-            seen = {(row[1], row[10]) for row in places}
-            defining = _defining(db, request)
-            places += [row for row in defining if (row[1], row[10]) not in seen]
             defined = {(row[1], row[14]) for row in defining}
-            places += [row for row in _inventoried(db, request) if (row[1], row[14]) not in defined]
-        return SearchResult(keyword=dict(keyword), dense=dict(dense), places=_with_text(db, places))
+            rows += [row for row in _inventoried(db, request) if (row[1], row[14]) not in defined]
+        return SearchResult(
+            keyword=_by_passage(view, keyword), dense=_by_passage(view, dense), places=_with_text(db, rows)
+        )
+
+    async def follow(self) -> None:
+        """Bring what searches keep beside the store in step with it, now."""
+        await asyncio.to_thread(self._finder.follow)
 
     @reads
     def symbol_words(self, db: Transaction, *, shortest: int, longest: int) -> list[str]:
@@ -81,33 +102,70 @@ class Search(Topic):
         return _with_text(db, db.rows("document_places", document=document_id))
 
     @abstractmethod
-    def _keywords(self, db: Any, terms: Sequence[str]) -> Ranking: ...
+    def _keywords(self, db: Any, terms: Sequence[str], prefix: str) -> Ranking:
+        """The database's own index of words."""
 
-    @abstractmethod
-    def _nearest(self, db: Any, model_id: int, model: Model, vector: bytes) -> Ranking: ...
+    def _nearest(self, db: Any, model_id: int, vector: bytes) -> Ranking:
+        """The database's own way to compare vectors, where it has one."""
+        raise AssertionError("this database compares no vectors")
+
+    def _by_words(
+        self, db: Transaction, view: View, allowed: Allowed | None, request: SearchRequest
+    ) -> Scored:
+        found = self._finder.keyword(db, view, allowed, request.terms, request.prefix, request.depth)
+        if found is not None:
+            return found
+        return _ranked(db, view, allowed, self._keywords(db, request.terms, request.prefix), request)
+
+    def _by_vector(
+        self, db: Transaction, view: View, allowed: Allowed | None, request: SearchRequest
+    ) -> Scored:
+        model_id = find_model(db, request.model) if request.model and request.vector else 0
+        if not model_id or not request.vector:
+            return unranked()
+        found = self._finder.dense(db, view, allowed, model_id, request.vector, request.depth)
+        if found is not None:
+            return found
+        return _ranked(db, view, allowed, self._nearest(db, model_id, request.vector), request)
 
 
-def _visible(db: Transaction, request: SearchRequest, ranking: Ranking, rows: dict[int, list[Row]]) -> Ranked:
-    """The first `depth` visible passages of a ranking; `rows` collects their places."""
-    passing = _passing(db, request.filters)
-    can_choose = ranking.can_choose and request.filters != Filters()
+def _ranked(
+    db: Transaction, view: View, allowed: Allowed | None, ranking: Ranking, request: SearchRequest
+) -> Scored:
+    """The first `depth` visible texts of a ranking by the database.
+
+    The first look is a quick one. When a filter leaves too few of it, the list is read deeper; when it leaves
+    next to nothing and the ranking can choose among some passages only, it ranks all of those that pass.
+    """
+    import numpy as np
+
     wanted, thorough = request.depth, False
     among: Among | None = None
     while True:
         ranked, all_there_are = ranking.best(wanted, thorough=thorough, among=among)
-        new = [passage_id for passage_id, _ in ranked if passage_id not in rows]
-        if new:
-            places = db.queries.text("places") + passing.conditions
-            for row in db.query(places, {**passing.values, "passages": new}):
-                rows.setdefault(row[0], []).append(row)
-        visible = [(passage_id, score) for passage_id, score in ranked if passage_id in rows]
-        if len(visible) >= request.depth or all_there_are:
-            return visible[: request.depth]
-        if can_choose and among is None and len(visible) * DEEPER < request.depth:
-            among = passing
+        slots = view.slots_of_passages(np.array([passage for passage, _ in ranked], np.int64))
+        passing = slots >= 0
+        if allowed is not None:
+            passing &= np.isin(slots, allowed.slots)
+        if passing.sum() >= request.depth or all_there_are:
+            scores = np.array([score for _, score in ranked], np.float64)
+            return Scored(slots[passing][: request.depth], scores[passing][: request.depth])
+        if (
+            ranking.can_choose
+            and allowed is not None
+            and among is None
+            and passing.sum() * DEEPER < request.depth
+        ):
+            among = _passing(db, request.filters)
         else:
             wanted *= DEEPER
         thorough = True
+
+
+def _by_passage(view: View, ranked: Scored) -> dict[int, float]:
+    if not len(ranked.slots):
+        return {}
+    return dict(zip(view.passages_of(ranked.slots).tolist(), ranked.scores.tolist(), strict=True))
 
 
 def _defining(db: Transaction, request: SearchRequest) -> list[Row]:
@@ -156,5 +214,5 @@ def _with_text(db: Transaction, rows: list[Row]) -> list[Place]:
 
 
 def _place(row: Row, heading_path: str, text: str) -> Place:
-    *place, anchor, content_id, link_share, symbol, kind = row
-    return value_in(Place, (*place, heading_path, anchor, text, content_id, link_share, symbol, kind))
+    # One by one: a search makes dozens, and the reading of rows by their types takes ten times as long.
+    return Place(*[*row[:9], time_in(row[9]), row[10], heading_path, row[11], text, *row[12:]])

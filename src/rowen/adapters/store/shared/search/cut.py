@@ -1,0 +1,177 @@
+"""Which documents may be among the first ones, found on arrays: only those are read from the store.
+
+`core/search/rank.py` decides the order, by rules that need texts and addresses. Most of what it weighs stands
+in the view as well: the two lists, how much of a section is links, the title, and that several sections count
+together. By these the best are chosen here, with some to spare; a test holds the two together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rowen.adapters.store.shared.search.view import Allowed, View
+from rowen.core.search import rank
+from rowen.core.search.snippet import stem
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+SPARE = 10
+"""Documents chosen beyond those asked for."""
+ROUNDING = 1e-9
+
+
+class Scored(NamedTuple):
+    """A ranking of what readers see."""
+
+    slots: NDArray[np.int64]
+    scores: NDArray[np.float64]
+
+
+class Chosen(NamedTuple):
+    documents: list[int]
+    passages: list[int]
+
+
+def unranked() -> Scored:
+    import numpy as np
+
+    return Scored(np.empty(0, np.int64), np.empty(0))
+
+
+def unlimited(view: View, lists: Sequence[Scored], allowed: Allowed | None) -> Chosen:
+    """Every place of every ranked passage."""
+    import numpy as np
+
+    slots = np.unique(np.concatenate([one.slots for one in lists]))
+    places, _ = view.places_of(slots)
+    rows = np.unique(view.row[places])
+    if allowed is not None:
+        rows = rows[allowed.rows[rows]]
+    return Chosen(view.document[rows].tolist(), view.passages_of(slots).tolist())
+
+
+def best(
+    view: View,
+    keyword: Scored,
+    dense: Scored,
+    allowed: Allowed | None,
+    *,
+    alpha: float,
+    terms: Sequence[str],
+    wanted: int,
+    per_document: bool,
+    always: Collection[int] = (),
+) -> Chosen:
+    """The places of the best `wanted` documents and some more, and of the documents `always`."""
+    import numpy as np
+
+    slots, fused = _fused(keyword, dense, alpha)
+    places, of = view.places_of(slots)
+    if allowed is not None:
+        passing = allowed.rows[view.row[places]]
+        places, of = places[passing], of[passing]
+    rows, row_of = np.unique(view.row[places], return_inverse=True)
+    bonus = np.zeros(len(rows))
+    if stems := {stem(term) for term in terms}:
+        bonus = rank.TITLE_WEIGHT * view.title_shares(rows, list(stems))
+    scores = fused[of] * _damping()[view.links[places]] + bonus[row_of]
+    order = np.lexsort((view.position[places], view.row[places], -scores))
+    places, scores = places[order], scores[order]
+    row = view.row[places]
+    own = (
+        [view.content[row]]
+        if per_document
+        else [view.content[row], view.position[places], view.passage[places]]
+    )
+    text = _numbered(*own)
+    texts = int(text.max(initial=-1)) + 1
+    counting = _counting(view, places, row, text)
+    rank_in = _rank_in(text[counting])
+    counting, rank_in = (
+        counting[rank_in <= rank.MAX_OTHER_SECTIONS],
+        rank_in[rank_in <= rank.MAX_OTHER_SECTIONS],
+    )
+    worth = np.bincount(text[counting], scores[counting] * rank.NEXT_SECTION**rank_in, texts)
+    # Which of equals come first is decided by their addresses, which are not known here.
+    enough = np.sort(worth)[-min(texts, wanted + SPARE)] if texts else 0.0
+    chosen = worth >= enough - ROUNDING
+    if always:
+        chosen[text[np.isin(view.document[row], list(always))]] = True
+    return Chosen(
+        np.unique(view.document[row[chosen[text]]]).tolist(),
+        np.unique(view.passage[places[counting[chosen[text[counting]]]]]).tolist(),
+    )
+
+
+def _counting(
+    view: View, places: NDArray[np.int64], row: NDArray[np.int32], text: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Of the places, best first, those that `rank.group` counts.
+
+    Of the text's first document, each heading and each passage once.
+    """
+    import numpy as np
+
+    _, first = np.unique(text, return_index=True)
+    kept = np.flatnonzero(row == row[first][text])
+    for column in (view.heading, view.passage):
+        _, once = np.unique(_numbered(text[kept], column[places[kept]]), return_index=True)
+        kept = kept[np.sort(once)]
+    return kept
+
+
+def _rank_in(text: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many of the same text stand before each."""
+    import numpy as np
+
+    order = np.argsort(text, kind="stable")
+    ordered = text[order]
+    begins = np.flatnonzero(np.diff(ordered, prepend=-1) != 0)
+    counts = np.diff(np.append(begins, len(ordered)))
+    ranks = np.empty(len(text), np.int64)
+    ranks[order] = np.arange(len(text)) - np.repeat(begins, counts)
+    return ranks
+
+
+def _numbered(*columns: NDArray[Any]) -> NDArray[np.int64]:
+    """A number for each different row of these columns."""
+    import numpy as np
+
+    numbers = np.unique(columns[0], return_inverse=True)[1]
+    for column in columns[1:]:
+        more = np.unique(column, return_inverse=True)[1]
+        numbers = np.unique(numbers * (int(more.max(initial=0)) + 1) + more, return_inverse=True)[1]
+    return numbers
+
+
+def _fused(keyword: Scored, dense: Scored, alpha: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    import numpy as np
+
+    slots, place = np.unique(np.concatenate((keyword.slots, dense.slots)), return_inverse=True)
+    fused = np.zeros(len(slots))
+    count = len(keyword.slots)
+    # A list that stands alone gets the whole weight.
+    weight = alpha if count and len(dense.slots) else 0.0 if count else 1.0
+    if count:
+        fused[place[:count]] += (1 - weight) * _spread(keyword.scores)
+    if len(dense.slots):
+        fused[place[count:]] += weight * _spread(dense.scores)
+    return slots, fused
+
+
+def _spread(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    import numpy as np
+
+    low, high = scores.min(), scores.max()
+    return (scores - low) / (high - low) if high > low else np.ones_like(scores)
+
+
+@cache
+def _damping() -> NDArray[np.float64]:
+    import numpy as np
+
+    return np.array([rank.damping(share) for share in range(256)])

@@ -1,0 +1,290 @@
+"""Ranked texts of what readers see: the view, the index of words and the vectors, in step with the store.
+
+What is behind is caught up at once when it is little, else in a thread of its own, and the caller is told to
+use the database's own index meanwhile. Nothing here is the truth: a folder that cannot be used costs time only.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from rowen.adapters.store.shared.search import view as views
+from rowen.adapters.store.shared.search.cut import Scored, unranked
+from rowen.adapters.store.shared.search.index import DEEPER, MOST_BLOCKS, Text, WordIndex
+from rowen.adapters.store.shared.search.matrix import VectorMatrix
+from rowen.adapters.store.shared.search.saved import SavedView
+from rowen.adapters.store.shared.search.view import Allowed, View
+from rowen.adapters.store.shared.transaction import Transaction
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+AT_ONCE = 300
+"""Texts that a search indexes itself, in a few hundredths of a second."""
+BATCH = 5_000
+"""Texts that are indexed together; a process that ends waits for no more."""
+WORTH_SAVING = 5_000
+"""Sections or vectors that are worth a file."""
+MOST_CHOSEN = 60_000
+"""Vectors of a filter that are compared by themselves; for more, all are compared."""
+MOSTLY_GONE = 2
+"""How many times as many texts as readers see may be in a follower before it is made again."""
+
+T = TypeVar("T")
+_log = logging.getLogger("rowen.search")
+
+
+class Reads(Protocol):
+    def __call__(self, work: Callable[[Any], T], /) -> T: ...
+
+
+class Finder:
+    """Safe to share between threads."""
+
+    def __init__(
+        self, read: Reads, folder: Path | None, *, can_write: bool = True, most_at_once: int | None = None
+    ) -> None:
+        """`most_at_once` vectors are loaded by a search itself, where the database can compare them too."""
+        self._read = read
+        self.folder = folder
+        self._can_write = can_write and folder is not None
+        self._most_at_once = most_at_once
+        self._words = WordIndex(folder) if folder else None
+        self._saved = SavedView(folder) if folder else None
+        self._matrices: dict[int, VectorMatrix] = {}
+        self._guard = threading.Lock()
+        self._view: View | None = None
+        self._missing: tuple[object, int] = (None, 0)
+        self._thread: ThreadPoolExecutor | None = None
+        self._following: Future[None] | None = None
+        self._closed = threading.Event()
+
+    @property
+    def words(self) -> WordIndex | None:
+        return self._words
+
+    @property
+    def is_used(self) -> bool:
+        """A search has begun to keep files beside the store."""
+        return self._words is not None and self._words.is_there
+
+    def view(self, db: Transaction) -> View:
+        """What this snapshot sees."""
+        token = db.rows("pointers")[0]
+        view = self._view
+        if view is not None and view.token == token:
+            return view
+        with self._guard:
+            view = self._view
+            if view is None:
+                view = self._saved.load(db) if self._saved else None
+            if view is None or view.token != token:
+                view = views.updated(db, view or views.nothing(), token)
+            # A snapshot from before a later one's pointers sees its own view, and takes it along.
+            if self._view is None or max(token) >= max(self._view.token):
+                self._view = view
+        if self._can_write and view.unsaved >= WORTH_SAVING:
+            self.wake()
+        return view
+
+    def keyword(
+        self,
+        db: Transaction,
+        view: View,
+        allowed: Allowed | None,
+        terms: Sequence[str],
+        prefix: str,
+        depth: int,
+    ) -> Scored | None:
+        """The best visible texts with any of the words. None: the index cannot say."""
+        index = self._words
+        if index is None or not self._is_complete(db, view, index):
+            return None
+        wanted, blocks = depth, None
+        if allowed is not None:
+            if not len(allowed.slots):
+                return unranked()
+            named = index.blocks_of(view.keys[allowed.slots])
+            if len(named) <= MOST_BLOCKS:
+                blocks = named.tolist()
+            else:
+                wanted = min(len(view.keys), depth * len(view.keys) // len(allowed.slots))
+        while True:
+            found = index.best(terms, wanted, prefix=prefix, blocks=blocks)
+            if found is None:
+                return None
+            keys, scores, all_there_are = found
+            listed = _visible(view, allowed, keys, scores, depth)
+            if len(listed.slots) >= depth or all_there_are:
+                return listed
+            wanted *= DEEPER
+
+    def dense(
+        self,
+        db: Transaction,
+        view: View,
+        allowed: Allowed | None,
+        model_id: int,
+        vector: bytes,
+        depth: int,
+    ) -> Scored | None:
+        """The nearest visible texts. None: too many vectors are not here yet."""
+        matrix = self.matrix(db, model_id, len(vector))
+        if self._most_at_once is not None and not matrix.is_loaded:
+            matrix.open()
+            if len(view.keys) - len(matrix) > self._most_at_once:
+                self.wake()
+                return None
+        matrix.refresh(db, view.token, view.keys, view.passages_of)
+        if self._can_write and matrix.loose >= WORTH_SAVING:
+            self.wake()
+        among = None
+        if allowed is not None and len(allowed.slots) <= MOST_CHOSEN:
+            among = matrix.rows_of(view.keys[allowed.slots])
+            allowed = None
+        wanted = depth
+        while True:
+            keys, cosines, all_there_are = matrix.nearest(vector, wanted, among)
+            listed = _visible(view, allowed, keys, cosines, depth)
+            if len(listed.slots) >= depth or all_there_are:
+                return listed
+            wanted *= DEEPER
+
+    def matrix(self, db: Transaction, model_id: int, dimensions: int) -> VectorMatrix:
+        matrix = self._matrices.get(model_id)
+        if matrix is None:
+            with self._guard:
+                names = {row[0]: f"{row[2]}-{row[3]}" for row in db.rows("models_all")}
+                matrix = self._matrices.setdefault(
+                    model_id,
+                    VectorMatrix(model_id, dimensions, self.folder, name=_plain(names.get(model_id, ""))),
+                )
+        return matrix
+
+    def wake(self) -> None:
+        """Catch up in a thread, unless one is at it."""
+        if self._closed.is_set():
+            return
+        with self._guard:
+            if self._following is None or self._following.done():
+                # One thread for good: each has a connection of its own.
+                self._thread = self._thread or ThreadPoolExecutor(1, thread_name_prefix="rowen-follow")
+                self._following = self._thread.submit(self.follow)
+
+    def close(self) -> None:
+        """Ends after the batch that is being written."""
+        self._closed.set()
+        if self._thread is not None:
+            self._thread.shutdown(wait=True)
+
+    # below: runs in a thread of its own, or of the caller's
+
+    def follow(self) -> None:
+        """Take in what is missing of what readers see, and put on the disk what is worth it.
+
+        Whatever goes wrong costs later searches some time, and nobody else anything.
+        """
+        try:
+            view = self._read(self.view)
+            for matrix in list(self._matrices.values()):
+                self._read(lambda db, one=matrix: one.refresh(db, view.token, view.keys, view.passages_of))  # type: ignore[misc]
+            if self._can_write and self._words is not None:
+                self._index_seen(self._words, view)
+                self._save(view)
+        except Exception as exc:
+            if not self._closed.is_set():
+                _log.warning("search_not_followed error=%r", str(exc))
+
+    def follow_ahead(self, passages: list[int]) -> None:
+        """Index passages before readers see them, so that no search has to do without the index."""
+        if self._can_write and self._words is not None:
+            try:
+                self._index(self._words, passages)
+            except Exception as exc:
+                _log.warning("search_not_followed error=%r", str(exc))
+
+    def tidy(self) -> None:
+        """Leave nothing of texts that are not in the store any more."""
+        if not self._can_write or not self.is_used or self._words is None:
+            return
+        view = self._read(self.view)
+        if len(self._words) > len(view.keys):
+            self._words.forget()
+        for matrix in list(self._matrices.values()):
+            if len(matrix) > len(view.keys):
+                matrix.store(keep=view.keys)
+        self.follow()
+
+    def _index_seen(self, index: WordIndex, view: View) -> None:
+        if len(index) > MOSTLY_GONE * len(view.keys) + WORTH_SAVING:
+            index.forget()
+        self._index(index, view.passages_of(index.missing(view.keys)).tolist())
+
+    def _index(self, index: WordIndex, passages: list[int]) -> None:
+        for start in range(0, len(passages), BATCH):
+            if self._closed.is_set():
+                return
+            some = passages[start : start + BATCH]
+            if not index.add(self._read(lambda db, some=some: _texts(db, some))):  # type: ignore[misc]
+                return
+
+    def _save(self, view: View) -> None:
+        for matrix in list(self._matrices.values()):
+            if self._closed.is_set():
+                return
+            if matrix.loose >= WORTH_SAVING:
+                matrix.store()
+        if self._saved and view.unsaved >= WORTH_SAVING and self._read(lambda db: self._saved.save(db, view)):  # type: ignore[union-attr]
+            with self._guard:
+                if self._view is view:
+                    self._view = replace(view, unsaved=0)
+
+    def _is_complete(self, db: Transaction, view: View, index: WordIndex) -> bool:
+        opened = index.refresh()
+        known = (view.token, opened and opened.state)
+        if self._missing[0] != known:
+            self._missing = (known, len(index.missing(view.keys)))
+        if not self._missing[1] and opened is not None:
+            return True
+        if not len(view.keys) or not self._can_write:
+            return False
+        missing = index.missing(view.keys)
+        if len(missing) > AT_ONCE:
+            self.wake()
+            return False
+        try:
+            index.add(_texts(db, view.passages_of(missing).tolist()))
+        except Exception as exc:
+            _log.warning("search_not_followed error=%r", str(exc))
+        return not len(index.missing(view.keys))
+
+
+def _visible(
+    view: View, allowed: Allowed | None, keys: NDArray[np.int64], scores: NDArray[np.float64], depth: int
+) -> Scored:
+    import numpy as np
+
+    slots = view.slots_of_keys(keys)
+    passing = slots >= 0
+    if allowed is not None and len(allowed.slots):
+        at = np.minimum(np.searchsorted(allowed.slots, slots), len(allowed.slots) - 1)
+        passing &= allowed.slots[at] == slots
+    elif allowed is not None:
+        passing[:] = False
+    return Scored(slots[passing][:depth], scores[passing][:depth])
+
+
+def _texts(db: Transaction, passages: list[int]) -> list[Text]:
+    rows = db.rows("passages_to_index", ids=passages)
+    return [Text(int.from_bytes(row[0][:8], "big", signed=True), row[1], row[2]) for row in rows]
+
+
+def _plain(name: str) -> str:
+    return "".join(character for character in name if character.isalnum() or character == "-")
