@@ -1,7 +1,7 @@
 """Ranked texts of what readers see: the view, the index of words and the vectors, in step with the store.
 
 What is behind is caught up at once when it is little, else in a thread of its own, and the caller is told to
-use the database's own index meanwhile. Nothing here is the truth: a folder that cannot be used costs time only.
+use the database's own index meanwhile. Nothing here is the truth: without its folder, searches take longer.
 """
 
 from __future__ import annotations
