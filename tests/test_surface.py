@@ -59,7 +59,7 @@ OPTIONS = {
     "resume": {"NAME"},
     "remove": {"NAME", "-y", "--yes"},
     "search": {"QUERY", "--source", "--kind", "--where", "--limit", "--mode"},
-    "show": {"DOCUMENT", "--raw"},
+    "show": {"DOCUMENT", "--raw", "--record"},
     "open": {"HIT"},
     "diff": {"NAME", "--from", "--to"},
     "web": {"--port", "--no-open"},

@@ -259,3 +259,16 @@ async def test_of_two_copies_the_one_fetched_last_is_read(world: World) -> None:
     await world.add("other", "/b.html")
     await world.sync("other")
     assert (await reading.by_url(world.ports.store, world.site.url + "/b.html")).source == "other"
+
+
+async def test_a_record_is_what_the_source_sent_and_its_absence_is_said(tmp_path: Path) -> None:
+    async with a_world(tmp_path, Site({})) as world:
+        source = await a_source(world.store)
+        lease, run = await a_run(world.store, source)
+        drafts = [replace(a_draft("a", "A"), record=b'{"id": "a", "odd": [1]}'), a_draft("b", "B")]
+        await ingest(world.store, lease, run, await world.store.stage(lease, run, drafts, now=NOW))
+        await world.store.finish_run(lease, run, an_end(run), now=LATER)
+        with_record, without = await world.store.documents(source.id)
+        assert await reading.record(world.store, with_record) == {"id": "a", "odd": [1]}
+        with pytest.raises(NotFound, match="no record of its source"):
+            await reading.record(world.store, without)

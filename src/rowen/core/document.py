@@ -95,6 +95,8 @@ class Draft:
     depth: int = 0
     links: tuple[str, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    record: bytes | None = field(default=None, repr=False)
+    """The item as its source sent it, as JSON; no part of what makes versions differ."""
 
     def __post_init__(self) -> None:
         if not self.content_hash:
@@ -114,6 +116,10 @@ def payload_hash(content_hash: bytes, title: str, url: str, metadata: Mapping[st
 
 TEXT = "text"
 """Among changed fields: what a document says."""
+
+
+DETAILS = "details"
+"""Among changed fields: facts that are in no other, such as the description of a file."""
 
 
 def changed_metadata(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypedDict
 
-from rowen.core.document import TEXT, Draft, changed_metadata
+from rowen.core.document import DETAILS, TEXT, Draft, changed_metadata
+from rowen.core.section import prose_of
 from rowen.core.source import Source
 from rowen.errors import UserError
 
@@ -112,10 +113,14 @@ class FeedItem:
 
 def changed_fields(before: Document, after: Draft) -> Iterator[str]:
     """What differs between the version readers see (with its text) and a newer one."""
-    if before.content_hash != after.content_hash:
+    same = before.content_hash == after.content_hash
+    metadata = list(changed_metadata(before.metadata, after.metadata))
+    if not same and prose_of(before.text or "") != prose_of(after.text):
         yield TEXT
+    elif not same and not metadata:
+        yield DETAILS
     if before.title != after.title:
         yield "title"
     if before.url != after.url:
         yield "url"
-    yield from changed_metadata(before.metadata, after.metadata)
+    yield from metadata

@@ -13,6 +13,12 @@ class Form(StrEnum):
     PROSE = "prose"
     CODE = "code"
     TABLE = "table"
+    DETAILS = "details"
+    """Facts about what the text is of (files, contacts, tags): found by its words, and never embedded."""
+
+
+DETAILS_HEADING = "## Details {#details .details}"
+"""The line above the facts about an item. What stands before it is what the item says."""
 
 
 class Symbol(NamedTuple):
@@ -67,3 +73,8 @@ PATH_SEPARATOR = " › "
 
 def join_path(path: tuple[str, ...]) -> str:
     return PATH_SEPARATOR.join(path)
+
+
+def prose_of(text: str) -> str:
+    """What an item says, without the facts about it."""
+    return text.partition(f"\n{DETAILS_HEADING}\n")[0]

@@ -5,7 +5,8 @@ one-line setext headings. Lists, tables and quotes are just text to it. HTML blo
 
 Definitions are headings with a kind, `#### `gather(*aws)` {#asyncio.gather .function}`, and with a `name=`
 where their anchor is not their name, or where they have none. A definition ends at the next heading of its
-level, or at the line `<!-- /asyncio.gather -->`: what follows belongs to the section around it again.
+level, or at the line `<!-- /asyncio.gather -->`: what follows belongs to the section around it again. A
+heading of the kind `details` defines nothing: below it stand facts about the item, found by words alone.
 
 Long sections are cut into parts; `rules/parts.py` says where.
 """
@@ -62,9 +63,12 @@ def split(text: str) -> list[Section]:
     above: list[_Open] = []
     for level, title, start, body, end in _headed(text):
         if level == _CLOSED:
-            opened, symbol = _reopened(above, title), None
+            opened, symbol, details = _reopened(above, title), None, False
         else:
             heading, anchor, symbol = _read_title(title)
+            details = symbol is not None and symbol.kind == Form.DETAILS
+            if details:
+                symbol = None
             while above and above[-1].level >= level:
                 above.pop()
             parent, path, near = above[-1][1:4] if above else (None, (), None)
@@ -94,7 +98,7 @@ def split(text: str) -> list[Section]:
                     passage_hash=digest,
                     symbol=symbol,
                     link_share=link_share,
-                    form=_form(own),
+                    form=Form.DETAILS if details else _form(own),
                 )
             )
             # Of a long definition the first part defines; the others go on about it.

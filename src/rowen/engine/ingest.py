@@ -34,7 +34,7 @@ from rowen.core.handoff import (
 from rowen.core.lease import Lease
 from rowen.core.rules import breaker as breakers
 from rowen.core.run import Counters, Run
-from rowen.core.section import Passage, Section
+from rowen.core.section import Form, Passage, Section
 from rowen.core.source import Source
 from rowen.core.split import passages, split
 from rowen.engine import embedding
@@ -155,10 +155,12 @@ class Ingestion:
         """Cut the texts into sections and embed what has no vector."""
         sections = {one.content_id: split(one.draft.text) for one in staged if not one.sectioned}
         found: dict[bytes, Passage] = {}
+        said: set[bytes] = set()
         for tree in sections.values():
             found |= passages(tree)
+            said.update(section.passage_hash for section in tree if section.form is not Form.DETAILS)
         model = self._ports.embedder().model
-        embedded, missing = await self._embed(found, model)
+        embedded, missing = await self._embed(found, said, model)
         return _Prepared(staged, sections, found, embedded, missing, model)
 
     async def _write(self, prepared: _Prepared) -> None:
@@ -181,14 +183,17 @@ class Ingestion:
         )
         self._on_ended({item.staged.draft.reference: _ended(item.ending) for item in ingested})
 
-    async def _embed(self, found: dict[bytes, Passage], model: Model) -> tuple[Embedded, set[bytes]]:
-        """Vectors of what had none, and the passages that still have none."""
+    async def _embed(
+        self, found: Mapping[bytes, Passage], said: Set[bytes], model: Model
+    ) -> tuple[Embedded, set[bytes]]:
+        """Vectors of what is said and had none, and the passages that still have none."""
         if not found:
             return Embedded({}, {}, None), set()
         states = await self._ports.store.passage_states(list(found), model)
         embedded_before = {digest for digest, state in states.items() if state.embedded} | self._unwritten
         known = (states.keys() | self._unwritten) & found.keys()
-        wanted = [passage for digest, passage in found.items() if digest not in embedded_before]
+        unembedded = said - embedded_before
+        wanted = [passage for digest, passage in found.items() if digest in unembedded]
         if self.refused is None:
             embedded = await embedding.embed(self._ports, wanted)
             self.refused = embedding.refusal(embedded.error)
@@ -202,7 +207,7 @@ class Ingestion:
         counters = self._counters
         counters.passages_reused += len(known)
         counters.passages_new += len(found) - len(known)
-        counters.embeddings_reused += len(found) - len(wanted)
+        counters.embeddings_reused += len(said) - len(wanted)
         counters.embeddings_computed += len(embedded.vectors)
         # Text without a vector is stored and found by its words; its vectors are filled in later.
         return embedded, missing

@@ -7,11 +7,12 @@ out. Nothing is fetched here, and nothing is written.
 from __future__ import annotations
 
 import difflib
+import json
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import Any, Protocol
 from urllib.parse import unquote
 
 from rowen.core.feed import ALL_SOURCES, Chosen, Cursor, Document, FeedItem
@@ -123,6 +124,19 @@ async def by_url(store: ReadStore, url: str) -> Document:
             url=url,
         )
     return await by_id(store, max(found, key=lambda one: one.fetched_at).id)
+
+
+async def record(store: Documents, document: Document) -> Any:
+    """A document as its source sent it, as data. Raises `NotFound` for one that came otherwise."""
+    found = await store.record(document.id)
+    if found is None:
+        raise NotFound(
+            f"document {document.id}: no record of its source is kept",
+            hint="items of portals, job boards and other APIs have one, from the next sync that changes them"
+            " on, or `rowen sync --full`",
+            document_id=document.id,
+        )
+    return json.loads(found)
 
 
 def excerpt(document: Document, *, section: str = "", chars: int) -> Excerpt:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.doors.conftest import Rowen
-from tests.support.ckan_server import CkanServer, datasets
+from tests.support.ckan_server import CkanServer, a_dataset, datasets
 
 
 @pytest.fixture
@@ -78,3 +79,13 @@ def test_the_file_says_everything(rowen: Rowen, tmp_path: Path) -> None:
     assert rowen("add", "--from", str(tmp_path / "none.toml")).code == 2
     ended = rowen("add", "https://x.org", "--from", write(tmp_path, ""))
     assert (ended.code, "the file has the locations" in ended.err) == (2, True)
+
+
+def test_a_dataset_is_shown_as_its_portal_sent_it(rowen: Rowen, portal: CkanServer) -> None:
+    rowen("add", portal.url, "--name", "data", "--kind", "ckan")
+    rowen("sync", "data")
+    address = f"{portal.url}/dataset/dataset-7"
+    assert "<https://example.org/7.csv>" in rowen("show", address).out
+    assert json.loads(rowen("show", address, "--record").out) == a_dataset(7)
+    shown = rowen("show", address, "--record", "--json").json
+    assert (shown["reference"], shown["record"]) == ("id-000007", a_dataset(7))

@@ -29,6 +29,7 @@ from rowen.errors import StoreUnusable
 from rowen.managing import sources
 from rowen.ports.store.notes import Pause
 from rowen.reading import read as reading
+from tests.contract.helpers import LATER, NOW, a_draft, a_run, a_source, an_end, ingest
 from tests.doors.conftest import fruit_page
 from tests.support.site import Site, html
 from tests.support.world import World, a_world
@@ -272,6 +273,24 @@ async def test_a_document_without_text_says_so(world: World) -> None:
     answer = answers.document(empty, reading.excerpt(empty, chars=1000), None)
     assert answer.text.startswith(f"There is no text in document {document.id} of `orchard`, ")
     assert "verified never" in answer.text
+
+
+async def test_a_record_is_read_within_the_budget_like_any_text(world: World) -> None:
+    url = world.site.url + "/plum.html"
+    assert "no record of its source is kept" in await refused(world, "read_document", url=url, raw=True)
+    assert "expected true or false" in await refused(world, "read_document", url=url, raw="perhaps")
+    store = world.ports.store
+    source = await a_source(store, "portal")
+    lease, run = await a_run(store, source)
+    record = {"id": "rain", "files": [{"url": f"https://x.org/{n}.csv"} for n in range(900)]}
+    draft = replace(a_draft("rain", "Rain"), record=json.dumps(record).encode())
+    await ingest(store, lease, run, await store.stage(lease, run, [draft], now=NOW))
+    await store.finish_run(lease, run, an_end(run), now=LATER)
+    (document,) = await store.documents(source.id)
+    found = await answered(world, "read_document", document_id=document.id, raw=True, budget_tokens=20_000)
+    assert ('"id": "rain"' in found["text"], "https://x.org/899.csv" in found["text"]) == (True, True)
+    found = await answered(world, "read_document", document_id=document.id, raw=True)
+    assert found["left_out"]
 
 
 async def test_a_stale_anchor_leads_to_the_beginning(world: World) -> None:

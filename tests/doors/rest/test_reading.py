@@ -7,11 +7,13 @@ import csv
 import io
 import json
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from rowen.core.feed import START
+from tests.contract.helpers import LATER, NOW, a_draft, a_run, a_source, an_end, ingest
 from tests.doors.rest.conftest import Api
 from tests.support.gate import DEADLINE_S, until
 from tests.support.site import html
@@ -30,6 +32,21 @@ async def test_a_search_answers_with_hits_that_lead_to_documents(harvested: Api)
     assert document["url"] == hit["url"].partition("#")[0]
     assert "barley" in document["text"]
     assert document["sections"][0]["text"]
+
+
+async def test_a_record_is_what_the_source_sent(harvested: Api) -> None:
+    store = harvested.world.store
+    hit = (await harvested.get(f"{V1}/search?q=barley")).json["hits"][0]
+    assert (await harvested.get(f"{V1}/documents/{hit['document_id']}/record")).is_problem(404, "not_found")
+    assert (await harvested.get(f"{V1}/documents/999/record")).is_problem(404, "not_found")
+    source = await a_source(store, "portal")
+    lease, run = await a_run(store, source)
+    draft = replace(a_draft("rain", "Rain"), record=b'{"id": "rain", "odd": [null, 1.5]}')
+    await ingest(store, lease, run, await store.stage(lease, run, [draft], now=NOW))
+    await store.finish_run(lease, run, an_end(run), now=LATER)
+    (document,) = await store.documents(source.id)
+    found = (await harvested.get(f"{V1}/documents/{document.id}/record")).json
+    assert (found["reference"], found["record"]) == ("rain", {"id": "rain", "odd": [None, 1.5]})
 
 
 async def test_a_search_is_narrowed_and_paged(harvested: Api) -> None:

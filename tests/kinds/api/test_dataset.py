@@ -79,7 +79,7 @@ def test_no_description_is_too_strange(description: str) -> None:
 
 
 def test_every_section_of_a_description_stands_below_the_title() -> None:
-    sections = split(dataset.text_of("Rain", "Much.\n\n# Method\n\nBy hand.\n\n## Tools\n\nA cup."))
+    sections = split(dataset.text_of("Rain", "Much.\n\n# Method\n\nBy hand.\n\n## Tools\n\nA cup.")[0])
     paths = [section.heading_path for section in sections]
     assert paths == [("Rain",), ("Rain", "Method"), ("Rain", "Method", "Tools")]
 

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rowen.core import params
+from rowen.core.section import prose_of
 from rowen.core.window import Window
 from rowen.errors import ConfigError, Unparseable
 from rowen.kinds.api import items as rest_items
@@ -342,7 +343,10 @@ def test_a_dataset_by_its_definition() -> None:
         "files": [{"title": "T", "href": "https://x.org/t", "type": "text/csv"}],
     }
     found = a_dataset(item, language="de")
-    assert (found.title, found.text) == ("Regen", "# Regen\n\nWet\n")
+    assert (found.title, prose_of(found.text)) == ("Regen", "# Regen\n\nWet\n")
+    assert found.text.endswith(
+        "## Details {#details .details}\n\n- Owner: A\n- Tags: a, b, c\n- T (CSV) <https://x.org/t>\n"
+    )
     assert found.url == "https://p.org/a/d/rain"
     assert found.metadata == {
         "owner": "A",

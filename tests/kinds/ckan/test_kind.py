@@ -22,6 +22,7 @@ from rowen.kinds.ckan import kind as ckan
 from rowen.managing import sources
 from rowen.ports.fetcher import Fetcher, FetcherOptions, OpenFetcher, Request, Response
 from rowen.reading import history
+from rowen.reading import read as reading
 from tests.support.ckan_server import CkanServer, a_dataset, datasets, stamp
 from tests.support.world import World, a_world
 
@@ -852,6 +853,34 @@ async def test_metadata_is_stored_and_searches_filter_by_it(tmp_path: Path) -> N
         assert [hit.url.partition("#")[0] for hit in answer.hits] == [
             "https://example.org/d/dataset-1?id=id-000001"
         ]
+
+
+async def test_nothing_of_a_long_record_is_lost_and_all_of_it_is_found(tmp_path: Path) -> None:
+    long = "\n\n".join(f"Paragraph {n} of a long description about rain." for n in range(6000)) + " Zanzibar."
+    files = [
+        {"name": f"Part {n}", "url": f"https://x.org/{n}.csv", "format": "CSV", "description": f"gauge{n}"}
+        for n in range(500)
+    ]
+    row = a_dataset(
+        0, notes=long, resources=files, odd={"nested": [1, {"deep": "value"}]}, maintainer="Ana Pluvia"
+    )
+    assert len(long) > 275_000
+    async with a_portal(tmp_path, [row, a_dataset(1)]) as (world, portal):
+        receipt = await world.sync("data")
+        assert receipt.counters.left_out == {}
+        for words in ("Zanzibar", "gauge499", "Pluvia"):
+            assert await world.found(words) == ["/dataset/dataset-0"]
+        (document,) = await world.store.documents((await world.source("data")).id, references=["id-000000"])
+        assert await reading.record(world.store, document) == row
+        # A file's description is new: no text is embedded, and the record is the new one.
+        files[3]["description"] = "a rain gauge of brass"
+        world.clock.advance(86_400)
+        portal.edit("id-000000", modified=world.clock.now(), resources=files)
+        receipt = await world.sync("data")
+        assert (receipt.counters.metadata_updated, receipt.counters.embeddings_computed) == (1, 0)
+        assert await world.found("brass") == ["/dataset/dataset-0"]
+        (document,) = await world.store.documents((await world.source("data")).id, references=["id-000000"])
+        assert (await reading.record(world.store, document))["resources"] == files
 
 
 # adding

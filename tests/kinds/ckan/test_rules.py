@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rowen.core.section import Form, prose_of
+from rowen.core.split import split
 from rowen.errors import RowenError, ServerFailed, Unparseable
 from rowen.kinds.ckan import rules as ckan
 from rowen.kinds.ckan.rules import Refused
@@ -144,7 +146,7 @@ def read(row: Any, language: str = "", template: str = "") -> Any:
 
 def test_a_dataset_has_text_a_page_and_metadata() -> None:
     found = read(ROW)
-    assert (found.title, found.text) == ("Rain", "# Rain\n\nHow much.\n")
+    assert (found.title, prose_of(found.text)) == ("Rain", "# Rain\n\nHow much.\n")
     assert found.url == "https://data.example.org/dataset/rain"
     assert (ckan.id_of(ROW), ckan.validator_of(ROW)) == ("a1", "2024-01-01T00:00:00")
     assert found.metadata == {
@@ -162,9 +164,9 @@ def test_a_dataset_has_text_a_page_and_metadata() -> None:
     }
 
 
-def test_only_title_and_description_make_the_text() -> None:
+def test_only_title_and_description_make_what_a_dataset_says() -> None:
     other = {**ROW, "tags": [], "resources": [], "metadata_modified": "2025-01-01T00:00:00", "extras": None}
-    assert read(other).text == read(ROW).text
+    assert prose_of(read(other).text) == prose_of(read(ROW).text)
     touched = {**ROW, "metadata_modified": "2025-01-01T00:00:00"}
     assert read(touched).metadata == read(ROW).metadata
 
@@ -196,3 +198,43 @@ def test_a_dataset_is_read_or_refused_whatever_stands_in_its_fields(fields: dict
         return
     assert found.title
     json.dumps(found.metadata)
+
+
+def test_everything_about_a_dataset_is_in_its_details() -> None:
+    row = {
+        **ROW,
+        "maintainer": "Ana Pluvia",
+        "maintainer_email": "ana@example.org",
+        "license_title": "A licence with many words " * 100,
+        "extras": [
+            {"key": "instrument", "value": "tipping bucket"},
+            {"key": "harvest_timestamp", "value": "2026-01-01"},
+            {"key": "temporal_start", "value": "1901"},
+        ],
+        "resources": [
+            {
+                "name": f"Part {n}",
+                "url": f"https://x.org/{n}.csv",
+                "format": "CSV",
+                "description": f"Year {n}",
+            }
+            for n in range(500)
+        ],
+    }
+    found = read(row)
+    for said in ("Weather office", "Ana Pluvia", "ana@example.org", "many words", "tipping bucket", "1901"):
+        assert said in found.text
+    assert "- Part 499 (CSV): Year 499 <https://x.org/499.csv>" in found.text
+    assert "harvest" not in found.text
+    assert (len(found.metadata["resources"]), found.left_out) == (500, 0)
+    sections = split(found.text)
+    assert {section.form for section in sections if section.heading == "Details"} == {Form.DETAILS}
+    assert sections[0].form is Form.PROSE
+
+
+def test_what_there_is_no_room_for_is_counted() -> None:
+    files = [{"name": f"Part {n}", "url": "https://x.org/" + "x" * 1000} for n in range(3000)]
+    found = read({**ROW, "notes": "rain " * 500_000, "resources": files})
+    assert len(found.text) < 2_500_000
+    assert found.metadata["resources_left_out"] == 1000
+    assert found.left_out > 2000

@@ -129,6 +129,8 @@ PARTS: tuple[Part, ...] = (
     ),
     _part("refs", "id:int source_id:int reference:text", digest_of="reference"),
     _part("refs.alias_of", "id:int alias_of:int"),
+    _part("records", "id:int hash:bytes body:bytes"),
+    _part("document_records", "ref_id:int payload_hash:bytes record_id:int", key="ref_id", loose=True),
     _part("contents", "id:int hash:bytes text:text sectioned:flag"),
     _part("passages", "id:int hash:bytes heading_path:text text:text"),
     _part(

@@ -17,6 +17,7 @@ TOO_MANY_LINKS = "too_many_links"
 TOO_LARGE = "too_large"
 SITEMAP_TOO_LONG = "sitemap_too_long"
 SITEMAP_UNREAD = "sitemap_unread"
+NOT_INDEXED = "not_indexed"
 
 
 class Limit(NamedTuple):
@@ -56,6 +57,11 @@ LIMITS: Mapping[str, Limit] = {
         "add parts of the site as sources of their own",
     ),
     SITEMAP_UNREAD: Limit("file of sitemaps", "files of sitemaps", ""),
+    NOT_INDEXED: Limit(
+        "fact or file of a dataset that has too many to index",
+        "facts or files of datasets that have too many to index",
+        "their records are kept whole: `rowen show --record`",
+    ),
 }
 
 

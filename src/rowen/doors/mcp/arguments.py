@@ -43,6 +43,12 @@ class Arguments:
             raise UserError(f"argument `{name}`: `{self._tool}` needs it, and it is empty or missing")
         return value
 
+    def flag(self, name: str) -> bool:
+        value = self._values.get(name)
+        if value not in (None, True, False, "true", "false"):
+            raise UserError(f"argument `{name}`: expected true or false, got `{clean(str(value))[:50]}`")
+        return value in (True, "true")
+
     def number(self, name: str, *, low: int, high: int, default: int | None = None) -> int | None:
         value = self._values.get(name, default)
         if value is None:

@@ -6,8 +6,9 @@ to a size. No tool adds or removes anything.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rowen.core.rules.tokens import CHARACTERS_PER_TOKEN
@@ -104,6 +105,9 @@ async def _read_document(ports: Ports, arguments: Arguments, caller: Caller) -> 
         # An address that leads to a section means that section; a stale anchor is no error.
         if not section and anchor and reading.has_section(document, anchor):
             section = anchor
+    if arguments.flag("raw"):
+        record = json.dumps(await reading.record(ports.store, document), ensure_ascii=False, indent=1)
+        document = replace(document, text=f"```json\n{record}\n```\n")
     sources = await ports.store.sources()
     verified = next((one.last_success_at for one in sources if one.id == document.source_id), None)
     aliases = await ports.store.aliases(document.id)
@@ -186,6 +190,7 @@ TOOLS = (
             "document_id": _NUMBER,
             "section": {**_TEXT, "description": "number, heading or anchor; the beginning if left out"},
             "budget_tokens": {**_NUMBER, "description": f"{BUDGET_TOKENS} if left out"},
+            "raw": {"type": "boolean", "description": "its record as the portal sent it"},
         },
         answers={"url": "string", "document_id": "integer", "text": "string", "left_out": "array"},
         call=_read_document,

@@ -122,6 +122,25 @@ class WholeDocument(Document):
     sections: list[Section]
 
 
+class Record(Shape):
+    examples = (
+        {
+            "document_id": 7,
+            "source": "portal",
+            "reference": "rain-1",
+            "url": "https://data.example.org/dataset/rain-1",
+            "record": {"id": "rain-1", "title": "Rain"},
+        },
+    )
+
+    document_id: int = at("id")
+    source: str
+    reference: str
+    url: str
+    record: Any
+    """As the source sent it with this version"""
+
+
 class Touched(Shape):
     cursor: str = at(lambda item: str(item.cursor))
     source: str

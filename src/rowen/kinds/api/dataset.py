@@ -1,21 +1,21 @@
 """The texts and the metadata of a portal's dataset, out of what portals put in their place.
 
-The text is the title and the description and nothing else, so that its hash changes when they do. When a
-dataset was last touched is not part of the metadata: many portals touch everything every night.
+The text is the title and the description; the facts about a dataset follow it (`details`). When a dataset was
+last touched is not part of the metadata: many portals touch everything every night.
 """
 
 from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from html.parser import HTMLParser
 from typing import Any
 from urllib.parse import quote
 
-MAX_RESOURCES = 200
+MAX_RESOURCES = 2_000
 _MAX_VALUE_CHARS = 1_000
-_MAX_DESCRIPTION_CHARS = 200_000
+MAX_DESCRIPTION_CHARS = 2_000_000
 
 # Only tags that descriptions are written with: `<https://...>` and `a < b` are no HTML.
 _TAG = re.compile(
@@ -36,9 +36,11 @@ _HEADING = re.compile(r"^ {0,3}#{1,5}(?=[ \t])", re.MULTILINE)
 _FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})", re.MULTILINE)
 
 
-def text_of(title: str, description: str) -> str:
+def text_of(title: str, description: str) -> tuple[str, bool]:
+    """What a dataset says, and whether its description is longer than what is indexed."""
     body = readable(description)
-    return f"# {title}\n\n{body}\n" if body else f"# {title}\n"
+    text = f"# {title}\n\n{body}\n" if body else f"# {title}\n"
+    return text, len(description) > MAX_DESCRIPTION_CHARS
 
 
 def title_of(*candidates: str) -> str:
@@ -48,7 +50,7 @@ def title_of(*candidates: str) -> str:
 
 def readable(description: str) -> str:
     """HTML becomes text; anything else is taken as Markdown, its headings below the title."""
-    text = description[:_MAX_DESCRIPTION_CHARS].replace("\r\n", "\n").replace("\r", "\n")
+    text = description[:MAX_DESCRIPTION_CHARS].replace("\r\n", "\n").replace("\r", "\n")
     if _TAG.search(text):
         return _stripped(text)
     if _ENTITY.search(text):
@@ -99,18 +101,27 @@ def tidy(values: Mapping[str, Any]) -> dict[str, Any]:
     return kept
 
 
-def resources_of(resources: Iterable[Iterable[str]]) -> dict[str, Any]:
-    """`resources` and their `formats`, from (name, address, format)."""
+def resources_of(resources: Iterable[Sequence[str]]) -> dict[str, Any]:
+    """`resources` and their `formats`, from (name, address, format, description)."""
     listed: list[dict[str, str]] = []
     formats: set[str] = set()
-    for name, url, format_name in resources:
-        shown = format_name.rpartition("/")[2].strip(". ").upper()
+    left_out = 0
+    for one in resources:
+        name, url, format_name = one[:3]
+        shown = format_of(format_name)
         if shown:
             formats.add(shown)
-        one = {key: text for key, text in (("name", name), ("url", url), ("format", shown)) if text}
-        if one and len(listed) < MAX_RESOURCES:
-            listed.append(one)
-    return tidy({"formats": sorted(formats), "resources": listed})
+        found = {key: text for key, text in (("name", name), ("url", url), ("format", shown)) if text}
+        if found and len(listed) < MAX_RESOURCES:
+            listed.append(found)
+        else:
+            left_out += bool(found)
+    return tidy({"formats": sorted(formats), "resources": listed, "resources_left_out": left_out or None})
+
+
+def format_of(text: str) -> str:
+    """The name of a format in one spelling: `CSV` for `text/csv` and `.Csv`."""
+    return text.rpartition("/")[2].strip(". ").upper()
 
 
 def fill(template: str, *, id: str, name: str) -> str:  # noqa: A002

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing, suppress
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -91,7 +92,8 @@ class _Harvest:
         if self._api.detail:
             item = items.with_detail(item, await self._detail(one.id))
         language = self._params.get("language", "")
-        return items.read(self._api, one, item, home=self._source.location, language=language)
+        reading = items.read(self._api, one, item, home=self._source.location, language=language)
+        return replace(reading, item=item) if self._api.detail else reading
 
     async def _detail(self, id: str) -> Any:  # noqa: A002
         url = rules.detail_url(self._api, self._source.location, id)

@@ -16,8 +16,9 @@ from typing import Any
 from rowen.core import hashing
 from rowen.core.web import urls
 from rowen.errors import RowenError, Unparseable
-from rowen.kinds.api import dataset, expression
+from rowen.kinds.api import dataset, details, expression
 from rowen.kinds.api import text as texts
+from rowen.kinds.api.details import File
 from rowen.kinds.api.expression import Expression
 from rowen.kinds.api.presets.preset import Catalogue
 from rowen.kinds.api.rules import Definition, absolute, detail_url, joined
@@ -59,6 +60,11 @@ class Reading:
     is_html: bool = False
     url: str
     metadata: Mapping[str, Any]
+    item: Any = field(default=None, repr=False)
+    """The item with what was said about it alone, where that is more than its list says."""
+
+    left_out: int = 0
+    """Facts for which the index has no room."""
 
     @property
     def digest(self) -> bytes:
@@ -157,14 +163,19 @@ def _dataset(
         else dataset.in_language(found(path), language)
         for key, path in api.meta.items()
     }
-    resources = (
-        (dataset.in_language(name, language) for name in file) for file in own(catalogue.resources) or ()
-    )
+    listed = own(catalogue.resources)
+    files = [
+        File(*(dataset.in_language(said, language) for said in file[: len(File._fields)]))
+        for file in (listed if isinstance(listed, list) else ())
+    ]
+    description = dataset.in_language(found(api.text), language)
+    text, left_out = details.document_text(title, description, metadata, files)
     return Reading(
         title=title,
-        text=dataset.text_of(title, dataset.in_language(found(api.text), language)),
+        text=text,
         url=_dataset_url(api, catalogue, one, found(api.url), home=home, name=name),
-        metadata=dataset.tidy(metadata) | dataset.resources_of(resources),
+        metadata=dataset.tidy(metadata) | dataset.resources_of(files),
+        left_out=left_out,
     )
 
 

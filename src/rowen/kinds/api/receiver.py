@@ -8,8 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import datetime
+from typing import Any
+
+import orjson
 
 from rowen.core.document import Draft, Known, Validators
+from rowen.core.rules.left_out import NOT_INDEXED
 from rowen.core.source import Source
 from rowen.engine.intake import Intake
 from rowen.engine.ports import Ports
@@ -32,6 +36,14 @@ REFUSED = (400, 405, 406, 409, 422, 451)
 Read = Callable[[Listed], Awaitable[Reading]]
 Check = Callable[[str], Awaitable[Listed | None]]
 """Asks for one item by its id: None when it is gone. Raises when that cannot be said."""
+
+
+def record_of(item: Any) -> bytes | None:
+    """An item as JSON that is the same for the same item; None for what JSON cannot say."""
+    try:
+        return orjson.dumps(item, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
+    except (TypeError, ValueError, RecursionError):
+        return None
 
 
 def refuse_emptiness(source: Source) -> None:
@@ -143,6 +155,7 @@ class Receiver:
         if known is not None and known.body_hash == digest and not intake.unconditional:
             intake.same_body(known, validators)
             return
+        intake.counters.ignored[NOT_INDEXED] += reading.left_out
         draft = Draft(
             reference=one.id,
             url=reading.url,
@@ -152,6 +165,7 @@ class Receiver:
             validators=validators,
             content_type=CONTENT_TYPE,
             metadata=reading.metadata,
+            record=record_of(reading.item if reading.item is not None else one.item),
         )
         await intake.fetched(draft)
 

@@ -14,7 +14,8 @@ from urllib.parse import urlencode
 
 from rowen.core.web import urls
 from rowen.errors import PermanentError, ServerFailed, Unparseable
-from rowen.kinds.api import dataset
+from rowen.kinds.api import dataset, details
+from rowen.kinds.api.details import File
 from rowen.kinds.api.items import Reading
 from rowen.kinds.api.presets.preset import read_json
 from rowen.kinds.ckan import dates
@@ -44,7 +45,11 @@ _EXTRAS = {
     "temporal_end": ("temporal_end", "temporal_coverage_to"),
     "issued": ("issued",),
     "spatial": ("spatial_uri", "geographic_coverage", "spatial_text", "spatial"),
+    "contact": ("contact_name", "maintainer", "author", "contact_point", "contact_points"),
+    "contact_email": ("contact_email", "maintainer_email", "author_email"),
 }
+_VOLATILE = re.compile(r"harvest|timestamp|last_?(?:update|modif)|(?:^|_)guid$|revision", re.IGNORECASE)
+"""Extras that change without anybody's doing; they are in the record."""
 
 
 class Refused(PermanentError):
@@ -167,11 +172,14 @@ def dataset_of(row: Any, *, portal: str, language: str, template: str) -> Readin
 
     title = dataset.title_of(said("title_translated", "title"), name, reference)
     description = said("notes_translated", "notes", "description")
+    facts, files = _metadata(row, name, language), _files(row, language)
+    text, left_out = details.document_text(title, description, facts, files)
     return Reading(
         title=title,
-        text=dataset.text_of(title, description),
+        text=text,
         url=dataset.fill(template or f"{portal}/dataset/{{name}}", id=reference, name=name),
-        metadata=_metadata(row, name, language),
+        metadata=dataset.tidy(facts) | dataset.resources_of(files),
+        left_out=left_out,
     )
 
 
@@ -199,15 +207,25 @@ def _metadata(row: Mapping[str, Any], name: str, language: str) -> dict[str, Any
             if value and (text := dataset.in_language(value, language)):
                 found[field] = text
                 break
-    resources = [
-        (
+    known = {source for sources in (*_EXTRAS.values(), ("theme",)) for source in sources}
+    found["extras"] = {
+        key: text
+        for key, value in sorted(extras.items())
+        if key not in known and not _VOLATILE.search(key) and (text := dataset.in_language(value, language))
+    }
+    return found
+
+
+def _files(row: Mapping[str, Any], language: str) -> list[File]:
+    return [
+        File(
             dataset.in_language(one.get("name_translated") or one.get("name"), language),
             dataset.in_language(one.get("url")),
             dataset.in_language(one.get("format")),
+            dataset.in_language(one.get("description_translated") or one.get("description"), language),
         )
         for one in _dicts(row.get("resources"))
     ]
-    return dataset.tidy(found) | dataset.resources_of(resources)
 
 
 def _tags(row: Mapping[str, Any], language: str) -> list[str]:

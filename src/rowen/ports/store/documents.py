@@ -84,6 +84,10 @@ class Documents(Protocol):
         """The metadata of what readers see, by reference."""
         ...
 
+    async def record(self, document_id: int) -> bytes | None:
+        """A visible document as its source sent it, as JSON; None for one that came otherwise."""
+        ...
+
     async def references(self, source_id: int) -> References: ...
 
     async def aliases(self, document_id: int) -> list[str]:

@@ -47,6 +47,13 @@ CREATE TABLE deliveries (
   PRIMARY KEY (hook, delivery)
 ) WITHOUT ROWID;
 
+CREATE TABLE document_records (
+  ref_id       INTEGER NOT NULL REFERENCES refs (id) ON DELETE CASCADE,
+  payload_hash BLOB NOT NULL,
+  record_id    INTEGER NOT NULL REFERENCES records (id),
+  PRIMARY KEY (ref_id, payload_hash)
+) WITHOUT ROWID;
+
 CREATE TABLE documents (
   id            INTEGER PRIMARY KEY,
   source_id     INTEGER NOT NULL REFERENCES sources (id) ON DELETE CASCADE,
@@ -216,6 +223,12 @@ CREATE TABLE questions (
   answer   BLOB
 );
 
+CREATE TABLE records (
+  id   INTEGER PRIMARY KEY,
+  hash BLOB NOT NULL UNIQUE,
+  body BLOB NOT NULL
+);
+
 CREATE TABLE refs (
   id        INTEGER PRIMARY KEY,
   source_id INTEGER NOT NULL REFERENCES sources (id) ON DELETE CASCADE,
@@ -354,6 +367,8 @@ CREATE INDEX companies_merged_by_company ON companies_merged (company_id);
 CREATE INDEX company_keys_by_company ON company_keys (company_id);
 
 CREATE INDEX deliveries_by_time ON deliveries (at);
+
+CREATE INDEX document_records_by_record ON document_records (record_id);
 
 CREATE INDEX documents_by_birth ON documents (source_id, born, died);
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 @store_command("show")
 @click.argument("document")
 @click.option("--raw", is_flag=True, help="The Markdown as it is stored, also on a terminal.")
-async def command(call: Call, document: str, raw: bool) -> None:
+@click.option("--record", is_flag=True, help="As its portal or API sent it, whole, as JSON.")
+async def command(call: Call, document: str, raw: bool, record: bool) -> None:
     """Show DOCUMENT: an address, `#anchor` at its end for one section, or the number of a hit.
 
     Numbers are those of the last search that was shown to you.
@@ -31,6 +33,13 @@ async def command(call: Call, document: str, raw: bool) -> None:
 
     url = last_search.address(wiring.store_name(call.config()), document)
     found = await read.by_url(call.ports.store, url)
+    if record:
+        sent = await read.record(call.ports.store, found)
+        if call.out.json:
+            call.out.emit(shapes.Record.show(found, record=sent))
+        else:
+            write_line(sys.stdout, clean_text(json.dumps(sent, ensure_ascii=False, indent=2)))
+        return
     anchor = url.partition("#")[2]
     text = read.from_section(found, anchor) if anchor else found.text or ""
     if call.out.json:

@@ -22,6 +22,7 @@ from rowen.doors.shapes import documents as shapes
 from rowen.engine.ports import Ports
 from rowen.errors import NotFound
 from rowen.managing.find import find
+from rowen.reading import read as reading
 from rowen.sinks.export import sink as export
 
 META = "meta."
@@ -115,6 +116,16 @@ def router(ports: Ports) -> APIRouter:
             ports.store.aliases(document_id), ports.store.document_sections(document_id)
         )
         return shapes.WholeDocument.show(found, aliases=aliases, sections=sections)
+
+    @api.get(
+        "/documents/{document_id}/record",
+        summary="One document as its source sent it",
+        **answers(shapes.Record, 404),
+    )
+    async def get_record(document_id: DocumentId) -> Any:
+        """Items of portals, job boards and other APIs have one, whole: also what is not indexed."""
+        found = await reading.by_id(ports.store, document_id)
+        return shapes.Record.show(found, record=await reading.record(ports.store, found))
 
     @api.get(
         "/sources/{source}/export",

@@ -51,16 +51,16 @@ ORDER BY a.id DESC LIMIT :limit;
 
 -- name: vacuum_documents
 -- Documents that died before the kept history.
-DELETE FROM documents WHERE source_id = :source AND died IS NOT NULL AND died <= :floor RETURNING content_id;
+DELETE FROM documents WHERE source_id = :source AND died IS NOT NULL AND died <= :floor RETURNING content_id, ref_id;
 
 -- name: vacuum_handoffs
 -- Finished handoffs from before a time.
 DELETE FROM handoffs WHERE source_id = :source AND status IN ('completed', 'failed') AND updated_at < :before
-RETURNING content_id;
+RETURNING content_id, ref_id;
 
 -- name: handoff_texts
 -- The texts that finished handoffs of generations before the kept history still point at.
-SELECT DISTINCT content_id FROM handoffs
+SELECT DISTINCT content_id, ref_id FROM handoffs
 WHERE source_id = :source AND generation < :floor AND status IN ('completed', 'failed') AND content_id IS NOT NULL;
 
 -- name: handoff_texts_forget
@@ -152,9 +152,9 @@ LEFT JOIN contents oc ON oc.id = o.content_id
 WHERE n.source_id = :source AND n.born = :generation;
 
 -- name: section_paths
--- The passages of these contents with their heading paths.
+-- What these contents say: their passages with their heading paths.
 SELECT s.content_id, p.id, p.heading_path FROM sections s JOIN passages p ON p.id = s.passage_id
-WHERE s.content_id IN list(:contents) ORDER BY s.content_id, s.position;
+WHERE s.content_id IN list(:contents) AND s.form <> 'details' ORDER BY s.content_id, s.position;
 
 -- name: versions_of
 -- Every version of a reference that is kept, oldest first; the texts of those that a generation of a list shows.

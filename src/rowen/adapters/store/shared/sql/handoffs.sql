@@ -119,7 +119,7 @@ ORDER BY h.retry_at, h.id LIMIT :limit;
 -- name: unembedded_in
 -- The passages of these contents without a vector under a model.
 SELECT DISTINCT s.content_id, p.hash, p.heading_path, p.text FROM sections s JOIN passages p ON p.id = s.passage_id
-WHERE s.content_id IN list(:contents)
+WHERE s.content_id IN list(:contents) AND s.form <> 'details'
   AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.passage_id = p.id AND v.model_id = :model);
 
 -- name: handoffs_list

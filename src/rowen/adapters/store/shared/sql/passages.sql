@@ -15,7 +15,7 @@ FROM (
          NOT EXISTS (SELECT 1 FROM vectors v WHERE v.passage_id = p.id AND v.model_id = :model) AS missing
   FROM passages p
   WHERE p.id IN (SELECT s.passage_id FROM documents_active d JOIN sections s ON s.content_id = d.content_id
-                 WHERE CAST(:source AS bigint) IS NULL OR d.source_id = :source)
+                 WHERE s.form <> 'details' AND (CAST(:source AS bigint) IS NULL OR d.source_id = :source))
 ) AS visible;
 
 -- name: unembedded
@@ -23,7 +23,7 @@ FROM (
 SELECT p.hash, p.heading_path, p.text FROM passages p
 WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.passage_id = p.id AND v.model_id = :model)
   AND EXISTS (SELECT 1 FROM sections s JOIN documents_active d ON d.content_id = s.content_id
-              WHERE s.passage_id = p.id)
+              WHERE s.passage_id = p.id AND s.form <> 'details')
 LIMIT :limit;
 
 -- name: model_find

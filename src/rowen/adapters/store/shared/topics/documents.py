@@ -7,6 +7,7 @@ from typing import Any
 
 from rowen.adapters.store.shared.database import Topic, reads, writes
 from rowen.adapters.store.shared.topics.leases import fence
+from rowen.adapters.store.shared.topics.records import find_record
 from rowen.adapters.store.shared.transaction import Lock, Row, Transaction
 from rowen.adapters.store.shared.values import Json, json_in, links_in, links_out
 from rowen.core.document import Draft, Known, Validators
@@ -65,6 +66,10 @@ class Documents(Topic):
     def metadata(self, db: Transaction, source_id: int) -> dict[str, dict[str, Any]]:
         rows = db.each("metadata_by_source", source=source_id)
         return {reference: json_in(metadata) for reference, metadata in rows}
+
+    @reads
+    def record(self, db: Transaction, document_id: int) -> bytes | None:
+        return find_record(db, document_id)
 
     @reads
     def references(self, db: Transaction, source_id: int) -> References:

@@ -8,9 +8,10 @@ from dataclasses import replace
 from datetime import datetime
 
 from rowen.adapters.store.shared.database import Topic, reads, writes
+from rowen.adapters.store.shared.topics.records import forget_records
 from rowen.adapters.store.shared.transaction import Lock, Row, Transaction
 from rowen.adapters.store.shared.values import Json, json_in, links_in
-from rowen.core.document import TEXT, changed_metadata
+from rowen.core.document import DETAILS, TEXT, changed_metadata
 from rowen.core.generation import Activation, Cause, Change, Generation, Replacement, Version
 from rowen.core.run import Result, Run, RunStatus
 from rowen.ports.store.generations import Vacuumed
@@ -156,15 +157,19 @@ def _vacuum(
     documents = handoffs = 0
     recorded = bool(db.value("handoffs_there"))
     touched: set[int] = set()
+    refs: set[int] = set()
     for source_id, floor in floors.items():
-        dead = _ids(db.rows("vacuum_documents", source=source_id, floor=floor))
-        texts = _ids(db.rows("handoff_texts", source=source_id, floor=floor)) if recorded else []
+        died = db.rows("vacuum_documents", source=source_id, floor=floor)
+        forgotten = db.rows("handoff_texts", source=source_id, floor=floor) if recorded else []
+        dead, texts = _ids(died), _ids(forgotten)
+        refs.update(row[1] for row in (*died, *forgotten))
         if texts:
             db.write("handoff_texts_forget", source=source_id, floor=floor, nothing=b"")
         if recorded and handoffs_before is not None:
             done = db.rows("vacuum_handoffs", source=source_id, before=handoffs_before)
             handoffs += len(done)
             texts += [row[0] for row in done if row[0] is not None]
+            refs.update(row[1] for row in done)
         db.write("vacuum_generations", source=source_id, floor=floor)
         documents += len(dead)
         touched.update(dead, texts)
@@ -173,6 +178,9 @@ def _vacuum(
     )
     if recorded and contents:
         contents = sorted({*contents}.difference(_ids(db.rows("contents_handed_off", ids=contents))))
+    if recorded:
+        # Without the table of handoffs it cannot be told which versions may come back.
+        forget_records(db, refs, everything=everything)
     candidates = _ids(db.rows("contents_passages", ids=contents))
     db.write("contents_delete", ids=contents)
     passages = _ids(
@@ -257,5 +265,7 @@ def _fields(old: _Row, new: _Row, *, text: bool) -> Iterator[str]:
         yield "title"
     if old[1] != new[1]:
         yield "url"
-    if old[4] != new[4]:
-        yield from changed_metadata(json_in(old[4]), json_in(new[4]))
+    metadata = list(changed_metadata(json_in(old[4]), json_in(new[4]))) if old[4] != new[4] else []
+    if old[3] != new[3] and not text and not metadata:
+        yield DETAILS
+    yield from metadata

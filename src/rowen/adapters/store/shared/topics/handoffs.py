@@ -15,6 +15,7 @@ from rowen.adapters.store.shared.database import Topic, reads, writes
 from rowen.adapters.store.shared.topics.documents import reference_ids
 from rowen.adapters.store.shared.topics.leases import fence
 from rowen.adapters.store.shared.topics.passages import find_model, passage_ids, store_vectors
+from rowen.adapters.store.shared.topics.records import store_records
 from rowen.adapters.store.shared.transaction import Lock, Row, Transaction
 from rowen.adapters.store.shared.values import json_in, links_in, links_out, time_in, value_out
 from rowen.core.document import Draft, Validators
@@ -56,6 +57,7 @@ class Handoffs(Topic):
         wanted = {
             key: _values(run, key, contents[draft.content_hash][0], draft, ids, now) for key, draft in by_key
         }
+        store_records(db, by_key)
         recorded = there(db)
         handoffs = _queue(db, wanted, full) if recorded else dict.fromkeys(wanted, (NOT_RECORDED, 0, False))
         found = [

@@ -1,0 +1,2 @@
+DROP TABLE document_records;
+DROP TABLE records;

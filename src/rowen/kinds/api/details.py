@@ -1,0 +1,75 @@
+"""The facts about a dataset as a section of its document: who, where, when, and every file.
+
+They are found by their words and shown to who reads the document. They are not embedded and are no part of
+what the dataset says, so that another file or tag costs no embedding. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from rowen.core.section import DETAILS_HEADING
+from rowen.kinds.api.dataset import format_of, text_of
+
+MAX_CHARS = 400_000
+"""So much of them is indexed; the record that is kept has everything."""
+_FILES = ("resources", "formats")
+_UNSAID = frozenset({"name", "organization_name", "license_id", *_FILES})
+"""Names for programs, which say nothing that others do not; files have lines of their own."""
+
+
+class File(NamedTuple):
+    name: str = ""
+    url: str = ""
+    format: str = ""
+    description: str = ""
+
+
+class Text(NamedTuple):
+    text: str
+    left_out: int
+    """Facts and files for which there was no room, and 1 for the rest of a description."""
+
+
+def document_text(title: str, description: str, facts: Mapping[str, Any], files: Iterable[File]) -> Text:
+    """A dataset's document: what it says, then the facts about it."""
+    said, cut = text_of(title, description)
+    lines: list[str] = []
+    room, left_out = MAX_CHARS, int(cut)
+    for line in (*_facts(facts), *(_file(one) for one in files)):
+        if not line:
+            continue
+        if len(line) > room:
+            left_out += 1
+            continue
+        room -= len(line)
+        lines.append(f"- {line}")
+    if lines:
+        said += "\n".join(("", DETAILS_HEADING, "", *lines, ""))
+    return Text(said, left_out)
+
+
+def _facts(facts: Mapping[str, Any]) -> Iterable[str]:
+    for name, value in facts.items():
+        if name in _UNSAID:
+            continue
+        if isinstance(value, Mapping):
+            yield from _facts(value)
+            continue
+        many = value if isinstance(value, list | tuple) else [value]
+        text = ", ".join(line for one in many if (line := _line(one)))
+        if text:
+            yield f"{_line(name.replace('_', ' ')).capitalize()}: {text}"
+
+
+def _file(one: File) -> str:
+    about = " ".join(
+        filter(None, (_line(one.name), (shown := format_of(one.format)) and f"({_line(shown)})"))
+    )
+    said = ": ".join(filter(None, (about, _line(one.description))))
+    return " ".join(filter(None, (said, one.url and f"<{_line(one.url)}>")))
+
+
+def _line(value: Any) -> str:
+    return " ".join(str(value).split()) if isinstance(value, str | int | float) else ""
