@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from rowen.adapters.store.shared.search.finder import Finder
 from rowen.core.search.hit import Filters
 from rowen.ports.store.search import SearchRequest
 from rowen.ports.store.store import Store
@@ -126,3 +127,32 @@ async def test_a_place_says_how_much_of_it_is_links(store: Store) -> None:
     (place,) = (await store.search_snapshot(asking("barley"))).places
     assert place.link_share > 80
     assert place.text == "- barley\n- rye"
+
+
+async def test_a_word_that_is_being_typed_is_found_by_its_beginning(store: Store) -> None:
+    source = await a_source(store)
+    pages = {A: "# Configuration\n\nConfiguring the field.", B: "# Oats\n\nOats by convention."}
+    # A word that half of the texts have tells nothing.
+    pages |= {f"https://docs.example/{n}": f"# Page {n}\n\nNothing of it." for n in range(5)}
+    await a_generation(store, source, pages)
+
+    async def urls(typed: str, *, prefix: bool = True) -> list[str]:
+        return [hit.url for hit in (await search(store, None, typed, prefix=prefix)).hits]
+
+    assert await urls("conf", prefix=False) == []
+    for typed in ("conf", "configura", "configuration", "field conf"):
+        assert await urls(typed) == [A], typed
+    assert sorted(await urls("con")) == [A, B]
+    assert (await urls("oats con"))[0] == B
+    assert await urls("zzz") == []
+
+
+async def test_what_is_being_typed_is_found_by_the_database_as_well(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Finder, "keyword", lambda *_: None)
+    await a_generation(
+        store, await a_source(store), {A: "# Configuration\n\nIt's one.", B: "# Oats\n\nOats."}
+    )
+    assert [hit.url for hit in (await search(store, None, "conf", prefix=True)).hits] == [A]
+    assert [hit.url for hit in (await search(store, None, 'oats "', prefix=True)).hits] == [B]

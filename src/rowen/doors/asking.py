@@ -26,6 +26,7 @@ async def search(
     since: datetime | None = None,
     mode: SearchMode = SearchMode.HYBRID,
     limit: int = 10,
+    prefix: bool = False,
 ) -> Answer:
     filters = Filters(
         source_ids=frozenset(source.id for source in await choose_all(ports.store, sources)),
@@ -35,4 +36,6 @@ async def search(
     )
     # A keyword search never loads the model.
     embedder = await for_search(ports) if mode is not SearchMode.KEYWORD else None
-    return await searching.search(ports.store, embedder, query, mode=mode, filters=filters, limit=limit)
+    return await searching.search(
+        ports.store, embedder, query, mode=mode, filters=filters, limit=limit, prefix=prefix
+    )

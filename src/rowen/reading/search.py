@@ -41,14 +41,19 @@ async def search(
     filters: Filters = Filters(),  # noqa: B008 - frozen
     limit: int = 10,
     per_document: bool = True,
+    prefix: bool = False,
 ) -> Answer:
-    """The best documents for a query, or the best sections one by one."""
+    """The best documents for a query, or the best sections one by one.
+
+    With `prefix` the query is being typed: its last word may be the beginning of one, and is not repaired.
+    """
     if not query.strip():
         raise UserError("the query is empty", hint="say what to look for, for example `rowen search install`")
     if not 1 <= limit <= MAX_LIMIT:
         raise UserError(f"limit: expected 1 to {MAX_LIMIT}, got {limit}", limit=limit)
     question = Question.read(query)
     terms, asked = question.terms, question.text
+    written, beginning = question.being_typed if prefix else (terms, "")
 
     vector: bytes | None = None
     degraded: str | None = None
@@ -62,7 +67,8 @@ async def search(
 
     def request(*, keywords: bool, whole: bool = False) -> SearchRequest:
         return SearchRequest(
-            terms=terms if keywords else (),
+            terms=written if keywords else (),
+            prefix=beginning if keywords else "",
             vector=vector,
             model=embedder.model if embedder and vector is not None else None,
             filters=filters,
@@ -90,7 +96,9 @@ async def search(
     async def all_places() -> Sequence[Place]:
         return (await store.search_snapshot(request(keywords=keywords, whole=True))).places
 
-    places, meant = await _with_repair(store, asked, filters, result.places, all_places)
+    places, meant = result.places, asked
+    if not prefix:
+        places, meant = await _with_repair(store, asked, filters, places, all_places)
     places = [place for place in places if question.allows(place)]
     groups = rank.group(places, scores, limit, query=meant, terms=terms, per_document=per_document)
     nearest = max(result.dense.values(), default=None) if vector is not None else None

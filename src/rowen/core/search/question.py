@@ -21,6 +21,7 @@ MORE_DEPTH = 5
 _PHRASE = re.compile(r'"([^"]*[^"\s][^"]*)"|“([^”]*[^”\s][^”]*)”')
 # One dash, a word of two letters or more, and something before it: `--quiet` and `-q` are names of options.
 _EXCLUDED = re.compile(r"(?<=\s)-([^\W\d_][\w]+)(?=\s|$)")
+_LAST = re.compile(r"[^\W_]+$")
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -43,6 +44,15 @@ class Question:
     @cached_property
     def terms(self) -> list[str]:
         return query.terms(self.text)
+
+    @cached_property
+    def being_typed(self) -> tuple[list[str], str]:
+        """The words that are written, and the beginning of the last one, which may not be at its end yet."""
+        last = _LAST.search(self.text)
+        if last is None or query.is_cjk(last[0]):
+            return self.terms, ""
+        before = self.text[: last.start()]
+        return (query.terms(before) if before.strip() else []), last[0].lower()
 
     @property
     def chooses(self) -> bool:

@@ -49,6 +49,7 @@ Kinds = Annotated[
     ),
 ]
 Question = Annotated[str, Query(description="What to look for", pattern=r"\S", max_length=1000)]
+Typed = Annotated[bool, Query(description="The last word may be the beginning of one, as it is being typed")]
 Few = Annotated[int, Query(description="At most this many hits", ge=1, le=50)]
 Skip = Annotated[int, Query(description="Skip this many of the best", ge=0, le=50)]
 After = Annotated[str, Query(description="The `next` of the page before", max_length=4000)]
@@ -67,6 +68,7 @@ def router(ports: Ports) -> APIRouter:
         since: Annotated[datetime | None, Query(description="Only what was fetched since")] = None,
         limit: Few = 10,
         offset: Skip = 0,
+        prefix: Typed = False,
     ) -> Any:
         """One hit for each document, with its best sections. Metadata is filtered with `meta.KEY=VALUE`, for
         example `meta.tags=water`; give several to need all of them.
@@ -82,6 +84,7 @@ def router(ports: Ports) -> APIRouter:
             since=_moment(since),
             mode=mode,
             limit=offset + limit,
+            prefix=prefix,
         )
         return shapes.AnswerPage.show(answer, hits=answer.hits[offset:], limit=limit, offset=offset)
 

@@ -250,7 +250,9 @@ def _query(opened: _Opened, terms: Sequence[str], prefix: str) -> Any:
     if prefix:
         endings = dict.fromkeys([*stemmed(prefix), *_beginning_with(opened, prefix)])
         if endings:
-            clauses.append((any_of, tantivy.Query.disjunction_max_query([_term(word) for word in endings])))
+            clauses.append(
+                (any_of, tantivy.Query.disjunction_max_query([_weighed(opened, word) for word in endings]))
+            )
     return tantivy.Query.boolean_query(clauses) if clauses else None
 
 
