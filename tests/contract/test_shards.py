@@ -1,4 +1,4 @@
-"""What the store promises about pages that workers ask for: questions, whose turn it is, and answers."""
+"""What the store promises about pages that workers ask for: questions, whose batch it is, and answers."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def dispatcher(store: Store, request: pytest.FixtureRequest) -> Dispatcher:
 
 
 class Crawl:
-    """A run that asks, and the turns at its hosts."""
+    """A run that asks, and the batches at its hosts."""
 
     def __init__(self, store: Store, lease: Lease, run: Run) -> None:
         self.store, self.lease, self.run = store, lease, run
@@ -49,20 +49,20 @@ class Crawl:
         asked = [{"page": page} for page in pages]
         return await self.store.ask_pages(self.lease, self.run, host, asked, now=NOW)
 
-    async def take(self, turn: int, *, limit: int = MANY, host: str = HOST) -> list[Question]:
-        return await self.store.take_pages(self.lease, self.run, host, turn, limit=limit)
+    async def take(self, batch: int, *, limit: int = MANY, host: str = HOST) -> list[Question]:
+        return await self.store.take_pages(self.lease, self.run, host, batch, limit=limit)
 
-    async def taken(self, turn: int, *, limit: int = MANY, host: str = HOST) -> list[str]:
-        return [one.asked["page"] for one in await self.take(turn, limit=limit, host=host)]
+    async def taken(self, batch: int, *, limit: int = MANY, host: str = HOST) -> list[str]:
+        return [one.asked["page"] for one in await self.take(batch, limit=limit, host=host)]
 
     async def answer(self, ids: list[int], text: str = "text") -> None:
         await self.store.answer_pages(self.lease, self.run, {one: {"text": text} for one in ids})
 
-    async def pass_on(self, turn: int, *, host: str = HOST) -> None:
-        await self.store.pass_turn(self.lease, self.run, host, turn, now=NOW)
+    async def pass_on(self, batch: int, *, host: str = HOST) -> None:
+        await self.store.pass_batch(self.lease, self.run, host, batch, now=NOW)
 
     async def seize(self, *, host: str = HOST, begun: bool = True) -> int:
-        return await self.store.seize_turn(self.lease, self.run, host, begun=begun)
+        return await self.store.seize_batch(self.lease, self.run, host, begun=begun)
 
     async def answers(self) -> dict[int, Any]:
         return await self.store.take_answers(self.lease, self.run)
@@ -74,7 +74,7 @@ async def crawl(store: Store) -> Crawl:
 
 
 async def sent(dispatcher: Dispatcher, host: str = HOST) -> list[int]:
-    """The turns at a host that have a ticket."""
+    """The batches at a host that have a ticket."""
     return [ticket["turn"] for ticket in await dispatcher.outstanding(FETCH) if ticket["host"] == host]
 
 
@@ -87,7 +87,7 @@ async def test_questions_get_numbers_in_the_order_they_were_asked_in(crawl: Craw
     assert [*first, *second] == sorted([*first, *second])
 
 
-async def test_the_first_question_brings_the_hosts_first_turn(crawl: Crawl, dispatcher: Dispatcher) -> None:
+async def test_the_first_question_brings_the_hosts_first_batch(crawl: Crawl, dispatcher: Dispatcher) -> None:
     await crawl.ask("a", "b")
     (ticket,) = await dispatcher.outstanding(FETCH)
     assert ticket == fetch_payload(crawl.lease, crawl.run, HOST, 1)
@@ -101,7 +101,7 @@ async def test_the_first_question_brings_the_hosts_first_turn(crawl: Crawl, disp
     }
 
 
-async def test_there_is_no_second_ticket_while_a_worker_has_the_turn(
+async def test_there_is_no_second_ticket_while_a_worker_has_the_batch(
     crawl: Crawl, dispatcher: Dispatcher
 ) -> None:
     await crawl.ask("a")
@@ -111,7 +111,7 @@ async def test_there_is_no_second_ticket_while_a_worker_has_the_turn(
     assert await sent(dispatcher) == [1]
 
 
-async def test_every_host_has_turns_of_its_own(crawl: Crawl, dispatcher: Dispatcher) -> None:
+async def test_every_host_has_batches_of_its_own(crawl: Crawl, dispatcher: Dispatcher) -> None:
     await crawl.ask("a")
     await crawl.ask("b", host=OTHER)
     assert (await sent(dispatcher), await sent(dispatcher, OTHER)) == ([1], [1])
@@ -120,7 +120,7 @@ async def test_every_host_has_turns_of_its_own(crawl: Crawl, dispatcher: Dispatc
     assert await crawl.taken(1, host=OTHER) == ["b"]
 
 
-async def test_every_run_has_turns_and_questions_of_its_own(
+async def test_every_run_has_batches_and_questions_of_its_own(
     store: Store, crawl: Crawl, dispatcher: Dispatcher
 ) -> None:
     other = Crawl(store, *await a_run(store, await a_source(store, "other")))
@@ -170,7 +170,7 @@ async def test_the_oldest_questions_are_taken_first_and_no_more_than_wanted(craw
     assert found == [Question(ids[0], {"page": "a"}, 1), Question(ids[1], {"page": "b"}, 1)]
 
 
-async def test_a_turn_whose_ticket_comes_again_gets_the_same_questions(crawl: Crawl) -> None:
+async def test_a_batch_whose_ticket_comes_again_gets_the_same_questions(crawl: Crawl) -> None:
     await crawl.ask("a", "b", "c")
     first = await crawl.take(1, limit=2)
     again = await crawl.take(1, limit=2)
@@ -185,20 +185,20 @@ async def test_what_was_answered_is_not_given_again(crawl: Crawl) -> None:
     assert await crawl.taken(1, limit=2) == ["b"]
 
 
-async def test_a_turn_that_answered_all_it_took_goes_on_with_the_next(crawl: Crawl) -> None:
+async def test_a_batch_that_answered_all_it_took_goes_on_with_the_next(crawl: Crawl) -> None:
     ids = await crawl.ask("a", "b", "c")
     await crawl.take(1, limit=2)
     await crawl.answer(ids[:2])
     assert await crawl.taken(1, limit=2) == ["c"]
 
 
-async def test_a_turn_takes_what_was_asked_after_it_began(crawl: Crawl) -> None:
+async def test_a_batch_takes_what_was_asked_after_it_began(crawl: Crawl) -> None:
     await crawl.ask("a")
     await crawl.ask("b")
     assert await crawl.taken(1) == ["a", "b"]
 
 
-async def test_a_turn_that_was_passed_on_takes_nothing_new(crawl: Crawl) -> None:
+async def test_a_batch_that_was_passed_on_takes_nothing_new(crawl: Crawl) -> None:
     await crawl.ask("a", "b")
     assert await crawl.taken(1, limit=1) == ["a"]
     await crawl.pass_on(1)
@@ -206,7 +206,7 @@ async def test_a_turn_that_was_passed_on_takes_nothing_new(crawl: Crawl) -> None
     assert await crawl.taken(2) == ["b"]
 
 
-async def test_a_turn_after_which_no_ticket_was_sent_takes_nothing_new(crawl: Crawl) -> None:
+async def test_a_batch_after_which_no_ticket_was_sent_takes_nothing_new(crawl: Crawl) -> None:
     ids = await crawl.ask("a")
     await crawl.take(1)
     await crawl.answer(ids)
@@ -216,7 +216,7 @@ async def test_a_turn_after_which_no_ticket_was_sent_takes_nothing_new(crawl: Cr
     assert await crawl.taken(2) == ["b"]
 
 
-async def test_a_turn_that_never_was_takes_nothing(crawl: Crawl) -> None:
+async def test_a_batch_that_never_was_takes_nothing(crawl: Crawl) -> None:
     assert await crawl.take(1) == []
     await crawl.ask("a")
     assert await crawl.take(2) == []
@@ -224,10 +224,10 @@ async def test_a_turn_that_never_was_takes_nothing(crawl: Crawl) -> None:
     assert await crawl.taken(1) == ["a"]
 
 
-# passing a turn on
+# passing a batch on
 
 
-async def test_where_questions_wait_the_next_turn_begins(crawl: Crawl, dispatcher: Dispatcher) -> None:
+async def test_where_questions_wait_the_next_batch_begins(crawl: Crawl, dispatcher: Dispatcher) -> None:
     await crawl.ask("a", "b")
     await crawl.take(1, limit=1)
     await crawl.pass_on(1)
@@ -244,17 +244,17 @@ async def test_where_no_question_waits_no_ticket_is_sent_until_there_is_one(
     await crawl.pass_on(1)
     assert await sent(dispatcher) == [1]
     await crawl.ask("b")
-    assert await sent(dispatcher) == [1, 2], "numbers of turns are not given again"
+    assert await sent(dispatcher) == [1, 2], "numbers of batches are not given again"
 
 
-async def test_what_a_turn_took_does_not_wait_for_the_next(crawl: Crawl, dispatcher: Dispatcher) -> None:
+async def test_what_a_batch_took_does_not_wait_for_the_next(crawl: Crawl, dispatcher: Dispatcher) -> None:
     await crawl.ask("a")
     await crawl.take(1)
     await crawl.pass_on(1)
     assert await sent(dispatcher) == [1]
 
 
-async def test_questions_of_other_hosts_begin_no_turn_here(crawl: Crawl, dispatcher: Dispatcher) -> None:
+async def test_questions_of_other_hosts_begin_no_batch_here(crawl: Crawl, dispatcher: Dispatcher) -> None:
     await crawl.ask("a")
     await crawl.take(1)
     await crawl.ask("b", host=OTHER)
@@ -263,7 +263,7 @@ async def test_questions_of_other_hosts_begin_no_turn_here(crawl: Crawl, dispatc
 
 
 @pytest.mark.parametrize("waiting", [True, False])
-async def test_a_turn_is_passed_on_once_however_late_its_ticket_comes(
+async def test_a_batch_is_passed_on_once_however_late_its_ticket_comes(
     crawl: Crawl, dispatcher: Dispatcher, waiting: bool
 ) -> None:
     await crawl.ask("a", "b")
@@ -274,11 +274,11 @@ async def test_a_turn_is_passed_on_once_however_late_its_ticket_comes(
     await crawl.pass_on(1)
     assert await sent(dispatcher) == before
     await crawl.ask("c")
-    assert await sent(dispatcher) == [1, 2], "an early end of turn 2 would have sent a third"
+    assert await sent(dispatcher) == [1, 2], "an early end of batch 2 would have sent a third"
     assert await crawl.taken(2) == (["b", "c"] if waiting else ["c"])
 
 
-async def test_a_turn_that_never_was_cannot_be_passed_on(crawl: Crawl, dispatcher: Dispatcher) -> None:
+async def test_a_batch_that_never_was_cannot_be_passed_on(crawl: Crawl, dispatcher: Dispatcher) -> None:
     await crawl.pass_on(1)
     await crawl.ask("a")
     await crawl.pass_on(2)
@@ -294,17 +294,17 @@ async def test_seizing_frees_what_a_dead_worker_had_taken(crawl: Crawl) -> None:
     ids = await crawl.ask("a", "b", "c")
     await crawl.take(1, limit=2)
     await crawl.answer(ids[:1])
-    turn = await crawl.seize()
-    assert turn == 2
-    found = await crawl.take(turn)
+    batch = await crawl.seize()
+    assert batch == 2
+    found = await crawl.take(batch)
     assert [(one.asked["page"], one.attempts) for one in found] == [("b", 2), ("c", 1)]
 
 
 async def test_seizing_what_no_worker_began_leaves_the_rest_to_those_who_took_it(crawl: Crawl) -> None:
     await crawl.ask("a", "b", "c")
     await crawl.take(1, limit=2)
-    turn = await crawl.seize(begun=False)
-    assert await crawl.taken(turn) == ["c"]
+    batch = await crawl.seize(begun=False)
+    assert await crawl.taken(batch) == ["c"]
     assert await crawl.taken(1) == ["a", "b"]
 
 
@@ -317,30 +317,30 @@ async def test_seizing_sends_no_ticket_and_neither_do_questions_after_it(
     assert await sent(dispatcher) == [1]
 
 
-async def test_a_turn_that_lost_its_host_is_powerless(crawl: Crawl, dispatcher: Dispatcher) -> None:
+async def test_a_batch_that_lost_its_host_is_powerless(crawl: Crawl, dispatcher: Dispatcher) -> None:
     await crawl.ask("a", "b")
     await crawl.take(1, limit=1)
-    turn = await crawl.seize()
+    batch = await crawl.seize()
     assert await crawl.take(1) == []
     await crawl.pass_on(1)
     assert await sent(dispatcher) == [1]
-    assert await crawl.taken(turn) == ["a", "b"]
+    assert await crawl.taken(batch) == ["a", "b"]
 
 
 async def test_a_worker_that_lost_its_host_may_still_answer_what_it_asked(crawl: Crawl) -> None:
     ids = await crawl.ask("a", "b")
     await crawl.take(1)
-    turn = await crawl.seize()
+    batch = await crawl.seize()
     await crawl.answer(ids[:1], "late")
-    assert await crawl.taken(turn) == ["b"], "what was answered is not asked again"
+    assert await crawl.taken(batch) == ["b"], "what was answered is not asked again"
     assert await crawl.answers() == {ids[0]: {"text": "late"}}
 
 
-async def test_a_seized_turn_is_passed_on_like_any_other(crawl: Crawl, dispatcher: Dispatcher) -> None:
+async def test_a_seized_batch_is_passed_on_like_any_other(crawl: Crawl, dispatcher: Dispatcher) -> None:
     await crawl.ask("a", "b")
-    turn = await crawl.seize()
-    await crawl.take(turn, limit=1)
-    await crawl.pass_on(turn)
+    batch = await crawl.seize()
+    await crawl.take(batch, limit=1)
+    await crawl.pass_on(batch)
     assert await sent(dispatcher) == [1, 3]
     assert await crawl.taken(3) == ["b"]
 
@@ -509,7 +509,7 @@ async def test_a_run_that_asks_no_worker_writes_no_more_rows(store: Store) -> No
 
 
 async def rows_left(store: Store, run: Run) -> int:
-    """Of a run's questions and turns."""
+    """Of a run's questions and batches."""
     text = (
         f"SELECT (SELECT count(*) FROM questions WHERE run_id = {run.id})"
         f" + (SELECT count(*) FROM shard_turns WHERE run_id = {run.id})"

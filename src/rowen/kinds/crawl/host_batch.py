@@ -86,7 +86,7 @@ class HostBatch:
                 open_client(self._ports, self._source.location, self._settings, self._counters)
             )
             if self._number is None:
-                self._number = await self._store.seize_turn(
+                self._number = await self._store.seize_batch(
                     self._lease, self._run, self._host, begun=self._begun
                 )
             questions = await self._store.take_pages(
@@ -175,7 +175,7 @@ class HostBatch:
 
     async def _pass_on(self) -> None:
         assert self._number is not None
-        await self._store.pass_turn(
+        await self._store.pass_batch(
             self._lease, self._run, self._host, self._number, now=self._ports.clock.now()
         )
 

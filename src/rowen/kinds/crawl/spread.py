@@ -134,7 +134,7 @@ class Spread:
                 await clock.sleep(LOOK_AGAIN_S)
             for host in self._hosts:
                 # Batches that are still out find nothing to ask.
-                await self._ports.store.seize_turn(self._lease, self._run, host, begun=True)
+                await self._ports.store.seize_batch(self._lease, self._run, host, begun=True)
         except Exception as exc:
             self._broken = exc
             self.abandon()

@@ -1,8 +1,8 @@
-"""Pages of one crawl that workers ask for: questions by host, a turn at each host, and the answers.
+"""Pages of one crawl that workers ask for: questions by host, host batches, and the answers.
 
-One worker asks a host at a time. The number of the host's turn is in the store, for each host of a run, and a
-ticket `fetch` names that number; a turn that was passed on cannot be passed on again, however often and late
-its ticket comes. Questions and answers are the caller's own. All of it is deleted when the run ends.
+One worker asks a host at a time. The number of the host's batch is in the store, for each host of a run, and
+a ticket `fetch` names that number; a batch that was passed on cannot be passed on again, however often and
+late its ticket comes. Questions and answers are the caller's own. All of it is deleted when the run ends.
 """
 
 from __future__ import annotations
@@ -16,20 +16,21 @@ from rowen.core.lease import Lease
 from rowen.core.run import Run
 
 FETCH = "fetch"
-"""The task of a ticket that names a host of a run, and the number of its turn."""
+"""The task of a ticket that names a host of a run, and the number of its batch."""
 FETCH_PRIORITY = 1
 """A host that waits to be asked is idle; what was fetched can wait."""
 
 
-def fetch_payload(lease: Lease, run: Run, host: str, turn: int) -> dict[str, Any]:
-    """What a worker needs to ask pages for a run: the run, the right to write for it, and its turn."""
+def fetch_payload(lease: Lease, run: Run, host: str, batch: int) -> dict[str, Any]:
+    """What a worker needs to ask pages for a run: the run, the right to write for it, and its batch."""
     return {
         "run": run.id,
         "lease": lease.name,
         "token": lease.token,
         "owner": lease.owner,
         "host": host,
-        "turn": turn,
+        # As tables and tickets of 0.1.0 name it.
+        "turn": batch,
     }
 
 
@@ -49,26 +50,28 @@ class Shards(Protocol):
     ) -> list[int]:
         """Write questions down and answer with their ids, in order.
 
-        A host that no worker is asking gets its next turn: a ticket `fetch`, in the same transaction.
+        A host that no worker is asking gets its next batch: a ticket `fetch`, in the same transaction.
         """
         ...
 
-    async def take_pages(self, lease: Lease, run: Run, host: str, turn: int, *, limit: int) -> list[Question]:
-        """What to ask in a turn: what it took before and has not answered; else, if this turn was not passed
-        on, the oldest questions that no turn has taken.
+    async def take_pages(
+        self, lease: Lease, run: Run, host: str, batch: int, *, limit: int
+    ) -> list[Question]:
+        """What to ask in a batch: what it took before and has not answered; else, if this batch was not
+        passed on, the oldest questions that no batch has taken.
         """
         ...
 
-    async def pass_turn(self, lease: Lease, run: Run, host: str, turn: int, *, now: datetime) -> None:
-        """This turn is over. Where questions wait the next one begins, with its ticket; else the host has
-        none until there are new ones. Nothing happens for a turn that is not the host's last.
+    async def pass_batch(self, lease: Lease, run: Run, host: str, batch: int, *, now: datetime) -> None:
+        """This batch is over. Where questions wait the next one begins, with its ticket; else the host has
+        none until there are new ones. Nothing happens for a batch that is not the host's last.
         """
         ...
 
-    async def seize_turn(self, lease: Lease, run: Run, host: str, *, begun: bool) -> int:
-        """The host's next turn without a ticket, for the run itself.
+    async def seize_batch(self, lease: Lease, run: Run, host: str, *, begun: bool) -> int:
+        """The host's next batch without a ticket, for the run itself.
 
-        With `begun` every question without an answer is free again; without it, other turns keep theirs.
+        With `begun` every question without an answer is free again; without it, other batches keep theirs.
         """
         ...
 

@@ -296,7 +296,7 @@ async def turns_sent(server: Server, store: PostgresStore) -> list[int]:
     return [ticket["turn"] for ticket in await tickets.outstanding(FETCH)]
 
 
-async def test_a_question_asked_while_a_turn_ends_waits_and_brings_the_next(
+async def test_a_question_asked_while_a_batch_ends_waits_and_brings_the_next(
     stores: tuple[PostgresStore, PostgresStore], postgres: Server
 ) -> None:
     store, other = stores
@@ -306,7 +306,7 @@ async def test_a_question_asked_while_a_turn_ends_waits_and_brings_the_next(
     reached, go_on = threading.Event(), threading.Event()
 
     def slow_end(db: Transaction) -> None:
-        unit(other.pass_turn)(db, lease, run, HOST, 1, now=NOW)
+        unit(other.pass_batch)(db, lease, run, HOST, 1, now=NOW)
         reached.set()
         assert go_on.wait(120)
 
@@ -320,7 +320,7 @@ async def test_a_question_asked_while_a_turn_ends_waits_and_brings_the_next(
     assert [one.asked for one in await other.take_pages(lease, run, HOST, 2, limit=10)] == [{"page": B}]
 
 
-async def test_the_end_of_a_turn_waits_for_a_question_and_sees_it(
+async def test_the_end_of_a_batch_waits_for_a_question_and_sees_it(
     stores: tuple[PostgresStore, PostgresStore], postgres: Server
 ) -> None:
     store, other = stores
@@ -336,7 +336,7 @@ async def test_the_end_of_a_turn_waits_for_a_question_and_sees_it(
 
     asking = await begun(store.database.write(slow_question))
     await asyncio.to_thread(reached.wait, 5)
-    passing = await begun(other.pass_turn(lease, run, HOST, 1, now=NOW))
+    passing = await begun(other.pass_batch(lease, run, HOST, 1, now=NOW))
     await until_it_waits(postgres, store)
     go_on.set()
     await asyncio.gather(asking, passing)
@@ -344,7 +344,7 @@ async def test_the_end_of_a_turn_waits_for_a_question_and_sees_it(
     assert [one.asked for one in await other.take_pages(lease, run, HOST, 2, limit=10)] == [{"page": B}]
 
 
-async def test_no_question_is_left_without_a_turn_however_they_fall(
+async def test_no_question_is_left_without_a_batch_however_they_fall(
     stores: tuple[PostgresStore, PostgresStore], postgres: Server
 ) -> None:
     store, other = stores
@@ -358,20 +358,20 @@ async def test_no_question_is_left_without_a_turn_however_they_fall(
             asked.update(await store.ask_pages(lease, run, HOST, [question], now=NOW))
 
     async def visit(asking: asyncio.Future[list[None]]) -> None:
-        """Every turn that was sent, once; it ends when no ticket is sent any more."""
+        """Every batch that was sent, once; it ends when no ticket is sent any more."""
         done, over = 0, False
         while not over or answered < asked:
             # Before the tickets are looked at: from then on no question brings one.
             over = asking.done()
             sent = await turns_sent(postgres, store)
-            assert sent == list(range(1, len(sent) + 1)), "each turn has one ticket"
+            assert sent == list(range(1, len(sent) + 1)), "each batch has one ticket"
             assert len(sent) > done or not over, f"no ticket for {asked - answered}"
-            for turn in range(done + 1, len(sent) + 1):
-                questions = await other.take_pages(lease, run, HOST, turn, limit=5)
+            for batch in range(done + 1, len(sent) + 1):
+                questions = await other.take_pages(lease, run, HOST, batch, limit=5)
                 assert not answered & {one.id for one in questions}
                 await other.answer_pages(lease, run, {one.id: {} for one in questions})
                 answered.update(one.id for one in questions)
-                await other.pass_turn(lease, run, HOST, turn, now=NOW)
+                await other.pass_batch(lease, run, HOST, batch, now=NOW)
             done = len(sent)
         await asking
 
@@ -393,7 +393,7 @@ async def test_of_many_with_one_ticket_all_get_the_same_questions(
     assert sorted(questions[0].attempts for questions in taken) == [1, 2, 3, 4, 5, 6]
 
 
-async def test_the_end_of_a_run_waits_for_a_turn_that_is_being_passed_on(
+async def test_the_end_of_a_run_waits_for_a_batch_that_is_being_passed_on(
     stores: tuple[PostgresStore, PostgresStore], postgres: Server
 ) -> None:
     store, other = stores
@@ -402,7 +402,7 @@ async def test_the_end_of_a_run_waits_for_a_turn_that_is_being_passed_on(
     reached, go_on = threading.Event(), threading.Event()
 
     def slow_end(db: Transaction) -> None:
-        unit(other.pass_turn)(db, lease, run, HOST, 1, now=NOW)
+        unit(other.pass_batch)(db, lease, run, HOST, 1, now=NOW)
         reached.set()
         assert go_on.wait(120)
 

@@ -181,13 +181,13 @@ INSERT INTO offer_sightings (offer_id, source_id, digest, reference, gone_at)
 VALUES (:offer_id, (SELECT id FROM sources WHERE id = :source_id), :digest, :reference, :gone_at)
 ON CONFLICT (source_id, digest, offer_id) DO UPDATE SET gone_at = excluded.gone_at;
 
--- name: turn_get
--- The last turn at a host, and whether a worker has it; both stay so until the transaction ends.
+-- name: batch_get
+-- The last batch of a host, and whether a worker has it; both stay so until the transaction ends.
 SELECT turn, out FROM shard_turns WHERE run_id = :run AND host = :host FOR UPDATE;
 
 -- name: questions_claim
--- The oldest questions that no turn has taken; one that is answered at this moment is left out.
-UPDATE questions SET turn = :turn, attempts = attempts + 1
+-- The oldest questions that no host batch has taken; one that is answered at this moment is left out.
+UPDATE questions SET turn = :batch, attempts = attempts + 1
 WHERE id = ANY (ARRAY(
   SELECT id FROM questions
   WHERE run_id = :run AND host = :host AND turn IS NULL AND answer IS NULL

@@ -1,10 +1,10 @@
-"""Pages of one crawl that workers ask for: questions, turns and answers.
+"""Pages of one crawl that workers ask for: questions, batches and answers.
 
-A unit that decides about a turn has locked its host's row before it looks at the questions, in a statement of
-its own: a statement sees what was committed before it began, not before its lock was granted. So of a
-question and the end of a turn at the same moment, one waits: the end of the turn and then sees the question,
-or the question and then sees that no worker is on the way. (SQLite has one writer at a time; it needs no
-lock.)
+A unit that decides about a host batch has locked its host's row before it looks at the questions, in a
+statement of its own: a statement sees what was committed before it began, not before its lock was granted. So
+of a question and the end of a batch at the same moment, one waits: the end of the batch and then sees the
+question, or the question and then sees that no worker is on the way. (SQLite has one writer at a time; it
+needs no lock.)
 """
 
 from __future__ import annotations
@@ -40,43 +40,43 @@ class Shards(Topic):
             return []
         asked = [{"run": run.id, "host": host, "asked": orjson.dumps(one)} for one in questions]
         ids = db.insert_many("question_insert", asked)
-        turn = db.value("turn_begin", run=run.id, host=host)
-        if turn is not None:
-            _send(db, lease, run, host, turn, now)
+        batch = db.value("batch_begin", run=run.id, host=host)
+        if batch is not None:
+            _send(db, lease, run, host, batch, now)
         return ids
 
     @writes
     def take_pages(
-        self, db: Transaction, lease: Lease, run: Run, host: str, turn: int, *, limit: int
+        self, db: Transaction, lease: Lease, run: Run, host: str, batch: int, *, limit: int
     ) -> list[Question]:
         fence(db, lease)
-        # Locked before what the turn took is read, too: a run that seizes the host now frees just that.
-        out = _is_out(db, run, host, turn)
-        rows = db.rows("questions_again", run=run.id, host=host, turn=turn)
+        # Locked before what the batch took is read, too: a run that seizes the host now frees just that.
+        out = _is_out(db, run, host, batch)
+        rows = db.rows("questions_again", run=run.id, host=host, batch=batch)
         if out and not rows:
-            rows = db.rows("questions_claim", run=run.id, host=host, turn=turn, limit=limit)
+            rows = db.rows("questions_claim", run=run.id, host=host, batch=batch, limit=limit)
         return [Question(row[0], orjson.loads(row[1]), row[2]) for row in sorted(rows)]
 
     @writes
-    def pass_turn(
-        self, db: Transaction, lease: Lease, run: Run, host: str, turn: int, *, now: datetime
+    def pass_batch(
+        self, db: Transaction, lease: Lease, run: Run, host: str, batch: int, *, now: datetime
     ) -> None:
         fence(db, lease)
-        if not _is_out(db, run, host, turn):
+        if not _is_out(db, run, host, batch):
             return
         wait = db.value("question_waiting", run=run.id, host=host) is not None
-        following = turn + 1 if wait else turn
-        db.write("turn_move", run=run.id, host=host, turn=following, out=wait)
+        following = batch + 1 if wait else batch
+        db.write("batch_move", run=run.id, host=host, batch=following, out=wait)
         if wait:
             _send(db, lease, run, host, following, now)
 
     @writes
-    def seize_turn(self, db: Transaction, lease: Lease, run: Run, host: str, *, begun: bool) -> int:
+    def seize_batch(self, db: Transaction, lease: Lease, run: Run, host: str, *, begun: bool) -> int:
         fence(db, lease)
-        turn: int = db.value("turn_seize", run=run.id, host=host)
+        batch: int = db.value("batch_seize", run=run.id, host=host)
         if begun:
             db.write("questions_free", run=run.id, host=host)
-        return turn
+        return batch
 
     @writes
     def answer_pages(
@@ -110,11 +110,11 @@ class Shards(Topic):
 
 
 def forget(db: Transaction, run_id: int) -> None:
-    """A run is over: its turns, questions, answers and tickets go.
+    """A run is over: its batches, questions, answers and tickets go.
 
-    The turns first: a turn that is being passed on is waited for, and then its ticket is there to be seen.
+    The batches first: a batch that is being passed on is waited for, and then its ticket is there to be seen.
     """
-    db.write("turns_forget", run=run_id)
+    db.write("batches_forget", run=run_id)
     db.write("questions_forget", run=run_id)
     db.write("tickets_forget", task=FETCH, run=run_id)
 
@@ -125,12 +125,12 @@ def forget_source(db: Transaction, source_id: int) -> None:
         forget(db, run_id)
 
 
-def _is_out(db: Transaction, run: Run, host: str, turn: int) -> bool:
-    """Is this the host's last turn, and was it not passed on? Both stay so until the transaction ends."""
-    found = db.row("turn_get", run=run.id, host=host)
-    return found is not None and found[0] == turn and bool(found[1])
+def _is_out(db: Transaction, run: Run, host: str, batch: int) -> bool:
+    """Is this the host's last batch, and was it not passed on? Both stay so until the transaction ends."""
+    found = db.row("batch_get", run=run.id, host=host)
+    return found is not None and found[0] == batch and bool(found[1])
 
 
-def _send(db: Transaction, lease: Lease, run: Run, host: str, turn: int, now: datetime) -> None:
-    payload = fetch_payload(lease, run, host, turn)
+def _send(db: Transaction, lease: Lease, run: Run, host: str, batch: int, now: datetime) -> None:
+    payload = fetch_payload(lease, run, host, batch)
     db.submit(FETCH, [payload], now=now, priority=FETCH_PRIORITY)
