@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import cast
@@ -9,6 +10,7 @@ import pytest
 
 from rowen.core.search.hit import Answer, Filters, Place, SearchMode
 from rowen.core.search.query import terms as terms_of
+from rowen.core.web.verified import Way
 from rowen.errors import UserError
 from rowen.ports.store.search import SearchRequest, SearchResult
 from rowen.ports.store.store import Store
@@ -30,6 +32,9 @@ class Shelf:
 
     async def symbol_words(self, *, shortest: int, longest: int) -> list[str]:
         return []
+
+    async def verified(self, document_ids: Sequence[int]) -> dict[int, Way]:
+        return {}
 
     def __init__(self, embedder: FakeEmbedder, *, vectors: bool = True) -> None:
         self.embedder = embedder

@@ -9,6 +9,7 @@ from rowen.core.document import Validators
 from rowen.core.feed import Cursor
 from rowen.core.run import Counters
 from rowen.core.safety.access import Scope
+from rowen.core.web.verified import Looked
 from rowen.core.window import Window
 from rowen.engine.leases import run_lease
 from rowen.managing import sources
@@ -86,7 +87,12 @@ async def _odd_texts(world: World) -> None:
         {"https://odd.example/1": f"# {ODD}\n\n{ODD}", "https://odd.example/🌾": "# Empty\n"},
     )
     lease, run = await a_run(world.store, source)
-    seeded = replace(an_end(run), last_processed_date=DAY.date(), window=Window(since=days(-7), until=DAY))
+    seeded = replace(
+        an_end(run),
+        last_processed_date=DAY.date(),
+        window=Window(since=days(-7), until=DAY),
+        looked=Looked(by="same_body", others={"listing": ["https://odd.example/🌾"]}, failed=[ODD]),
+    )
     await world.store.finish_run(lease, run, seeded, now=DAY)
     # An earlier name of a reference that got its number later.
     await world.store.save_aliases(lease, source.id, {"https://odd.example/1": "https://odd.example/new"})

@@ -88,6 +88,10 @@ class Document:
     fetched_at: datetime
     text: str | None = None
     """Only when it was asked for."""
+    verified_at: datetime | None = None
+    """When it was last known to be right."""
+    verified_by: str | None = None
+    """How, as `core.web.verified` names the ways; None where that was not kept."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

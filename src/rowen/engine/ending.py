@@ -78,6 +78,7 @@ def harvested_end(
     settled = counters.failed <= harvested.given_up and harvested.error is None
     advances = settled and harvested.complete
     window = harvested.window
+    covers = harvested.complete and harvested.error is None and intake.only is None
     # What a kind learnt is kept after a settled run; what it wants forgotten (None) after any.
     learnt = {key: value for key, value in harvested.metadata.items() if settled or value is None}
     return RunEnd(
@@ -100,6 +101,7 @@ def harvested_end(
         if advances and window
         else None,
         window=window,
+        looked=intake.looked(before) if covers and not intake.out_of_time else None,
         metadata=_metadata(
             source,
             {

@@ -8,6 +8,7 @@ knows nothing of HTTP, links or listings.
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from rowen.core.document import NO_VALIDATORS, TEXT, Converted, Draft, Known, Outcome, Validators
@@ -16,6 +17,8 @@ from rowen.core.handoff import WITHOUT_VECTORS, Reason
 from rowen.core.lease import Lease
 from rowen.core.rules import duration
 from rowen.core.run import Counters, Event, Run, RunItem
+from rowen.core.web import verified
+from rowen.core.web.verified import Looked
 from rowen.engine.embedding import Filled, refusal
 from rowen.engine.ingest import BATCH, Ended, Ingestion
 from rowen.engine.ingest_by_workers import IngestionByWorkers
@@ -87,6 +90,11 @@ class Intake:
         self._fields: dict[str, tuple[str, ...]] = {}
         """What differs between the version readers see and the one that is being stored."""
         self._taken_back: set[str] = set()
+        self._ways: Counter[str] = Counter()
+        """How many unchanged items were verified in which way; `_verified` has the first of each."""
+        self._verified: dict[str, list[str]] = {}
+        self._failed_known: list[str] = []
+        """References with a visible version about which nothing was learnt."""
         self._failed: set[str] = set()
         self.out_of_time: str | None = None
         """Why the harvest was cut off by its time limit, if it was."""
@@ -119,6 +127,18 @@ class Intake:
         """Known references with a new version in this run."""
         return len(self._updates)
 
+    def looked(self, before: int) -> Looked | None:
+        """How this run verified the `before` documents readers see; None when it did not look at all."""
+        seen = self.counters.unchanged + len(self._updates) + self.counters.deleted + len(self._failed_known)
+        if seen < before:
+            return None
+        failed = list(dict.fromkeys((*self._failed_known, *self.failed_updates)))
+        ways = [way for way, _ in self._ways.most_common()]
+        if any(self._ways[way] > verified.MOST_EXCEPTIONS for way in ways[1:]):
+            return Looked(by=None, failed=failed)
+        others = {way: self._verified[way] for way in ways[1:]}
+        return Looked(by=ways[0] if ways else verified.FETCHED, others=others, failed=failed)
+
     async def load_known(self) -> None:
         """Everything readers see: for sources that go through all they have."""
         self.known = await self._ports.store.known(self.run.source_id)
@@ -129,17 +149,22 @@ class Intake:
 
     # what a kind says of an item
 
-    def not_modified(self, known: Known, validators: Validators = NO_VALIDATORS) -> None:
-        """It is as it was; `validators` are those that came with the answer, if any did."""
+    def not_modified(
+        self, known: Known, validators: Validators = NO_VALIDATORS, *, by: str = verified.LISTING
+    ) -> None:
+        """It is as it was; `validators` are those that came with the answer, if any did.
+
+        `by` is who says so: a listing, or the server with a 304.
+        """
         self.counters.not_modified += 1
         self._refresh_validators(known, known.validators.updated_by(validators))
-        self._unchanged(known.reference, "not_modified")
+        self._unchanged(known.reference, "not_modified", by)
 
     def same_body(self, known: Known, validators: Validators) -> None:
         """The same bytes came again: nothing to parse."""
         self.counters.same_body += 1
         self._refresh_validators(known, validators)
-        self._unchanged(known.reference, "same_body")
+        self._unchanged(known.reference, "same_body", verified.SAME_BODY)
 
     async def revived(self, known: Known) -> None:
         """An interrupted run stored this version; the server says it still stands."""
@@ -173,7 +198,7 @@ class Intake:
                     links=draft.links if links_changed else None,
                 )
             )
-        self._unchanged(draft.reference, "same_content")
+        self._unchanged(draft.reference, "same_content", verified.SAME_CONTENT)
 
     def gone(
         self,
@@ -364,9 +389,12 @@ class Intake:
             self.counters.add(outcome, -1)
             self.items = [item for item in self.items if item.reference != reference]
 
-    def _unchanged(self, reference: str, reason: str) -> None:
+    def _unchanged(self, reference: str, reason: str, by: str) -> None:
         # No row is kept for it: an unchanged item costs no write.
         self.counters.unchanged += 1
+        self._ways[by] += 1
+        if self._ways[by] <= verified.MOST_EXCEPTIONS:
+            self._verified.setdefault(by, []).append(reference)
         self._tell(reference, Outcome.UNCHANGED, reason)
 
     def _item(self, reference: str, outcome: Outcome, reason: str, detail: str | None = None) -> None:
@@ -375,6 +403,8 @@ class Intake:
             self._updates[reference] = outcome
         item = RunItem(reference, outcome, reason, detail)
         self.items.append(item)
+        if outcome is Outcome.FAILED and reference in self.known:
+            self._failed_known.append(reference)
         if outcome is Outcome.FAILED:
             self._failed.add(reference)
             self.first_failure = self.first_failure or item

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 
 from rowen.core.search import likelihood, rank
 from rowen.core.search.hit import AlsoAt, Answer, Filters, Hit, Place, SearchMode, SectionHit
@@ -23,6 +24,7 @@ from rowen.core.search.symbols import (
     slips,
     words_of,
 )
+from rowen.core.web.verified import Way
 from rowen.errors import EmbedderUnavailable, UserError
 from rowen.ports.embedder import Embedder
 from rowen.ports.store.search import DEPTH, Search, SearchRequest, SearchResult
@@ -109,11 +111,13 @@ async def search(
         else 0.0
     )
     likely = likelihood.likelihoods([one.best for one in groups], topic)
+    hits = [_hit(one, terms, score) for one, score in zip(groups, likely, strict=True)]
+    ways = await store.verified([hit.document_id for hit in hits])
     return Answer(
         query=query,
         mode=SearchMode.KEYWORD if degraded else mode,
         degraded=degraded,
-        hits=tuple(_hit(one, terms, score) for one, score in zip(groups, likely, strict=True)),
+        hits=tuple(_verified(hit, ways.get(hit.document_id)) for hit in hits),
         corrected=meant if meant != asked else None,
         on_topic=topic,
         fits=topic >= likelihood.NOTHING_FITS,
@@ -199,6 +203,10 @@ def _hit(found: rank.Group, terms: list[str], score: float) -> Hit:
             for other in found.others
         ),
     )
+
+
+def _verified(hit: Hit, way: Way | None) -> Hit:
+    return hit if way is None else replace(hit, verified_at=way[0], verified_by=way[1])
 
 
 def _address(place: Place) -> str:

@@ -285,3 +285,27 @@ async def test_each_address_is_asked_at_most_once_in_a_run(world: World) -> None
         await world.sync()
         paths = [asked.path for asked in world.site.requests]
         assert len(paths) == len(set(paths))
+
+
+async def test_every_page_says_when_and_how_it_was_verified_without_a_write_for_it(world: World) -> None:
+    world.site.set("/b.html", a_page("/b.html", "rye"), etag=False)
+    await world.sync()
+    world.site.set("/c.html", "broken", status=500)
+    world.clock.advance(86_400)
+    rows = world.store.rows_written()
+    assert (await world.sync()).status is RunStatus.PARTIAL
+    assert world.store.rows_written() - rows <= 12, "one failed item, and the heartbeats while it was retried"
+    source, now = await world.source(), world.clock.now()
+    found = {one.reference.rpartition("/")[2]: one for one in await world.store.documents(source.id)}
+    assert {name: one.verified_by for name, one in found.items()} == {
+        "": "not_modified",
+        "a.html": "not_modified",
+        "b.html": "same_body",
+        "c.html": "fetched",
+    }
+    ages = {
+        name: round((now - one.verified_at).total_seconds()) for name, one in found.items() if one.verified_at
+    }
+    assert ages["c.html"] >= 86_400 > 3600 > ages["a.html"]
+    (hit,) = (await world.search("rye")).hits
+    assert (hit.verified_by, hit.verified_at) == ("same_body", found["b.html"].verified_at)

@@ -111,6 +111,7 @@ PARTS: tuple[Part, ...] = (
         "source_id:int number:int run_id:int activated_at:time documents:int",
         key="source_id number",
     ),
+    _part("verifications", "source_id:int at:time way:text exceptions:json", key="source_id"),
     _part(
         "activations",
         "id:int source_id:int generation:int previous:int run_id:int at:time cause:text actor:text"

@@ -90,6 +90,10 @@ class Hit:
     """What its section defines: `asyncio.TaskGroup`."""
     document_id: int = 0
     """To read the whole of it."""
+    verified_at: datetime | None = None
+    """When its document was last known to be right."""
+    verified_by: str | None = None
+    """How, as `core.web.verified` names the ways."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -45,7 +45,7 @@ def search(found: Found, verified: Mapping[str, datetime | None], *, hint: str) 
     lines = []
     for number, hit in enumerate(found.hits, 1):
         label = f"{hit.source}@{hit.version}" if hit.version else hit.source
-        checked = verified.get(label)
+        checked = hit.verified_at or verified.get(label)
         sections = [{"heading_path": one.heading_path, "url": one.url} for one in hit.sections]
         hits.append({**Hit.show(hit), "verified_at": _iso(checked), "sections": sections})
         lines += [

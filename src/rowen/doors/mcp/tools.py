@@ -105,11 +105,10 @@ async def _read_document(ports: Ports, arguments: Arguments, caller: Caller) -> 
         # An address that leads to a section means that section; a stale anchor is no error.
         if not section and anchor and reading.has_section(document, anchor):
             section = anchor
+    verified = document.verified_at
     if arguments.flag("raw"):
         record = json.dumps(await reading.record(ports.store, document), ensure_ascii=False, indent=1)
         document = replace(document, text=f"```json\n{record}\n```\n")
-    sources = await ports.store.sources()
-    verified = next((one.last_success_at for one in sources if one.id == document.source_id), None)
     aliases = await ports.store.aliases(document.id)
     chars = (budget or BUDGET_TOKENS) * CHARACTERS_PER_TOKEN
     # With little room, few headings: the text comes first.

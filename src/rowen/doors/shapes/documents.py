@@ -34,6 +34,10 @@ class Hit(Shape):
     score: Annotated[float, Rounded(4)]
     generation: int
     fetched_at: Time
+    verified_at: Time | None
+    """When its document was last known to be right"""
+    verified_by: str | None
+    """How: `fetched`, `not_modified` (304), `same_body`, `same_content`, `listing`; null if not known"""
     sections: list[SectionHit]
     """Other sections of the document that matched"""
     also_at: list[AlsoAt]
@@ -75,6 +79,8 @@ DOCUMENT_EXAMPLE: dict[str, Any] = {
     "generation": 3,
     "born": 1,
     "fetched_at": "2026-01-01T12:00:00+00:00",
+    "verified_at": "2026-01-02T12:00:00+00:00",
+    "verified_by": "not_modified",
 }
 
 
@@ -96,6 +102,10 @@ class Document(Shape):
     born: int
     """The generation this version came with"""
     fetched_at: Time
+    verified_at: Time | None
+    """When it was last known to be right"""
+    verified_by: str | None
+    """How: `fetched`, `not_modified` (304), `same_body`, `same_content`, `listing`; null if not known"""
 
 
 class Documents(Shape):

@@ -13,6 +13,7 @@ from rowen.core.rules.left_out import TOO_MANY_LINKS
 from rowen.core.run import StopReason
 from rowen.core.web import urls
 from rowen.core.web.login import is_login_address
+from rowen.core.web.verified import NOT_MODIFIED
 from rowen.errors import Unfetchable
 from rowen.fetching import credentials
 from rowen.fetching.redirects import REDIRECTS, target_of
@@ -39,7 +40,7 @@ class Verdicts:
         status, intake, frontier = response.status, state.intake, state.frontier
         if status == 304 and visit.known is not None:
             if visit.known.document_id:
-                intake.not_modified(visit.known, response.validators)
+                intake.not_modified(visit.known, response.validators, by=NOT_MODIFIED)
             else:
                 await intake.revived(visit.known)
             frontier.unchanged(visit)

@@ -10,6 +10,7 @@ from rowen.core.exchange.sink import Sink
 from rowen.core.feed import Cursor, Document, FeedItem
 from rowen.core.lease import Lease
 from rowen.core.web.folders import Folder
+from rowen.core.web.verified import Freshness
 
 
 class Feed(Protocol):
@@ -27,6 +28,10 @@ class Feed(Protocol):
 
     async def document(self, document_id: int) -> Document | None:
         """One visible document with its text."""
+        ...
+
+    async def freshness(self, source_id: int, *, now: datetime) -> Freshness:
+        """How many documents were verified within a day, a week, or before."""
         ...
 
     async def same_text(self, document_id: int, *, limit: int = 20) -> list[Document]:

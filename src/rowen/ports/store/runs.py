@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 from rowen.core.lease import Lease
 from rowen.core.run import Counters, Mode, Run, RunItem, RunStatus
 from rowen.core.source import Source, Status
+from rowen.core.web.verified import Looked
 from rowen.core.window import Window
 
 
@@ -36,6 +37,8 @@ class RunEnd:
     """None leaves it where it is."""
     window: Window | None = None
     """The stretch of time the run asked for, where a source is asked by date."""
+    looked: Looked | None = None
+    """How a run that looked at everything readers see found it; None leaves what is known as it is."""
     metadata: Mapping[str, Any] | None = None
     answered: str | None = None
     """The upstream that answered without a complaint: its pause is lifted."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from rowen.core.search.hit import Filters, Place
+from rowen.core.web.verified import Way
 from rowen.ports.embedder import Model
 
 DEPTH = 200
@@ -52,6 +53,10 @@ class Search(Protocol):
 
     async def symbol_words(self, *, shortest: int, longest: int) -> list[str]:
         """The words by which symbols are looked up, of these lengths."""
+        ...
+
+    async def verified(self, document_ids: Sequence[int]) -> dict[int, Way]:
+        """When and how these visible documents were last known to be right."""
         ...
 
     async def document_sections(self, document_id: int) -> list[Place]: ...

@@ -360,6 +360,13 @@ CREATE TABLE vectors (
   UNIQUE (passage_id, model_id)
 );
 
+CREATE TABLE verifications (
+  source_id  INTEGER PRIMARY KEY REFERENCES sources (id) ON DELETE CASCADE,
+  at         TEXT NOT NULL,
+  way        TEXT,
+  exceptions TEXT NOT NULL
+) WITHOUT ROWID;
+
 CREATE INDEX activations_by_source ON activations (source_id, id);
 
 CREATE INDEX companies_merged_by_company ON companies_merged (company_id);

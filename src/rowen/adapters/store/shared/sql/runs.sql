@@ -120,3 +120,21 @@ WHERE id = :source AND status = 'RUNNING';
 -- Runs whose process died are not running.
 UPDATE runs SET status = 'lost', stop_reason = 'error', finished_at = :now, error = 'its process ended before it did'
 WHERE source_id = :source AND status = 'running';
+
+-- name: verification
+-- What is known of the documents of a source since its last run that looked at all of them.
+SELECT at, way, exceptions FROM verifications WHERE source_id = :source;
+
+-- name: verification_save
+-- A run looked at everything.
+INSERT INTO verifications (source_id, at, way, exceptions) VALUES (:source, :at, :way, :exceptions)
+ON CONFLICT (source_id) DO UPDATE SET at = excluded.at, way = excluded.way, exceptions = excluded.exceptions;
+
+-- name: verification_forget
+-- After a rollback readers see other versions than the last run looked at.
+DELETE FROM verifications WHERE source_id = :source;
+
+-- name: fetched_since
+-- How many documents readers see, and how many of them were fetched since two moments.
+SELECT count(*), count(*) FILTER (WHERE d.fetched_at >= :day), count(*) FILTER (WHERE d.fetched_at >= :week)
+FROM documents_active d WHERE d.source_id = :source;

@@ -95,3 +95,7 @@ WHERE d.source_id = :source AND d.born = :generation;
 -- name: models_all
 -- Every model that has vectors here.
 SELECT id, name, digest, dimensions FROM models;
+-- name: documents_named
+-- Which references these visible documents are of, and when they were fetched.
+SELECT d.id, d.source_id, r.reference, d.fetched_at
+FROM documents_active d JOIN refs r ON r.id = d.ref_id WHERE d.id IN list(:documents);

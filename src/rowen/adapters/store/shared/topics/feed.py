@@ -7,15 +7,18 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from rowen.adapters.store.shared import verification
 from rowen.adapters.store.shared.database import Topic, reads, writes
 from rowen.adapters.store.shared.topics.leases import fence
 from rowen.adapters.store.shared.transaction import Row, Transaction
 from rowen.adapters.store.shared.values import Json, maybe_json, time_in, value_in
+from rowen.adapters.store.shared.verification import with_ways
 from rowen.core.document import TEXT
 from rowen.core.exchange.sink import Sink
 from rowen.core.feed import LAST_ITEM, SOURCE_REMOVED, Cursor, Document, FeedItem
 from rowen.core.lease import Lease
 from rowen.core.web.folders import Folder, folders_under
+from rowen.core.web.verified import DAY, WEEK, Freshness, freshness
 
 
 class Feed(Topic):
@@ -33,16 +36,27 @@ class Feed(Topic):
         if references is not None:
             return _among(db, source_id, references, text=text)
         rows = db.rows("documents_page", source=source_id, after=after, limit=limit, text=text)
-        return [_document(row) for row in rows]
+        return with_ways(db, map(_document, rows))
 
     @reads
     def document(self, db: Transaction, document_id: int) -> Document | None:
         row = db.row("document_by_id", document=document_id)
-        return None if row is None else _document(row)
+        return None if row is None else with_ways(db, [_document(row)])[0]
+
+    @reads
+    def freshness(self, db: Transaction, source_id: int, *, now: datetime) -> Freshness:
+        ((documents, day, week),) = db.rows("fetched_since", source=source_id, day=now - DAY, week=now - WEEK)
+        return freshness(
+            verification.load(db, source_id),
+            now,
+            documents=documents,
+            fetched_in_day=day,
+            fetched_in_week=week,
+        )
 
     @reads
     def same_text(self, db: Transaction, document_id: int, *, limit: int = 20) -> list[Document]:
-        return [_document(row) for row in db.rows("documents_alike", document=document_id, limit=limit)]
+        return with_ways(db, map(_document, db.rows("documents_alike", document=document_id, limit=limit)))
 
     @reads
     def folders(self, db: Transaction, source_id: int, under: str = "") -> list[Folder]:
@@ -174,7 +188,8 @@ def _touched(db: Transaction, shown: Row, after: int, limit: int) -> list[FeedIt
 
 def _among(db: Transaction, source_id: int, references: Sequence[str], *, text: bool) -> list[Document]:
     keys = [db.key(reference) for reference in references]
-    return [_document(row) for row in db.rows("documents_among", source=source_id, keys=keys, text=text)]
+    rows = db.rows("documents_among", source=source_id, keys=keys, text=text)
+    return with_ways(db, map(_document, rows))
 
 
 def _change(outcome: str, *, seen: bool) -> str:

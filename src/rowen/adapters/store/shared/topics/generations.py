@@ -65,6 +65,8 @@ class Generations(Topic):
             result=Json(result.as_dict()) if result else None,
         )
         db.write("generation_activated", source=source_id, generation=generation, now=now)
+        if cause is Cause.ROLLBACK:
+            db.write("verification_forget", source=source_id)
         if pin:
             db.write("source_pinned", source=source_id, pinned=True, by=by, now=now)
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from rowen.adapters.store.shared import verification
 from rowen.adapters.store.shared.database import Topic, reads, writes
 from rowen.adapters.store.shared.topics import shards
 from rowen.adapters.store.shared.topics.generations import record_activation
@@ -79,6 +80,8 @@ class Runs(Topic):
             metadata=maybe_json(end.metadata),
             now=now,
         )
+        if end.looked is not None:
+            verification.record(db, run.source_id, end.looked, run.started_at)
         db.write(
             "run_finish",
             run=run.id,

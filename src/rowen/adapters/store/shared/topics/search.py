@@ -12,6 +12,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
+from rowen.adapters.store.shared import verification
 from rowen.adapters.store.shared.database import Topic, reads
 from rowen.adapters.store.shared.search.cut import Chosen, Scored, best, unlimited, unranked
 from rowen.adapters.store.shared.search.finder import Finder
@@ -20,6 +21,7 @@ from rowen.adapters.store.shared.topics.passages import find_model
 from rowen.adapters.store.shared.transaction import Row, Transaction
 from rowen.adapters.store.shared.values import time_in
 from rowen.core.search.hit import Filters, Place
+from rowen.core.web.verified import Way, way_of
 from rowen.errors import StoreDamaged
 from rowen.ports.store.search import SearchRequest, SearchResult
 
@@ -96,6 +98,15 @@ class Search(Topic):
     @reads
     def symbol_words(self, db: Transaction, *, shortest: int, longest: int) -> list[str]:
         return [row[0] for row in db.rows("symbol_words", shortest=shortest, longest=longest)]
+
+    @reads
+    def verified(self, db: Transaction, document_ids: Sequence[int]) -> dict[int, Way]:
+        rows = db.rows("documents_named", documents=list(document_ids)) if document_ids else []
+        known = {source_id: verification.load(db, source_id) for source_id in {row[1] for row in rows}}
+        return {
+            document_id: way_of(known[source_id], reference, time_in(fetched_at))
+            for document_id, source_id, reference, fetched_at in rows
+        }
 
     @reads
     def document_sections(self, db: Transaction, document_id: int) -> list[Place]:

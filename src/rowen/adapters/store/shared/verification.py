@@ -1,0 +1,41 @@
+"""Reading and writing when the documents of a source were verified: one row a source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime
+
+from rowen.adapters.store.shared.transaction import Transaction
+from rowen.adapters.store.shared.values import Json, json_in, time_in
+from rowen.core.feed import Document
+from rowen.core.web.verified import Looked, Verification, after_run, way_of
+
+
+def load(db: Transaction, source_id: int) -> Verification | None:
+    row = db.row("verification", source=source_id)
+    if row is None:
+        return None
+    kept = json_in(row[2])
+    exceptions = {name: None if way is None else (time_in(way[0]), way[1]) for name, way in kept.items()}
+    return Verification(at=time_in(row[0]), by=row[1], exceptions=exceptions)
+
+
+def record(db: Transaction, source_id: int, looked: Looked, at: datetime) -> None:
+    found = after_run(load(db, source_id), looked, at)
+    kept = {
+        name: None if way is None else [way[0].isoformat(), way[1]] for name, way in found.exceptions.items()
+    }
+    db.write("verification_save", source=source_id, at=found.at, way=found.by, exceptions=Json(kept))
+
+
+def with_ways(db: Transaction, documents: Iterable[Document]) -> list[Document]:
+    """The documents with when and how each was verified: one more question for each of their sources."""
+    known: dict[int, Verification | None] = {}
+    found = []
+    for one in documents:
+        if one.source_id not in known:
+            known[one.source_id] = load(db, one.source_id)
+        at, by = way_of(known[one.source_id], one.reference, one.fetched_at)
+        found.append(replace(one, verified_at=at, verified_by=by))
+    return found
