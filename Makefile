@@ -5,8 +5,10 @@ STAMP := .venv/.installed
 COVERED := $(addprefix tests/,core engine contract reading service managing alarms kinds/web kinds/crawl kinds/git)
 RULES := $(shell find tests -name 'test_*rules.py' -not -path 'tests/core/*')
 
-# Tests are spread over all cores; who has nothing left to do takes over from the others.
+# Tests are spread over all cores; who has nothing left to do takes over from the others. Long tests go out one at
+# a time, in their order: no worker keeps one that another could have begun.
 PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
+ONE_BY_ONE := --dist load --maxschedchunk 1
 
 # All chance in `make torture` comes from this number: another one tries other moments and inputs.
 ROWEN_TORTURE_SEED ?= 1
@@ -38,7 +40,7 @@ screenshots: $(STAMP)   ## the pictures in docs/images, taken by the tests of th
 	@ROWEN_SCREENSHOTS=docs/images $(BIN)/python -m pytest tests/doors/web/browser/test_pictures.py
 
 torture: $(STAMP)       ## killed processes, restarted servers, full disks, full sizes; every property with many examples
-	@$(PYTEST) -m "torture or sliced or hypothesis" \
+	@$(PYTEST) $(ONE_BY_ONE) -m "torture or sliced or hypothesis" \
 	  --hypothesis-profile thorough --hypothesis-seed $(ROWEN_TORTURE_SEED)
 
 coverage: $(STAMP)      ## how much of core and engine their tests run, lines and branches; less than the bound fails

@@ -37,10 +37,16 @@ TORTURE_TIMEOUT_S = 1200
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if item.nodeid.startswith("tests/torture/") and not item.get_closest_marker("sliced"):
+        if _is_of_torture(item) and not item.get_closest_marker("sliced"):
             item.add_marker(pytest.mark.torture)
         if item.get_closest_marker("torture"):
             item.add_marker(pytest.mark.timeout(TORTURE_TIMEOUT_S), append=False)
+    # The long ones first: those that take seconds fill the time until the last of them ends.
+    items.sort(key=lambda item: (item.get_closest_marker("torture") is None, not _is_of_torture(item)))
+
+
+def _is_of_torture(item: pytest.Item) -> bool:
+    return item.nodeid.startswith("tests/torture/")
 
 
 @pytest.hookimpl(wrapper=True)
