@@ -8,7 +8,9 @@ import pytest
 
 from rowen.doors.web.pages import machinery
 from rowen.doors.web.render import Assets
+from rowen.offers.companies import project
 from tests.doors.web.conftest import Person, browsing
+from tests.support.job_board import a_board, an_offer, show
 from tests.support.world import World, a_page
 
 pytestmark = pytest.mark.anyio
@@ -25,6 +27,7 @@ ADDRESSES = (
     "/documents/1?raw=1",
     "/inspect",
     "/inspect?url=https://docs.invalid/",
+    "/companies",
     "/handoffs",
     "/sinks",
     "/workers",
@@ -106,3 +109,16 @@ async def test_nothing_is_loaded_from_elsewhere_and_no_style_or_script_is_inline
         assert all('src="/assets/' in tag for tag in re.findall(r"<script[^>]*>", text))
         assert not re.findall(r'(?:src|<link[^>]*href)="(?!/assets/)', text)
         assert not re.findall(r'\son[a-z]+="', text)
+
+
+async def test_companies_have_a_place_in_the_bar_where_there_is_a_job_source(reader: Person) -> None:
+    assert 'href="/companies"' not in (await reader.get("/")).text
+    store = reader.world.store
+    board = await a_board(store)
+    await show(store, board, [an_offer(1, "Acme & Sons", website="acme.com"), an_offer(2, "Bolt")])
+    await project(reader.world.ports)
+    page = await reader.get("/companies?q=acme")
+    assert 'href="/companies"' in page.text and "Acme & Sons" in page.words and "Bolt" not in page.words
+    one = await reader.get("/companies/1")
+    assert "1 open job listing of 1" in one.words
+    assert (await reader.get("/companies/1.json")).json["company"]["name"] == "Acme & Sons"

@@ -21,6 +21,7 @@ from rowen.doors import sessions
 from rowen.doors.refusals import status_of, withheld
 from rowen.doors.web import actions
 from rowen.doors.web.pages import (
+    companies,
     diff,
     document,
     handoffs,
@@ -52,6 +53,8 @@ PAGES: tuple[tuple[str, Handler], ...] = (
     ("/sources/{name}", source.source),
     ("/documents/{id:int}", document.document),
     ("/inspect", inspect.inspect),
+    ("/companies/{company}", companies.company),
+    ("/companies", companies.companies),
     ("/handoffs", handoffs.handoffs),
     ("/sinks", machinery.sinks),
     ("/workers", machinery.workers),
@@ -183,8 +186,8 @@ class Web:
             if made.cookie is not None:
                 _keep(visit, response, made.cookie)
             return response
-        number = await sources.need_you(visit) if visit.held is not None and not visit.as_json else 0
-        response = self._renderer.page(visit, made, need_you=number)
+        bar = await sources.bar(visit) if visit.held is not None and not visit.as_json else None
+        response = self._renderer.page(visit, made, bar=bar)
         if visit.fresh and not visit.as_json:
             _keep(visit, response, visit.session)
         return response

@@ -20,7 +20,7 @@ from starlette.responses import Response
 from rowen import __version__
 from rowen.doors.web import markdown, words
 from rowen.doors.web.draw import bars, charts
-from rowen.doors.web.visit import Page, Visit
+from rowen.doors.web.visit import Bar, Page, Visit
 
 HERE = Path(__file__).parent
 TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
@@ -33,6 +33,7 @@ TABS = (
     ("sources", "/", "Sources", "read"),
     ("search", "/search", "Search", "read"),
     ("inspect", "/inspect", "Inspect", "sync"),
+    ("companies", "/companies", "Companies", "read"),
     ("handoffs", "/handoffs", "Handoffs", "read"),
     ("sinks", "/sinks", "Sinks", "read"),
     ("workers", "/workers", "Workers", "read"),
@@ -84,15 +85,15 @@ class Renderer:
     def template(self, name: str) -> Template:
         return self._made.get_template(name)
 
-    def page(self, visit: Visit, page: Page, *, need_you: int | None = None) -> Response:
+    def page(self, visit: Visit, page: Page, *, bar: Bar | None = None) -> Response:
         if visit.as_json:
             return Response(as_json(page.data), page.status, HEADERS, "application/json")
-        body = self.html(visit, page, need_you=need_you).encode("utf-8", "backslashreplace")
+        body = self.html(visit, page, bar=bar).encode("utf-8", "backslashreplace")
         return Response(body, page.status, HEADERS, "text/html; charset=utf-8")
 
-    def html(self, visit: Visit, page: Page, *, need_you: int | None = None) -> str:
+    def html(self, visit: Visit, page: Page, *, bar: Bar | None = None) -> str:
         text = self.template(f"{page.template}.html").render(
-            **around(visit), **page.data, page=page, need_you=need_you
+            **around(visit), **page.data, page=page, bar=bar or Bar()
         )
         # Indentation is for those who read templates; a browser gets none of it.
         return _squeezed(text)

@@ -57,6 +57,15 @@ class Page:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Bar:
+    """What the bar of every page tells of all sources."""
+
+    need_you: int = 0
+    has_offers: bool = False
+    """There are sources of job listings."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Moved:
     """The answer to a change: where to look at what came of it."""
 

@@ -152,6 +152,11 @@ def coded(text: str | None) -> Markup:
     return made
 
 
+def sentence(text: str) -> str:
+    """With a capital at its beginning; the rest stays as it is."""
+    return text[:1].upper() + text[1:]
+
+
 def short(url: str, keep: int = 60) -> str:
     """An address without its scheme, cut in the middle where it is long."""
     text = re.sub(r"^https?://", "", url).removesuffix("/")
@@ -173,6 +178,7 @@ FILTERS = {
     "percent": percent,
     "coded": coded,
     "short": short,
+    "sentence": sentence,
     "is_web": is_web,
 }
 GLOBALS = {

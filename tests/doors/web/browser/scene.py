@@ -8,6 +8,7 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 
 from rowen.core.rules.standing import by_token
+from rowen.engine.leases import ORCHESTRATOR, acquire
 from rowen.managing import pausing, sources
 from tests.support.fakes import FakeClock
 from tests.support.site import Site
@@ -83,7 +84,9 @@ def _pages() -> dict[str, str]:
 async def build(world: World) -> None:
     """Weeks of runs, so that there is something to draw; then one source in each state."""
     clock, site = world.clock, world.site
+    assert isinstance(clock, PageClock)
     clock.jump(NOW - timedelta(days=9))
+    clock.tick_s = 0.02
     for name, version in (
         ("handbook", ""),
         ("python", "3.13"),
@@ -94,23 +97,25 @@ async def build(world: World) -> None:
     ):
         await _add(world, name, version)
         await world.sync(f"{name}@{version}" if version else name)
+    await world.store.set_schedule((await world.source("handbook")).id, 6 * 3600)
     leave, policies = "/handbook/people/leave.html", "/handbook/policies/{}.html"
-    for step in range(1, 30):
+    for step in range(1, 36):
         clock.advance(6 * 3600)
-        if step % 5 == 0:
+        if step % 5 == 0 and step < 29:
             site.set(
                 policies.format(step % 24 + 1), page(f"Policy {step}", f"<p>Changed at step {step}.</p>")
             )
-        if step % 9 == 0:
+        if step % 9 == 0 and step < 29:
             site.set(f"/handbook/people/new{step}.html", page(f"News {step}", "<p>New here.</p>"))
             _link(site, "/handbook/", f"/handbook/people/new{step}.html")
-        if step == 28:
+        if step == 33:
             site.set(leave, page("Leave and holidays", LEAVE.format(days=25, since="1 January", more=CARERS)))
         if step % 4 == 0:
             site.set("/python/library/json.html", page("json", f"<p>About JSON, revision {step}.</p>"))
         if step in (12, 24):
             site.set(policies.format(7), "down", status=500)
-        await world.sync("handbook")
+        if step != 20:
+            await world.sync("handbook")
         site.set(policies.format(7), page("Policy 7", "<p>What policy 7 says.</p>"))
         if step % 2 == 0:
             await world.sync("python@3.13")
@@ -127,7 +132,9 @@ async def build(world: World) -> None:
     await world.sync("strange")
     clock.jump(NOW - timedelta(minutes=2))
     await _add(world, "runbooks", "")
+    clock.tick_s = 0.0
     clock.jump(NOW)
+    await acquire(world.ports, ORCHESTRATOR)
 
 
 def _link(site: Site, at: str, to: str) -> None:
@@ -142,6 +149,13 @@ async def _add(world: World, name: str, version: str) -> None:
 
 class PageClock(FakeClock):
     """Time stands still for the sources; whoever waits for news waits a moment of real time."""
+
+    tick_s = 0.0
+    """How much passes with each look at it: runs of a history should take some time."""
+
+    def now(self) -> datetime:
+        self._now += timedelta(seconds=self.tick_s)
+        return super().now()
 
     async def sleep(self, seconds: float) -> None:
         if seconds < 30:

@@ -66,6 +66,18 @@ document.addEventListener("keydown", (e) => {
   else if (commands[e.key]) { e.preventDefault(); commands[e.key](); }
 });
 
+// The chart of runs is one tab stop; arrows move between its runs.
+document.addEventListener("keydown", (e) => {
+  const way = { ArrowRight: 1, ArrowLeft: -1 }[e.key], run = way && e.target.closest?.("a[data-run]");
+  if (!run) return;
+  const runs = all("a[data-run]"), next = runs[runs.indexOf(run) + way];
+  e.preventDefault();
+  if (!next) return;
+  run.tabIndex = -1;
+  next.tabIndex = 0;
+  next.focus();
+});
+
 // A pointer chooses only when it moves: a page that scrolls below it must not.
 document.addEventListener("pointermove", (e) => {
   const row = e.pointerType === "mouse" && (e.movementX || e.movementY) && e.target.closest?.("#hits [data-row]");
@@ -74,7 +86,7 @@ document.addEventListener("pointermove", (e) => {
 
 // Times come in UTC, and are shown where the reader is.
 export function times(at = document) {
-  const now = new Date();
+  const now = new Date(document.body.dataset.now);
   for (const one of at.querySelectorAll("time[data-at]")) {
     const when = new Date(one.dateTime), clock = when.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
     const day = `${when.getDate()} ${when.toLocaleString("en-GB", { month: "short" }).slice(0, 3)}`;

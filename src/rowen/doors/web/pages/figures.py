@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
+from itertools import pairwise
+from statistics import median
 from typing import Any
 
 from rowen.core.run import Run, RunStatus
@@ -15,6 +17,8 @@ from rowen.ports.store.runs import RunDay
 DAYS = 30
 LOOKED_AT = 20
 """The newest runs of a source, which tell how much of it was verified lately."""
+MOST_MISSED = 6
+"""Gaps that are drawn in a row; a service that was off for months should not push its runs out."""
 ANSWERED = ("created", "updated", "unchanged")
 
 
@@ -52,6 +56,25 @@ def by_day(days: Sequence[RunDay], today: date) -> dict[int, list[int]]:
 def since(now: datetime) -> datetime:
     """When the days of `by_day` begin."""
     return now - timedelta(days=DAYS)
+
+
+def slots(drawn: Sequence[dict[str, Any]], every_s: float) -> list[dict[str, Any]]:
+    """The drawn runs from the oldest to the newest, and a gap for each that was due and did not happen.
+
+    Gaps are told only of sources whose runs follow their schedule: who syncs by hand misses none.
+    """
+    gaps = [(later["at"] - one["at"]).total_seconds() for one, later in pairwise(drawn)]
+    if not gaps or not 0.5 * every_s <= median(gaps) <= 1.5 * every_s:
+        return list(drawn)
+    made = [drawn[0]]
+    for gap, run in zip(gaps, drawn[1:], strict=True):
+        missed = min(MOST_MISSED, round(gap / every_s) - 1)
+        made += [
+            {"at": made[-1]["at"] + timedelta(seconds=every_s * number), "missed": True}
+            for number in range(1, missed + 1)
+        ]
+        made.append(run)
+    return made
 
 
 def _verified(run: Run, documents: int) -> float:

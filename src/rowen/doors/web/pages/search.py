@@ -52,7 +52,7 @@ async def search(visit: Visit) -> Page:
         "answer": _said(answer),
         "found": len(answer.hits),
         "more": len(answer.hits) == COUNTED,
-        "took_ms": round(took_ms),
+        "took_ms": max(1, round(took_ms)),
         "hits": [_hit(visit, index, hit, sources, query) for index, hit in enumerate(hits, 1)],
         "chosen": number,
         "read": await _in_place(visit, hits[number - 1], query, number) if hits else None,

@@ -54,7 +54,9 @@ async def source(visit: Visit) -> Page:
         "held": await _held(visit, status, items) if found.held_generation is not None else None,
         "need": listing.need(visit, status) if status.standing.needs_person else None,
         "runs": [run_row(run) for run in newest],
-        "slots": [run_row(run) for run in reversed(newest)],
+        "slots": figures.slots(
+            [run_row(run) for run in reversed(newest)], found.every_s or visit.ports.every_s
+        )[-DRAWN:],
         "listed": LISTED,
         "generations": _generations(found, await history.generations(visit.ports.store, found)),
         "receipt": told.receipt(newest[0].counters, found.kind) if newest else [],

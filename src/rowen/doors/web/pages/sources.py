@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from starlette.responses import Response
 
+from rowen.core.offers.offer import OFFER_KINDS
 from rowen.core.rules.standing import Loudness, State
 from rowen.core.run import Run
 from rowen.doors import states
@@ -17,7 +18,7 @@ from rowen.doors.states import SourceStatus
 from rowen.doors.web import live
 from rowen.doors.web.pages import figures
 from rowen.doors.web.render import Renderer
-from rowen.doors.web.visit import ROWS, Page, Visit
+from rowen.doors.web.visit import ROWS, Bar, Page, Visit
 
 ORDER = {
     State.HELD: 0,
@@ -101,15 +102,21 @@ def _urgency(one: SourceStatus) -> tuple[int, str]:
     return ORDER[one.standing.state], one.source.label
 
 
-async def need_you(visit: Visit) -> int:
-    """How many sources wait for a person, for the bar of every page."""
-    waiting = [
-        source
-        for source in await visit.ports.store.sources()
-        if source.held_generation is not None or source.is_broken
-    ]
+async def bar(visit: Visit) -> Bar:
+    """What the bar of every page tells of all sources."""
+    every = await visit.ports.store.sources()
+    waiting = [source for source in every if source.held_generation is not None or source.is_broken]
     found = await states.standings(visit.ports, waiting) if waiting else {}
-    return sum(one.needs_person for one in found.values())
+    return Bar(
+        need_you=sum(one.needs_person for one in found.values()),
+        has_offers=await _has_offers(visit, {source.kind for source in every}),
+    )
+
+
+async def _has_offers(visit: Visit, kinds: set[str]) -> bool:
+    """Are there sources of job listings? A described one is when it has brought some."""
+    found = kinds & OFFER_KINDS
+    return bool(found - {"rest"}) or bool(found and await visit.ports.store.companies(limit=1))
 
 
 def need(visit: Visit, one: SourceStatus) -> dict[str, Any]:

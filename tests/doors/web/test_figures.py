@@ -1,0 +1,70 @@
+"""Figures that runs tell: what was verified, which runs did not happen, how a chart is scaled."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from rowen.core.run import Mode, Run, RunStatus
+from rowen.doors.web.draw import bars, charts
+from rowen.doors.web.pages.figures import slots, verified
+
+NOW = datetime(2026, 11, 16, 12, 0, tzinfo=UTC)
+HOUR = 3600
+
+
+def a_run(hours_ago: float, status: RunStatus, **counters: int) -> Run:
+    at = NOW - timedelta(hours=hours_ago)
+    return Run(
+        id=1,
+        source_id=1,
+        mode=Mode.INCREMENTAL,
+        status=status,
+        generation=1,
+        stop_reason=None,
+        started_at=at,
+        finished_at=at + timedelta(seconds=2),
+        counters=counters,
+        error=None,
+        owner="test",
+    )
+
+
+def at(*hours: int) -> list[dict[str, Any]]:
+    return [{"at": NOW + timedelta(hours=hour), "run_id": hour + 1} for hour in hours]
+
+
+def test_a_good_run_verifies_everything_and_a_partial_one_what_it_answers_for() -> None:
+    good, partial = a_run(30, RunStatus.COMPLETED), a_run(1, RunStatus.PARTIAL, unchanged=70, updated=5)
+    told = verified([partial, good], 100, NOW)
+    assert (told["fresh_day"], told["fresh_week"]) == (0.75, 1.0)
+    assert told["verified_at"] == partial.finished_at
+    failed = verified([a_run(1, RunStatus.FAILED, unchanged=70)], 100, NOW)
+    assert (failed["fresh_day"], failed["verified_at"]) == (0.0, None)
+
+
+def test_a_run_that_was_due_and_did_not_happen_is_a_gap() -> None:
+    made = slots(at(0, 6, 12, 24, 30), 6 * HOUR)
+    assert [one.get("missed", False) for one in made] == [False, False, False, True, False, False]
+    assert made[3]["at"] == NOW + timedelta(hours=18)
+
+
+def test_who_syncs_by_hand_misses_nothing() -> None:
+    assert len(slots(at(0, 100, 101), 6 * HOUR)) == 3
+    assert slots([], HOUR) == []
+
+
+def test_one_large_run_does_not_flatten_the_others() -> None:
+    drawn = [{"at": NOW, "run_id": number, "created": 3} for number in range(1, 9)]
+    svg = charts.runs([*drawn, {"at": NOW, "run_id": 9, "deleted": 214, "held": True}], "/runs/")
+    assert "214 would change" in svg and ">3</text>" in svg
+    assert 'href="/runs/9" tabindex="0"' in svg and svg.count('tabindex="0"') == 1
+
+
+def test_a_share_that_is_not_all_is_never_drawn_as_all() -> None:
+    assert 'd="M0 3h63"' in bars.meter(0.999) and bars.meter(1.0).count('d="M0 3h64"') == 2
+    assert bars.meter(0.0).count("<path") == 1
+
+
+def test_labels_of_a_drawing_are_escaped() -> None:
+    assert "<b>" not in bars.meter(0.5, label="<b>")
