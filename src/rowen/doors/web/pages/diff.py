@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from rowen.core.generation import Change, Generation
 from rowen.core.source import Source
-from rowen.doors.web.pages.diff_rows import rows, short_path
+from rowen.doors.web.diff_rows import rows, short_path
 from rowen.doors.web.visit import Page, Refused, Visit
 from rowen.reading import diff as reading
 from rowen.reading import history
