@@ -162,7 +162,7 @@ def test_embedders_are_chosen_by_name() -> None:
     [
         ("statik", "did you mean `static`?"),
         ("openia", "did you mean `openai`?"),
-        ("zzz", "known: static, openai, gemini, ollama, cohere, voyage"),
+        ("zzz", "known: static, minilm, openai, gemini, ollama, cohere, voyage"),
     ],
 )
 def test_an_unknown_provider_is_answered_with_a_suggestion(name: str, hint: str) -> None:

@@ -70,7 +70,7 @@ class RenderConfig:
 @dataclass(frozen=True, kw_only=True)
 class EmbeddingConfig:
     provider: str = setting(
-        "static", help="What turns text into vectors: static, openai, gemini, ollama, ..."
+        "static", help="What turns text into vectors: static, minilm, openai, gemini, ollama, ..."
     )
     model: str = setting("", help="The provider's model; empty for its usual one")
     base_url: str = setting("", help="Where the provider answers; empty for its own address")

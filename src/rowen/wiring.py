@@ -342,6 +342,8 @@ class _Embedders:
         """How many calls at a time are worth it."""
         from rowen.adapters.embedders import local_children
 
+        if self._config.provider == "minilm":
+            return max(1, local_children())
         if self._config.provider != "static":
             return self._config.concurrency
         # One more than there are children: while an answer is stored, its child has the next texts.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import sys
 from pathlib import Path
 
 import pytest
@@ -302,6 +303,19 @@ def test_doctor_names_a_stored_time_that_lies_in_the_future(rowen: Rowen, orchar
     assert "problem  clock" in ended.out
     assert "source `orchard` has last_run_at 2999-01-01" in ended.out
     assert "set the clock right if it is behind" in ended.out
+
+
+def test_doctor_tries_the_better_model_where_it_is_chosen(
+    rowen: Rowen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ROWEN_EMBEDDING_PROVIDER", "minilm")
+    model = next(check for check in rowen("doctor", "--json").json["checks"] if check["name"] == "model")
+    assert model["ok"]
+    assert "minilm-l6-v2-int8" in model["said"]
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    model = next(check for check in rowen("doctor", "--json").json["checks"] if check["name"] == "model")
+    assert not model["ok"]
+    assert "rowen[quality]" in model["hint"]
 
 
 def test_doctor_finds_a_ca_file_that_is_gone(rowen: Rowen, tmp_path: Path) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 
-from rowen.adapters.embedders.providers import PROVIDERS, STATIC
+from rowen.adapters.embedders.providers import MINILM, PROVIDERS, STATIC
 from rowen.adapters.embedders.spec import EmbedderSpec, key_variable, resolve, with_key
 from rowen.errors import ConfigError
 from rowen.ports.embedder import Embedder
 
-NAMES = (STATIC, *PROVIDERS)
+NAMES = (STATIC, MINILM, *PROVIDERS)
 
 __all__ = ["NAMES", "EmbedderSpec", "key_variable", "local_children", "make", "with_key"]
 
@@ -38,6 +38,10 @@ def make(spec: EmbedderSpec) -> Embedder:
         from rowen.adapters.embedders.static import StaticEmbedder
 
         return StaticEmbedder(children=local_children())
+    if spec.provider == MINILM:
+        from rowen.adapters.embedders.minilm import MiniLmEmbedder
+
+        return MiniLmEmbedder()
     resolved = resolve(spec)
     from rowen.adapters.embedders.remote import RemoteEmbedder
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 STATIC = "static"
+MINILM = "minilm"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
