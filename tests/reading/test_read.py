@@ -79,7 +79,7 @@ def test_an_address_inside_a_section_leads_to_that_section() -> None:
     marked = replace(BOOK, text=BOOK.text.replace("## Two", 'See <a id="shelf"></a>this.\n\n## Two', 1))
     found = reading.excerpt(marked, section="#shelf", chars=20)
     assert found.first == reading.excerpt(BOOK, section="Two", chars=20).first - 1
-    assert reading.has_section(marked, "shelf")
+    assert reading.section_at(marked, "shelf") is not None
 
 
 def test_a_section_that_is_not_there_is_told_with_those_that_are() -> None:

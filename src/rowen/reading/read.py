@@ -33,7 +33,7 @@ CHANGES_TOLD = 50
 HEADINGS_TOLD = 8
 PAGE = 1000
 MAX_TAILS = 32
-_MARK = re.compile(re.escape(address_mark("NAME")).replace("NAME", '[^"]*'))
+_MARK = re.compile(re.escape(address_mark("NAME")).replace("NAME", '(?P<name>[^"]*)'))
 _LIKE_A_CURSOR = re.compile(r"[0-9]*\.[0-9.]*")
 
 
@@ -183,9 +183,22 @@ def without_marks(text: str) -> str:
     return _MARK.sub("", text)
 
 
-def has_section(document: Document, anchor: str) -> bool:
+def section_at(document: Document, anchor: str) -> str | None:
+    """The number of the section that an anchor of the page leads to; None for one that is not there.
+
+    It is meant as it is written: `#1` is a place, not the first section, and `#List` is not `#list`.
+    """
     text = document.text or ""
-    return address_mark(anchor) in text or any(section.anchor == anchor for section in split(text))
+    sections = split(text)
+    # Stored as in an address; which characters are written with a percent sign differs between callers.
+    plain = unquote(anchor)
+    own = [index for index, one in enumerate(sections) if unquote(one.anchor or "") == plain]
+    if own:
+        return str(own[0] + 1)
+    mark = next((found for found in _MARK.finditer(text) if unquote(found["name"]) == plain), None)
+    if mark is None:
+        return None
+    return str(1 + next(index for index, one in enumerate(sections) if mark.start() < one.end))
 
 
 async def what_changed(store: ReadStore, chosen: Chosen = ALL_SOURCES, *, since: str = "") -> Changes:
@@ -246,15 +259,14 @@ def _section(sections: Sequence[Section], wanted: str, document: Document) -> in
     name = wanted.strip().removeprefix("#").strip()
     if name.isascii() and name.isdigit() and len(name) < 10 and 1 <= int(name) <= len(sections):
         return int(name) - 1
+    if (exact := section_at(document, name)) is not None:
+        return int(exact) - 1
     folded = name.casefold()
     names = [(one.anchor or "", join_path(one.heading_path), one.heading) for one in sections]
     for which in range(3):
         for index, one in enumerate(names):
             if one[which].casefold() == folded:
                 return index
-    address = (document.text or "").find(address_mark(name))
-    if address >= 0:
-        return next(index for index, one in enumerate(sections) if address < one.end)
     headings = list(dict.fromkeys(one.heading for one in sections if one.heading))
     close = difflib.get_close_matches(name, headings, 3, 0.4) or headings[:3]
     there = ", ".join(f"`{heading}`" for heading in close)

@@ -104,7 +104,7 @@ def test_the_entries_of_an_index_define_nothing() -> None:
 def test_an_address_that_is_no_heading_is_marked_in_the_section_it_belongs_to() -> None:
     page = """<main><h1>T</h1><p>See <a href="#note">there</a>.</p>
     <section id="tasks"><span id="old-name"></span><h2>Tasks</h2>
-    <p id="note">A note.</p><p id="id7">Made by a machine.</p></section></main>"""
+    <p id="note">A note.</p><p id="id-1.7.2">Made by a machine.</p></section></main>"""
     text = convert_html(page, URL).text
     assert text == (
         "# T\n\nSee [there](https://docs.example/page.html#note).\n\n## Tasks {#tasks}\n\n"

@@ -17,10 +17,14 @@ import mcp_types as types
 import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
+from turbohtml import parse
 
+from rowen.adapters.convert.html.content import main_content
+from rowen.adapters.convert.html.sections import fragment
 from rowen.core.feed import START
 from rowen.core.run import RunStatus
 from rowen.core.section import join_path
+from rowen.core.split import address_mark, split
 from rowen.doors.mcp import answers
 from rowen.doors.mcp.quoting import clean, quoted
 from rowen.doors.mcp.server import INSTRUCTIONS, listed, make_server
@@ -296,6 +300,58 @@ async def test_a_record_is_read_within_the_budget_like_any_text(world: World) ->
 async def test_a_stale_anchor_leads_to_the_beginning(world: World) -> None:
     found = await answered(world, "read_document", url=world.site.url + "/plum.html#gone")
     assert found["sections"][0] == 1
+
+
+GOLDEN = Path(__file__).parents[2] / "golden"
+MANUALS = {
+    "sphinx": (),
+    "sphinx_class": (),
+    "docbook": ("id-1.6.7.2", "id-1.6.7.5.2.1.1.3"),
+    "docbook_refentry": ("id-1.9.3.1",),
+    "definitions": (),
+    "javadoc": ("method-summary-table", "method-summary-table.tabpanel"),
+    "mdn": (),
+    "mkdocstrings": (),
+    "pkg_go_dev": ("pkg-index", "pkg-variables", "section-sourcefiles"),
+    "typedoc": ("methods", "put-1"),
+}
+"""Golden pages with ids that lead nowhere: counted over a whole book, of boxes, of what is not content."""
+
+
+@pytest.mark.parametrize("case", MANUALS)
+async def test_every_anchor_of_a_page_of_a_manual_leads_to_its_place(case: str, tmp_path: Path) -> None:
+    page = (GOLDEN / case / "input.html").read_text("utf-8")
+    content = main_content(parse(page, positions=False))
+    assert content is not None
+    found = [one.attr("id") or one.attr("name") for one in content.select("[id], a[name]")]
+    anchors = [one for one in dict.fromkeys(found) if one and one not in MANUALS[case]]
+    assert anchors
+    with Site({"/": page}) as site:
+        async with a_world(tmp_path, site) as world:
+            await world.add("manual")
+            await world.sync("manual")
+            document = await reading.by_url(world.ports.store, site.url + "/")
+            text = document.text or ""
+            sections = split(text)
+            for anchor in anchors:
+                written = fragment(anchor)
+                marks = (text.find(f"{{#{written} "), text.find(f"{{#{written}}}"))
+                at = max(*marks, text.find(address_mark(written)))
+                number = 1 + next(n for n, one in enumerate(sections) if at < one.end)
+                for spelling in {anchor, written}:
+                    url = f"{site.url}/#{spelling}"
+                    read = await answered(world, "read_document", url=url, budget_tokens=200)
+                    assert read["sections"][0] <= number <= read["sections"][1], (anchor, read["sections"])
+                    assert at >= 0, anchor
+
+
+async def test_an_anchor_that_looks_like_a_number_is_an_anchor(world: World) -> None:
+    body = "".join(f'<h2 id="{4 - n}">Part {n}</h2><p>{"word " * 300}</p>' for n in range(1, 4))
+    world.site.set("/plum.html", html("Plum", body))
+    await world.sync("orchard")
+    url = world.site.url + "/plum.html#1"
+    read = await answered(world, "read_document", url=url, budget_tokens=200)
+    assert read["sections"][0] == 4
 
 
 async def test_a_document_that_is_gone_is_told(world: World) -> None:

@@ -103,8 +103,8 @@ async def _read_document(ports: Ports, arguments: Arguments, caller: Caller) -> 
         document = await reading.by_url(ports.store, url)
         anchor = url.partition("#")[2]
         # An address that leads to a section means that section; a stale anchor is no error.
-        if not section and anchor and reading.has_section(document, anchor):
-            section = anchor
+        if not section and anchor:
+            section = reading.section_at(document, anchor) or ""
     verified = document.verified_at
     if arguments.flag("raw"):
         record = json.dumps(await reading.record(ports.store, document), ensure_ascii=False, indent=1)

@@ -20,12 +20,14 @@ _NAMED = rf"[^{_CLOSE}\n]*{_CLOSE}\s*"
 _BEFORE_HEADING = re.compile(rf"{_OPEN}({_NAMED}(?:{_OPEN}{_NAMED})*)(?<=\n)(#{{1,6}} [^\n]+\n)")
 _BLANK_RUN = re.compile(r"\n\n\n+")
 _HEADING_MARK = re.compile(r"\{#([^\s{}]+)")
+# Ids that a generator counts up over a whole book, or draws anew with every build: they are others each time.
+# What Sphinx counts up on one page (`index-3`, `id2`) is linked to from other pages, and stays.
 _BY_MACHINE = re.compile(
-    r"(?:id|index|cite|fn|footnote|ftn\.|toc)[-_]?[\d.]*\d(?:[-_].*)?|[0-9a-f-]{16,}|id-[\d.]+"
+    r"(?:cite|fn|footnote|ftn\.|toc)[-_]?[\d.]*\d(?:[-_].*)?|id(?:\d{4,}|[-_.][\d.]*\d)(?:[-_].*)?|[0-9a-f-]{16,}"
 )
 _NOT_INSIDE = frozenset(("table", "ul", "ol", "dl", "tr", "tbody", "thead", "pre", "figure", "details"))
-_IDS = "[id]:not(h1, h2, h3, h4, h5, h6, dt, main, body, article, svg, code, input), a[name]"
-_ELSEWHERE = "h1, h2, h3, h4, h5, h6, pre, code"
+_IDS = "[id]:not(main, body, article, svg, input), a[name]"
+_ELSEWHERE = "h1, h2, h3, h4, h5, h6, pre, code, summary"
 MAX_ANCHORS = 2000
 
 
@@ -36,11 +38,14 @@ def mark_anchors(content: Element) -> None:
         name = fragment(element.attr("id") or element.attr("name") or "")
         if not name or name.lower() in BOXES or (_BY_MACHINE.fullmatch(name) and name not in linked):
             continue
-        if element.closest(_ELSEWHERE) is not None:
-            continue
         mark = Text(f"{_OPEN}{name}{_CLOSE} ")
-        if element.tag in _NOT_INSIDE:
-            element.insert_before(Element("p", None, [mark]))
+        around = element.closest(_ELSEWHERE)
+        if around is not None and around.tag == "code":
+            around = around.closest("pre") or around
+        if around is not None and around.tag == "code":
+            around.insert_before(mark)
+        elif around is not None or element.tag in _NOT_INSIDE:
+            (around or element).insert_before(Element("p", None, [mark]))
         else:
             element.insert(0, mark)
 

@@ -173,10 +173,12 @@ def _itemise(outer: Element, entries: list[Element]) -> None:
         if node.tag == "dt":
             term = Element("strong")
             term.extend(children)
+            address = node.attr("id")
+            named = [Element("a", {"id": address}), term] if address else [term]
             if defined:
-                items.append(Element("li", None, [term]))
+                items.append(Element("li", None, named))
             else:
-                items[-1].extend([Text(", "), term])
+                items[-1].extend([Text(", "), *named])
             defined = False
         elif node.tag == "dd":
             if not items:
