@@ -39,7 +39,7 @@ MODEL = Model(
     digest=WEIGHTS_SHA256[:16],
     dimensions=384,
     alpha=0.5,
-    related_from=0.36,
+    related_from=0.48,
 )
 
 

@@ -103,7 +103,7 @@ async def _read_document(ports: Ports, arguments: Arguments, caller: Caller) -> 
         document = await reading.by_url(ports.store, url)
         anchor = url.partition("#")[2]
         # An address that leads to a section means that section; a stale anchor is no error.
-        if not section and anchor:
+        if not section and anchor and not arguments.flag("raw"):
             section = reading.section_at(document, anchor) or ""
     verified = document.verified_at
     if arguments.flag("raw"):
