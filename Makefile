@@ -29,8 +29,8 @@ cluster: $(STAMP)       ## the same on PostgreSQL with a server and two workers,
 quick: $(STAMP)         ## the rules, the contract of the store on SQLite, one journey: under half a minute
 	@$(PYTEST) -m "not torture" -k "not postgres" tests/core tests/contract tests/journeys/test_readers.py $(RULES)
 
-test: $(STAMP)          ## the tests, without those of `make torture`
-	@$(PYTEST) -m "not torture"
+test: $(STAMP)          ## the tests, without those of `make browser` and `make torture`
+	@$(PYTEST) -m "not torture and not browser"
 
 browser: $(STAMP)       ## the page in a real Chromium, which is installed where it can be
 	@$(BIN)/python scripts/browser.py

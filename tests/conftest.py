@@ -31,6 +31,9 @@ settings.register_profile("thorough", max_examples=300, deadline=None)
 settings.load_profile("default")
 
 
+BROWSER = "tests/doors/web/browser/"
+"""What a person does on the page, in a real browser: `make browser`."""
+
 TORTURE_TIMEOUT_S = 1200
 """A torture test does much on purpose, and a busy machine takes several times as long for it."""
 
@@ -39,6 +42,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if _is_of_torture(item) and not item.get_closest_marker("sliced"):
             item.add_marker(pytest.mark.torture)
+        if item.nodeid.startswith(BROWSER):
+            item.add_marker(pytest.mark.browser)
         if item.get_closest_marker("torture"):
             item.add_marker(pytest.mark.timeout(TORTURE_TIMEOUT_S), append=False)
     # The long ones first: those that take seconds fill the time until the last of them ends.
@@ -110,9 +115,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(f"hosts: {kind}")
     summarise(terminalreporter, SEED)
     unseen = [
-        report
-        for report in terminalreporter.stats.get("skipped", [])
-        if report.nodeid.startswith("tests/doors/web/browser/")
+        report for report in terminalreporter.stats.get("skipped", []) if report.nodeid.startswith(BROWSER)
     ]
     if unseen:
         terminalreporter.write_line(
