@@ -44,6 +44,8 @@ class StopReason(StrEnum):
     RATE_LIMITED = "rate_limited"
     HOST_UNAVAILABLE = "host_unavailable"
     TIME_LIMIT = "time_limit"
+    SERVICE_WINDOW = "service_window"
+    """The service lists no further than it pages; how many items are behind is counted."""
     DELETION_GUARD = "deletion_guard"
     CANCELLED = "cancelled"
     ERROR = "error"
@@ -194,6 +196,8 @@ class Result:
             said.append(f"stopped at `{self.stop_reason}`")
             if self.over_cap:
                 said.append(f"{self.over_cap:,} left out")
+        elif self.stop_reason == StopReason.SERVICE_WINDOW:
+            said.append("the service lists no further")
         elif self.outcome is RunStatus.PARTIAL and self.stop_reason in _BROKEN_OFF:
             said.append(f"broken off, {_BROKEN_OFF[self.stop_reason]}")
         return ", ".join(said)

@@ -73,7 +73,8 @@ def harvested_end(
         )
     # Without vectors the text is stored all the same: the source shows that only a person can change it.
     trouble = harvested.error or intake.refused
-    clean = not counters.failed and trouble is None and intake.out_of_time is None
+    came = harvested.stop_reason is not StopReason.SERVICE_WINDOW and intake.out_of_time is None
+    clean = not counters.failed and trouble is None and came
     went_on = bool(staged or harvested.progress)
     settled = counters.failed <= harvested.given_up and harvested.error is None
     advances = settled and harvested.complete

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -14,7 +16,8 @@ import pytest
 from aiohttp import web
 
 from rowen.core import params as parameters
-from rowen.core.run import Mode, RunStatus
+from rowen.core.run import Mode, RunStatus, StopReason
+from rowen.core.source import Status
 from rowen.errors import BadLocation, UserError
 from rowen.kinds.api.kind import KINDS
 from rowen.kinds.api.settings import CATALOGUE, duration_s
@@ -244,15 +247,98 @@ async def test_beyond_the_window_nothing_is_believed_to_be_gone(
 ) -> None:
     kind = KINDS["opendatasoft"]
     assert kind.preset.catalogue is not None
-    small = replace(kind.preset, catalogue=replace(kind.preset.catalogue, offset_end=150))
+    small = replace(
+        kind.preset,
+        settings={name: text for name, text in kind.preset.settings.items() if name != "param.where"},
+        catalogue=replace(kind.preset.catalogue, offset_end=150, sliced=False),
+    )
     monkeypatch.setattr(kind, "preset", small)
     async with a_portal(tmp_path, "opendatasoft", answer=opendatasoft, number=250) as (world, server):
         receipt = await world.sync("data")
         assert receipt.counters.created == 150
         assert [params["limit"] for _, params in server.asked] == ["100", "50"]
         assert "150 of 250" in (receipt.hint or "")
+        # How many are missing, and why, is said; it is no error of the source.
+        assert (receipt.status, receipt.stop_reason) == (RunStatus.PARTIAL, StopReason.SERVICE_WINDOW)
+        assert (receipt.counters.left_out, receipt.error) == ({"beyond_pages": 100}, None)
+        assert "100 are missing" in (receipt.hint or "")
+        assert (await world.source("data")).status is Status.SUCCESS
         del server.items["op00-0000"]
         assert (await world.sync("data")).counters.deleted == 0
+
+
+def opendatasoft_by_date(server: ApiServer, path: str, params: Params) -> tuple[int, Any]:
+    """Datasets changed on one day each; `where` is the filter of a slice, and no page is behind 300."""
+    if int(params.get("offset", 0)) + int(params.get("limit", 10)) > 300:
+        return 400, {"error_code": "InvalidRESTParameterError", "message": "Invalid value for offset"}
+    everything = dict(server.items)
+    if "where" in params:
+        low, high = re.findall(r"date'([0-9-]+)'", params["where"])
+        server.items = {
+            one: item for one, item in everything.items() if "day" in item and low <= item["day"] < high
+        }
+    try:
+        return opendatasoft(server, path, params)
+    finally:
+        server.items = everything
+
+
+def with_a_short_window(monkeypatch: pytest.MonkeyPatch) -> None:
+    kind = KINDS["opendatasoft"]
+    assert kind.preset.catalogue is not None
+    small = replace(kind.preset, catalogue=replace(kind.preset.catalogue, offset_end=300))
+    monkeypatch.setattr(kind, "preset", small)
+
+
+async def test_a_list_behind_the_window_is_read_in_stretches_of_time_complete_and_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_a_short_window(monkeypatch)
+    async with a_portal(tmp_path, "opendatasoft", answer=opendatasoft_by_date, number=1700) as (
+        world,
+        server,
+    ):
+        for number, item in enumerate(server.items.values()):
+            item["day"] = (date(2015, 1, 1) + timedelta(days=number * 2)).isoformat()
+        receipt = await world.sync("data")
+        assert (receipt.status, receipt.counters.created) == (RunStatus.COMPLETED, 1700)
+        assert (receipt.counters.left_out, receipt.hint) == ({}, None)
+        assert await visible(world) == set(server.items)
+        assert len(server.asked) < 2.5 * 17
+        del server.items["op00-0000"]
+        receipt = await world.sync("data")
+        assert (receipt.counters.deleted, receipt.counters.unchanged) == (1, 1699)
+
+
+async def test_datasets_that_no_stretch_of_time_has_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_a_short_window(monkeypatch)
+    async with a_portal(tmp_path, "opendatasoft", answer=opendatasoft_by_date, number=900) as (world, server):
+        for number, item in enumerate(list(server.items.values())[107:]):
+            item["day"] = (date(2015, 1, 1) + timedelta(days=number * 2)).isoformat()
+        receipt = await world.sync("data")
+        # Of those without a date only the ones on the first page are met.
+        met = {one for one, item in server.items.items() if "day" in item} | set(sorted(server.items)[:100])
+        assert (receipt.status, await visible(world)) == (RunStatus.PARTIAL, met)
+        assert receipt.counters.left_out == {"beyond_pages": 900 - len(met)}
+
+
+@pytest.mark.parametrize("refuses", [True, False])
+async def test_a_portal_that_takes_no_stretches_is_read_as_far_as_it_goes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refuses: bool
+) -> None:
+    with_a_short_window(monkeypatch)
+
+    def answer(server: ApiServer, path: str, params: Params) -> tuple[int, Any]:
+        if refuses and "where" in params:
+            return 400, {"error_code": "ODSQLError"}
+        return opendatasoft(server, path, params)
+
+    async with a_portal(tmp_path, "opendatasoft", answer=answer, number=900) as (world, _):
+        receipt = await world.sync("data")
+        assert (receipt.status, receipt.counters.created) == (RunStatus.PARTIAL, 300)
+        assert receipt.counters.left_out == {"beyond_pages": 600}
 
 
 # ArcGIS Hub
@@ -324,6 +410,35 @@ async def test_an_empty_catalogue_wipes_nothing(tmp_path: Path) -> None:
         receipt = await world.sync("data")
         assert (receipt.status, receipt.counters.deleted) == (RunStatus.FAILED, 0)
         assert len(await visible(world)) == 30
+
+
+async def test_a_hub_site_that_lists_the_whole_world_is_refused(tmp_path: Path) -> None:
+    def answer(server: ApiServer, path: str, params: Params) -> tuple[int, Any]:
+        status, body = arcgis(server, path, params)
+        return status, {**body, "numberMatched": 412_345}
+
+    async with a_portal(tmp_path, "arcgis", answer=answer, number=230) as (world, server):
+        receipt = await world.sync("data")
+        assert (receipt.status, receipt.counters.created, len(server.asked)) == (RunStatus.FAILED, 0, 1)
+        assert "412,345 datasets" in (receipt.error or "")
+        with pytest.raises(BadLocation, match="not those of one portal") as caught:
+            await sources.add(world.ports, server.url, name="again", kind="arcgis")
+        assert "catalogue" in (caught.value.hint or "")
+
+
+async def test_a_hub_that_refuses_pages_behind_its_window_says_how_many_are_missing(tmp_path: Path) -> None:
+    def answer(server: ApiServer, path: str, params: Params) -> tuple[int, Any]:
+        if int(params.get("startindex", 1)) > 1200:
+            return 400, {"message": "Result window is too large"}
+        return arcgis(server, path, params)
+
+    async with a_portal(tmp_path, "arcgis", answer=answer, number=1500) as (world, server):
+        receipt = await world.sync("data")
+        assert (receipt.status, receipt.counters.created) == (RunStatus.PARTIAL, 1200)
+        assert (receipt.counters.left_out, receipt.error) == ({"beyond_pages": 300}, None)
+        assert "1.1.json" in (receipt.hint or "")
+        del server.items["ar00-0000"]
+        assert (await world.sync("data")).counters.deleted == 0
 
 
 # DCAT

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rowen.core.split import split
-from rowen.kinds.api import dataset
+from rowen.kinds.api.datasets import dataset
 
 
 @pytest.mark.parametrize(

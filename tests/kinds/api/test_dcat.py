@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rowen.errors import Unparseable
-from rowen.kinds.api import dcat
+from rowen.kinds.api.datasets import dcat
 
 URL = "https://example.org/catalog"
 

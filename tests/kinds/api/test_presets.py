@@ -15,7 +15,8 @@ from rowen.core import hashing, params
 from rowen.core.document import payload_hash
 from rowen.core.section import prose_of
 from rowen.errors import BadLocation
-from rowen.kinds.api import dcat, items
+from rowen.kinds.api import items
+from rowen.kinds.api.datasets import dcat
 from rowen.kinds.api.expression import compiled
 from rowen.kinds.api.kind import KINDS, PRESETS
 from rowen.kinds.api.presets import preset as presets

@@ -18,6 +18,7 @@ TOO_LARGE = "too_large"
 SITEMAP_TOO_LONG = "sitemap_too_long"
 SITEMAP_UNREAD = "sitemap_unread"
 NOT_INDEXED = "not_indexed"
+BEYOND_PAGES = "beyond_pages"
 
 
 class Limit(NamedTuple):
@@ -57,6 +58,11 @@ LIMITS: Mapping[str, Limit] = {
         "add parts of the site as sources of their own",
     ),
     SITEMAP_UNREAD: Limit("file of sitemaps", "files of sitemaps", ""),
+    BEYOND_PAGES: Limit(
+        "dataset behind the last page that the portal answers",
+        "datasets behind the last page that the portal answers",
+        "",
+    ),
     NOT_INDEXED: Limit(
         "fact or file of a dataset that has too many to index",
         "facts or files of datasets that have too many to index",

@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from rowen.core.document import Validators
+from rowen.core.rules.left_out import BEYOND_PAGES
 from rowen.core.rules.words import count
 from rowen.core.run import Mode, StopReason
 from rowen.core.source import Source
@@ -28,6 +29,7 @@ from rowen.kinds.api.asking import ApiClient, ahead
 from rowen.kinds.api.items import Listed, Reading
 from rowen.kinds.api.receiver import Receiver, refuse_emptiness
 from rowen.kinds.api.rules import Definition
+from rowen.kinds.api.slices import SlicedWalk
 from rowen.kinds.api.walk import Remembered, Rows, Walk, parsed
 
 VALIDATORS = "validators"
@@ -70,7 +72,9 @@ class _Harvest:
         )
 
     def _walk(self, *, window: Window | None = None, remembered: Remembered | None = None) -> Walk:
-        return Walk(
+        catalogue = self._api.catalogue
+        kind = SlicedWalk if catalogue is not None and catalogue.sliced else Walk
+        return kind(
             self._client,
             self._api,
             self._source.location,
@@ -121,12 +125,14 @@ class WholeList(_Harvest):
             return Harvested(
                 stop_reason=stop_reason(exc), error=exc, complete=False, metadata={VALIDATORS: None}
             )
+        if walk.beyond:
+            self._intake.counters.ignored[BEYOND_PAGES] += walk.beyond
         return Harvested(
-            stop_reason=walk.cut or StopReason.EXHAUSTED,
+            stop_reason=StopReason.SERVICE_WINDOW if walk.beyond else walk.cut or StopReason.EXHAUSTED,
             # An empty list where there was nothing before is complete too.
             mode=Mode.FULL if walk.seen or walk.nameless else Mode.INCREMENTAL,
             hint=hint,
-            complete=walk.cut is None,
+            complete=walk.cut is None and not walk.beyond,
             metadata={VALIDATORS: self._to_remember(walk)},
         )
 
@@ -321,6 +327,13 @@ def _about(failed: Sequence[str], *, given_up: bool) -> str:
 
 
 def _doubt(walk: Walk) -> str:
+    if walk.beyond:
+        elsewhere = walk.api.catalogue.elsewhere if walk.api.catalogue else ""
+        said = (
+            f"the portal pages to {len(walk.seen)} of {walk.announced} datasets and answers nothing behind:"
+            f" {walk.beyond} are missing, and nothing was deleted"
+        )
+        return f"{said}; {elsewhere}" if elsewhere else said
     if walk.announced is not None and len(walk.seen) < walk.announced:
         return f"the API listed {len(walk.seen)} of {walk.announced} {walk.api.noun}: nothing was deleted"
     return "the list changed while it was read, or did not show its end: nothing was deleted"

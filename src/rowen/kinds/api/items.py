@@ -16,9 +16,10 @@ from typing import Any
 from rowen.core import hashing
 from rowen.core.web import urls
 from rowen.errors import RowenError, Unparseable
-from rowen.kinds.api import dataset, details, expression
+from rowen.kinds.api import expression
 from rowen.kinds.api import text as texts
-from rowen.kinds.api.details import File
+from rowen.kinds.api.datasets import dataset, details
+from rowen.kinds.api.datasets.details import File
 from rowen.kinds.api.expression import Expression
 from rowen.kinds.api.presets.preset import Catalogue
 from rowen.kinds.api.rules import Definition, absolute, detail_url, joined

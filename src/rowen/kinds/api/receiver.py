@@ -155,7 +155,8 @@ class Receiver:
         if known is not None and known.body_hash == digest and not intake.unconditional:
             intake.same_body(known, validators)
             return
-        intake.counters.ignored[NOT_INDEXED] += reading.left_out
+        if reading.left_out:
+            intake.counters.ignored[NOT_INDEXED] += reading.left_out
         draft = Draft(
             reference=one.id,
             url=reading.url,

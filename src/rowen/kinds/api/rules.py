@@ -167,7 +167,7 @@ def _check(api: Definition, *, recheck: int) -> None:
 def _check_places(api: Definition) -> None:
     """A parameter whose place never has a value would never be sent."""
     known = {"limit", api.paging.place}
-    if api.windowed:
+    if api.windowed or (api.catalogue is not None and api.catalogue.sliced):
         known |= {"since", "until", "bucket"}
     texts = {"path": api.path, **{f"param.{name}": text for name, text in api.query.items()}}
     for setting, text in texts.items():

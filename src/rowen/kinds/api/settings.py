@@ -10,7 +10,7 @@ from rowen.core.params import how, one_of, optional, what, whole, words
 from rowen.core.rules.duration import Days, Duration
 from rowen.core.web import urls
 from rowen.fetching import credentials
-from rowen.kinds.api.dataset import template
+from rowen.kinds.api.datasets.dataset import template
 from rowen.kinds.api.rules import OFFER, Paging
 from rowen.kinds.settings import CA_FILE, CONCURRENCY, DELAY_S, MAX_DELETED_SHARE
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from rowen.kinds.api.dataset import readable
+from rowen.kinds.api.datasets.dataset import readable
 
 MAX_DEPTH = 12
 MAX_CHARS = 500_000

@@ -24,6 +24,10 @@ from rowen.kinds.api.items import Broken, Listed
 from rowen.kinds.api.rules import Definition, Order, Paging
 from rowen.ports.fetcher import Response
 
+REFUSED = (400, 403, 413, 416, 422)
+"""Statuses with which a service refuses a page behind those that it answers, or a filter."""
+WALL_PAGES = 10
+"""A refusal before so many pages is one of the whole list."""
 _BY_NUMBER = (Paging.PAGE, Paging.OFFSET)
 
 Rows = list[Listed | Broken]
@@ -99,6 +103,11 @@ class Walk:
         by_key = self.api.paging.place == "cursor"
         return self.answered is None and not by_key
 
+    @property
+    def beyond(self) -> int:
+        """Items behind the last page that the API answers."""
+        return max(0, (self.announced or 0) - len(self.seen) - self.nameless) if self._walled else 0
+
     async def pages(self) -> AsyncGenerator[Rows, None]:
         async for page in self.one_pass():
             yield page
@@ -121,6 +130,8 @@ class Walk:
                     return
                 self.pages_read = 0
                 continue
+            if self._walled:
+                break
             if response.status == 404:
                 self._doubtful = True
                 break
@@ -131,17 +142,23 @@ class Walk:
                 yield fresh
             if self.cut is not None or self._is_past(rows):
                 return
+            if self._is_left_here():
+                return
             step = self._following(answer, response, rows)
             if step is not None and self._is_full():
                 self.cut = StopReason.MAX_ITEMS
                 return
         self._end()
 
+    def _is_left_here(self) -> bool:
+        """Is the rest of the list read in another way?"""
+        return False
+
     def _begin(self) -> None:
         self.passes += 1
         self.pages_read = self.nameless = self._rows = 0
         self.announced = None
-        self._ended = self._moved = self._doubtful = self._overlaps = False
+        self._ended = self._moved = self._doubtful = self._overlaps = self._walled = False
         self._last = []
         self._visited = set()
 
@@ -171,6 +188,9 @@ class Walk:
                 if response.status == 404 and self.pages_read > 1 and self.api.paging is Paging.PAGE:
                     # Some APIs answer so for the page behind the last, others for a page they lost.
                     return response, None
+                if self._is_wall(response):
+                    self._walled = True
+                    return response, None
                 answer = parsed(self.api, response, url, self._params)
             except TOO_MUCH:
                 if isinstance(step, str) or not self._size.shrink():
@@ -179,6 +199,12 @@ class Walk:
                 continue
             self._size.went_well()
             return response, answer
+
+    def _is_wall(self, response: Response) -> bool:
+        """A refusal after very many items, with more announced: the service pages no further."""
+        behind = self.announced is not None and len(self.seen) < self.announced
+        many = self.api.catalogue is not None and len(self.seen) >= self.api.page_size * WALL_PAGES
+        return response.status in REFUSED and behind and many
 
     async def _ask(self, url: str, validators: Validators | None = None) -> Response:
         self.pages_read += 1
@@ -230,6 +256,13 @@ class Walk:
         total = items.total_of(self.api, answer)
         self._note_moved(total is not None and self.announced is not None and total < self.announced)
         self.announced = total if total is not None else self.announced
+        most = self.api.catalogue.most if self.api.catalogue else None
+        if most is not None and (total or 0) > most:
+            raise Unfetchable(
+                f"`{self.home}`: lists {total:,} datasets, which are not those of one portal",
+                hint="the site's catalogue has no scope, so that it lists those of all sites: ask its owner"
+                " to choose what belongs to it, or add the site of a department",
+            )
 
     def _note_moved(self, moved: bool) -> None:
         # By the last id no page is missed when items in front of it are removed.

@@ -14,8 +14,8 @@ from urllib.parse import urlencode
 
 from rowen.core.web import urls
 from rowen.errors import PermanentError, ServerFailed, Unparseable
-from rowen.kinds.api import dataset, details
-from rowen.kinds.api.details import File
+from rowen.kinds.api.datasets import dataset, details
+from rowen.kinds.api.datasets.details import File
 from rowen.kinds.api.items import Reading
 from rowen.kinds.api.presets.preset import read_json
 from rowen.kinds.ckan import dates

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rowen.kinds.api import dcat
+from rowen.kinds.api.datasets import dcat
 from rowen.kinds.api.presets.preset import Catalogue, Preset
 
 DCAT = Preset(
@@ -37,7 +37,7 @@ DCAT = Preset(
     },
     catalogue=Catalogue(resources="[distribution][].[title, downloadURL || accessURL, format || mediaType]"),
 )
-"""A catalogue in DCAT, in the shape that `kinds/api/dcat.py` reads all of its forms into.
+"""A catalogue in DCAT, in the shape that `kinds/api/datasets/dcat.py` reads all of its forms into.
 
 A property may hold one value or many, so expressions begin with lists: `[publisher][]` is the same for both.
 """
@@ -83,8 +83,10 @@ OPENDATASOFT = Preset(
     kind="opendatasoft",
     settings={
         "path": "/api/explore/v2.1/catalog/datasets",
+        "param.where": "modified >= date'{since}' and modified < date'{until}'",
         "param.offset": "{offset}",
         "param.limit": "{limit}",
+        "date_format": "date",
         "paging": "offset",
         "items": "results",
         "total": "total_count",
@@ -103,9 +105,10 @@ OPENDATASOFT = Preset(
         landing="/explore/dataset/{id}/",
         check="/api/explore/v2.1/catalog/datasets/{id}",
         offset_end=10_000,
+        sliced=True,
     ),
 )
-"""Opendatasoft's Explore API, version 2.1."""
+"""Opendatasoft's Explore API, version 2.1. A list of more than 10,000 is read by dates of change."""
 
 ARCGIS = Preset(
     kind="arcgis",
@@ -132,6 +135,8 @@ ARCGIS = Preset(
         name="properties.slug",
         landing="/datasets/{id}",
         check="/api/search/v1/collections/dataset/items/{id}",
+        most=100_000,
+        elsewhere="its catalogue in DCAT has all of them: add `/api/feed/dcat-us/1.1.json` as kind `dcat`",
     ),
 )
-"""ArcGIS Hub's search API, an OGC API of records."""
+"""ArcGIS Hub's search API, an OGC API of records. A site without a scope lists the datasets of all sites."""

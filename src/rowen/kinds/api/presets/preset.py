@@ -49,6 +49,12 @@ class Catalogue:
     """That path answers with a page of the list, empty when the dataset is gone; else with a 404."""
     offset_end: int | None = None
     """The portal answers nothing from this offset on."""
+    sliced: bool = False
+    """Of a longer list it answers stretches of time, by `{since}` and `{until}` in the query."""
+    most: int | None = None
+    """A list of more is not that of one portal."""
+    elsewhere: str = ""
+    """Where a list that is too long can be had whole, for a hint."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

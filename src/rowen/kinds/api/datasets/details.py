@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from rowen.core.section import DETAILS_HEADING
-from rowen.kinds.api.dataset import format_of, text_of
+from rowen.kinds.api.datasets.dataset import format_of, text_of
 
 MAX_CHARS = 400_000
 """So much of them is indexed; the record that is kept has everything."""
