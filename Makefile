@@ -18,13 +18,16 @@ torture: export ROWEN_TORTURE_FIGURES := .venv/torture.json
 # Each worker reads every test, and tests start many processes: without compiled modules both take seconds more.
 quick test browser torture coverage: export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: run cluster quick test browser screenshots torture check lint coverage fix golden reference bench judge clean
+.PHONY: run cluster newcomer quick test browser screenshots torture check lint coverage fix golden reference bench judge clean
 
 run: $(STAMP)           ## the main job, embedded: harvest a bundled site twice, search it, show the diff
 	@$(BIN)/rowen demo
 
 cluster: $(STAMP)       ## the same on PostgreSQL with a server and two workers, all on this machine, for a minute
 	@$(BIN)/python scripts/cluster.py
+
+newcomer:               ## a fresh environment, install, add, sync, search, an assistant's answer: timed
+	@$(PYTHON) scripts/newcomer.py
 
 quick: $(STAMP)         ## the rules, the contract of the store on SQLite, one journey: under half a minute
 	@$(PYTEST) -m "not torture" -k "not postgres" tests/core tests/contract tests/journeys/test_readers.py $(RULES)
@@ -63,7 +66,7 @@ fix: $(STAMP)           ## format and safe fixes
 	$(BIN)/ruff check --fix .
 
 golden: $(STAMP)        ## rewrite golden files; read the diff before you commit
-	$(BIN)/python -m pytest tests/golden --rewrite-golden
+	$(BIN)/python -m pytest tests/golden tests/doors/cli/test_terminal.py --rewrite-golden
 
 reference: $(STAMP)     ## write docs/reference.md and the map of ARCHITECTURE.md from the code
 	$(BIN)/python scripts/reference.py

@@ -40,7 +40,7 @@ def test_search_for_people_shows_title_path_snippet_and_address(rowen: Rowen, or
     ended = rowen("search", "plum cool", "--limit", "1")
     assert ended.code == 0
     assert ended.out.startswith(
-        "1. Plum  orchard, generation 1\n   Plum › Storing\n   Keep every «plum» «cool»"
+        "1. Plum  orchard, generation 1\n   Plum › Storing\n   Keep every plum cool and dark"
     )
     assert f"\n   {orchard.url}/plum.html#storing\n" in ended.out
     assert "\n2. " not in ended.out

@@ -38,6 +38,8 @@ COMMANDS: dict[str, dict[str, str]] = {
         "search": "Search the visible documents.",
         "show": "Show a document, or one section of it.",
         "open": "Open a hit of the last search in the browser.",
+        "inspect": "Say what would become of one page; nothing is stored.",
+        "changes": "Tell what changed, in words.",
         "diff": "Show what changed between two generations.",
         "web": "Show sources, runs and search in a page of this machine.",
         "mcp": "Serve assistants over MCP on standard input and output.",

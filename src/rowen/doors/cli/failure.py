@@ -11,7 +11,7 @@ import traceback
 
 import click
 
-from rowen.doors.cli.output import Output, clean, dumps, write_line
+from rowen.doors.cli.output import Output, clean, dumps, wrapped, write_line
 from rowen.errors import RowenError, UserError
 
 GOOD, FAILED, WRONG_CALL, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
@@ -64,9 +64,10 @@ def tell(message: str, reason: str, hint: str | None, *, out: Output) -> None:
         write_line(sys.stderr, dumps({"error": message, "reason": reason, "hint": hint}))
         return
     paint = out.paints(sys.stderr)
-    write_line(sys.stderr, _mark("error:", "red", paint) + " " + clean(message))
-    if hint:
-        write_line(sys.stderr, _mark("hint:", "cyan", paint) + " " + clean(hint))
+    for word, color, text in (("error:", "red", message), ("hint:", "cyan", hint)):
+        if text:
+            said = wrapped(f"{word} {clean(text)}", sys.stderr)
+            write_line(sys.stderr, said.replace(word, _mark(word, color, paint), 1))
 
 
 def show_traceback(exc: BaseException) -> None:

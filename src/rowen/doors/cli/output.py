@@ -34,6 +34,13 @@ class Output:
         self.no_color = False
 
     @property
+    def has_colours(self) -> bool:
+        """Does a result for people get colours?"""
+        return (
+            self.console.is_terminal and not self.console.no_color and self.console.color_system is not None
+        )
+
+    @property
     def asks(self) -> bool:
         """Is a person there to answer a question?"""
         return not self.json and sys.stdin.isatty() and sys.stderr.isatty()
@@ -71,7 +78,7 @@ class Output:
             self.print(part)
             return
         with self.console.capture() as captured:
-            self.console.print(part)
+            self.console.print(part, crop=False)
         text = captured.get()
         if text.count("\n") < self.console.height:
             self.console.file.write(text)
@@ -92,7 +99,8 @@ class Output:
 
         table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
         for column in columns:
-            marks, name = column[: -len(column.lstrip(">*~"))], column.lstrip(">*~")
+            name = column.lstrip(">*~")
+            marks = column[: len(column) - len(name)]
             table.add_column(
                 name,
                 justify="right" if ">" in marks else "left",
@@ -105,25 +113,27 @@ class Output:
         self.print(table)
 
     def line(self, text: str | Text) -> None:
-        """One line that is never broken, so that addresses in it stay whole."""
+        """One line: never broken in a pipe, and between words on a terminal; addresses in it stay whole."""
         if self.json:
             return
         if isinstance(text, str):
-            write_line(sys.stdout, text)
+            write_line(sys.stdout, "\n".join(wrapped(part, sys.stdout) for part in text.split("\n")))
+        elif self.console.is_terminal:
+            self.console.print(text, overflow="ignore", crop=False)
         else:
             self.console.print(text, soft_wrap=True)
 
     def note(self, text: str) -> None:
         """Something on the side, for people."""
         if not self.json:
-            write_line(
-                sys.stderr, click.style(clean(text), dim=True) if self.paints(sys.stderr) else clean(text)
-            )
+            said = wrapped(clean(text), sys.stderr)
+            write_line(sys.stderr, click.style(said, dim=True) if self.paints(sys.stderr) else said)
 
     def warn(self, text: str, hint: str | None = None) -> None:
         if not self.json:
             word = click.style("warning:", fg="yellow", bold=True) if self.paints(sys.stderr) else "warning:"
-            write_line(sys.stderr, f"{word} {clean(text)}")
+            said = wrapped(f"warning: {clean(text)}", sys.stderr)
+            write_line(sys.stderr, said.replace("warning:", word, 1))
         if hint:
             self.note(f"hint: {hint}")
 
@@ -159,6 +169,26 @@ def clean(text: str) -> str:
 def clean_text(text: str) -> str:
     """Several lines from outside, made harmless for a terminal."""
     return text.translate(_BUT_LINES)
+
+
+def terminal_width(stream: TextIO) -> int | None:
+    """The columns of the terminal; None for anything else."""
+    import shutil
+
+    return shutil.get_terminal_size().columns if stream.isatty() else None
+
+
+def wrapped(text: str, stream: TextIO) -> str:
+    """A line as a terminal should show it: broken at words, with what follows set in; a word stays whole."""
+    width = terminal_width(stream)
+    if width is None or len(text) <= width:
+        return text
+    import textwrap
+
+    margin = " " * (len(text) - len(text.lstrip()) + 2)
+    return textwrap.fill(
+        text, width, subsequent_indent=margin, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def dumps(value: Mapping[str, Any], *, ascii_only: bool = False) -> str:

@@ -183,11 +183,12 @@ class BarProgress:
             changed = counters.changed
             cells += [
                 Text(f"{changed:,} changed", style="green" if changed else "dim"),
-                Text(f"{counters.not_modified:,} 304", style="cyan" if counters.not_modified else "dim"),
                 Text(f"{counters.failed:,} failed", style="red" if counters.failed else "dim"),
-                Text(f"{self._rate(done):.0f}/s", style="dim"),
             ]
-        cells.append(Text(_clock(self._monotonic() - self._started), style="dim"))
+        rate = self._rate(done)
+        left = f"{_clock((known - done) / rate)} left" if rate and known > done else ""
+        passed = _clock(self._monotonic() - self._started)
+        cells.append(Text(", ".join(filter(None, (f"{rate:.0f}/s", left or passed))), style="dim"))
         for _ in cells:
             grid.add_column(no_wrap=True)
         grid.add_row(*cells)

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import click
 
 from rowen.doors.cli.call import Call, store_command
 from rowen.doors.cli.names import source_names
-from rowen.doors.cli.output import Output, clean
+from rowen.doors.cli.output import Output, clean, clean_text
 from rowen.doors.words import CHANGES
 
 if TYPE_CHECKING:
-    from rowen.core.generation import Change
+    from rich.console import RenderableType
+
+    from rowen.core.generation import Change, Diff
     from rowen.core.source import Source
     from rowen.engine.ports import Ports
 
+DOCUMENTS_COMPARED = 50
+"""Word by word; the others are listed with their headings."""
+BRACKETS = {
+    "equal": ("", "", "default"),
+    "removed": ("[-", "-]", "red strike"),
+    "added": ("{+", "+}", "green"),
+    "folded": ("", "", "dim"),
+}
 COLOURS = {"+": "green", "~": "yellow", "-": "red"}
 
 
@@ -23,17 +34,27 @@ COLOURS = {"+": "green", "~": "yellow", "-": "red"}
 @click.argument("name", shell_complete=source_names)
 @click.option("--from", "from_generation", type=click.IntRange(0), metavar="G", help="The older generation.")
 @click.option("--to", "to_generation", type=click.IntRange(0), metavar="G", help="The newer generation.")
-async def command(call: Call, name: str, from_generation: int | None, to_generation: int | None) -> None:
+@click.option("--words/--no-words", default=None, help="The words that differ; by default on a terminal.")
+async def command(
+    call: Call, name: str, from_generation: int | None, to_generation: int | None, words: bool | None
+) -> None:
     """Show what changed in source NAME between two generations.
 
-    By default between the visible generation and the one before it.
+    By default between the visible generation and the one before it, or what is held.
     """
+    await perform(
+        call.ports,
+        call.out,
+        await call.source(name),
+        words=call.out.console.is_terminal if words is None else words,
+        from_generation=from_generation,
+        to_generation=to_generation,
+    )
 
-    source = await call.source(name)
-    await perform(call.ports, call.out, source, from_generation=from_generation, to_generation=to_generation)
 
-
-async def perform(ports: Ports, out: Output, source: Source, **generations: int | None) -> None:
+async def perform(
+    ports: Ports, out: Output, source: Source, *, words: bool = False, **generations: int | None
+) -> None:
     """`generations` are `from_generation` and `to_generation`."""
     from rowen.doors.shapes import sources as shapes
     from rowen.reading import history
@@ -42,24 +63,61 @@ async def perform(ports: Ports, out: Output, source: Source, **generations: int 
     if out.json:
         out.emit(shapes.Diff.show(diff, source=source.label))
         return
+    from rich.console import Group
     from rich.text import Text
 
+    counts = ", ".join(f"{number:,} {CHANGES[kind][1]}" for kind, number in diff.counts.items() if number)
     head = Text(source.label, style="bold")
-    out.line(head.append(f"  generation {diff.from_generation} → {diff.to_generation}", "default"))
-    for change in diff.changes:
-        sign = CHANGES[change.kind][0]
-        line = Text(f"{sign} {clean(change.title) or change.reference}", style=COLOURS[sign])
-        out.line(line.append(f"  {clean(change.url)}", "dim"))
-        for sign, path in _headings(change):
-            heading = clean(path) or "(before the first heading)"
-            out.line(Text(f"    {sign} ", style=COLOURS[sign]).append(heading, "default"))
-        if change.fields and "text" not in change.fields:
-            out.line(Text(f"    ~ {clean(', '.join(change.fields))}", style="dim"))
-    kinds = [change.kind for change in diff.changes]
-    counts = ", ".join(
-        f"{kinds.count(kind):,} {word}" for kind, (_, word) in CHANGES.items() if kind in kinds
-    )
-    out.line(Text(counts or "no difference", style="dim"))
+    head.append(f"  generation {diff.from_generation} → {diff.to_generation}", "default")
+    head.append(f": {counts or 'no difference'}", "default")
+    if diff.held:
+        head.append("  held, not shown to readers", "yellow")
+    parts: list[RenderableType] = [head]
+    for number, change in enumerate(diff.changes):
+        parts += _change(change)
+        if words and change.kind == "changed" and number < DOCUMENTS_COMPARED:
+            parts += await _words(ports, source, diff, change, colours=out.has_colours)
+    out.page(Group(*parts))
+
+
+def _change(change: Change) -> list[RenderableType]:
+    from rich.text import Text
+
+    sign = CHANGES[change.kind][0]
+    line = Text(f"{sign} {clean(change.title) or change.reference}", style=COLOURS[sign], overflow="ignore")
+    parts: list[RenderableType] = [line.append(f"  {clean(change.url)}", "dim")]
+    for mark, path in _headings(change):
+        heading = clean(path) or "(before the first heading)"
+        parts.append(Text(f"    {mark} ", style=COLOURS[mark]).append(heading, "default"))
+    if change.fields and "text" not in change.fields:
+        parts.append(Text(f"    ~ {clean(', '.join(change.fields))}", style="dim"))
+    return parts
+
+
+async def _words(
+    ports: Ports, source: Source, diff: Diff, change: Change, *, colours: bool
+) -> list[RenderableType]:
+    """The words of its sections that differ: by their colours, else in brackets."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    from rowen.core.compare.sections import SectionChange, fold
+    from rowen.core.compare.words import Mark
+    from rowen.reading.diff import document
+
+    numbers = {"from_generation": diff.from_generation, "to_generation": diff.to_generation}
+    compared = await document(ports.store, source, change.reference, **numbers)
+    parts: list[RenderableType] = []
+    for section in fold(compared.text).sections:
+        if section.change in (SectionChange.EQUAL, SectionChange.FOLDED, SectionChange.MOVED):
+            continue
+        text = Text()
+        for piece in section.pieces:
+            said = re.sub(r"\s+", " ", clean_text(piece.text)) if piece.mark is not Mark.FOLDED else " … "
+            opening, closing, style = BRACKETS[piece.mark.value]
+            text.append(said if colours else f"{opening}{said}{closing}", style)
+        parts.append(Padding(text, (0, 0, 0, 6)))
+    return parts
 
 
 def _headings(change: Change) -> list[tuple[str, str]]:

@@ -22,16 +22,27 @@ if TYPE_CHECKING:
     metavar="G",
     help="The generation; by default the previous.",
 )
-async def command(call: Call, name: str, to_generation: int | None) -> None:
-    """Make an older generation of source NAME visible again. The next sync builds on it."""
+@click.option("--pin", is_flag=True, help="Stay there: the source is not synced until `rowen resume`.")
+async def command(call: Call, name: str, to_generation: int | None, pin: bool) -> None:
+    """Make an older generation of source NAME visible again.
+
+    The next sync goes forward again, from there; with --pin there is none until `rowen resume`.
+    """
     from rowen.core.rules.standing import CLI
     from rowen.reading import history
 
     source = await call.source(name)
-    shown = await history.rollback(call.ports, source, to_generation=to_generation, by=CLI)
+    shown = await history.rollback(call.ports, source, to_generation=to_generation, pin=pin, by=CLI)
     before = source.active_generation
     said = "is visible already" if shown == before else f"is visible again, {before} is not"
     await _show(call, source, shown, said)
+    label = source.label
+    if pin:
+        call.out.note(f"pinned: not synced until `rowen resume {label}`")
+    elif not source.is_pinned:
+        call.out.note(
+            f"the next sync goes forward again; `rowen rollback {label} --to {shown} --pin` stays here"
+        )
 
 
 @store_command("approve")

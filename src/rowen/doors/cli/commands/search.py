@@ -109,13 +109,13 @@ def _show(out: Output, number: int, hit: Hit) -> None:
     out.line(head.append(f"  {label}, generation {hit.generation}", "dim"))
     margin = len(str(number)) + 2
     if hit.heading_path and hit.heading_path != hit.title:
-        out.line(Text(" " * margin + _line(hit.heading_path), style="cyan"))
+        out.print(Padding(Text(_line(hit.heading_path), style="cyan"), (0, 0, 0, margin)))
     if hit.snippet:
-        out.print(Padding(highlighted(hit.snippet, marks=not out.console.is_terminal), (0, 0, 0, margin)))
+        out.print(Padding(highlighted(hit.snippet), (0, 0, 0, margin)))
     out.line(Text(" " * margin + clean(hit.url), style="blue"))
     if hit.sections:
         also = "; ".join(_line(section.heading_path.rpartition(" › ")[2]) for section in hit.sections[:3])
-        out.line(Text(" " * margin + f"also: {also}", style="dim"))
+        out.print(Padding(Text(f"also: {also}", style="dim"), (0, 0, 0, margin)))
     if hit.also_at:
         more = f" and {len(hit.also_at) - 1} more" if len(hit.also_at) > 1 else ""
         out.line(Text(" " * margin + f"same text at {clean(hit.also_at[0].url)}{more}", style="dim"))
@@ -127,14 +127,13 @@ def _line(text: str) -> str:
     return shown if len(shown) <= MAX_TITLE_CHARS else shown[: MAX_TITLE_CHARS - 1].rstrip() + "…"
 
 
-def highlighted(snippet: str, *, marks: bool) -> Text:
-    """The marked words of a snippet in bold; without `marks`, that is all that shows them."""
+def highlighted(snippet: str) -> Text:
+    """The marked words of a snippet by their colour; where there are no colours, plain text."""
     from rich.text import Text
 
     text = Text()
     for part in clean(snippet).replace("«", "\0«").replace("»", "»\0").split("\0"):
-        shown = part if marks else part.strip("«»")
-        text.append(shown, "bold yellow" if part.startswith("«") else "default")
+        text.append(part.strip("«»"), "bold yellow" if part.startswith("«") else "default")
     return text
 
 

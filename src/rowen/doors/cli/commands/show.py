@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
 from rowen.doors.cli import last_search
 from rowen.doors.cli.call import Call, store_command
 from rowen.doors.cli.output import clean, clean_text, write_line
+from rowen.errors import NotFound, UserError
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from rowen.core.feed import Document
+    from rowen.core.generation import Version
+    from rowen.core.source import Source
 
 
 @store_command("show")
 @click.argument("document")
 @click.option("--raw", is_flag=True, help="The Markdown as it is stored, also on a terminal.")
 @click.option("--record", is_flag=True, help="As its portal or API sent it, whole, as JSON.")
-async def command(call: Call, document: str, raw: bool, record: bool) -> None:
+@click.option(
+    "--generation", type=click.IntRange(1), metavar="G", help="As it was in this generation of its source."
+)
+async def command(call: Call, document: str, raw: bool, record: bool, generation: int | None) -> None:
     """Show DOCUMENT: an address, `#anchor` at its end for one section, or the number of a hit.
 
     Numbers are those of the last search that was shown to you.
@@ -32,7 +38,10 @@ async def command(call: Call, document: str, raw: bool, record: bool) -> None:
     from rowen.reading import read
 
     url = last_search.address(wiring.store_name(call.config()), document)
-    found = await read.by_url(call.ports.store, url)
+    if record and generation is not None:
+        said = "--record and --generation: of older versions the records are not kept"
+        raise UserError(said, hint="omit one")
+    found = await _found(call, url, generation)
     if record:
         sent = await read.record(call.ports.store, found)
         if call.out.json:
@@ -43,13 +52,65 @@ async def command(call: Call, document: str, raw: bool, record: bool) -> None:
     anchor = url.partition("#")[2]
     text = read.from_section(found, anchor) if anchor else found.text or ""
     if call.out.json:
-        aliases = await call.ports.store.aliases(found.id)
-        places = await call.ports.store.document_sections(found.id)
+        # The sections of an older version are in its text; the store has those that readers see.
+        old = generation is not None and generation != found.generation
+        aliases = [] if old else await call.ports.store.aliases(found.id)
+        places = [] if old else await call.ports.store.document_sections(found.id)
         call.out.emit({**shapes.WholeDocument.show(found, aliases=aliases, sections=places), "text": text})
     elif raw or not call.out.console.is_terminal:
         write_line(sys.stdout, clean_text(text).rstrip("\n"))
     else:
         call.out.page(_drawn(found, text, url))
+
+
+async def _found(call: Call, url: str, generation: int | None) -> Document:
+    """The document as readers see it, or as they saw it, also one that is not visible any more."""
+    from rowen.reading import read
+
+    store = call.ports.store
+    try:
+        visible = await read.by_url(store, url)
+    except NotFound:
+        if generation is None:
+            raise
+        visible = None
+    if generation is None:
+        return cast("Document", visible)
+    page = url.partition("#")[0]
+    sources = {source.id: source for source in await store.sources()}
+    chosen = [sources[visible.source_id]] if visible else list(sources.values())
+    for source in chosen:
+        if generation not in {one.number for one in await store.generations(source.id)}:
+            continue
+        reference = visible.reference if visible else page
+        for version in await store.versions(source.id, reference, text_at=(generation, generation)):
+            if version.is_visible_at(generation):
+                return _as_document(source, version, generation)
+    raise NotFound(
+        f"`{page}`: not in generation {generation}, or that is not kept",
+        hint="`rowen status` shows the visible generation, `history.keep_generations` how many are kept",
+    )
+
+
+def _as_document(source: Source, version: Version, generation: int) -> Document:
+    from rowen.core.feed import Document
+
+    return Document(
+        id=version.document_id,
+        source_id=source.id,
+        source=source.label,
+        kind=source.kind,
+        reference=version.reference,
+        url=version.url,
+        title=version.title,
+        metadata=version.metadata,
+        content_type=version.content_type,
+        content_hash=version.content_hash,
+        generation=generation,
+        born=version.born,
+        fetched_at=version.fetched_at,
+        text=version.text,
+    )
 
 
 def _drawn(document: Document, text: str, url: str) -> RenderableType:

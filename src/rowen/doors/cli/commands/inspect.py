@@ -1,0 +1,111 @@
+"""`rowen inspect`: what Rowen would make of one page."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rowen.doors.cli.call import Call
+from rowen.doors.cli.call import command as rowen_command
+from rowen.doors.cli.names import source_names
+from rowen.doors.cli.output import clean, clean_text
+
+if TYPE_CHECKING:
+    from rowen.config import Config
+    from rowen.managing.inspect import Inspection
+
+CUT_SHOWN = 5
+
+
+@rowen_command("inspect")
+@click.argument("url")
+@click.option("--source", metavar="NAME", shell_complete=source_names, help="By the settings of this source.")
+@click.option("--text", is_flag=True, help="Also the Markdown that would be stored.")
+def command(call: Call, url: str, source: str | None, text: bool) -> int:
+    """Ask for the page at URL and say what would become of it. Nothing is stored.
+
+    Ends with 1 when it would not be indexed.
+    """
+    from rowen.doors.cli import session
+
+    config = call.config()
+
+    async def look(config: Config) -> Inspection:
+        from rowen import wiring
+        from rowen.managing.find import find
+        from rowen.managing.guess import complete
+        from rowen.managing.inspect import inspect
+
+        async with wiring.open_ports(config, create=source is None) as ports:
+            belongs = await find(ports.store, source) if source else None
+            return await inspect(ports, complete(url, exists=False).locations[0], source=belongs, typed=True)
+
+    if source is not None:
+        found = session.run_async(lambda: look(config))
+    else:
+        # A page can be looked at before there is a store, and without making one.
+        with tempfile.TemporaryDirectory(prefix="rowen-") as folder:
+            apart = replace(config, store=replace(config.store, url=f"sqlite:///{folder}/rowen.db"))
+            found = session.run_async(lambda: look(apart))
+    if call.out.json:
+        call.out.emit(_shape(found))
+    else:
+        _show(call, found, text=text)
+    return 0 if found.why_not is None else 1
+
+
+def _show(call: Call, found: Inspection, *, text: bool) -> None:
+    from rowen.doors.words import count, size
+
+    call.out.line(clean(found.title) or found.final_url)
+    followed = sum(link.why_not is None for link in found.links)
+    received = f"{size(found.body_bytes)}, {size(found.bytes_received)} over the wire"
+    rows = [
+        ("verdict", found.verdict),
+        (
+            "address",
+            " → ".join(
+                (found.url, *found.redirects, *([found.final_url] if found.final_url != found.url else []))
+            ),
+        ),
+        ("answer", f"{found.status}, {found.content_type or 'no type'}, {received}"),
+        ("refresh", found.about_validators),
+        ("robots", found.robots.says),
+        ("links", f"{followed:,} of {len(found.links):,} would be followed"),
+    ]
+    if found.page_words:
+        rows.append(("left out", f"{found.cut_words:,} of {count(found.page_words, 'word')} of the page"))
+        rows += [("", clean(block)[:100]) for block in found.cut[:CUT_SHOWN]]
+    call.out.table(["", "~"], rows)
+    if text:
+        call.out.line("")
+        call.out.line(clean_text(found.markdown))
+
+
+def _shape(found: Inspection) -> dict[str, Any]:
+    return {
+        "url": found.url,
+        "final_url": found.final_url,
+        "redirects": list(found.redirects),
+        "status": found.status,
+        "content_type": found.content_type,
+        "indexed": found.why_not is None,
+        "why_not": found.why_not,
+        "title": found.title,
+        "robots": {
+            "allowed": found.robots.allowed,
+            "says": found.robots.says,
+            "delay_s": found.robots.delay_s,
+        },
+        "body_bytes": found.body_bytes,
+        "bytes_received": found.bytes_received,
+        "sections": len(found.sections),
+        "passages": found.passages,
+        "links": [{"url": link.url, "why_not": link.why_not} for link in found.links],
+        "words": found.page_words,
+        "words_left_out": found.cut_words,
+        "markdown": found.markdown,
+    }

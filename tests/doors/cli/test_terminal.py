@@ -1,0 +1,89 @@
+"""What a terminal of 80 and of 160 columns shows, as golden text; `--rewrite-golden` writes it anew."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from rowen.doors.cli import output
+from rowen.doors.cli.output import Output
+from tests.doors.conftest import Rowen, fruit_page
+from tests.support.site import Site, html
+
+GOLDEN = Path(__file__).parent / "golden"
+COMMANDS = {
+    "search": ("search", "keep plum cool"),
+    "search-nothing": ("search", "zebra", "--mode", "keyword"),
+    "list": ("list",),
+    "documents": ("list", "orchard"),
+    "show": ("show", "1"),
+    "status": ("status",),
+    "runs": ("runs", "orchard"),
+    "changes": ("changes",),
+    "diff": ("diff", "orchard"),
+    "sync": ("sync", "orchard", "--progress", "none"),
+    "inspect": ("inspect", "SITE/pear.html"),
+    "rollback": ("rollback", "orchard"),
+}
+LONG = (
+    "The plum is stored in shallow wooden boxes, a single layer to a box, and looked at every week: one that "
+    "has gone soft is taken out before it spoils the others, and the box is aired."
+)
+
+
+@pytest.fixture(params=[80, 160])
+def width(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """A terminal so wide, without colours."""
+    columns = int(request.param)
+
+    def opened(self: Output, *, stderr: bool) -> Console:
+        made: Any = {"stderr": stderr, "width": columns, "height": 500, "force_terminal": True}
+        return Console(**made, color_system=None, markup=False, highlight=False, emoji=False)
+
+    monkeypatch.setattr(Output, "_open", opened)
+    monkeypatch.setattr(output, "terminal_width", lambda stream: columns)
+    return columns
+
+
+@pytest.fixture
+def changed(rowen: Rowen, orchard: Site) -> Site:
+    """A second generation: one page updated, one new, one gone."""
+    orchard.set(
+        "/plum.html", html("Plum", "The plum is picked by machine.", '<h2 id="storing">Storing</h2>', LONG)
+    )
+    orchard.set("/quince.html", fruit_page("quince"))
+    orchard.set("/", html("Orchard", "All the fruit", links=["/apple.html", "/plum.html", "/quince.html"]))
+    orchard.remove("/pear.html")
+    assert rowen("sync", "orchard", "--json").json["generation"] == 2
+    orchard.set("/pear.html", fruit_page("pear"))
+    return orchard
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_on_a_terminal(
+    rowen: Rowen, changed: Site, width: int, name: str, request: pytest.FixtureRequest
+) -> None:
+    if name == "show":
+        rowen("search", "keep plum cool")
+    ended = rowen(*(one.replace("SITE", changed.url) for one in COMMANDS[name]))
+    assert ended.code == 0, ended.err
+    shown = settled(ended.out + ended.err, changed.url)
+    file = GOLDEN / str(width) / f"{name}.txt"
+    if request.config.getoption("--rewrite-golden", default=False):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(shown)
+    assert shown == file.read_text()
+    assert max(len(line) for line in shown.splitlines() if "http" not in line) <= width
+
+
+def settled(text: str, url: str) -> str:
+    """Without what differs from run to run: the port, times and durations."""
+    text = re.sub(r"\b\d+(?:\.\d+)? (?:s|min|h)( ago)?\b", lambda found: f"0 s{found[1] or ''}", text)
+    text = text.replace("just now", "0 s ago").replace(url, "http://127.0.0.1:12345")
+    text = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?", "2026-01-01 00:00", text)
+    text = re.sub(r"in \d+ (h|days?|min)\b", "in 1 day", text)
+    return "\n".join(re.sub(r"(?<=\S) {2,}", "  ", line.rstrip()) for line in text.splitlines()) + "\n"
