@@ -147,7 +147,7 @@ async def open_check(config: Config) -> AsyncIterator[CheckPorts]:
 
         server = PostgresDatabase(config.store.url, busy_timeout_s=config.store.busy_timeout_s)
         try:
-            server.open(create=False)
+            server.open(create=False, migrate=False)
             yield CheckPorts(
                 name=store_name(config), checking=PostgresChecking(server), copying=PostgresCopying(server)
             )

@@ -63,9 +63,10 @@ async def _stage(walk: _Walk, work: Awaitable[list[Finding]]) -> list[Finding]:
 
 async def _read_all(copying: Copying, walk: _Walk, on_event: OnCopyEvent) -> list[Finding]:
     async with copying.view() as view:
-        total = sum((await view.counts()).values())
+        counts = await view.counts()
         for part in PARTS:
-            await _read(view, part, walk, on_event, total)
+            if part.name in counts:
+                await _read(view, part, walk, on_event, sum(counts.values()))
     walk.compare_generations()
     return []
 

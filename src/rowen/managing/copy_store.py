@@ -27,7 +27,7 @@ from rowen.core.exchange.store_copy import (
 )
 from rowen.core.lease import source_lease_name
 from rowen.engine.leases import ORCHESTRATOR, Held, acquire, kept, lease_owner
-from rowen.errors import Conflict, NotFound, PermanentError, UserError
+from rowen.errors import Conflict, NotFound, PartMissing, PermanentError, UserError
 from rowen.offers import companies
 from rowen.ports.clock import Clock
 from rowen.ports.copying import Copying, View
@@ -206,6 +206,9 @@ class _Copy:
 
     async def execute(self, identity: str, begun: Progress | None) -> Copied:
         counts = await self._view.counts()
+        for part in PARTS:
+            if part.name not in counts:
+                raise PartMissing.of(part.table)
         if not any(counts.values()):
             raise NotFound(
                 f"store `{self._ports.source.name}`: empty, there is nothing to copy",

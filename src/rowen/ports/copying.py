@@ -18,7 +18,7 @@ class View(Protocol):
     """The store as it was at the first question, without what was written since."""
 
     async def counts(self) -> Mapping[str, int]:
-        """How many rows there are, by part."""
+        """How many rows there are, by part; without those whose table was taken down."""
         ...
 
     async def issued(self) -> Mapping[str, int]:

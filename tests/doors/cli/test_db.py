@@ -236,7 +236,7 @@ def store_of_each_kind(
 
 @pytest.mark.usefixtures("store_of_each_kind")
 def test_handoffs_can_be_taken_down_alone_and_sync_still_stores_items(
-    rowen: Rowen, site: Site, monkeypatch: pytest.MonkeyPatch
+    rowen: Rowen, site: Site, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("ROWEN_STORE_AUTO_UPGRADE", "false")
     assert rowen("add", site.url + "/", "--name", "orchard").code == 0
@@ -259,6 +259,12 @@ def test_handoffs_can_be_taken_down_alone_and_sync_still_stores_items(
     assert rowen("vacuum", "--keep", "1").code == 0
     assert rowen("search", "apple", "--json").json["hits"]
     assert rowen("status").code == 0
+    checked = rowen("db", "check")
+    assert (checked.code, "nothing is damaged" in checked.out) == (0, True), checked.err
+    said = {check["name"]: check["said"] for check in rowen("doctor", "--json").json["checks"]}
+    assert said["store"].endswith("1 source, without `handoffs`")
+    copied = rowen("db", "copy", os.environ["ROWEN_DB"], f"sqlite:///{tmp_path / 'copy.db'}")
+    assert (copied.code, "this store has no `handoffs`" in copied.err) == (2, True)
 
     ended = rowen("db", "upgrade")
     assert (ended.code, "`handoffs` is back, and empty" in ended.err) == (0, True)

@@ -121,6 +121,8 @@ async def _store(config: Config, sources: list[Source]) -> Check:
         async with wiring.open_check(config) as store:
             findings = await store.checking.structure(thorough=False) or await store.checking.references()
             read_only = ", read-only" if store.read_only else ""
+        async with wiring.open_schema(config) as schema:
+            without = "".join(f", without `{part}`" for part in await schema.missing())
     except NotFound as exc:
         named = bool(config.store.url)
         said = exc.message if named else f"`{name}`: not there yet; `rowen add` makes it"
@@ -130,8 +132,8 @@ async def _store(config: Config, sources: list[Source]) -> Check:
     if findings:
         found = "; ".join(db_check.in_words(findings[:MAX_SAID]))
         return Check("store", False, f"`{name}`: damaged: {found}", "`rowen db check` looks at everything")
-    good = f"`{name}`: opens, schema up to date, not damaged, {count(len(sources), 'source')}{read_only}"
-    return Check("store", True, good)
+    good = f"`{name}`: opens, schema up to date, not damaged, {count(len(sources), 'source')}"
+    return Check("store", True, f"{good}{read_only}{without}")
 
 
 async def _clock(config: Config) -> Check:
