@@ -74,7 +74,7 @@ def test_the_commands_of_a_block_work(block: Block, here: dict[str, str], place:
     for address, answer in here.items():
         script = script.replace(address, answer)
     done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", script], capture_output=True, text=True, timeout=100, cwd=place
+        ["bash", "-euo", "pipefail", "-c", script], capture_output=True, text=True, timeout=280, cwd=place
     )
     assert done.returncode == 0, f"{script}\n{done.stdout}\n{done.stderr}"
 

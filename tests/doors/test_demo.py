@@ -18,7 +18,7 @@ from tests.doors.conftest import Rowen
 
 def get(url: str, **headers: str) -> tuple[int, str, str | None]:
     try:
-        with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=10) as answer:
+        with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=120) as answer:
             return answer.status, answer.read().decode(), answer.headers["ETag"]
     except urllib.error.HTTPError as exc:
         with exc:

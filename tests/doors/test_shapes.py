@@ -67,7 +67,7 @@ def test_a_counter_added_in_one_line_is_in_every_door(tmp_path: Path) -> None:
         [sys.executable, "-c", ONE_LINE_MORE, str(tmp_path), str(core)],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == {

@@ -88,7 +88,7 @@ class Hosts:
                 process.send_signal(signal.SIGTERM)
         for process in started:
             try:
-                process.wait(timeout=30)
+                process.wait(timeout=120)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()

@@ -15,7 +15,7 @@ from tests.support.site import Page, Site, html
 def ask(url: str, **headers: str) -> tuple[int, bytes, dict[str, str]]:
     request = urllib.request.Request(url, headers={k.replace("_", "-"): v for k, v in headers.items()})
     try:
-        with urllib.request.build_opener(NoRedirect).open(request, timeout=10) as answer:
+        with urllib.request.build_opener(NoRedirect).open(request, timeout=120) as answer:
             return answer.status, answer.read(), dict(answer.headers)
     except urllib.error.HTTPError as exc:
         with exc:

@@ -26,7 +26,7 @@ from tests.doors.conftest import Rowen
 from tests.support.site import Site, html
 from tests.support.world import World, a_world
 
-PATIENCE_S = 60.0
+PATIENCE_S = 120.0
 
 
 @pytest.fixture

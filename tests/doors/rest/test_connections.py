@@ -76,7 +76,7 @@ async def connected(api: Api, data: bytes = b"") -> Caller:
 async def answer(caller: Caller) -> str:
     """Everything until the server closes the connection; empty when it was dropped."""
     try:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             return (await caller[0].read()).decode()
     except ConnectionResetError:
         return ""
