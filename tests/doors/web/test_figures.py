@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from rowen.core.run import Mode, Run, RunStatus
+from rowen.core.web.verified import Freshness
 from rowen.doors.web.draw import bars, charts
 from rowen.doors.web.pages.figures import slots, verified
 
@@ -34,13 +35,13 @@ def at(*hours: int) -> list[dict[str, Any]]:
     return [{"at": NOW + timedelta(hours=hour), "run_id": hour + 1} for hour in hours]
 
 
-def test_a_good_run_verifies_everything_and_a_partial_one_what_it_answers_for() -> None:
-    good, partial = a_run(30, RunStatus.COMPLETED), a_run(1, RunStatus.PARTIAL, unchanged=70, updated=5)
-    told = verified([partial, good], 100, NOW)
-    assert (told["fresh_day"], told["fresh_week"]) == (0.75, 1.0)
-    assert told["verified_at"] == partial.finished_at
-    failed = verified([a_run(1, RunStatus.FAILED, unchanged=70)], 100, NOW)
-    assert (failed["fresh_day"], failed["verified_at"]) == (0.0, None)
+def test_what_was_verified_is_told_with_its_share_of_all() -> None:
+    runs = [a_run(0.5, RunStatus.FAILED), a_run(1, RunStatus.PARTIAL), a_run(30, RunStatus.COMPLETED)]
+    told = verified(runs, Freshness(day=75, week=20, older=5))
+    assert (told["fresh_day"], told["fresh_week"]) == (0.75, 0.95)
+    assert told["verified_at"] == runs[1].finished_at
+    nothing = verified([a_run(1, RunStatus.FAILED)], Freshness(day=0, week=0, older=0))
+    assert (nothing["fresh_day"], nothing["verified_at"]) == (0.0, None)
 
 
 def test_a_run_that_was_due_and_did_not_happen_is_a_gap() -> None:

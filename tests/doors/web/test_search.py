@@ -14,3 +14,32 @@ async def test_a_question_is_answered_with_hits_and_the_first_one_in_place(reade
     assert page.status == 200
     assert "<mark>rye</mark>" in page.text and "Why it is first" in page.words
     assert 'class="here"' in page.text
+
+
+async def test_a_word_that_is_being_typed_counts_by_its_beginning(reader: Person) -> None:
+    typed = await reader.get("/search.json?q=barl&typing=1")
+    assert len(typed.json["hits"]) == 3
+    assert all("barley" in hit["snippet"] for hit in typed.json["hits"])
+
+
+async def test_filters_are_links_with_counts_and_the_chosen_hit_is_in_the_address(reader: Person) -> None:
+    page = await reader.get("/search?q=barley&source=docs&hit=2")
+    assert 'aria-current="true">docs <span>3</span>' in page.text
+    assert "Why it is number 2" in page.words
+    assert (await reader.get("/search.json?q=barley&kind=files")).json["hits"] == []
+
+
+async def test_hits_of_a_held_source_say_so(reader: Person) -> None:
+    source = await reader.world.source()
+    hit = (await reader.get("/search.json?q=barley")).json["hits"][0]
+    assert hit["held"] is False and hit["source"] == source.label and hit["verified_at"]
+
+
+async def test_nothing_found_is_said_with_the_question(reader: Person) -> None:
+    page = await reader.get("/search?q=%3Cb%3Ezzzz&kind=files")
+    assert "Nothing found for" in page.words and "<b>zzzz" not in page.text
+
+
+async def test_a_question_without_a_word_is_refused_in_words(reader: Person) -> None:
+    page = await reader.get("/search?q=%22%22&source=nobody")
+    assert page.status in (400, 404) and "What to do" in page.words

@@ -70,8 +70,8 @@ async def of_page(visit: Visit, parts: Parts) -> AsyncIterator[str]:
 
 async def of_run(visit: Visit, run_id: int, parts: Parts, told: Told) -> AsyncIterator[str]:
     """A run that is under way: its figures and its items, merged; `over` when it has ended."""
-    yield message("beat")
     with visit.queue.watch(run_id) as watch:
+        yield message("beat")
         if watch is None:
             async for one in _of_record(visit, run_id, parts):
                 yield one
@@ -85,19 +85,23 @@ async def of_run(visit: Visit, run_id: int, parts: Parts, told: Told) -> AsyncIt
 async def _of_watch(visit: Visit, watch: Watch, told: Told) -> AsyncIterator[str]:
     """A run of this process, by its own events."""
     loop = asyncio.get_running_loop()
-    while not watch.over:
+    over = False
+    while not over:
         began = loop.time()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(BEAT_S):
                 await watch.news()
+        # Looked at before the events are taken: after the last one there are no more.
+        over = watch.over
         news = watch.take()
         visit.now = visit.ports.clock.now()
         if news:
             parts, items = told(news)
             yield message("parts", parts=dict(parts), items=items)
-        elif not watch.over:
+        elif not over:
             yield message("beat")
-        await asyncio.sleep(max(0.0, PACE_S - (loop.time() - began)))
+        if not over:
+            await asyncio.sleep(max(0.0, PACE_S - (loop.time() - began)))
 
 
 async def _of_record(visit: Visit, run_id: int, parts: Parts) -> AsyncIterator[str]:

@@ -25,7 +25,9 @@ async function ask() {
   running = new AbortController();
   const slow = setTimeout(() => said("Searching …"), SLOW_MS);
   try {
-    const found = await page(address, running.signal);
+    const asking = new URL(address);
+    asking.searchParams.set("typing", "1");
+    const found = await page(asking, running.signal);
     put(found, "results");
     document.title = found.title;
     history.replaceState(null, "", address);

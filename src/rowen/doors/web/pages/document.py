@@ -8,6 +8,7 @@ from urllib.parse import quote
 from rowen.core.feed import Document
 from rowen.core.search.question import Question
 from rowen.core.section import join_path
+from rowen.core.web.verified import WORDS
 from rowen.doors.web import markdown
 from rowen.doors.web.pages.search import section_at
 from rowen.doors.web.visit import Page, Visit
@@ -111,6 +112,8 @@ def _facts(found: Document) -> dict[str, Any]:
         "generation": found.generation,
         "born": found.born,
         "fetched_at": found.fetched_at,
+        "verified_at": found.verified_at,
+        "verified_by": WORDS.get(found.verified_by or ""),
     }
 
 

@@ -1,7 +1,4 @@
-"""Figures of a source that its runs tell: how much was verified lately, changes by day, what was avoided.
-
-A run that brought everything verified everything; one that did not verified the items it has an answer for.
-"""
+"""Figures of a source that its runs tell: how much was verified lately, changes by day, what was avoided."""
 
 from __future__ import annotations
 
@@ -12,23 +9,26 @@ from statistics import median
 from typing import Any
 
 from rowen.core.run import Run, RunStatus
+from rowen.core.web.verified import Freshness
 from rowen.ports.store.runs import RunDay
 
 DAYS = 30
 LOOKED_AT = 20
-"""The newest runs of a source, which tell how much of it was verified lately."""
+"""The newest runs of a source: one of them is the last that verified something."""
 MOST_MISSED = 6
 """Gaps that are drawn in a row; a service that was off for months should not push its runs out."""
-ANSWERED = ("created", "updated", "unchanged")
+VERIFYING = (RunStatus.COMPLETED, RunStatus.PARTIAL, RunStatus.HELD)
+"""How runs end that looked at documents."""
 
 
-def verified(runs: Sequence[Run], documents: int, now: datetime) -> dict[str, Any]:
-    """Which share of what readers see was verified within a day and a week; `runs` with the newest first."""
-    verifying = [(run, _verified(run, documents)) for run in runs if run.finished_at is not None]
+def verified(runs: Sequence[Run], fresh: Freshness) -> dict[str, Any]:
+    """When a run last verified something, and which share was verified within a day and a week."""
+    last = next((run.finished_at for run in runs if run.finished_at and run.status in VERIFYING), None)
+    total = max(1, fresh.total)
     return {
-        "verified_at": next((run.finished_at for run, share in verifying if share > 0), None),
-        "fresh_day": _within(verifying, now, days=1),
-        "fresh_week": _within(verifying, now, days=7),
+        "verified_at": last if fresh.total else None,
+        "fresh_day": fresh.day / total,
+        "fresh_week": (fresh.day + fresh.week) / total,
     }
 
 
@@ -75,20 +75,6 @@ def slots(drawn: Sequence[dict[str, Any]], every_s: float) -> list[dict[str, Any
         ]
         made.append(run)
     return made
-
-
-def _verified(run: Run, documents: int) -> float:
-    """The share of what readers see that a run has an answer for."""
-    if run.status is RunStatus.COMPLETED:
-        return 1.0
-    if run.status not in (RunStatus.PARTIAL, RunStatus.HELD) or not documents:
-        return 0.0
-    return min(1.0, sum(int(run.counters.get(name) or 0) for name in ANSWERED) / documents)
-
-
-def _within(verifying: Sequence[tuple[Run, float]], now: datetime, *, days: int) -> float:
-    since = now - timedelta(days=days)
-    return max((share for run, share in verifying if run.started_at >= since), default=0.0)
 
 
 def _bodies(run: Run) -> int:

@@ -19,6 +19,8 @@ from rowen.doors.web.visit import Page, Visit
 from rowen.doors.words import count
 
 SHOWN = 20
+SETTLED = timedelta(days=1)
+"""What was fetched so soon after its source was added is new, not changed."""
 BETWEEN = join_path(("", ""))
 """What stands between the headings of a path."""
 COUNTED = 50
@@ -39,6 +41,8 @@ async def search(visit: Visit) -> Page:
         "since": _since(visit),
         "kinds": [visit.asked("kind")] if visit.asked("kind") else [],
     }
+    # The last word may still be being typed: its beginning counts as well.
+    common["prefix"] = visit.asked("typing") == "1"
     every = await asking.search(visit.ports, query, limit=COUNTED, **common)
     chosen = visit.asked("source")
     answer = every
@@ -90,6 +94,8 @@ def _hit(visit: Visit, number: int, hit: Hit, sources: dict[str, Source], query:
         "defines": hit.defines,
         "url": hit.url,
         "fetched_at": hit.fetched_at,
+        "verified_at": hit.verified_at,
+        "born_later": source is not None and hit.fetched_at > source.created_at + SETTLED,
         "held": source is not None and source.held_generation is not None,
         "also_at": [one.url for one in hit.also_at],
         "address": visit.address(f"/documents/{hit.document_id}", q=query, at=hit.heading_path[:300]),

@@ -141,7 +141,7 @@ async def row(visit: Visit, one: SourceStatus) -> dict[str, Any]:
     source = one.source
     runs = await visit.ports.store.runs(source.id, limit=figures.LOOKED_AT)
     return {
-        **figures.verified(runs, one.documents, visit.now),
+        **figures.verified(runs, await visit.ports.store.freshness(source.id, now=visit.now)),
         "label": source.label,
         "name": source.name,
         "version": source.version,

@@ -1,0 +1,63 @@
+"""`rowen web` and `rowen serve --listen`: the page as a process shows it, on this machine."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rowen.doors.cli.commands import web
+from tests.doors.conftest import Rowen
+
+DEADLINE_S = 120.0
+
+
+@contextmanager
+def started(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """The command in a process of its own, and where it says that the page is."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rowen", "web", "--no-open", "--json", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None and process.stderr is not None
+        line = process.stdout.readline()
+        assert line, process.stderr.read()
+        yield process, json.loads(line)["url"]
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_it_shows_the_page_on_this_machine_and_ends_when_it_is_told(process: Rowen) -> None:
+    with started("--port", "0") as (running, url):
+        assert url.startswith("http://127.0.0.1:")
+        with urllib.request.urlopen(url) as answer:
+            text = answer.read().decode()
+        assert "There are no sources yet" in text and "SQLite" in text
+        with urllib.request.urlopen(f"{url}/health/ready") as answer:
+            assert answer.status == 200
+        running.send_signal(signal.SIGTERM)
+        _, said = running.communicate(timeout=DEADLINE_S)
+        assert running.returncode == 143 and "Traceback" not in said
+
+
+def test_two_of_them_share_a_store(process: Rowen) -> None:
+    with started("--port", "0") as (_, one), started("--port", "0") as (_, other):
+        for url in (one, other):
+            with urllib.request.urlopen(f"{url}/sources.json") as answer:
+                assert json.loads(answer.read())["total"] == 0
+
+
+def test_a_port_that_another_program_has_is_left_to_it() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        assert web._free(taken.getsockname()[1]) == 0
