@@ -141,3 +141,43 @@ def test_rdf_with_descriptions_attributes_and_nested_resources() -> None:
 def test_any_json_is_a_catalogue_or_is_refused(value: Any) -> None:
     with contextlib.suppress(Unparseable):
         assert isinstance(read(value)["dataset"], list)
+
+
+def read_us(**catalogue: Any) -> list[Any]:
+    body = json.dumps(catalogue).encode()
+    found: list[Any] = dcat.read(body, content_type="", url="https://p.example")["dataset"]
+    return found
+
+
+def test_identifiers_of_dcat_us_3_may_be_objects() -> None:
+    given = [
+        {"@id": "https://doi.org/10.1/a", "notation": "a"},
+        {"@type": "Identifier", "notation": "b"},
+        [{"schemaAgency": "x"}, {"notation": {"@value": "c"}}],
+        4,
+        "e",
+    ]
+    found = read_us(dataset=[{"identifier": one, "title": "T"} for one in given])
+    assert [one["identifier"] for one in found] == ["https://doi.org/10.1/a", "b", "c", "4", "e"]
+
+
+def test_a_missing_identifier_is_derived_from_what_stays_the_same() -> None:
+    rain = {"title": "Rain", "publisher": {"name": "Met"}, "description": "old"}
+    (first,) = read_us(dataset=[rain])
+    (later,) = read_us(dataset=[{**rain, "description": "new", "modified": "2026-01-01"}])
+    (other,) = read_us(dataset=[{**rain, "publisher": {"name": "Navy"}}])
+    assert first["identifier"] == later["identifier"] != other["identifier"]
+    # What names itself otherwise is known by that.
+    landing = {**rain, "landingPage": "https://x.org/rain"}
+    assert read_us(dataset=[landing, {"description": "nothing"}]) == [landing, {"description": "nothing"}]
+
+
+def test_catalogues_in_catalogues_and_series_are_read() -> None:
+    inner = {
+        "@type": "Catalog",
+        "dataset": [{"identifier": "b"}],
+        "catalog": [{"dataset": [{"identifier": "c"}]}],
+    }
+    found = read_us(dataset=[{"identifier": "a"}], datasetSeries=[{"identifier": "s"}], catalog=[inner, None])
+    assert [one["identifier"] for one in found] == ["a", "s", "b", "c"]
+    assert [one["identifier"] for one in read_us(catalog=[inner])] == ["b", "c"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -17,6 +18,7 @@ from rowen.core import params as parameters
 from rowen.core.document import Outcome
 from rowen.core.run import Mode, RunStatus, StopReason
 from rowen.core.search.hit import Filters
+from rowen.engine.ingest import BATCH
 from rowen.errors import BadLocation, FetchTimeout
 from rowen.kinds.ckan import kind as ckan
 from rowen.managing import sources
@@ -239,6 +241,32 @@ async def test_a_portal_that_stops_sorting_half_way_is_read_to_its_end(tmp_path:
         portal.before_search = half_way
         receipt = await world.sync("data")
         assert (receipt.status, receipt.counters.created) == (RunStatus.COMPLETED, 1000)
+
+
+async def test_after_an_interrupted_first_harvest_only_what_was_in_flight_is_embedded_again(
+    tmp_path: Path,
+) -> None:
+    async with a_portal(tmp_path, datasets(1000)) as (world, portal):
+        portal.quirks.rows_max = 50
+        loop, half_way = asyncio.get_running_loop(), asyncio.Event()
+
+        def tell(search: int) -> None:
+            if search == 12:
+                loop.call_soon_threadsafe(half_way.set)
+
+        portal.before_search = tell
+        run = asyncio.ensure_future(world.sync("data"))
+        await asyncio.wait_for(half_way.wait(), 5)
+        run.cancel()
+        await asyncio.gather(run, return_exceptions=True)
+        portal.before_search = None
+        before = len(world.embedder.embedded)
+        assert before
+        receipt = await world.sync("data")
+        assert (receipt.status, receipt.counters.created) == (RunStatus.COMPLETED, 1000)
+        assert len(set(world.embedder.embedded)) == 1000
+        assert len(world.embedder.embedded) <= 1000 + 2 * BATCH
+        assert receipt.counters.embeddings_computed <= 1000 - before + 2 * BATCH
 
 
 # what changed

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from rowen.core.web import json_body, urls
 from rowen.errors import Unparseable
+from rowen.kinds.api.datasets import dcat_us
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -48,8 +49,8 @@ def _from_json(body: bytes, shown: str) -> dict[str, Any]:
         answer = json_body.read(body)
     except ValueError as exc:
         raise Unparseable(f"`{shown}`: broken JSON", url=shown) from exc
-    if isinstance(answer, dict) and isinstance(answer.get("dataset"), list) and "@graph" not in answer:
-        return answer
+    if isinstance(answer, dict) and "@graph" not in answer and dcat_us.is_catalogue(answer):
+        return {**answer, "dataset": dcat_us.datasets(answer)}
     if (
         isinstance(answer, list)
         and answer
