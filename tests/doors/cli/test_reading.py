@@ -289,6 +289,8 @@ def test_doctor_checks_the_real_parts(rowen: Rowen) -> None:
         "disk",
         "store",
         "clock",
+        "extras",
+        "browser",
         "model",
         "parser",
     ]
@@ -384,3 +386,27 @@ def test_the_same_text_at_another_address_is_a_line_of_the_hit(rowen: Rowen, orc
     assert [one["url"].partition("#")[0] for one in hit["also_at"]] == [f"{orchard.url}/plum.html"]
     shown = rowen("search", "plum cool", "--mode", "keyword").out
     assert f"same text at {orchard.url}/plum.html" in shown
+
+
+def test_doctor_lists_extras_the_browser_and_failing_sources(
+    rowen: Rowen, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from rowen.doors.cli.commands import doctor
+
+    missing = {"pyarrow", "psycopg"}
+    monkeypatch.setattr(doctor, "_installed", lambda module: module not in missing)
+    monkeypatch.setattr(doctor.shutil, "which", lambda name: None)
+    rowen("add", site.url, "--name", "drawn", "--no-check", "--set", "render=true")
+    rowen("add", "http://127.0.0.1:1/", "--name", "dead", "--no-check")
+    rowen("sync", "dead")
+    ended = rowen("doctor", "--json")
+    assert ended.code == 1
+    checks = {check["name"]: check for check in ended.json["checks"]}
+    assert "not installed: parquet (Parquet exports), postgres (PostgreSQL)" in checks["extras"]["said"]
+    assert (checks["extras"]["ok"], checks["extras"]["hint"]) == (
+        True,
+        "pip install 'rowen[parquet,postgres]' adds them",
+    )
+    assert (checks["browser"]["ok"], checks["source"]["ok"]) == (False, False)
+    assert "source `drawn` asks for one" in checks["browser"]["said"]
+    assert checks["source"]["said"].startswith("`dead`: ")

@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rowen.core.source import Status
 from rowen.doors.cli.call import Call
 from rowen.doors.cli.call import command as rowen_command
 from rowen.errors import NotFound, RowenError
@@ -84,7 +85,11 @@ async def _checks(config: Config) -> AsyncIterator[Check]:
     sources: list[Source] = []
     yield await _store(config, sources)
     yield await _clock(config)
+    yield _extras()
+    yield _browser(config, sources)
     for source in sources:
+        if source.status is Status.ERROR and source.consecutive_failures:
+            yield _failing(source)
         if path := source.params.get("ca_file"):
             yield _ca_file(source.label, path)
     # The others have a store of their own: what is wrong with the real one must not hide them.
@@ -193,6 +198,46 @@ def _authorities() -> Check:
         return Check("certificates", True, f"authorities in `{place}`")
     hint = "install the package `ca-certificates`, or set SSL_CERT_FILE to a PEM file"
     return Check("certificates", False, "no authorities are known: no https site can be asked", hint)
+
+
+EXTRAS = {
+    "docs": ("pypdfium2", "PDF files"),
+    "mcp": ("mcp", "assistants"),
+    "parquet": ("pyarrow", "Parquet exports"),
+    "postgres": ("psycopg", "PostgreSQL"),
+    "render": ("playwright", "pages that need JavaScript"),
+    "sheets": ("cryptography", "Google Sheets"),
+}
+"""What `pip install 'rowen[NAME]'` adds: the package that shows it is there, and what it is for."""
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+def _extras() -> Check:
+    missing = {name: what for name, (module, what) in EXTRAS.items() if not _installed(module)}
+    said = f"installed: {', '.join(name for name in EXTRAS if name not in missing) or 'none'}"
+    if not missing:
+        return Check("extras", True, said)
+    absent = ", ".join(f"{name} ({what})" for name, what in missing.items())
+    hint = f"pip install 'rowen[{','.join(missing)}]' adds them"
+    return Check("extras", True, f"{said}; not installed: {absent}", hint)
+
+
+def _browser(config: Config, sources: list[Source]) -> Check:
+    """A browser is needed only where a source asks for one."""
+    wanted = [source.label for source in sources if source.params.get("render")]
+    found = config.render.browser or next(filter(None, map(shutil.which, BROWSERS)), None)
+    if found and (Path(found).exists() or shutil.which(found)):
+        return Check("browser", True, f"`{found}`")
+    if not wanted:
+        return Check("browser", True, "none found; only sources with `render` need one")
+    hint = "install Chromium, for example with `apt install chromium`"
+    return Check("browser", False, f"none found; source `{wanted[0]}` asks for one", hint)
+
+
+def _failing(source: Source) -> Check:
+    said = f"`{source.label}`: {source.last_error or 'its last run failed'}"
+    hint = f"`rowen sync {source.label}` tries again; `rowen runs {source.label}` shows what happened"
+    return Check("source", False, said, hint)
 
 
 def _ca_file(label: str, path: str) -> Check:
