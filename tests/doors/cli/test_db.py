@@ -68,7 +68,7 @@ def test_a_store_that_is_not_there_is_not_made(rowen: Rowen, file: Path) -> None
 def test_taking_it_back_keeps_what_the_older_schema_holds(rowen: Rowen, orchard: Site, file: Path) -> None:
     ended = rowen("db", "downgrade", "--to", str(OLD), "--yes")
     assert (ended.code, ended.out) == (0, f"schema {LATEST} is now {OLD}\n")
-    assert "forgot 4 rows of `handoffs`, 1 row of `activations`" in ended.err
+    assert "forgot 1 row of `verifications`, 4 rows of `handoffs`, 1 row of `activations`" in ended.err
     assert "upgrades it again" in ended.err
     assert schema_of(file) == OLD
     assert rowen("db", "version").out == f"schema {OLD}, the newest is {LATEST}\n"
@@ -101,7 +101,10 @@ def test_without_a_terminal_it_says_what_would_be_lost_and_does_nothing(
 ) -> None:
     ended = rowen("db", "downgrade", "--to", str(OLD))
     assert ended.code == 2
-    assert f"schema {LATEST} to {OLD}: this forgets 4 rows of `handoffs`, 1 row of `activations`" in ended.err
+    assert (
+        f"schema {LATEST} to {OLD}: this forgets 1 row of `verifications`,"
+        " 4 rows of `handoffs`, 1 row of `activations`" in ended.err
+    )
     assert "hint: say `--yes`" in ended.err
     assert schema_of(file) == LATEST
 
@@ -119,8 +122,8 @@ def test_on_a_terminal_it_asks(
         ended = rowen("db", "downgrade", "--to", str(OLD))
     assert ended.code == 0
     assert (
-        f"Take the schema from {LATEST} to {OLD}? This forgets 4 rows of `handoffs`, 1 row of `activations`"
-        in ended.err
+        f"Take the schema from {LATEST} to {OLD}? This forgets 1 row of `verifications`,"
+        " 4 rows of `handoffs`, 1 row of `activations`" in ended.err
     )
     assert ("nothing was changed" in ended.err) == (after == LATEST)
     assert schema_of(file) == after
@@ -192,7 +195,7 @@ def test_a_store_on_postgresql_is_taken_back_and_forth_too(rowen: Rowen, postgre
 
 def test_only_how_items_came_in_is_lost_with_the_handoffs(rowen: Rowen, orchard: Site, file: Path) -> None:
     ended = rowen("db", "downgrade", "--to", str(BEFORE_HANDOFFS), "--yes")
-    assert "forgot 4 rows of `handoffs`" in ended.err
+    assert "forgot 1 row of `verifications`, 4 rows of `handoffs`" in ended.err
     assert rowen("handoffs", "--json").json["handoffs"] == []
     receipt = rowen("sync", "orchard", "--json").json
     assert (receipt["unchanged"], receipt["created"], receipt["embeddings_computed"]) == (4, 0, 0)

@@ -46,6 +46,11 @@ def test_the_schema_for_readers_is_what_the_migrations_make() -> None:
     assert SCHEMA.read_text("utf-8").partition("\n\n")[2] == the_schema(db)
 
 
+def test_no_two_migrations_have_one_number() -> None:
+    numbers = [migration.number for migration in migrations()]
+    assert len(numbers) == len(set(numbers))
+
+
 def test_every_migration_can_be_undone() -> None:
     db = apsw.Connection(":memory:")
     states = [the_schema(db)]
