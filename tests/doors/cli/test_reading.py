@@ -294,7 +294,7 @@ def test_doctor_checks_the_real_parts(rowen: Rowen) -> None:
         "model",
         "parser",
     ]
-    assert rowen("doctor").out.count("ok  ") == 10
+    assert rowen("doctor").out.count("ok  ") == 12
 
 
 def test_doctor_names_a_stored_time_that_lies_in_the_future(rowen: Rowen, orchard: Site, db: str) -> None:
