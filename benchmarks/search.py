@@ -76,6 +76,7 @@ async def postgres(folder: Path) -> AsyncIterator[Opened]:
             settings.writelines(f"\n{name} = '{value}'" for name, value in SERVER.items())
         postmaster.stop()
         postmaster.start()
+        pid = int((Path(server.folder) / "data" / "postmaster.pid").read_text().split()[0])
         store = PostgresStore(server.url, cache=folder)
         db = psycopg.connect(server.url, autocommit=True, options="-c search_path=rowen,public")
         for statement in ONCE:
@@ -84,23 +85,22 @@ async def postgres(folder: Path) -> AsyncIterator[Opened]:
             yield (
                 store,
                 lambda sections: load_postgres(db, sections),
-                lambda: time.process_time() + served_s(),
+                lambda: time.process_time() + served_s(pid),
             )
         finally:
             db.close()
             await store.close()
 
 
-def served_s() -> float:
-    """Seconds of processor that all backends of PostgreSQL have used, those of other servers as well."""
+def served_s(server: int) -> float:
+    """Seconds of processor that the server's processes have used."""
     ticks = 0
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
-            name, _, rest = stat.read_text().partition(") ")
+            fields = stat.read_text().rpartition(") ")[2].split()
         except OSError:
             continue
-        if "postgres" in name:
-            fields = rest.split()
+        if int(fields[1]) == server:
             ticks += int(fields[11]) + int(fields[12])
     return ticks / os.sysconf("SC_CLK_TCK")
 

@@ -131,6 +131,9 @@ class ServiceConfig:
     rate_limit_per_minute: int = setting(
         6000, help="Requests a caller may make in a minute; 0 for no limit", low=0, high=10_000_000
     )
+    search_processes: int = setting(
+        2, help="Processes of `rowen serve --listen` that answer searches; 0 for none", low=0, high=64
+    )
     max_body_bytes: int = setting(
         1_000_000, help="Larger request bodies are refused", low=1_000, high=1_000_000_000
     )
@@ -299,6 +302,11 @@ def load(
         hint = did_you_mean(name, [s.name for s in shown], otherwise="see `rowen config show`")
         raise ConfigError(f"setting `{name}` in {origin}: no such setting", hint=hint, name=name)
     return Config(**sections), shown
+
+
+def restored(sections: Mapping[str, Mapping[str, Any]]) -> Config:
+    """The settings that another process of ours has sent, as `asdict` has them."""
+    return Config(**{name: SECTIONS[name](**values) for name, values in sections.items()})
 
 
 def variable(name: str) -> str | None:

@@ -7,14 +7,22 @@ starts a parser.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
-from dataclasses import asdict
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rowen import registers
 from rowen.adapters.system import SystemClock, is_dead, owner
-from rowen.config import SQLITE, Config, cache_path, default_store_path, environment, variable
+from rowen.config import (
+    SQLITE,
+    Config,
+    cache_path,
+    default_store_path,
+    environment,
+    restored,
+    variable,
+)
 from rowen.core.exchange.complete import COPY, check_complete
 from rowen.core.params import words
 from rowen.core.rules.breaker import BreakerSettings
@@ -26,6 +34,7 @@ from rowen.errors import ConfigError, UserError
 if TYPE_CHECKING:
     from rowen.adapters.embedders import EmbedderSpec
     from rowen.core.exchange.alarm import Alarm
+    from rowen.core.search.hit import Answer
     from rowen.managing.check_store import CheckPorts
     from rowen.managing.copy_store import CopyPorts, Side
     from rowen.managing.rescue_store import RescuePorts
@@ -36,6 +45,7 @@ if TYPE_CHECKING:
     from rowen.ports.fetcher import Fetcher, FetcherOptions
     from rowen.ports.renderer import OpenRenderer, Renderer, RendererOptions
     from rowen.ports.schema import Schema
+    from rowen.ports.searching import SearchCall
     from rowen.ports.sheets import Spreadsheet, SpreadsheetOptions
     from rowen.ports.store.notes import Notes
     from rowen.ports.store.store import Store
@@ -298,6 +308,65 @@ async def open_ports(config: Config, *, create: bool = True) -> AsyncIterator[Po
         await embedders.close()
         await converter.close()
         await store.close()
+
+
+@asynccontextmanager
+async def searching_elsewhere(config: Config, ports: Ports) -> AsyncIterator[Ports]:
+    """The same ports, with processes that answer searches; started by the first one."""
+    if not config.service.search_processes:
+        yield ports
+        return
+    import sys
+
+    from rowen.adapters.children.searching import SearchChildren
+
+    command = (sys.executable, "-P", "-c", "from rowen.wiring import answer_searches; answer_searches()")
+    children = SearchChildren(command, config.service.search_processes, asdict(config))
+    try:
+        yield replace(ports, search_elsewhere=children)
+    finally:
+        await children.close()
+
+
+def answer_searches() -> None:
+    """The life of such a process. It opens the store when it is asked for the first time."""
+    import asyncio
+
+    from rowen.adapters.children import searching
+    from rowen.core.search.hit import SearchMode
+    from rowen.engine.embedding import for_search
+    from rowen.reading.search import search
+
+    async def opened(stack: AsyncExitStack, config: Config) -> Ports:
+        return await stack.enter_async_context(open_ports(config, create=False))
+
+    async def answered(ports: Ports, call: SearchCall) -> Answer:
+        embedder = await for_search(ports) if call.mode is not SearchMode.KEYWORD else None
+        return await search(
+            ports.store,
+            embedder,
+            call.query,
+            mode=call.mode,
+            filters=call.filters,
+            limit=call.limit,
+            prefix=call.prefix,
+        )
+
+    ports: Ports | None = None
+    stack = AsyncExitStack()
+    with asyncio.Runner() as runner:
+
+        def answer(sections: Mapping[str, Any], call: SearchCall) -> Answer | None:
+            nonlocal ports
+            try:
+                ports = ports or runner.run(opened(stack, restored(sections)))
+                return runner.run(answered(ports, call))
+            except Exception:
+                # The parent asks itself, and says what is wrong.
+                return None
+
+        searching.answer_searches(answer)
+        runner.run(stack.aclose())
 
 
 class _Embedders:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rowen.core.search.hit import Filters, SearchMode
 from rowen.engine.embedding import for_search
 from rowen.managing.find import choose_all
+from rowen.ports.searching import SearchCall
 from rowen.reading import search as searching
 
 if TYPE_CHECKING:
@@ -34,6 +35,11 @@ async def search(
         metadata=dict(metadata or {}),
         since=since,
     )
+    if ports.search_elsewhere is not None:
+        call = SearchCall(query=query, filters=filters, mode=mode, limit=limit, prefix=prefix)
+        answer = await ports.search_elsewhere(call)
+        if answer is not None:
+            return answer
     # A keyword search never loads the model.
     embedder = await for_search(ports) if mode is not SearchMode.KEYWORD else None
     return await searching.search(

@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # most commands use few of these
     from rowen.ports.folders import Folders
     from rowen.ports.renderer import OpenRenderer
     from rowen.ports.repositories import Repositories
+    from rowen.ports.searching import SearchElsewhere
     from rowen.ports.sheets import OpenSpreadsheet
     from rowen.ports.store.store import Store
 
@@ -87,6 +88,8 @@ class Ports:
     deliver_alarm: DeliverAlarm = no_alarms
     dispatcher: Callable[[], Dispatcher] = no_dispatcher
     """What carries tickets between processes; opened by those who hand out or take up work."""
+    search_elsewhere: SearchElsewhere | None = None
+    """Where a service has its searches answered, beside its other work."""
     secrets: Callable[[str], str | None] = lambda name: None
     """The value of a variable that a setting refers to, or None."""
     keep_generations: int = 3

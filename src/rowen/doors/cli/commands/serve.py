@@ -86,6 +86,7 @@ def run_service(
     logged.
     """
     from rowen.doors.cli import session
+    from rowen.wiring import searching_elsewhere
 
     try:
         from rowen.doors.rest import logs, server
@@ -109,6 +110,10 @@ def run_service(
         call.out.note(f"listening on {url}, {who}; try {url}/docs")
 
     async def work(ports: Ports) -> int:
+        async with searching_elsewhere(config, ports) as with_searches:
+            return await listened(with_searches)
+
+    async def listened(ports: Ports) -> int:
         service = server.Service(
             address=server.Address.parse(listen, config.service),
             every_s=every_s,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from rowen.adapters.store.shared.search import view as views
 from rowen.adapters.store.shared.search.cut import Scored, unranked
-from rowen.adapters.store.shared.search.index import DEEPER, MOST_BLOCKS, Text, WordIndex
+from rowen.adapters.store.shared.search.index import BLOCK_BITS, DEEPER, MOST_BLOCKS, Text, WordIndex
 from rowen.adapters.store.shared.search.matrix import VectorMatrix
 from rowen.adapters.store.shared.search.saved import SavedView
 from rowen.adapters.store.shared.search.view import Allowed, View
@@ -34,6 +34,8 @@ WORTH_SAVING = 5_000
 """Sections or vectors that are worth a file."""
 MOST_CHOSEN = 60_000
 """Vectors of a filter that are compared by themselves; for more, all are compared."""
+WORTH_CHOOSING = 4
+"""Of how many texts one must pass a filter for the rest to be left out beforehand, and not afterwards."""
 MOSTLY_GONE = 2
 """How many times as many texts as readers see may be in a follower before it is made again."""
 
@@ -111,11 +113,13 @@ class Finder:
         if allowed is not None:
             if not len(allowed.slots):
                 return unranked()
-            named = index.blocks_of(view.keys[allowed.slots])
-            if len(named) <= MOST_BLOCKS:
-                blocks = named.tolist()
-            else:
-                wanted = min(len(view.keys), depth * len(view.keys) // len(allowed.slots))
+            if len(allowed.slots) * WORTH_CHOOSING <= len(view.keys):
+                keys = view.keys[allowed.slots]
+                named = allowed.once("blocks", index.refresh(), lambda: index.blocks_of(keys).tolist())
+                if len(named) <= min(MOST_BLOCKS, index.blocks / 2):
+                    blocks = named
+            among = len(blocks) << BLOCK_BITS if blocks is not None else len(view.keys)
+            wanted = _deep_enough(depth, len(allowed.slots), among)
         while True:
             found = index.best(terms, wanted, prefix=prefix, blocks=blocks)
             if found is None:
@@ -145,11 +149,14 @@ class Finder:
         matrix.refresh(db, view.token, view.keys, view.passages_of)
         if self._can_write and matrix.loose >= WORTH_SAVING:
             self.wake()
-        among = None
-        if allowed is not None and len(allowed.slots) <= MOST_CHOSEN:
-            among = matrix.rows_of(view.keys[allowed.slots])
-            allowed = None
-        wanted = depth
+        among, wanted = None, depth
+        if allowed is not None:
+            slots = allowed.slots
+            if len(slots) <= MOST_CHOSEN and len(slots) * WORTH_CHOOSING <= len(matrix):
+                among = allowed.once("rows", matrix.state, lambda: matrix.rows_of(view.keys[slots]))
+                allowed = None
+            elif len(slots):
+                wanted = _deep_enough(depth, len(slots), len(view.keys))
         while True:
             keys, cosines, all_there_are = matrix.nearest(vector, wanted, among)
             listed = _visible(view, allowed, keys, cosines, depth)
@@ -264,6 +271,11 @@ class Finder:
         except Exception as exc:
             _log.warning("search_not_followed error=%r", str(exc))
         return not len(index.missing(view.keys))
+
+
+def _deep_enough(depth: int, passing: int, among: int) -> int:
+    """How far a list is read at first, when only so many of its texts pass."""
+    return max(depth, min(among, round(1.3 * depth * among / passing)))
 
 
 def _visible(

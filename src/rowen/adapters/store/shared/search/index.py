@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 HEADING_WEIGHT = 5
 BLOCK_BITS = 6
 """Texts with numbers near each other mostly came together, of one source: a filter names blocks of 64."""
-MOST_BLOCKS = 4_096
+MOST_BLOCKS = 1_024
 """A filter of more is not worth naming: what does not pass is left out afterwards."""
 MOST_ENDINGS = 32
 """Words that a beginning may stand for, the most frequent ones."""
@@ -104,6 +104,10 @@ class WordIndex:
 
     def __len__(self) -> int:
         return len(opened.keys) if (opened := self.refresh()) else 0
+
+    @property
+    def blocks(self) -> int:
+        return (len(self) >> BLOCK_BITS) + 1
 
     def blocks_of(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
         import numpy as np

@@ -78,6 +78,11 @@ class VectorMatrix:
         return len(self._held.keys) if self._held else 0
 
     @property
+    def state(self) -> object:
+        """Another one when rows have come or gone."""
+        return self._held
+
+    @property
     def loose(self) -> int:
         """Rows that are not in the file."""
         return len(self._held.loose) if self._held else 0

@@ -8,11 +8,11 @@ to one state of the pointers and is never changed; the next one takes over all b
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rowen.adapters.store.shared.transaction import Row, Transaction
 from rowen.core.search.hit import Filters
@@ -21,6 +21,8 @@ from rowen.core.search.rank import title_stems
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+T = TypeVar("T")
 
 KEPT_FILTERS = 64
 DOCUMENTS_AT_ONCE = 2_000
@@ -32,13 +34,23 @@ DOCUMENTS = ("document", "born", "source", "content", "fetched", "stems_before")
 SECTIONS = ("key", "passage", "row", "position", "links", "heading")
 
 
-class Allowed(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Allowed:
     """What passes a filter."""
 
     rows: NDArray[np.bool_]
     """Of each document of the view, whether it does."""
     slots: NDArray[np.int64]
     """The texts that stand in one of them."""
+    _kept: dict[str, tuple[object, Any]] = field(default_factory=dict)
+
+    def once(self, name: str, state: object, work: Callable[[], T]) -> T:
+        """What follows from the filter and the state of a follower, worked out when that changes."""
+        known = self._kept.get(name)
+        if known is None or known[0] is not state:
+            known = self._kept[name] = (state, work())
+        found: T = known[1]
+        return found
 
 
 @dataclass(frozen=True, eq=False)
