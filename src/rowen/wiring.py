@@ -34,7 +34,7 @@ from rowen.errors import ConfigError, UserError
 if TYPE_CHECKING:
     from rowen.adapters.embedders import EmbedderSpec
     from rowen.core.exchange.alarm import Alarm
-    from rowen.core.search.hit import Answer
+    from rowen.core.search.hit import Answer, SearchCall
     from rowen.managing.check_store import CheckPorts
     from rowen.managing.copy_store import CopyPorts, Side
     from rowen.managing.rescue_store import RescuePorts
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from rowen.ports.fetcher import Fetcher, FetcherOptions
     from rowen.ports.renderer import OpenRenderer, Renderer, RendererOptions
     from rowen.ports.schema import Schema
-    from rowen.ports.searching import SearchCall
     from rowen.ports.sheets import Spreadsheet, SpreadsheetOptions
     from rowen.ports.store.notes import Notes
     from rowen.ports.store.store import Store

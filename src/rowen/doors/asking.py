@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from rowen.core.search.hit import Filters, SearchMode
+from rowen.core.search.hit import Filters, SearchCall, SearchMode
 from rowen.engine.embedding import for_search
 from rowen.managing.find import choose_all
-from rowen.ports.searching import SearchCall
 from rowen.reading import search as searching
 
 if TYPE_CHECKING:

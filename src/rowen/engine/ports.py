@@ -5,7 +5,7 @@ Doors and the life of a run pass it on; a function that needs one port asks for 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -15,6 +15,7 @@ from rowen.engine.tasks import Cancels, IngestionGate
 from rowen.errors import ConfigError
 
 if TYPE_CHECKING:  # most commands use few of these
+    from rowen.core.search.hit import Answer, SearchCall
     from rowen.engine.kind import Kind
     from rowen.engine.register import Register
     from rowen.engine.sink_kind import SinkKind
@@ -28,7 +29,6 @@ if TYPE_CHECKING:  # most commands use few of these
     from rowen.ports.folders import Folders
     from rowen.ports.renderer import OpenRenderer
     from rowen.ports.repositories import Repositories
-    from rowen.ports.searching import SearchElsewhere
     from rowen.ports.sheets import OpenSpreadsheet
     from rowen.ports.store.store import Store
 
@@ -88,8 +88,8 @@ class Ports:
     deliver_alarm: DeliverAlarm = no_alarms
     dispatcher: Callable[[], Dispatcher] = no_dispatcher
     """What carries tickets between processes; opened by those who hand out or take up work."""
-    search_elsewhere: SearchElsewhere | None = None
-    """Where a service has its searches answered, beside its other work."""
+    search_elsewhere: Callable[[SearchCall], Awaitable[Answer | None]] | None = None
+    """Where a service has its searches answered, beside its other work. None: not there, for any reason."""
     secrets: Callable[[str], str | None] = lambda name: None
     """The value of a variable that a setting refers to, or None."""
     keep_generations: int = 3

@@ -15,11 +15,10 @@ import pytest
 from rowen.adapters.children import searching
 from rowen.adapters.children.searching import SearchChildren
 from rowen.config import Config, ServiceConfig, StoreConfig, restored
-from rowen.core.search.hit import AlsoAt, Answer, Filters, Hit, SearchMode, SectionHit
+from rowen.core.search.hit import AlsoAt, Answer, Filters, Hit, SearchCall, SearchMode, SectionHit
 from rowen.doors import asking
 from rowen.engine.ports import Ports
 from rowen.errors import NotFound, UserError
-from rowen.ports.searching import SearchCall
 from rowen.wiring import open_ports, searching_elsewhere
 from tests.contract.helpers import a_generation, a_source
 from tests.support.stores import a_sqlite_file

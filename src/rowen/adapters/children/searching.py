@@ -20,9 +20,8 @@ import orjson
 
 from rowen.adapters.children.child import serve, take_pipes
 from rowen.adapters.children.pool import ChildDied, ChildPool
-from rowen.core.search.hit import AlsoAt, Answer, Filters, Hit, SearchMode, SectionHit
+from rowen.core.search.hit import AlsoAt, Answer, Filters, Hit, SearchCall, SearchMode, SectionHit
 from rowen.errors import TransientError
-from rowen.ports.searching import SearchCall
 
 TIMEOUT_S = 20.0
 _LENGTH = struct.Struct(">I")

@@ -24,6 +24,17 @@ class Filters:
     since: datetime | None = None
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SearchCall:
+    """A search that another process may answer."""
+
+    query: str
+    filters: Filters
+    mode: SearchMode
+    limit: int
+    prefix: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """A visible section that holds a passage: where a ranked passage can be shown."""
