@@ -134,3 +134,16 @@ async def reader(person: Person) -> Person:
     receipt = await person.world.sync()
     assert receipt.counters.created == 3
     return person
+
+
+async def hold(person: Person) -> None:
+    """A source of 21 pages loses most of them: its second generation is held."""
+    paths = [f"/many/{number}" for number in range(20)]
+    site = person.world.site
+    site.set("/many/", html("Many", "All of them.", links=paths))
+    for path in paths:
+        site.set(path, a_page(path, "one", path))
+    await person.world.add("many", "/many/")
+    await person.world.sync("many")
+    site.set("/many/", html("Many", "All of them.", links=paths[:2]))
+    await person.world.sync("many")

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from rowen.core.handoff import Ending, HandoffStatus, Reason
+from rowen.core.lease import source_lease_name
 from rowen.core.safety.access import Scope
-from tests.doors.web.conftest import Person, Shown
-from tests.support.site import html
+from tests.contract.helpers import a_draft
+from tests.doors.web.conftest import Person, Shown, hold
+from tests.support.begun import begun
 from tests.support.world import a_page
 
 pytestmark = pytest.mark.anyio
@@ -55,21 +58,8 @@ async def test_a_rollback_can_be_pinned(reader: Person) -> None:
     assert "Pinned to 1" in page.words and "/sources/docs/sync" not in page.text
 
 
-async def held(person: Person) -> None:
-    """A source of 21 pages loses most of them: its second generation is held."""
-    paths = [f"/many/{number}" for number in range(20)]
-    site = person.world.site
-    site.set("/many/", html("Many", "All of them.", links=paths))
-    for path in paths:
-        site.set(path, a_page(path, "one", path))
-    await person.world.add("many", "/many/")
-    await person.world.sync("many")
-    site.set("/many/", html("Many", "All of them.", links=paths[:2]))
-    await person.world.sync("many")
-
-
 async def test_what_is_held_comes_first_and_is_shown_when_approved(person: Person) -> None:
-    await held(person)
+    await hold(person)
     first = await person.get("/")
     assert "many is held" in first.words and "See what would go" in first.words
     page = await person.get("/sources/many")
@@ -82,7 +72,7 @@ async def test_what_is_held_comes_first_and_is_shown_when_approved(person: Perso
 
 
 async def test_only_the_generation_that_was_looked_at_is_approved(person: Person) -> None:
-    await held(person)
+    await hold(person)
     page = await person.get("/sources/many")
     await person.world.sync("many")
     newer = (await person.world.source("many")).held_generation
@@ -92,7 +82,7 @@ async def test_only_the_generation_that_was_looked_at_is_approved(person: Person
 
 
 async def test_a_hold_gets_louder_with_age(person: Person) -> None:
-    await held(person)
+    await hold(person)
     assert '<div class="note"><div><span class="st st-held">many' in (await person.get("/")).text
     person.world.clock.advance(3 * 86_400)
     assert '<div class="note bad"><div><span class="st st-held">many' in (await person.get("/")).text
@@ -140,8 +130,34 @@ async def test_tokens_are_made_and_removed(person: Person) -> None:
     assert await person.world.store.tokens() == []
 
 
-async def test_failed_handoffs_are_retried_together(reader: Person) -> None:
-    page = await reader.get("/handoffs")
-    assert page.words.count("completed") >= 3
-    answer = await reader.send(page, "/handoffs", change="retry", id="1")
-    assert "0 handoffs queued again" in answer.words and "1 other could not be" in answer.words
+async def unfinished_handoff(person: Person, *, failed: bool) -> int:
+    """As a run leaves it whose process died, or whose worker gave up."""
+    world = person.world
+    source, now = await world.source(), world.clock.now()
+    lease = await world.store.acquire_lease(source_lease_name(source.id), "gone", now=now, ttl_s=60)
+    assert lease is not None
+    run = await begun(world.store, lease, source.id, full=True, now=now)
+    draft = a_draft(world.site.url + "/rye", "rye")
+    (staged,) = await world.store.stage(lease, run, [draft], now=now)
+    if failed:
+        ending = Ending(HandoffStatus.FAILED, Reason.RETRY_EXHAUSTED, "x")
+        await world.store.settle_handoffs(lease, {staged.handoff_id: ending}, now=now)
+    await world.store.release_lease(lease)
+    return staged.handoff_id
+
+
+async def test_ticked_handoffs_are_retried_and_those_that_cannot_be_are_counted(person: Person) -> None:
+    number = await unfinished_handoff(person, failed=True)
+    page = await person.get("/handoffs?status=failed")
+    assert "/rye" in page.words
+    for done, not_done in ((1, 0), (0, 1)):
+        answer = await person.send(page, "/handoffs", change="retry", id=str(number))
+        assert f"{done} handoff" in answer.words and "queued again" in answer.words
+        assert ("1 other could not be" in answer.words) is bool(not_done)
+    assert (await person.world.store.handoff(number)).status.value == "queued"  # type: ignore[union-attr]
+
+
+async def test_ticked_handoffs_are_cancelled(person: Person) -> None:
+    number = await unfinished_handoff(person, failed=False)
+    await person.send(await person.get("/handoffs"), "/handoffs", change="cancel", id=str(number))
+    assert (await person.world.store.handoff(number)).status.value == "failed"  # type: ignore[union-attr]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.doors.web.conftest import Person
+from tests.doors.web.conftest import Person, hold
 
 pytestmark = pytest.mark.anyio
 
@@ -30,9 +30,10 @@ async def test_filters_are_links_with_counts_and_the_chosen_hit_is_in_the_addres
 
 
 async def test_hits_of_a_held_source_say_so(reader: Person) -> None:
-    source = await reader.world.source()
-    hit = (await reader.get("/search.json?q=barley")).json["hits"][0]
-    assert hit["held"] is False and hit["source"] == source.label and hit["verified_at"]
+    assert "source is held" not in (await reader.get("/search?q=barley")).words
+    await hold(reader)
+    page = await reader.get("/search?q=many&source=many")
+    assert "source is held" in page.words and "verified" in page.words
 
 
 async def test_nothing_found_is_said_with_the_question(reader: Person) -> None:

@@ -23,7 +23,7 @@ SETTLED = timedelta(days=1)
 """What was fetched so soon after its source was added is new, not changed."""
 BETWEEN = join_path(("", ""))
 """What stands between the headings of a path."""
-COUNTED = 50
+COUNTED = 30
 MAX_QUERY = 1000
 MAX_CHARS = 3000
 """Of one section in the pane; the document has the rest."""
