@@ -407,6 +407,7 @@ def test_doctor_lists_extras_the_browser_and_failing_sources(
         True,
         "pip install 'rowen[parquet,postgres]' adds them",
     )
-    assert (checks["browser"]["ok"], checks["source"]["ok"]) == (False, False)
+    assert (checks["browser"]["ok"], checks["source"]["ok"]) == (False, True)
     assert "source `drawn` asks for one" in checks["browser"]["said"]
-    assert checks["source"]["said"].startswith("`dead`: ")
+    assert checks["source"]["said"].startswith("`dead`: its last run failed: ")
+    assert checks["source"]["hint"].startswith("`rowen sync dead` tries again")
