@@ -109,6 +109,11 @@ class Counters:
         """Items of which readers see another version, or none any more."""
         return self.created + self.updated + self.metadata_updated + self.deleted + self.skipped
 
+    @property
+    def processed(self) -> int:
+        """Items that were looked at; those with new metadata are among the unchanged."""
+        return self.created + self.updated + self.unchanged + self.deleted + self.failed + self.skipped
+
     def add(self, outcome: Outcome, number: int = 1) -> None:
         setattr(self, outcome.value, getattr(self, outcome.value) + number)
         if outcome is Outcome.METADATA_UPDATED:
@@ -159,10 +164,23 @@ class Result:
     """Items that failed; what was visible of them stays."""
     over_cap: int = 0
     """Items beyond the limit at which it ended, where they were counted."""
+    mode: str | None = None
+    """`full` or `incremental`, where that was written down."""
+    processed: int = 0
+    """Items that were looked at, whatever became of them."""
 
     @classmethod
-    def of(cls, outcome: RunStatus, stop_reason: str | None, counters: Counters) -> Result:
-        return cls(outcome, stop_reason, counters.failed, counters.ignored[OVER_MAX_PAGES])
+    def of(
+        cls, outcome: RunStatus, stop_reason: str | None, counters: Counters, mode: Mode | None = None
+    ) -> Result:
+        return cls(
+            outcome,
+            stop_reason,
+            counters.failed,
+            counters.ignored[OVER_MAX_PAGES],
+            mode.value if mode else None,
+            counters.processed,
+        )
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Result:
@@ -171,6 +189,8 @@ class Result:
             values["stop_reason"],
             values["failed"],
             values.get("over_cap", 0),
+            values.get("mode"),
+            values.get("processed", 0),
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -179,6 +199,8 @@ class Result:
             "stop_reason": self.stop_reason,
             "failed": self.failed,
             "over_cap": self.over_cap,
+            "mode": self.mode,
+            "processed": self.processed,
         }
 
     @property
@@ -229,7 +251,7 @@ class Run:
 
     @property
     def result(self) -> Result:
-        return Result.of(self.status, self.stop_reason, Counters.from_dict(self.counters))
+        return Result.of(self.status, self.stop_reason, Counters.from_dict(self.counters), self.mode)
 
     @property
     def duration_s(self) -> float | None:

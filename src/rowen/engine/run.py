@@ -78,7 +78,7 @@ class Receipt:
     @property
     def result(self) -> Result:
         """How it ended and what it did not bring, in the words of every door."""
-        return Result.of(self.status, self.stop_reason, self.counters)
+        return Result.of(self.status, self.stop_reason, self.counters, self.mode)
 
 
 async def sync(

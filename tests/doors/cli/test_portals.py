@@ -89,3 +89,17 @@ def test_a_dataset_is_shown_as_its_portal_sent_it(rowen: Rowen, portal: CkanServ
     assert json.loads(rowen("show", address, "--record").out) == a_dataset(7)
     shown = rowen("show", address, "--record", "--json").json
     assert (shown["reference"], shown["record"]) == ("id-000007", a_dataset(7))
+
+
+def test_status_answers_how_the_last_sync_of_a_portal_went(rowen: Rowen, portal: CkanServer) -> None:
+    rowen("add", portal.url, "--name", "data", "--kind", "ckan")
+    rowen("sync", "data", "--full-sync")
+    (first,) = rowen("status", "--json").json["sources"]
+    assert (first["last_mode"], first["last_outcome"], first["last_processed"]) == ("full", "completed", 25)
+    assert first["key"].startswith("ckan:data:")
+    assert first["location"] == portal.url
+    assert first["last_success_at"]
+    rowen("sync", "data")
+    (second,) = rowen("status", "--json").json["sources"]
+    assert (second["last_mode"], second["last_processed"]) == ("incremental", 0)
+    assert second["last_success_at"] >= first["last_success_at"]

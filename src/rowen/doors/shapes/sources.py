@@ -17,6 +17,8 @@ class Source(Shape):
     version: str
     label: str
     """`name`, or `name@version`: what the paths of this API take"""
+    key: str
+    """Kind, name and a hash of the settings that decide what is fetched"""
     kind: str
     location: str
     status: str
@@ -55,6 +57,10 @@ class Source(Shape):
     """`completed`, `capped`, `partial`, `held`, `failed`, `cancelled`, `interrupted`; null before any run"""
     last_outcome_text: str | None = at(lambda one: one.result and one.result.words)
     """What the last run did not bring, in words; null when everything came"""
+    last_mode: str | None = at(lambda one: one.result and one.result.mode)
+    """`full` or `incremental`; null before any run"""
+    last_processed: int = at(lambda one: one.result.processed if one.result else 0)
+    """Items that the last run looked at, whatever became of them"""
     last_failed: int = at(lambda one: one.result.failed if one.result else 0)
     """Items that failed in the last run; what was visible of them stays"""
     last_processed_date: Day | None

@@ -114,7 +114,9 @@ class Generations(Topic):
 def _approved(run: Run) -> Result:
     """How a run ended whose generation was held and then approved."""
     failed = run.counters.get("failed", 0)
-    return Result(RunStatus.PARTIAL if failed else RunStatus.COMPLETED, run.stop_reason, failed)
+    status = RunStatus.PARTIAL if failed else RunStatus.COMPLETED
+    processed = run.result.processed
+    return Result(status, run.stop_reason, failed, mode=run.mode.value, processed=processed)
 
 
 def record_activation(

@@ -74,7 +74,7 @@ class Runs(Topic):
             outcome=end.status.value,
             verdict=None if end.status is RunStatus.CANCELLED else end.source_status.value,
             error=end.error,
-            result=Json(Result.of(end.status, end.stop_reason, end.counters).as_dict()),
+            result=Json(Result.of(end.status, end.stop_reason, end.counters, end.mode).as_dict()),
             watermark=end.watermark,
             processed=end.last_processed_date,
             metadata=maybe_json(end.metadata),
