@@ -285,6 +285,6 @@ async def test_a_page_that_shows_its_visitor_the_key_does_not_bring_it_into_the_
             await sources.add(world.ports, site.url, name="docs", settings=settings)
             await world.sync()
             assert await world.found("barley") == ["/"]
-    stored = b"".join(path.read_bytes() for path in tmp_path.glob("rowen.db*"))
+    stored = stored_bytes(tmp_path)
     assert SECRET.encode() not in stored
     assert ENCODED.encode() not in stored

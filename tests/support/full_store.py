@@ -17,7 +17,7 @@ from rowen.offers import companies
 from rowen.ports.store.documents import InventoryName, Listing
 from rowen.ports.store.notes import Pause
 from rowen.reading import history
-from tests.contract.helpers import a_generation, a_run, a_source, an_end
+from tests.contract.helpers import a_draft, a_generation, a_run, a_source, an_end, ingest
 from tests.support.job_board import DAY, a_board, an_offer, days, show
 from tests.support.site import Site, html
 from tests.support.world import World, a_page, a_world
@@ -87,6 +87,10 @@ async def _odd_texts(world: World) -> None:
         {"https://odd.example/1": f"# {ODD}\n\n{ODD}", "https://odd.example/🌾": "# Empty\n"},
     )
     lease, run = await a_run(world.store, source)
+    kept = replace(
+        a_draft("https://odd.example/record", "# A dataset"), record=f'{{"name": "{ODD!r}"}}'.encode()
+    )
+    await ingest(world.store, lease, run, await world.store.stage(lease, run, [kept], now=DAY))
     seeded = replace(
         an_end(run),
         last_processed_date=DAY.date(),
