@@ -1,9 +1,10 @@
 """How search holds up over HTTP while a source is synced, next to the same searches in quiet.
 
-    python benchmarks/api.py [--pages 400] [--callers 4] [--seconds 8]
+    python benchmarks/api.py [--sections 20000] [--pages 400] [--callers 16] [--seconds 8]
 
-A real `rowen serve --listen` in its own process, two sites in theirs, and callers that each ask one question
-after the other. The sync is a first harvest: fetching, parsing, embedding, writing. Believe the ratios.
+A real `rowen serve --listen` in its own process over the invented corpus of `corpus.py`, a site in another,
+and callers that each ask one question after the other, 300 different ones. The sync is a first harvest: fetching,
+parsing, embedding, writing. Callers and site share the processors with the service: believe the ratios.
 """
 
 from __future__ import annotations
@@ -23,15 +24,18 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import aiohttp
+import apsw
+from corpus import ONCE, Corpus, load_sqlite
 
+from rowen.adapters.store.shared.store import SharedStore
 from rowen.config import load
-from rowen.engine.run import sync
 from rowen.managing import sources
 from rowen.wiring import open_ports
 
 HERE = Path(__file__).parent
-QUESTIONS = ("crop season", "field gives", "section", "how does a crop grow", "field 7 crop 3")
+QUESTIONS = 300
 LONGEST_S = 30.0
+WARM_UP_S = 5.0
 
 
 @contextmanager
@@ -90,28 +94,41 @@ def write_unseen(folder: Path, pages: int) -> None:
     (folder / "index.html").write_text((folder / "0.html").read_text())
 
 
-async def prepare(db: str, known: str, unseen: str) -> None:
-    config, _ = load(db=db)
+async def prepare(path: Path, sections: int, unseen: str) -> list[str]:
+    """A store of so many sections, a source to be harvested later, and what to ask."""
+    corpus = Corpus(sections)
+    await corpus.prepare()
+    config, _ = load(db=f"sqlite:///{path}")
     async with open_ports(config) as ports:
-        added = await sources.add(ports, known, name="known")
-        receipt = await sync(ports, added.source)
-        assert receipt.good
+        db = apsw.Connection(str(path))
+        for statement in ("PRAGMA synchronous = OFF", *ONCE):
+            db.execute(statement)
+        async for some in corpus.batches():
+            load_sqlite(db, some)
+        db.close()
+        assert isinstance(ports.store, SharedStore)
+        await ports.store.follow()
         late = await sources.add(ports, unseen, name="unseen")
-        # The loop must leave it alone until we say so.
-        await ports.store.set_paused(late.source.id, True)
+        for source in await ports.store.sources():
+            # The loop must leave them alone until we say so.
+            await ports.store.set_paused(source.id, True)
+        assert late.source.name == "unseen"
+    return corpus.questions(QUESTIONS)
 
 
-async def searches(url: str, callers: int, until: asyncio.Event) -> list[float]:
+async def searches(url: str, callers: int, asked: list[str], until: asyncio.Event) -> list[float]:
     """Seconds that each search took, all callers together."""
     taken: list[float] = []
 
+    questions = itertools.cycle(asked)
+
     async def call(session: aiohttp.ClientSession) -> None:
-        for question in itertools.cycle(QUESTIONS):
+        for question in questions:
             if until.is_set():
                 return
             started = time.perf_counter()
-            async with session.get("/api/v1/search", params={"q": question, "source": "known"}) as response:
-                assert response.status == 200
+            async with session.get("/api/v1/search", params={"q": question}) as response:
+                assert response.status == 200, await response.text()
                 await response.read()
             taken.append(time.perf_counter() - started)
 
@@ -120,14 +137,21 @@ async def searches(url: str, callers: int, until: asyncio.Event) -> list[float]:
     return taken
 
 
-async def measure(url: str, callers: int, seconds: float) -> None:
+async def measure(url: str, callers: int, seconds: float, asked: list[str]) -> None:
     async def after(wait_s: float, event: asyncio.Event) -> None:
         await asyncio.sleep(wait_s)
         event.set()
 
-    warm, quiet = asyncio.Event(), asyncio.Event()
-    await asyncio.gather(searches(url, callers, warm), after(1.0, warm))
-    calm, _ = await asyncio.gather(searches(url, callers, quiet), after(seconds, quiet))
+    async def in_quiet(number: int, for_s: float) -> list[float]:
+        quiet = asyncio.Event()
+        taken, _ = await asyncio.gather(searches(url, number, asked, quiet), after(for_s, quiet))
+        return taken
+
+    # The processes that answer searches are started by the first ones.
+    await in_quiet(2, WARM_UP_S)
+    alone = await in_quiet(1, seconds)
+    print(f"one caller    {_line(alone, seconds)}", flush=True)
+    calm = await in_quiet(callers, seconds)
 
     over = asyncio.Event()
     pages = 0
@@ -142,7 +166,7 @@ async def measure(url: str, callers: int, seconds: float) -> None:
 
     ending = asyncio.create_task(after(LONGEST_S, over))
     started = time.perf_counter()
-    busy, _ = await asyncio.gather(searches(url, callers, over), harvest())
+    busy, _ = await asyncio.gather(searches(url, callers, asked, over), harvest())
     synced_s = time.perf_counter() - started
     ending.cancel()
 
@@ -166,8 +190,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    parser.add_argument("--sections", type=int, default=20_000)
     parser.add_argument("--pages", type=int, default=400)
-    parser.add_argument("--callers", type=int, default=4)
+    parser.add_argument("--callers", type=int, default=16)
     parser.add_argument("--seconds", type=float, default=8.0)
     options = parser.parse_args()
     with ExitStack() as stack:
@@ -175,13 +200,14 @@ def main() -> None:
         unseen = folder / "unseen"
         unseen.mkdir()
         write_unseen(unseen, options.pages)
-        known_url = stack.enter_context(site("--pages", str(options.pages)))
         unseen_url = stack.enter_context(site("--folder", str(unseen)))
-        db = f"sqlite:///{folder}/rowen.db"
-        asyncio.run(prepare(db, known_url, unseen_url))
-        print(f"{options.pages} pages searched by {options.callers} callers, {options.pages} more harvested")
-        url = stack.enter_context(service(db))
-        asyncio.run(measure(url, options.callers, options.seconds))
+        asked = asyncio.run(prepare(folder / "rowen.db", options.sections, unseen_url))
+        print(
+            f"{options.sections:,} sections, {options.callers} callers, {options.pages} pages harvested",
+            flush=True,
+        )
+        url = stack.enter_context(service(f"sqlite:///{folder}/rowen.db"))
+        asyncio.run(measure(url, options.callers, options.seconds, asked))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import io
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -65,6 +65,8 @@ async def test_a_call_and_its_answer_pass_through_frames() -> None:
         sections=(section,),
         also_at=(AlsoAt(document_id=4, source="s", version="", url="w"),),
     )
+    times = [one.name for one in fields(Hit) if "datetime" in str(one.type)]
+    hit = replace(hit, **dict.fromkeys(times, NOW))
     answer = Answer(query="q", mode=SearchMode.HYBRID, degraded=None, hits=(hit,), on_topic=0.5)
     assert searching.read_answer(searching.write_answer(answer)) == answer
     assert searching.read_answer(searching.write_answer(None)) is None

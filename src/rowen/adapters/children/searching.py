@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import struct
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from datetime import datetime
 from typing import Any, BinaryIO
 
@@ -25,6 +26,7 @@ from rowen.errors import TransientError
 
 TIMEOUT_S = 20.0
 _LENGTH = struct.Struct(">I")
+_TIMES = [one.name for one in fields(Hit) if "datetime" in str(one.type)]
 _WARM_UP = SearchCall(query="warm up", filters=Filters(), mode=SearchMode.HYBRID, limit=1, prefix=False)
 
 
@@ -129,7 +131,9 @@ def read_answer(payload: bytes) -> Answer | None:
 
 
 def _hit(said: dict[str, Any]) -> Hit:
-    said["fetched_at"] = datetime.fromisoformat(said["fetched_at"])
+    for name in _TIMES:
+        if said[name] is not None:
+            said[name] = datetime.fromisoformat(said[name])
     said["sections"] = tuple(SectionHit(**one) for one in said["sections"])
     said["also_at"] = tuple(AlsoAt(**one) for one in said["also_at"])
     return Hit(**said)
