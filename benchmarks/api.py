@@ -3,8 +3,8 @@
     python benchmarks/api.py [--sections 20000] [--pages 400] [--callers 16] [--seconds 8]
 
 A real `rowen serve --listen` in its own process over the invented corpus of `corpus.py`, a site in another,
-and callers that each ask one question after the other, 300 different ones. The sync is a first harvest: fetching,
-parsing, embedding, writing. Callers and site share the processors with the service: believe the ratios.
+and callers that each ask one question after the other, 300 different ones. The sync is a first harvest,
+all of it. Callers and site share the processors with the service: believe the ratios.
 """
 
 from __future__ import annotations
