@@ -69,3 +69,8 @@ def test_a_share_that_is_not_all_is_never_drawn_as_all() -> None:
 
 def test_labels_of_a_drawing_are_escaped() -> None:
     assert "<b>" not in bars.meter(0.5, label="<b>")
+
+
+def test_the_chart_of_one_run_has_room_for_the_names_of_its_panels() -> None:
+    svg = charts.runs([{"at": NOW, "run_id": 1, "created": 33}], "/runs/")
+    assert svg.startswith(f'<svg width="{44 + 6 * 35 + 32}"')

@@ -15,6 +15,8 @@ from markupsafe import Markup
 from rowen.doors.words import seconds
 
 LEFT, SLOT, BAR, RIGHT = 44, 35, 24, 32
+FEWEST = 6
+"""Slots that the axis has room for at least: the names of the panels stand over it."""
 TOP, BASE = 24, 120
 """The panel of changes: its highest line, and where its bars stand."""
 TIME_BASE, TIME_HIGH = 172, 32
@@ -42,8 +44,8 @@ def legend() -> Markup:
 
 def runs(slots: Sequence[Mapping[str, Any]], where: str) -> Markup:
     """`slots` from the oldest to the newest; `where` is the address of a run without its number."""
-    width = LEFT + SLOT * len(slots) + RIGHT
-    end = LEFT + SLOT * len(slots)
+    end = LEFT + SLOT * max(len(slots), FEWEST)
+    width = end + RIGHT
     totals = [sum(int(slot.get(name) or 0) for name, _ in STACK) for slot in slots]
     scale = _scale(totals)
     drawn = [_grid(slots, scale, end), Markup('<path class="base" d="M{} {}.5H{}"/>').format(LEFT, BASE, end)]
