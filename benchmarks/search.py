@@ -21,6 +21,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import apsw
 import numpy as np
@@ -110,8 +111,9 @@ class Exhaustive:
 
     def __init__(self, store: SharedStore) -> None:
         self._store = store
-        self.symbol_words = store.symbol_words
-        self.document_sections = store.document_sections
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
 
     async def search_snapshot(self, request: SearchRequest) -> SearchResult:
         return await self._store.search_snapshot(replace(request, best=None))

@@ -9,6 +9,7 @@ import sys
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -237,8 +238,9 @@ class Exhaustive:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self.symbol_words = store.symbol_words
-        self.document_sections = store.document_sections
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
 
     async def search_snapshot(self, request: SearchRequest) -> SearchResult:
         return await self._store.search_snapshot(replace(request, best=None))
