@@ -7,12 +7,12 @@ is used, and a plug-in that is of no use is an error for those calls only that u
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from rowen.adapters.convert.formats import PluginFormat, reads
 from rowen.engine.register import Register
 from rowen.errors import ConfigError, RowenError
+from rowen.records import dataclass
 
 if TYPE_CHECKING:
     from rowen.adapters.embedders import EmbedderSpec

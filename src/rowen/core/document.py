@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Any
 
 from rowen.core import hashing
+from rowen.records import dataclass
 
 
 class Outcome(StrEnum):

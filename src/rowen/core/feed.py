@@ -12,7 +12,6 @@ another one, whose items follow.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypedDict
 
@@ -20,6 +19,7 @@ from rowen.core.document import DETAILS, TEXT, Draft, changed_metadata
 from rowen.core.section import prose_of
 from rowen.core.source import Source
 from rowen.errors import UserError
+from rowen.records import dataclass
 
 
 @dataclass(frozen=True, order=True, slots=True)

@@ -6,12 +6,12 @@ reason code. The functions here decide; the store only writes what they return.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple
 
 from rowen.core.rules.schedule import LONGEST_PAUSE_S
+from rowen.records import dataclass
 
 MAX_ATTEMPTS = 3
 RETRY_BASE_S = 30.0

@@ -6,8 +6,9 @@ travels with every write, so a process that slept through its lease cannot write
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
+
+from rowen.records import dataclass
 
 LEASE_TTL_S = 60.0
 HEARTBEAT_S = 15.0

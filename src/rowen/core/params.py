@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from rowen.core.rules import duration
 from rowen.core.rules.duration import Duration
 from rowen.errors import ConfigError, did_you_mean
+from rowen.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from rowen.core.document import Outcome
 from rowen.core.rules.left_out import LIMITS, OVER_MAX_PAGES, left_out
 from rowen.core.rules.words import count
+from rowen.records import dataclass
 
 
 class Mode(StrEnum):

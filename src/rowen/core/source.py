@@ -7,7 +7,7 @@ other parameters gets another source; whoever edits one keeps its documents and 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date, datetime
 from enum import StrEnum
 from typing import Any
@@ -16,6 +16,7 @@ from rowen.core import hashing
 from rowen.core.run import Result
 from rowen.core.safety import secrets
 from rowen.core.web import urls
+from rowen.records import dataclass
 
 FATAL = "fatal"
 """In a source's metadata: its settings or credentials are wrong."""

@@ -7,8 +7,9 @@ the next one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
+
+from rowen.records import dataclass
 
 MAX_ONLY = 1000
 """More references than this, and the whole source is asked."""

@@ -8,8 +8,9 @@ in. Pure: times come in, windows go out.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
+
+from rowen.records import dataclass
 
 DAY = timedelta(days=1)
 

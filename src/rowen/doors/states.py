@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rowen.core.lease import SOURCE as SOURCE_LEASES
@@ -13,6 +13,7 @@ from rowen.core.rules.standing import Progress, Standing, State, standing
 from rowen.core.run import Result, Run, RunStatus, StopReason
 from rowen.core.source import Status
 from rowen.core.state import Step, after
+from rowen.records import dataclass
 
 if TYPE_CHECKING:  # a command that only reads must not load the modules that fetch
     from rowen.core.source import Source

@@ -6,7 +6,7 @@ The engine runs kinds and imports none: wiring fills the register they are found
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -20,6 +20,7 @@ from rowen.engine.ports import Ports
 from rowen.errors import RowenError
 from rowen.ports.store.documents import Documents, Listing
 from rowen.ports.store.runs import RunEnd
+from rowen.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -6,13 +6,14 @@ Doors and the life of a run pass it on; a function that needs one port asks for 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from rowen.core.rules.breaker import BreakerSettings
 from rowen.core.rules.retry import RetryPolicy
 from rowen.engine.tasks import Cancels, IngestionGate
 from rowen.errors import ConfigError
+from rowen.records import dataclass
 
 if TYPE_CHECKING:  # most commands use few of these
     from rowen.core.search.hit import Answer, SearchCall

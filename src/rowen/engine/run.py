@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -42,6 +42,7 @@ from rowen.engine.ports import Ports
 from rowen.engine.tasks import CancelRequested, first, forget_cancel, is_cancelled, within
 from rowen.errors import LeaseLost, RowenError, TransientError
 from rowen.ports.store.runs import RunEnd
+from rowen.records import dataclass
 
 ENDING = RetryPolicy(retries=4, base_s=1.0)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -14,6 +13,7 @@ from rowen.core.params import Param
 from rowen.core.source import Source
 from rowen.engine.ports import Ports
 from rowen.errors import RowenError
+from rowen.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

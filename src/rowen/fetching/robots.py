@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from typing import Any
+
+from rowen.records import dataclass
 
 MAX_BYTES = 500_000
 """The standard asks for at least this much to be read; the rest is dropped at a line border."""

@@ -12,11 +12,11 @@ import codecs
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
 from xml.parsers import expat
 
 from rowen.core.web import urls
 from rowen.errors import Unparseable
+from rowen.records import dataclass
 
 MAX_URLS = 200_000
 """Addresses of one file that count: four times what the standard allows."""

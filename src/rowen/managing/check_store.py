@@ -8,7 +8,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Awaitable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from rowen.core.exchange.store_check import Finding, has_payload, tiles, wrong_text, wrong_value
@@ -17,6 +17,7 @@ from rowen.errors import StoreDamaged
 from rowen.managing.copy_store import CopyEvent, OnCopyEvent
 from rowen.ports.checking import Checking
 from rowen.ports.copying import Copying, View
+from rowen.records import dataclass
 
 MAX_ROWS = 1000
 MAX_BYTES = 4_000_000

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 
 from rowen.core.exchange.complete import COPY, check_complete
@@ -32,6 +32,7 @@ from rowen.offers import companies
 from rowen.ports.clock import Clock
 from rowen.ports.copying import Copying, View
 from rowen.ports.store.store import Store
+from rowen.records import dataclass
 
 MAX_ROWS = 1000
 MAX_BYTES = 4_000_000

@@ -8,7 +8,6 @@ by the old settings.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from rowen.core import params as parameters
@@ -19,6 +18,7 @@ from rowen.engine.kind import Kind
 from rowen.engine.leases import reloaded, run_lease
 from rowen.engine.ports import Ports
 from rowen.errors import ConfigError, UserError, did_you_mean
+from rowen.records import dataclass
 
 # fmt: off
 SELECTING = frozenset((

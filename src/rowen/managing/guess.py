@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container
-from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
 from rowen.core.safety.addresses import is_public, parse_address
 from rowen.core.web.urls import without_credentials
 from rowen.errors import BadLocation, UserError
+from rowen.records import dataclass
 
 _ADDRESS = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[\w-]+(?:\.[\w-]+)*)(?::\d{1,5})?(?:[/?#].*)?")
 _LIKE_A_PATH = ("./", "../", "/", "~", "file:")

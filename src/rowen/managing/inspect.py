@@ -7,7 +7,6 @@ as those of `add`: what the operator typed may be private, what came over the ne
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from rowen.core import params as parameters
@@ -28,6 +27,7 @@ from rowen.fetching.redirects import follow
 from rowen.kinds.crawl.probe import about_validators, address_of
 from rowen.kinds.web.pages import needs_scripts
 from rowen.ports.fetcher import Fetcher, Request, Response
+from rowen.records import dataclass
 
 CUT_SHOWN = 100
 """Blocks of a page that were left out; more are only counted."""

@@ -6,13 +6,12 @@ lengths are estimated from what is stored of the source, or from a stated guess.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from rowen.core import params as parameters
 from rowen.core.rules.tokens import CHARACTERS_PER_TOKEN
 from rowen.core.source import Source
 from rowen.engine import confine
 from rowen.engine.ports import Ports
+from rowen.records import dataclass
 
 GUESSED_CHARS_PER_ITEM = 1200
 """Title and text of an item that was not fetched yet."""

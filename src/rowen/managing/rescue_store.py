@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 
 from rowen.core.exchange.store_rescue import Rescued
 from rowen.engine import embedding
@@ -13,6 +12,7 @@ from rowen.managing.check_store import CheckPorts, check
 from rowen.managing.copy_store import CopyEvent, OnCopyEvent
 from rowen.ports.checking import Rescuing
 from rowen.ports.store.notes import Notes
+from rowen.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from rowen.core import params as parameters
 from rowen.core.source import ADDED_BY, NewSource, Source, source_key
@@ -19,6 +19,7 @@ from rowen.engine.ports import Ports
 from rowen.errors import BadLocation, Conflict, UserError
 from rowen.managing import guess as guessing
 from rowen.offers import companies
+from rowen.records import dataclass
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
 from rowen.core.exchange.alarm import Alarm
+from rowen.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
 from rowen.core.lease import Lease
 from rowen.core.run import Run
+from rowen.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

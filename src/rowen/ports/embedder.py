@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol, runtime_checkable
 
 from rowen.core.safety.secrets import Secret
+from rowen.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

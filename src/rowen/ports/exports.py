@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from rowen.core.exchange.columns import Column, Format
+from rowen.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

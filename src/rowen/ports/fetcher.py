@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 from rowen.core.document import NO_VALIDATORS, Validators
 from rowen.core.safety.secrets import Credentials
+from rowen.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,10 @@ A folder that cannot be read is an error, never an empty listing.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
+
+from rowen.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

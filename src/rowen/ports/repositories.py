@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from typing import Protocol
 
 from rowen.core.exchange.git import Entry
+from rowen.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

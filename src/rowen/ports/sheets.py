@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from typing import Protocol
 
 from rowen.core.exchange.sheet import Block, Cell
 from rowen.core.safety.secrets import Secret
+from rowen.records import dataclass
 
 
 class Spreadsheet(Protocol):

@@ -7,7 +7,6 @@ removed, with the sections whose text differs as far as history is kept.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
@@ -17,6 +16,7 @@ from rowen.core.source import Source
 from rowen.errors import NotFound
 from rowen.ports.store.feed import Feed
 from rowen.ports.store.generations import Generations
+from rowen.records import dataclass
 
 SHOWN = 50
 PAGE = 500

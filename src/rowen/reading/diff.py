@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from rowen.core.compare.sections import TextDiff, compare
 from rowen.core.generation import Diff, Version
 from rowen.core.source import Source
 from rowen.errors import NotFound
 from rowen.ports.store.generations import Generations
 from rowen.reading import history
+from rowen.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

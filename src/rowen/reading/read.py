@@ -10,7 +10,6 @@ import difflib
 import json
 import re
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Protocol
 from urllib.parse import unquote
@@ -28,6 +27,7 @@ from rowen.ports.store.feed import Feed
 from rowen.ports.store.generations import Generations
 from rowen.ports.store.search import Search
 from rowen.ports.store.sources import Sources
+from rowen.records import dataclass
 
 CHANGES_TOLD = 50
 HEADINGS_TOLD = 8

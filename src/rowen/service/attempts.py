@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Coroutine, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
@@ -25,6 +24,7 @@ from rowen.engine.tasks import CANCEL, forget_cancel, is_cancelled
 from rowen.errors import TransientError
 from rowen.ports.clock import Clock
 from rowen.ports.store.notes import Notes, Pause
+from rowen.records import dataclass
 from rowen.service.feed_wait import sleep_or
 
 RETRY_BASE_S = 5.0

@@ -7,7 +7,6 @@ again. Asking twice does what asking once does.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from rowen.core.lease import source_lease_name
@@ -16,6 +15,7 @@ from rowen.core.source import Source
 from rowen.engine.leases import acquire, holder
 from rowen.engine.ports import Ports
 from rowen.engine.tasks import forget_cancel, request_cancel
+from rowen.records import dataclass
 from rowen.service.attempts import LOOK_S, cancel_next_attempt
 from rowen.service.sync_queue import SyncQueue
 

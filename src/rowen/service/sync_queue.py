@@ -11,7 +11,6 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
 from typing import Any, Self
 
 from rowen.core.lease import source_lease_name
@@ -23,6 +22,7 @@ from rowen.engine.leases import holder, pinned, reloaded
 from rowen.engine.ports import Ports
 from rowen.engine.run import Receipt
 from rowen.errors import Conflict, Pinned
+from rowen.records import dataclass
 from rowen.service.attempts import NotRun, RunResult, UpstreamPaused, paused, run_source, settles
 from rowen.service.feed_wait import FeedWait, sleep_or
 from rowen.service.sync_job import Dropped, Stopping, SyncJob, Watch

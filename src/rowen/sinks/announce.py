@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
@@ -28,6 +27,7 @@ from rowen.engine.sink_kind import Sent, SinkKind, never_stale
 from rowen.errors import ConfigError, LeaseLost, NotFound, PermanentError, RowenError, TransientError
 from rowen.offers import companies
 from rowen.ports.store.feed import Feed
+from rowen.records import dataclass
 from rowen.sinks import declared as rules
 from rowen.sinks.webhook import sink as webhook
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
@@ -11,6 +10,7 @@ from rowen.engine.register import Register
 from rowen.engine.sink_kind import SinkKind
 from rowen.ports.store.feed import Feed
 from rowen.ports.store.sources import Sources
+from rowen.records import dataclass
 from rowen.sinks import declared as rules
 from rowen.sinks.announce import is_disabled, waits_until
 

@@ -9,13 +9,13 @@ JSON and not pickle: a child that a hostile page has taken over must not be able
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import BinaryIO
 
 import orjson
 
 from rowen.adapters.convert.formats import PluginFormat
 from rowen.core.document import Converted
+from rowen.records import dataclass
 
 REQUEST = struct.Struct(">II")
 

@@ -7,7 +7,6 @@ calls, and every call may cost money. The operator chose the address, so a priva
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import aiohttp
 from aiohttp import http_exceptions
@@ -16,6 +15,7 @@ from rowen.adapters.embedders.failures import failure
 from rowen.adapters.embedders.spec import Resolved
 from rowen.core.safety.secrets import Secret
 from rowen.errors import EmbedderUnavailable
+from rowen.records import dataclass
 
 MAX_BODY_BYTES = 64_000_000
 """Several times the largest honest answer: 128 vectors of 3,072 numbers are 8 MB of JSON."""

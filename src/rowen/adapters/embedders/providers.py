@@ -7,7 +7,8 @@ asked stands in `apis`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from rowen.records import dataclass
 
 STATIC = "static"
 MINILM = "minilm"

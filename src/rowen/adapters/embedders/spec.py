@@ -7,7 +7,7 @@ or a model usually wants stands in `providers`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -17,6 +17,7 @@ from rowen.core.safety.secrets import Lookup, Secret
 from rowen.core.web import urls
 from rowen.errors import ConfigError
 from rowen.ports.embedder import EmbedderSettings, Model
+from rowen.records import dataclass
 
 ALPHA = 0.5
 """Weight in the fusion for a model of which nothing else is known."""

@@ -7,7 +7,6 @@ an hour. The key itself is never sent anywhere, and appears in no message.
 from __future__ import annotations
 
 import base64
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from rowen.errors import ConfigError
 from rowen.ports.clock import Clock
 from rowen.ports.fetcher import FetcherOptions, OpenFetcher, Request
 from rowen.ports.sheets import SpreadsheetOptions
+from rowen.records import dataclass
 
 SCOPE = "https://www.googleapis.com/auth/spreadsheets"
 LIFETIME_S = 3600

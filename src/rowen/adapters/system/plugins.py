@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import importlib.metadata
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 
 from rowen.errors import ConfigError
+from rowen.records import dataclass
 
 GROUPS = ("rowen.kinds", "rowen.sinks", "rowen.embedders", "rowen.converters")
 

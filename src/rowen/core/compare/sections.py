@@ -9,12 +9,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 from rowen.core.compare.words import Mark, Piece, diff, folded
 from rowen.core.section import join_path
 from rowen.core.split import split
+from rowen.records import dataclass
 
 AROUND_SECTIONS = 1
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import IntEnum, StrEnum
 from fnmatch import fnmatchcase
@@ -18,6 +18,7 @@ from typing import Any
 
 from rowen.core.rules.schedule import Failure
 from rowen.core.run import RunStatus
+from rowen.records import dataclass
 
 RATE_LIMIT_PATIENCE = 3
 """An upstream that limits us is paused and asked again later; only so many in a row raise an alarm."""

@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from rowen.core.exchange.delivery import named
 from rowen.core.feed import Document
+from rowen.records import dataclass
 
 MAX_METADATA_COLUMNS = 500
 """Metadata keys beyond these go together into one column: sources may have any number of keys."""

@@ -8,9 +8,11 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 from urllib.parse import quote
+
+from rowen.records import dataclass
 
 SUBMODULE = "submodule"
 SYMLINK = "symlink"

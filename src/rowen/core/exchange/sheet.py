@@ -14,10 +14,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from rowen.core import hashing
 from rowen.core.offers.company import said_together
+from rowen.records import dataclass
 
 Cell = str | int | float | bool
 Row = Mapping[str, str | int | float]

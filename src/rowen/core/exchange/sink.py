@@ -7,11 +7,12 @@ sent it does not send again.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any
 
 from rowen.core.feed import START, Cursor
+from rowen.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -7,13 +7,13 @@ row that was changed behind our back is found even where the database finds noth
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
 from rowen.core import hashing
 from rowen.core.document import payload_hash
 from rowen.core.exchange.store_copy import Column, Kind, Part, Row
+from rowen.records import dataclass
 
 LINK_BYTES = 8
 REPLACED = "\ufffd"

@@ -11,13 +11,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from enum import Enum
 from typing import Any
 
 from rowen.core.exchange.complete import COPY
+from rowen.records import dataclass
 
 Value = str | int | float | bytes | None
 Row = tuple[Value, ...]

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from rowen.core.offers.employer import DOMAIN, ID, NAME, Employer, company_name, domain_of, plain_words
 from rowen.core.offers.offer import Offer
+from rowen.records import dataclass
 
 RATE_WINDOW = timedelta(days=90)
 RATE_UNIT = timedelta(days=30)

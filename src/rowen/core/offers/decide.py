@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 
 from rowen.core.offers.company import Directory, Identity
 from rowen.core.offers.offer import Offer, Posting, Sighting, reposts
+from rowen.records import dataclass
 
 _Place = tuple[int, str, int]
 """Source, reference and offer: what a sighting is known by."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection
-from dataclasses import dataclass
 
 from rowen.core.web.urls import host_of, normalise
+from rowen.records import dataclass
 
 ID, DOMAIN, NAME = "id:", "domain:", "name:"
 """How keys begin."""

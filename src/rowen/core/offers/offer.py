@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from rowen.core import hashing
 from rowen.core.feed import Document
 from rowen.core.offers.employer import Employer, employer, plain_words
+from rowen.records import dataclass
 
 OFFER = "offer"
 """Where a document's metadata tells of its offer."""

@@ -10,12 +10,13 @@ and remembers the state is elsewhere.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, fields, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
 from rowen.core.rules.clocks import is_ahead
+from rowen.records import dataclass
 
 
 class BreakerState(StrEnum):

@@ -7,9 +7,9 @@ A duration is `90s`, `15m`, `6h`, `1d` or `2w`, several of these in a row (`1h30
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from rowen.errors import ConfigError
+from rowen.records import dataclass
 
 UNITS = {"w": 604_800.0, "d": 86_400.0, "h": 3600.0, "m": 60.0, "s": 1.0}
 NAMED = {"hourly": "1h", "daily": "1d", "weekly": "1w"}

@@ -6,7 +6,6 @@ Pure: times and states come in, decisions go out.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
@@ -16,6 +15,7 @@ from rowen.core.rules.duration import text_of
 from rowen.core.run import RunStatus
 from rowen.core.source import UNFINISHED, Source
 from rowen.core.sync_request import SyncRequest
+from rowen.records import dataclass
 
 SPREAD = 0.1
 """Sources of the same interval are spread over this share of it, each always by the same amount."""

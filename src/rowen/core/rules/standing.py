@@ -8,7 +8,6 @@ Pure: what the doors know comes in, words go out.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
@@ -17,6 +16,7 @@ from rowen.core.rules.schedule import NextRun
 from rowen.core.rules.words import ago, count, day, shortened, time_of_day
 from rowen.core.run import RunStatus
 from rowen.core.source import Source, Status
+from rowen.records import dataclass
 
 NOTICE_AFTER = timedelta(days=1)
 ALARM_AFTER = timedelta(days=3)

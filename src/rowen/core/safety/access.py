@@ -6,9 +6,10 @@ A token is shown once, when it is made; what is stored is its hash.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+
+from rowen.records import dataclass
 
 PREFIX = "rowen_"
 """So that a token found in a log or a repository is recognised for what it is."""

@@ -10,11 +10,11 @@ import base64
 import contextlib
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import NoReturn
 
 from rowen.core.web import urls
 from rowen.errors import ConfigError
+from rowen.records import dataclass
 
 _REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")

@@ -7,13 +7,13 @@ flow's.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 
 from rowen.core.search.hit import Place
 from rowen.core.search.query import terms as words_of
 from rowen.core.search.snippet import stem
 from rowen.core.search.symbols import Fit, as_typed, fit
+from rowen.records import dataclass
 
 MAX_ALPHA_OTHER_LANGUAGES = 0.3
 """The small models know English best: elsewhere keywords are the better judge."""

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from rowen.core.search.query import CJK, is_cjk
+from rowen.records import dataclass
 
 OPEN, CLOSE, CUT = "«", "»", "…"
 

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from rowen.core.web import urls
 from rowen.errors import BadLocation
+from rowen.records import dataclass
 
 OUT_OF_SCOPE = "out_of_scope"
 EXCLUDED = "excluded"

@@ -7,8 +7,10 @@ what was known of them before. So each source has one record, whatever it holds.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
+
+from rowen.records import dataclass
 
 FETCHED = "fetched"
 """Its text came with this version."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -25,6 +24,7 @@ from rowen.doors.shapes.documents import Hit
 from rowen.doors.words import CHANGES, OUTCOMES, count
 from rowen.engine.run import Receipt
 from rowen.reading.read import Changes, Excerpt, Heading, Touched
+from rowen.records import dataclass
 
 TOLD = ("created", "updated", "deleted", "unchanged", "failed")
 """Outcomes that are told even when there are none."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from rowen.core.rules.tokens import CHARACTERS_PER_TOKEN
@@ -23,6 +23,7 @@ from rowen.errors import UserError
 from rowen.managing.find import choose, find, find_changed
 from rowen.reading import read as reading
 from rowen.reading.search import MAX_LIMIT
+from rowen.records import dataclass
 from rowen.service.attempts import NotRun, paused
 
 HITS = 5

@@ -13,7 +13,6 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 from http import HTTPStatus
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from typing import Any, cast
@@ -26,6 +25,7 @@ from rowen.doors.rest import logs
 from rowen.doors.rest.frame import SECURITY_HEADERS
 from rowen.doors.rest.guard import SCOPE
 from rowen.doors.rest.problems import Problem, refused
+from rowen.records import dataclass
 
 EXTRA = 32
 """Connections beyond the limit that may ask for the health of the service."""

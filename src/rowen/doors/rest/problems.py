@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from http import HTTPStatus
 from typing import Any
 
@@ -20,6 +20,7 @@ from starlette.responses import Response
 from rowen import errors
 from rowen.doors import refusals
 from rowen.errors import RowenError, TransientError
+from rowen.records import dataclass
 from rowen.service.attempts import UpstreamPaused
 from rowen.service.sync_job import Stopping
 

@@ -12,7 +12,6 @@ import logging
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, contextmanager
-from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Protocol, cast
 
@@ -26,6 +25,7 @@ from rowen.doors.rest.connections import Connections, Limits
 from rowen.engine.leases import Held, orchestrator_lease
 from rowen.engine.ports import Ports
 from rowen.errors import ConfigError
+from rowen.records import dataclass
 from rowen.service import serve as orchestrate
 from rowen.service.attempts import RunResult
 from rowen.service.sync_queue import SyncQueue

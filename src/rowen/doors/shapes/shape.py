@@ -7,13 +7,13 @@ same class (`doors/rest/models.py`), with the docstring of a field as its descri
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from operator import attrgetter
 from types import NoneType, UnionType
 from typing import Annotated, Any, ClassVar, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from rowen.core.run import Counters
+from rowen.records import dataclass
 
 MISSING: Any = object()
 

@@ -6,11 +6,12 @@ of the mistake. They are applied to data from outside: the result is a value or 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import Any
 
 from rowen.errors import ConfigError, Unparseable
+from rowen.records import dataclass
 
 MAX_CHARS = 4_000
 _HINT = "expressions are JMESPath, such as `jobs[].id` or `not_null(title, name)`: see https://jmespath.org"

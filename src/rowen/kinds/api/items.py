@@ -8,7 +8,7 @@ its resources.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -23,6 +23,7 @@ from rowen.kinds.api.datasets.details import File
 from rowen.kinds.api.expression import Expression
 from rowen.kinds.api.presets.preset import Catalogue
 from rowen.kinds.api.rules import Definition, absolute, detail_url, joined
+from rowen.records import dataclass
 
 MAX_ID_CHARS = 500
 _MAX_TITLE_CHARS = 1_000

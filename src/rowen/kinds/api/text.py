@@ -9,10 +9,10 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from rowen.kinds.api.datasets.dataset import readable
+from rowen.records import dataclass
 
 MAX_DEPTH = 12
 MAX_CHARS = 500_000

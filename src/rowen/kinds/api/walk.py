@@ -8,7 +8,6 @@ meets them. A walk ends at the end, at the border of its window or at a cap, and
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -23,6 +22,7 @@ from rowen.kinds.api.asking import MIN_PAGE, TOO_MUCH, ApiClient, PageSize
 from rowen.kinds.api.items import Broken, Listed
 from rowen.kinds.api.rules import Definition, Order, Paging
 from rowen.ports.fetcher import Response
+from rowen.records import dataclass
 
 REFUSED = (400, 403, 413, 416, 422)
 """Statuses with which a service refuses a page behind those that it answers, or a filter."""

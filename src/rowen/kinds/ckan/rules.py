@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
@@ -19,6 +18,7 @@ from rowen.kinds.api.datasets.details import File
 from rowen.kinds.api.items import Reading
 from rowen.kinds.api.presets.preset import read_json
 from rowen.kinds.ckan import dates
+from rowen.records import dataclass
 
 ORDER = "id asc"
 """The one key of a dataset that does not change while its pages are read."""

@@ -7,13 +7,14 @@ stored as JSON, and workers of another version may read them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from rowen.core.document import Converted, Validators
 from rowen.errors import PermanentError, TransientError, named
 from rowen.kinds.crawl.pages import ReadPage
 from rowen.ports.fetcher import Response
+from rowen.records import dataclass
 
 LATER: dict[str, Any] = {"later": True}
 """In place of an answer: the host batch was over before this page was asked for."""

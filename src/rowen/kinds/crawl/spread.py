@@ -11,7 +11,6 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, Self
 
 from rowen.core.source import Source
@@ -25,6 +24,7 @@ from rowen.kinds.crawl.host_batch import HostBatch
 from rowen.kinds.crawl.pages import ReadPage
 from rowen.kinds.crawl.question import LATER, PageQuestion, read_answer
 from rowen.ports.fetcher import Response
+from rowen.records import dataclass
 
 PAGES_OUT = 512
 """Pages a crawl has under way at a time: several batches of a host, so that none waits for the next."""

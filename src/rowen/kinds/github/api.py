@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from dataclasses import dataclass
 from urllib.parse import quote
 
 from rowen.core.document import Validators
@@ -21,6 +20,7 @@ from rowen.fetching.redirects import REDIRECTS, follow
 from rowen.kinds.github import rules as github
 from rowen.kinds.github.rules import Address
 from rowen.ports.fetcher import Request, Response
+from rowen.records import dataclass
 
 JSON = "application/vnd.github+json"
 RAW_BLOB = "application/vnd.github.raw+json"

@@ -7,13 +7,14 @@ gap, a forced push or a commit the API does not know leads to the comparison of 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from rowen.core.source import Source
 from rowen.engine.intake import Intake
 from rowen.kinds.github.api import GitHubApi, NotThere
 from rowen.kinds.github.push_event import route as route_of
+from rowen.records import dataclass
 
 COMMIT = "commit"
 """In a source's metadata: readers see everything up to this commit. Known once a push has been followed."""

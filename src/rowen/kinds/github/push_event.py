@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from rowen.core.exchange import git
 from rowen.core.sync_request import MAX_ONLY
 from rowen.errors import UserError
+from rowen.records import dataclass
 
 MAX_COMMITS = 20
 """Of a push with more, everything is compared: past 2,048 GitHub leaves some out."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from urllib.parse import quote, unquote
@@ -17,6 +17,7 @@ from rowen.core.exchange.git import Entry
 from rowen.core.web import urls
 from rowen.core.web.retry_after import retry_after_s
 from rowen.errors import Unparseable
+from rowen.records import dataclass
 
 SITE = "https://github.com"
 API = "https://api.github.com"

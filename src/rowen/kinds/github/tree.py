@@ -7,7 +7,6 @@ large for one answer is listed folder by folder; a folder whose id is the known 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 
 from rowen.core.document import Validators
 from rowen.core.exchange.git import File, Folder, gather
@@ -17,6 +16,7 @@ from rowen.fetching.client import STOPS
 from rowen.kinds.github.api import GitHubApi, NotThere
 from rowen.kinds.github.rules import DEFAULT_BRANCH, Address, parse_tree
 from rowen.ports.store.documents import Documents, Listing
+from rowen.records import dataclass
 
 ROOT = "rowen:tree"
 """The remembered listing of the root; those of folders have their path behind it."""

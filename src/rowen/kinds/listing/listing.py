@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import Any
 
@@ -19,6 +19,7 @@ from rowen.engine.ports import Ports
 from rowen.engine.tasks import each
 from rowen.errors import PermanentError, TransientError, Vanished
 from rowen.fetching.client import STOPS
+from rowen.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

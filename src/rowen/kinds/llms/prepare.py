@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from rowen.core.rules.words import count
@@ -16,6 +15,7 @@ from rowen.kinds.crawl.probe import Probe, about_validators, address_of, folder_
 from rowen.kinds.crawl.refusals import FORBIDDEN
 from rowen.kinds.llms import rules as files
 from rowen.ports.fetcher import Request, Response
+from rowen.records import dataclass
 
 
 async def prepare(ports: Ports, location: str, *, settings: Mapping[str, Any], check: bool) -> Prepared:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 from rowen.core.web import urls
+from rowen.records import dataclass
 
 FILE = "llms.txt"
 FULL_FILE = "llms-full.txt"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from rowen.core import params as parameters
 from rowen.engine.ports import Ports
@@ -11,6 +10,7 @@ from rowen.errors import ConfigError, UserError
 from rowen.managing import sources
 from rowen.managing.add_many.rules import Entry
 from rowen.managing.sources import Added
+from rowen.records import dataclass
 
 ADDED, EXISTS, DISABLED = "added", "exists", "disabled"
 

@@ -6,10 +6,11 @@ Only the file's own rules are checked here: which types and settings there are i
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from rowen.errors import ConfigError, did_you_mean
+from rowen.records import dataclass
 
 DEFAULT_TYPE = "ckan"
 

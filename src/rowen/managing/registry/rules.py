@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from rowen.core import params as parameters
@@ -33,6 +33,7 @@ from rowen.core.params import Param
 from rowen.core.rules.duration import interval_s
 from rowen.core.source import NewSource, Source
 from rowen.errors import ConfigError, did_you_mean
+from rowen.records import dataclass
 from rowen.sinks import declared as sinks
 
 _FIELDS = ("name", "location", "kind", "version", "every", "set")

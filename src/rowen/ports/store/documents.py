@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from rowen.core.document import Draft, Known, Validators
 from rowen.core.lease import Lease
 from rowen.core.run import Run
+from rowen.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

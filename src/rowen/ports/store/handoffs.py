@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
@@ -13,6 +12,7 @@ from rowen.core.lease import Lease
 from rowen.core.run import Run
 from rowen.core.section import Passage, Section
 from rowen.ports.embedder import Model
+from rowen.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
+
+from rowen.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -7,7 +7,6 @@ same transaction as what it wrote.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
@@ -16,6 +15,7 @@ from rowen.core.lease import Lease
 from rowen.core.offers.company import Company
 from rowen.core.offers.decide import Decision, KnownOffers
 from rowen.core.offers.offer import Offer
+from rowen.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

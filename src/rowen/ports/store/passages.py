@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from rowen.core.section import Passage
 from rowen.ports.embedder import Model
+from rowen.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

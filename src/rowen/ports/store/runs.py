@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, NamedTuple, Protocol
 
@@ -12,6 +11,7 @@ from rowen.core.run import Counters, Mode, Run, RunItem, RunStatus
 from rowen.core.source import Source, Status
 from rowen.core.web.verified import Looked
 from rowen.core.window import Window
+from rowen.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

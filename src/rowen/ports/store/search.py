@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from rowen.core.search.hit import Filters, Place
 from rowen.core.web.verified import Way
 from rowen.ports.embedder import Model
+from rowen.records import dataclass
 
 DEPTH = 200
 

@@ -8,12 +8,12 @@ late its ticket comes. Questions and answers are the caller's own. All of it is 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
 from rowen.core.lease import Lease
 from rowen.core.run import Run
+from rowen.records import dataclass
 
 FETCH = "fetch"
 """The task of a ticket that names a host of a run, and the number of its batch."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
 from rowen.core.source import NewSource, Source
+from rowen.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

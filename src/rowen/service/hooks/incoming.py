@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 from rowen.core import params as parameters
@@ -23,6 +22,7 @@ from rowen.kinds.github import rules as github
 from rowen.kinds.github.push_event import Push, read_push, repository_key
 from rowen.ports.clock import Clock
 from rowen.ports.store.access import Access
+from rowen.records import dataclass
 from rowen.service.hooks import rules as hooks
 from rowen.service.hooks.rules import Delivery
 

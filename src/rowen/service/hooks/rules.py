@@ -12,7 +12,6 @@ import hmac
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -20,6 +19,7 @@ from rowen.core import hashing
 from rowen.core.exchange import delivery
 from rowen.core.sync_request import MAX_ONLY
 from rowen.errors import UserError
+from rowen.records import dataclass
 
 MAX_SKEW_S = 300.0
 """How far the time of a signed delivery may be from ours."""

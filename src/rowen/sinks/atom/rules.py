@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape
 from uuid import NAMESPACE_URL, uuid5
 
 from rowen.core.exchange.delivery import address
 from rowen.core.feed import SOURCE_REMOVED, FeedItem
+from rowen.records import dataclass
 
 SUMMARY_CHARS = 300
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from rowen.core import params as parameters
@@ -25,6 +24,7 @@ from rowen.ports.exports import ExportFile
 from rowen.ports.store.feed import Feed
 from rowen.ports.store.generations import Generations
 from rowen.ports.store.sources import Sources
+from rowen.records import dataclass
 from rowen.sinks import declared as sinks
 
 PAGE = 200

@@ -9,9 +9,10 @@ without its window. Pure: times come in as instants, and go out as such, in UTC.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
+
+from rowen.records import dataclass
 
 DAY = timedelta(days=1)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import time
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -18,6 +17,7 @@ from rowen.core.web import urls
 from rowen.engine.ports import Ports
 from rowen.errors import ConfigError
 from rowen.ports.sheets import SpreadsheetOptions
+from rowen.records import dataclass
 from rowen.sinks.declared import SOURCES, setting
 from rowen.sinks.sheets.night_window import NightWindow
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -31,6 +30,7 @@ from rowen.errors import (
     UserError,
 )
 from rowen.ports.sheets import Spreadsheet
+from rowen.records import dataclass
 from rowen.sinks import declared as sinks
 from rowen.sinks.sheets import settings as sheet_settings
 from rowen.sinks.sheets.settings import SheetSettings

@@ -10,12 +10,12 @@ from __future__ import annotations
 import ast
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from rowen.adapters.convert.code.patterns import CONTAINERS, in_comments, is_lead, named_by
 from rowen.adapters.convert.formats import language_of
 from rowen.adapters.convert.pieces import fence, heading, plain_line_breaks, source_name, trimmed
 from rowen.core.document import Converted
+from rowen.records import dataclass
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _LONG_CHARS = 2_000

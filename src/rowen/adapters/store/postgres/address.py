@@ -6,13 +6,14 @@ A password is in the first of these only.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from rowen.errors import StoreUnusable
+from rowen.records import dataclass
 
 DEFAULT_SCHEMA = "rowen"
 DEFAULTS: dict[str, str | int | None] = {

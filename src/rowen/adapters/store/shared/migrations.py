@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+
+from rowen.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

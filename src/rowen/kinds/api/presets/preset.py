@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 from urllib.parse import parse_qs, urlsplit
 
 from rowen.core.web import json_body, urls
 from rowen.errors import BadLocation, Unparseable
+from rowen.records import dataclass
 
 _SITE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
+
+from rowen.records import dataclass
 
 RST, ASCIIDOC = frozenset({"rst", "rest"}), frozenset({"adoc", "asciidoc"})
 

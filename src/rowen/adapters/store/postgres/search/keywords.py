@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from rowen.adapters.store.shared.search.words import words
 from rowen.adapters.store.shared.topics.search import Among, Ranked
 from rowen.adapters.store.shared.transaction import Transaction
 from rowen.core.search.query import is_cjk
+from rowen.records import dataclass
 
 QUICK = 20_000
 """Passages a quick look ranks at most, those with the rarest words first."""

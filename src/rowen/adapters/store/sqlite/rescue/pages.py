@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
+
+from rowen.records import dataclass
 
 Value = str | int | float | bytes | None
 

@@ -7,7 +7,7 @@ those whose columns they hold. Nothing is said yet about rows that point at lost
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import Any
 
@@ -15,6 +15,7 @@ import apsw
 
 from rowen.adapters.store.sqlite.rescue.pages import Pages, Record, Tree, Value
 from rowen.core.exchange.store_rescue import TableRescue
+from rowen.records import dataclass
 
 LEFT_OUT = frozenset(("leases", "jobs", "questions", "shard_turns", "deliveries"))
 """They belong to processes, not to the store; a copy of a store leaves them out too."""
