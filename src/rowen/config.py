@@ -227,7 +227,7 @@ def find(folder: Path) -> Found | None:
     try:
         content = tomllib.loads(path.read_text("utf-8-sig"))
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError):
-        # Whoever trusted it is told what is wrong with it when it is read.
+        # The person who trusted it is told what is wrong with it when it is read.
         content = {"store": {}} if is_trusted(path) else {}
     sources = content.get("sources", [])
     return Found(
@@ -340,7 +340,7 @@ def state_folder() -> Path:
 
 
 def _from_found(path: Path) -> dict[str, tuple[Any, str]]:
-    """The settings of a file that nobody named: some of them are not for such a file to say."""
+    """The settings of a file that was found and not named: some of them are not for such a file to say."""
     given = _from_file(path)
     for name in sorted(NOT_FOR_FOUND & given.keys()):
         raise ConfigError(

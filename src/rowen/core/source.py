@@ -1,7 +1,7 @@
 """What a source is, and the four states it can be in.
 
-A source is one outside thing to mirror. Its key is derived from what is fetched. Whoever adds a source with
-other parameters gets another source; whoever edits one keeps its documents and history, under a new key.
+A source is one outside thing to mirror. Its key is derived from what is fetched. Adding a source
+with other parameters makes another source; editing one keeps its documents and history, under a new key.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ def new_id() -> str:
 
 
 def form_key(session_id: str) -> str:
-    """What every form of a session carries: nobody who does not know the id can make it, nor the id of it."""
+    """What every form of a session carries: without the id it cannot be made, nor the id from it."""
     return hmac.new(session_id.encode(), b"forms", hashlib.sha256).hexdigest()
 
 

@@ -76,13 +76,13 @@ def first(group: BaseExceptionGroup[BaseException]) -> BaseException:
 
 
 class CancelRequested(RowenError):
-    """Raised inside a run that somebody cancelled."""
+    """Raised inside a run that was cancelled."""
 
     reason = "cancelled"
 
 
 class Cancels:
-    """The runs of this process, each with an event that is set when somebody cancels it."""
+    """The runs of this process, each with an event that is set when it is cancelled."""
 
     def __init__(self) -> None:
         self._runs: dict[int, asyncio.Event] = {}

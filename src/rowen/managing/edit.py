@@ -1,7 +1,7 @@
 """Changing a source in place: the next sync drops what its settings do not cover, and takes what they add.
 
 Documents, generations and runs stay: it is the same source with another key. Only kinds that can say of a
-reference whether their settings cover it can be edited; of the others nobody could tell which documents came
+reference whether their settings cover it can be edited; of the others it cannot be told which documents came
 by the old settings.
 """
 
@@ -57,7 +57,7 @@ async def plan(
     """
     kind = ports.kinds.named(source.kind)
     if not source.is_typed:
-        # What came over the network stays confined, whoever changes it.
+        # What came over the network stays confined when it is edited.
         confine.check_variables(ports, settings)
         confine.check_ca_file(ports, settings.get("ca_file"))
     params = _merged(kind.params, source.params, settings, unset)

@@ -1,7 +1,7 @@
 """Run one source, with retries after transient failures.
 
 An upstream that is paused is not asked; one that limits us is paused here. After the last attempt alarms are
-raised, whoever asked for the run. Sinks are the caller's.
+raised, for requests of every door alike. Sinks are the caller's.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class RunSource(Protocol):
 
 
 class UpstreamPaused(TransientError):
-    """The upstream of the source limits us: not asked before the pause ends, unless somebody insists."""
+    """The upstream of the source limits us: not asked before the pause ends, unless the caller insists."""
 
     reason = "client_paused"
 

@@ -106,7 +106,7 @@ async def _cancel(ports: Ports, source: Source, run: Run, wait_s: float) -> tupl
 
 
 async def _close_if_lost(ports: Ports, source: Source) -> None:
-    """The process of the run is gone: nobody else would write its end down."""
+    """The process of the run is gone: no other process would write its end down."""
     lease = await acquire(ports, source_lease_name(source.id))
     if lease is not None:
         try:

@@ -83,7 +83,7 @@ class SyncJob:
         self.full = full
         self.only = only
         self.force = False
-        """Somebody insists, though the upstream may be paused."""
+        """The caller insists, though the upstream may be paused."""
         self.begun = False
         """It cannot be widened any more."""
         self.dropped = False

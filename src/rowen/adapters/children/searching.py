@@ -1,8 +1,8 @@
-"""Searches in child processes: readers on more than one core, beside whatever the parent does.
+"""Searches in child processes: readers on more than one core, beside the other work of the parent.
 
 Ranking, snippets and embedding a question hold the interpreter, and so do the event loop and a sync. A child
 has the store open and answers one search after the other. What it cannot answer, it gives back: the parent
-then asks itself, and reports whatever is wrong. Frames are JSON:
+then asks itself, and reports what is wrong. Frames are JSON:
 
     parent:  u32 length, {"config": ..., "call": ...}
     child:   the answer, or nothing

@@ -32,7 +32,7 @@ class What(StrEnum):
     HELD = "held"
     """The deletion guard waits for a person's approval."""
     STILL_HELD = "still_held"
-    """A generation was held for days, and nobody decided."""
+    """A generation was held for days, and no person decided."""
     SINK = "sink"
     """A sink could not send after all its attempts."""
     RECOVERED = "recovered"

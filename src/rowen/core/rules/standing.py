@@ -20,7 +20,7 @@ from rowen.records import dataclass
 
 NOTICE_AFTER = timedelta(days=1)
 ALARM_AFTER = timedelta(days=3)
-"""A hold that nobody decides for so long is an outage."""
+"""A hold without a decision for so long is an outage."""
 ERROR_CHARS = 160
 
 CLI, API, PYTHON, WEB = "cli", "api", "python", "web"

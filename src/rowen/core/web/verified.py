@@ -1,7 +1,7 @@
 """When a document was last known to be right, and how: derived from runs, not written per document.
 
 A run that looked at everything readers see verifies all of it, except the documents that failed; those keep
-what was known of them before. So each source has one record, whatever it holds. Pure.
+what was known of them before. So each source has one record, however many documents it holds. Pure.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ def source_names(ctx: click.Context, param: click.Parameter, incomplete: str) ->
     try:
         labels = asyncio.run(_labels(ctx.ensure_object(Call)))
     except Exception:
-        # Nobody would see a message between two keys.
+        # A message between two keys would not be seen.
         return []
     typed = _given(ctx.params.get(param.name or ""))
     return [

@@ -40,7 +40,7 @@ def without_marks(text: str) -> str:
 
 
 def stems(said: Iterable[str]) -> frozenset[str]:
-    """Words as they are compared: the word that was looked for, whatever its ending."""
+    """Words as they are compared: the word that was looked for, with any ending."""
     return frozenset(stem(word) for word in said)
 
 

@@ -114,7 +114,7 @@ def said_at(when: datetime, now: datetime) -> str:
 
 def marked(snippet: str) -> Markup:
     """A snippet whose matched words stand between « and »."""
-    # Whatever it came from, each mark that opens is closed, and nothing else becomes an element.
+    # In every text each mark that opens is closed, and nothing else becomes an element.
     parts = re.split(r"«([^«»]*)»", snippet)
     made = Markup("")
     for index, part in enumerate(parts):

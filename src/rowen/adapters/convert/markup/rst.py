@@ -190,7 +190,7 @@ class _Reader:
             own = len(lines[end]) - len(lines[end].lstrip())
             if _EXPLICIT.match(lines[end].lstrip()):
                 break
-            # A role that is open goes on, on whatever line: `:ref:` in the text of a definition.
+            # A role that is open goes on, on any line: `:ref:` in the text of a definition.
             is_open = lines[end - 1].count("`") % 2 == 1
             if own != indent and not is_list and end > at + 1 and not is_open:
                 break

@@ -58,7 +58,7 @@ class Database(ABC, Generic[Tx]):
     async def _ended(self, pool: ThreadPoolExecutor, unit: Callable[[], T]) -> T:
         """A unit of work that has begun ends, also when its caller is cancelled meanwhile."""
         working = asyncio.get_running_loop().run_in_executor(pool, unit)
-        # Nobody asks for the error of a unit whose caller is gone, such as a lease lost since.
+        # No caller is left to ask for the error of this unit, such as a lease lost since.
         working.add_done_callback(lambda done: done.cancelled() or done.exception())
         return await asyncio.shield(working)
 

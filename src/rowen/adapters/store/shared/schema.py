@@ -83,7 +83,7 @@ class SharedSchema(ABC, Generic[C]):
 
     @abstractmethod
     def _held(self, db: C, now: datetime, latest: datetime) -> list[tuple[str, str]]:
-        """The leases that end between these times, with their owners. Nobody gets one until we are done."""
+        """The leases that end between these times, with their owners. None is given before we end."""
 
     @abstractmethod
     def _count(self, db: C, table: str, column: str | None) -> int | None:

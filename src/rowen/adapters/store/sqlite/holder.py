@@ -1,4 +1,4 @@
-"""Which process writes to a SQLite file now, as Linux tells it. Elsewhere nobody is named."""
+"""Which process writes to a SQLite file now, as Linux tells it. Elsewhere no process is named."""
 
 from __future__ import annotations
 

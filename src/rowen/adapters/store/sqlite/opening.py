@@ -1,7 +1,7 @@
 """Ways to open a SQLite file: to write, or only to read where writing is refused or not wanted.
 
 A file in WAL mode is read through two more files beside it. Where they cannot be made, SQLite reads the file
-alone when it is told that nobody changes it; that is only true while no log lies beside it.
+alone when it is told that no process changes it; that is only true while no log lies beside it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def open_to_read(path: Path) -> apsw.Connection:
             raise
         return apsw.Connection(_uri(path, "mode=ro&immutable=1"), flags=READ_ONLY)
     except apsw.Error:
-        pass  # a damaged file; whoever reads it is told
+        pass  # a damaged file; its readers are told
     return db
 
 

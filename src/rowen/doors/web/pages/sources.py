@@ -185,7 +185,7 @@ def _action(visit: Visit, one: SourceStatus) -> dict[str, str] | None:
 
 
 async def events(visit: Visit, renderer: Renderer) -> Response:
-    """The list, as it changes: the rows that the reader sees, and how many need somebody."""
+    """The list, as it changes: the rows that the reader sees, and how many need a person."""
 
     async def parts() -> dict[str, str]:
         page = await sources(visit)

@@ -141,7 +141,7 @@ class Answers:
                 inherited.add(end)
                 moved.append(Move(page, target, lost))
             elif self._is_certainly_nothing(end) or (not gaps and number not in reached):
-                # Where nothing links to a page, nobody asked what it redirects to.
+                # What a page redirects to was not asked where nothing links to it.
                 moved.append(Move(page, target, lost=True))
             else:
                 self.gone.discard(number)

@@ -17,7 +17,7 @@ REPEATED = 3
 BARREN = 12
 """So many pages of one shape in a row, each found by the one before it, none with another shape."""
 LONG = 50
-"""So many pages of one shape in a row, whatever else they lead to."""
+"""So many pages of one shape in a row, also when they lead to others."""
 FRESH = 5
 """So many pages, each with a value of its own for a parameter on its links: the parameter names a session."""
 

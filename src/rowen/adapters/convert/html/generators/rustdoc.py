@@ -55,7 +55,7 @@ def _title(content: Element, path: str) -> Title | None:
 def _members(content: Element, around: str) -> Iterator[Member]:
     for item in content.select(_ITEMS):
         kind, _, name = (item.attr("id") or "").partition(".")
-        # Methods of somebody else's trait are defined where the trait is.
+        # Methods of a foreign trait are defined where the trait is.
         if not name or item.has_class("trait-impl"):
             continue
         heading = item.select_one(".code-header")

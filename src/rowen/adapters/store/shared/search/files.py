@@ -59,7 +59,7 @@ class Stamped:
         return self.folder / f"{self._name}-{begun}.{kind}"
 
     def begin(self) -> str:
-        """Forget whatever lies there. Readers that have it open keep it until they look again."""
+        """Forget what lies there. Readers that have it open keep it until they look again."""
         self._stamp.unlink(missing_ok=True)
         for old in self.folder.glob(f"{self._name}-*"):
             if old.is_dir():

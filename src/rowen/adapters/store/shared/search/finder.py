@@ -196,7 +196,7 @@ class Finder:
     def follow(self) -> None:
         """Take in what is missing of what readers see, and put on the disk what is worth it.
 
-        Whatever goes wrong costs later searches some time, and nobody else anything.
+        A failure costs later searches some time, and other work nothing.
         """
         try:
             view = self._read(self.view)

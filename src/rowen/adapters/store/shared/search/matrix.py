@@ -118,7 +118,7 @@ class VectorMatrix:
     def _looked_up(
         self, db: Transaction, keys: NDArray[np.int64], missing: NDArray[np.int64], passages: Passages
     ) -> NDArray[np.int64]:
-        """What is still missing after a look at the texts themselves, in whatever order their rows came."""
+        """What is still missing after a look at the texts themselves, in any order of their rows."""
         began = self._clock()
         if len(missing) <= MOST_LISTED:
             listed = passages(missing).tolist()
