@@ -35,6 +35,8 @@ def test_a_page_is_looked_at_without_a_store(rowen: Rowen, site: Site) -> None:
     missing = rowen("inspect", f"{site.url}/nowhere.html", "--json")
     assert (missing.code, missing.json["why_not"]) == (1, "404 from the server")
     assert rowen("inspect", "nonsense").code == 2
+    path = rowen("inspect", __file__)
+    assert (path.code, "a path here" in path.err) == (2, True)
 
 
 def test_a_page_is_looked_at_by_the_settings_of_a_source(rowen: Rowen, orchard: Site) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,6 +13,7 @@ from rowen.doors.cli.call import Call
 from rowen.doors.cli.call import command as rowen_command
 from rowen.doors.cli.names import source_names
 from rowen.doors.cli.output import clean, clean_text
+from rowen.errors import BadLocation
 
 if TYPE_CHECKING:
     from rowen.config import Config
@@ -31,6 +33,12 @@ def command(call: Call, url: str, source: str | None, text: bool) -> int:
     """
     from rowen.doors.cli import session
 
+    if Path(url).exists():
+        raise BadLocation(
+            f"location `{url}`: a path here, and `rowen inspect` asks for pages of sites",
+            hint=f"`rowen show {Path(url).resolve().as_uri()}` shows a file of a source",
+            location=url,
+        )
     config = call.config()
 
     async def look(config: Config) -> Inspection:

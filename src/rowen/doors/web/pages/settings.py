@@ -34,9 +34,7 @@ async def settings(visit: Visit, made: dict[str, str] | None = None) -> Page:
             for one in await visit.ports.store.tokens()
         ],
         "made": made,
-        "done": {"removed": "The token was removed; it is refused from now on."}.get(
-            visit.asked("done")
-        ),
+        "done": {"removed": "The token was removed; it is refused from now on."}.get(visit.asked("done")),
         "open": visit.is_open,
     }
     return Page(template="settings", title="Settings", data=data, tab="settings")
