@@ -617,7 +617,7 @@ async def test_turtle_and_web_pages_are_refused_with_a_hint(tmp_path: Path) -> N
 async def test_one_bad_dataset_of_a_catalogue_fails_alone(tmp_path: Path) -> None:
     async with a_portal(tmp_path, "dcat") as (world, server):
         catalogue = json.loads(data_json(3))
-        catalogue["dataset"][1] = {"title": "Nobody"}
+        catalogue["dataset"][1] = {"keyword": ["without a name"]}
         catalogue["dataset"][2]["title"] = None
         server.set("/data.json", json.dumps(catalogue), content_type="application/json")
         receipt = await world.sync("data")
@@ -773,7 +773,7 @@ async def test_a_catalogue_that_goes_back_after_a_partial_run_is_read_again(tmp_
 
     good = listed({"identifier": "1", "title": "One A"}, {"identifier": "2", "title": "Two"})
     bad = listed(
-        {"identifier": "1", "title": "One B"}, {"title": "No name"}, {"identifier": "2", "title": "Two"}
+        {"identifier": "1", "title": "One B"}, {"keyword": ["no name"]}, {"identifier": "2", "title": "Two"}
     )
     with Site() as site:
         site.set("/data.json", good, content_type="application/json", etag='"A"')

@@ -100,7 +100,7 @@ async def test_a_refresh_of_the_same_writes_a_constant_number_of_rows(tmp_path: 
             assert (receipt.counters.created, receipt.counters.updated) == (0, 0)
             assert receipt.counters.parses == receipt.counters.embeddings_computed == 0
             assert receipt.generation == 1
-    assert written[0] == written[1] <= 8
+    assert written[0] == written[1] <= 9, "the run and its state, one of them what was verified"
 
 
 @pytest.mark.parametrize("paging", ["none", "cursor", "next", "page", "offset"])
