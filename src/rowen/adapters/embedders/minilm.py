@@ -8,13 +8,13 @@ what it costs with the default model, so `rowen embed` fills it in while that on
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import importlib.util
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rowen.adapters.embedders import pinned
 from rowen.adapters.embedders.providers import MINILM
 from rowen.errors import EmbedderUnavailable
 from rowen.ports.embedder import Model
@@ -118,24 +118,7 @@ def _pinned(package: str, name: str, sha256: str) -> bytes:
     if spec is None or not spec.submodule_search_locations:
         raise _not_installed(package.replace("_", "-"))
     path = Path(spec.submodule_search_locations[0]) / name
-    try:
-        data = path.read_bytes()
-    except OSError as exc:
-        raise EmbedderUnavailable(
-            f"model `{MODEL.name}`: cannot read `{path}`: {exc.strerror or exc}",
-            hint="reinstall `rowen[quality]`",
-            model=MODEL.name,
-            path=str(path),
-        ) from exc
-    found = hashlib.sha256(data).hexdigest()
-    if found != sha256:
-        raise EmbedderUnavailable(
-            f"model `{MODEL.name}`: `{path}` has digest `{found[:16]}`, expected `{sha256[:16]}`",
-            hint="install the packages of `rowen[quality]` that this release of Rowen was made with",
-            model=MODEL.name,
-            path=str(path),
-        )
-    return data
+    return pinned.read(path, sha256, model=MODEL.name, package="rowen[quality]")
 
 
 def _not_installed(package: str) -> EmbedderUnavailable:

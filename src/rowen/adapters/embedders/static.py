@@ -11,7 +11,6 @@ this one: a child costs as much to start as some hundred texts cost to embed.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import importlib.util
 import re
 import sys
@@ -21,6 +20,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rowen.adapters.embedders import pinned
 from rowen.errors import EmbedderUnavailable, TransientError
 from rowen.ports.embedder import Model
 
@@ -170,8 +170,8 @@ class Weights:
         from safetensors.numpy import load
         from tokenizers import Tokenizer, normalizers
 
-        weights = load(_pinned(folder / WEIGHTS, WEIGHTS_SHA256))["embedding.weight"]
-        tokenizer = Tokenizer.from_buffer(_pinned(folder / TOKENIZER, TOKENIZER_SHA256))
+        weights = load(_read(folder / WEIGHTS, WEIGHTS_SHA256))["embedding.weight"]
+        tokenizer = Tokenizer.from_buffer(_read(folder / TOKENIZER, TOKENIZER_SHA256))
         # This model wants one space in front of a text: `token_ids` adds it, not the tokenizer to each word.
         tokenizer.normalizer = normalizers.Replace(" ", "▁")
         # `<s>` in a page about HTML is text.
@@ -210,23 +210,5 @@ def _wheel_folder() -> Path:
     return Path(spec.submodule_search_locations[0])
 
 
-def _pinned(path: Path, sha256: str) -> bytes:
-    """The bytes of a file, if it is the file we know."""
-    try:
-        data = path.read_bytes()
-    except OSError as exc:
-        raise EmbedderUnavailable(
-            f"model `{MODEL.name}`: cannot read `{path}`: {exc.strerror or exc}",
-            hint="reinstall `wordllama`",
-            model=MODEL.name,
-            path=str(path),
-        ) from exc
-    found = hashlib.sha256(data).hexdigest()
-    if found != sha256:
-        raise EmbedderUnavailable(
-            f"model `{MODEL.name}`: `{path}` has digest `{found[:16]}`, expected `{sha256[:16]}`",
-            hint="install the version of `wordllama` that this release of Rowen was made with",
-            model=MODEL.name,
-            path=str(path),
-        )
-    return data
+def _read(path: Path, sha256: str) -> bytes:
+    return pinned.read(path, sha256, model=MODEL.name, package="wordllama")
