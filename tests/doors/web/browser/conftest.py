@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.async_api import Browser, BrowserContext, Page, async_playwright
+from playwright.async_api import Browser, BrowserContext, Page, async_playwright, expect
 
 from rowen.adapters.render import find_browser
 from rowen.errors import ConfigError
@@ -22,7 +22,8 @@ from tests.doors.web.conftest import Person, browsing
 from tests.support.world import a_world
 
 NO_CHROMIUM = "no Chromium is installed"
-DEADLINE_MS = 10_000
+DEADLINE_MS = 60_000
+"""How long a tab may take for one thing; a busy machine needs more than Playwright's five seconds."""
 WATCH = """
 window.shifted = 0; window.refused = [];
 new PerformanceObserver((list) => {
@@ -46,6 +47,7 @@ async def chromium(anyio_backend: str) -> AsyncIterator[Browser]:
         path = find_browser()
     except ConfigError:
         pytest.skip(NO_CHROMIUM)
+    expect.set_options(timeout=DEADLINE_MS)
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield browser

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Browser, expect
+from playwright.async_api import Browser, Route, expect
 
 from rowen.core.safety.access import Scope
 from tests.doors.web.browser.conftest import a_tab
@@ -176,6 +177,33 @@ async def test_search_by_keyboard(chromium: Browser, small: Person) -> None:
         await expect(tab.page).to_have_url(re.compile("/documents/"))
         await expect(tab.page.locator("mark").first).to_be_visible()
         assert await tab.shifted() < 0.01
+
+
+async def test_what_is_typed_before_the_script_has_arrived_is_searched(
+    chromium: Browser, small: Person
+) -> None:
+    await small.world.sync("docs")
+    async with a_tab(chromium, small) as tab:
+        held: asyncio.Future[Route] = asyncio.get_running_loop().create_future()
+        await tab.page.route(re.compile("/search[^/]*[.]js"), lambda route: held.set_result(route))
+        await tab.page.goto(f"{small.url}/search?q=barley", wait_until="commit")
+        await tab.page.locator("#q").fill("barley number")
+        await (await held).continue_()
+        await expect(tab.page).to_have_url(f"{small.url}/search?q=barley+number")
+
+
+async def test_choosing_a_hit_does_not_forget_what_was_just_typed(chromium: Browser, small: Person) -> None:
+    await small.world.sync("docs")
+    async with a_tab(chromium, small) as tab:
+        await tab.go("/search?q=barley")
+        await tab.page.evaluate("""() => {
+            const field = document.querySelector("#q");
+            field.value = "barley number";
+            field.dispatchEvent(new Event("input"));
+            const row = document.querySelector("#hits [data-row]");
+            document.dispatchEvent(new CustomEvent("rowen:chosen", { detail: row }));
+        }""")
+        await expect(tab.page).to_have_url(f"{small.url}/search?q=barley+number")
 
 
 async def test_the_keys_are_told_and_letters_can_be_switched_off(chromium: Browser, small: Person) -> None:

@@ -2,7 +2,7 @@
 import { times } from "./keys.js";
 
 const field = document.querySelector("#q"), PAUSE_MS = 60, SLOW_MS = 300;
-let waiting = 0, running = null, reading = null;
+let waiting = 0, choosing = 0, running = null, reading = null;
 
 async function page(address, signal) {
   const answer = await fetch(address, { signal, headers: { Accept: "text/html" } });
@@ -43,16 +43,19 @@ function said(text) {
   if (line) line.textContent = text;
 }
 
-field?.addEventListener("input", () => {
+function typed() {
   clearTimeout(waiting);
   waiting = setTimeout(ask, PAUSE_MS);
-});
+}
+field?.addEventListener("input", typed);
+// What was typed before this file had arrived.
+if (field && field.value !== field.defaultValue) typed();
 
 // The chosen hit in its place: only the pane changes.
 document.addEventListener("rowen:chosen", ({ detail: row }) => {
-  clearTimeout(waiting);
+  clearTimeout(choosing);
   if (!row.dataset.read || getComputedStyle(document.querySelector("#read")).display === "none") return;
-  waiting = setTimeout(async () => {
+  choosing = setTimeout(async () => {
     reading?.abort();
     reading = new AbortController();
     try {
