@@ -99,7 +99,9 @@ def ask(old: Old, capsys: pytest.CaptureFixture[str]) -> Ask:
 
 def test_an_upgraded_store_answers_as_before(old: Old, ask: Ask) -> None:
     # A pause until 2099 is longer than any: it is not believed any more.
-    expected = json.loads(json.dumps(EXPECTED).replace('"2099-01-01T00:00:00+00:00"', "null"))
+    said = json.dumps(EXPECTED, ensure_ascii=False).replace('"2099-01-01T00:00:00+00:00"', "null")
+    # Matched words stood between « and » then; a snippet is plain text now.
+    expected = json.loads(said.replace("«", "").replace("»", ""))
     for question, answer in {**expected["both"], **expected[old.kind]}.items():
         found = ask(question)
         if question == "status --json":

@@ -177,13 +177,15 @@ def _alpha(result: SearchResult, embedder: Embedder | None, query: str) -> float
 
 def _hit(found: rank.Group, terms: list[str], score: float) -> Hit:
     place = found.best.place
+    shown = snippet(place.text, terms)
     return Hit(
         source=place.source,
         version=place.version,
         url=_address(place),
         title=place.title,
         heading_path=place.heading_path,
-        snippet=snippet(place.text, terms),
+        snippet=shown.text,
+        matches=shown.matches,
         score=score,
         generation=place.generation,
         fetched_at=place.fetched_at,
@@ -193,15 +195,18 @@ def _hit(found: rank.Group, terms: list[str], score: float) -> Hit:
             AlsoAt(document_id=one.document_id, source=one.source, version=one.version, url=_address(one))
             for one in found.also_at
         ),
-        sections=tuple(
-            SectionHit(
-                heading_path=other.place.heading_path,
-                url=_address(other.place),
-                snippet=snippet(other.place.text, terms),
-                score=min(score, score * other.score / found.best.score) if found.best.score else 0.0,
-            )
-            for other in found.others
-        ),
+        sections=tuple(_section(other, found.best, terms, score) for other in found.others),
+    )
+
+
+def _section(other: rank.Ranked, best: rank.Ranked, terms: list[str], score: float) -> SectionHit:
+    shown = snippet(other.place.text, terms)
+    return SectionHit(
+        heading_path=other.place.heading_path,
+        url=_address(other.place),
+        snippet=shown.text,
+        matches=shown.matches,
+        score=min(score, score * other.score / best.score) if best.score else 0.0,
     )
 
 

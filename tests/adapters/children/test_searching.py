@@ -51,14 +51,15 @@ async def test_a_call_and_its_answer_pass_through_frames() -> None:
     read = searching.read_request(io.BytesIO(searching.request(config, CALL)))
     assert read == (config, replace(CALL, query="bärley ?"))
     assert restored(read[0]).service.search_processes == 3
-    section = SectionHit(heading_path="A", url="u", snippet="s", score=0.5)
+    section = SectionHit(heading_path="A", url="u", snippet="s", score=0.5, matches=((0, 1),))
     hit = Hit(
         source="docs",
         version="",
         url="u",
         title="t",
         heading_path="A › B",
-        snippet="«x»",
+        snippet="x y",
+        matches=((0, 1), (2, 3)),
         score=0.75,
         generation=2,
         fetched_at=NOW,

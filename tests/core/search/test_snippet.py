@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import re
 import time
 
 import pytest
@@ -8,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rowen.core.search.query import terms
-from rowen.core.search.snippet import CLOSE, CUT, OPEN, plain, snippet, stem
+from rowen.core.search.snippet import CUT, Snippet, plain, snippet, stem
 
 PAGE = """## Queues
 
@@ -29,6 +28,18 @@ async def main(*args, **kwargs):
 """
 
 
+def marked(shown: Snippet) -> str:
+    """A snippet with its matches between « and »."""
+    text = shown.text
+    for start, end in reversed(shown.matches):
+        text = f"{text[:start]}«{text[start:end]}»{text[end:]}"
+    return text
+
+
+def matched(shown: Snippet) -> list[str]:
+    return [shown.text[start:end] for start, end in shown.matches]
+
+
 def test_markdown_becomes_one_line_of_plain_text() -> None:
     assert plain(PAGE) == (
         "Queues Use asyncio.Queue to distribute work between several workers, see Queue.put(). "
@@ -47,7 +58,7 @@ def test_markdown_becomes_one_line_of_plain_text() -> None:
         (r"\*not emphasis\*", "*not emphasis*"),
         ("``a ` b`` c", "a ` b c"),
         ("~~~\n# kept\n```\n~~~\nend", "# kept ``` end"),
-        ("«oui»", "“oui”"),
+        ("«oui» “non”", "«oui» “non”"),
         ("array[0](x y) [a](b c)", "array[0](x y) [a](b c)"),
         ("", ""),
     ],
@@ -58,45 +69,49 @@ def test_only_marks_are_taken_away(markdown: str, expected: str) -> None:
 
 def test_matched_words_are_marked_in_all_their_forms() -> None:
     text = "Configuring a server: the configuration is read, configured servers restart."
-    assert snippet(text, terms("configure server")) == (
+    assert marked(snippet(text, terms("configure server"))) == (
         "«Configuring» a «server»: the «configuration» is read, «configured» «servers» restart."
     )
 
 
 def test_the_window_is_where_most_different_terms_meet() -> None:
     text = "queue " * 30 + "x " * 200 + "the queue blocks until a timeout ends " + "y " * 200
-    shown = snippet(text, ["queue", "timeout"], width=80)
+    shown = marked(snippet(text, ["queue", "timeout"], width=80))
     assert "«queue» blocks until a «timeout»" in shown
     assert shown.startswith(CUT)
     assert shown.endswith(CUT)
 
 
 def test_without_a_match_the_beginning_is_shown() -> None:
-    assert snippet("one two three four", ["absent"], width=10) == "one two…"
-    assert snippet("short", ["absent"]) == "short"
-    assert snippet("short", []) == "short"
-    assert snippet("x" * 50, [], width=10) == "x" * 10 + CUT
+    assert snippet("one two three four", ["absent"], width=10) == ("one two…", ())
+    assert snippet("short", ["absent"]) == ("short", ())
+    assert snippet("short", []) == ("short", ())
+    assert snippet("x" * 50, [], width=10) == ("x" * 10 + CUT, ())
 
 
 def test_a_short_text_is_shown_whole() -> None:
-    assert snippet("Install the package first", ["package"]) == "Install the «package» first"
+    assert snippet("Install the package first", ["package"]) == ("Install the package first", ((12, 19),))
+
+
+def test_quotation_marks_of_the_text_stay_as_they_are() -> None:
+    assert snippet("On dit «oui» au paquet", ["oui"]) == ("On dit «oui» au paquet", ((8, 11),))
 
 
 def test_pairs_are_marked_as_one_stretch_inside_a_run() -> None:
-    assert snippet("日本語の文章を検索する", terms("文章検索")) == "日本語の«文章»を«検索»する"
-    assert snippet("検索エンジンの設定", terms("検索エンジン")) == "«検索エンジン»の設定"
-    assert snippet("猫が好き", terms("猫")) == "«猫»が好き"
+    assert marked(snippet("日本語の文章を検索する", terms("文章検索"))) == "日本語の«文章»を«検索»する"
+    assert marked(snippet("検索エンジンの設定", terms("検索エンジン"))) == "«検索エンジン»の設定"
+    assert marked(snippet("猫が好き", terms("猫"))) == "«猫»が好き"
 
 
 def test_accents_do_not_hide_a_match() -> None:
-    assert snippet("Das Café dort", ["cafe"]) == "Das «Café» dort"
+    assert marked(snippet("Das Café dort", ["cafe"])) == "Das «Café» dort"
 
 
 def test_a_long_text_is_cut_at_words() -> None:
     words = [f"word{n}" for n in range(500)]
     shown = snippet(" ".join(words), ["word250"], width=100)
-    assert set(re.sub(f"[{OPEN}{CLOSE}{CUT}]", "", shown).split()) <= set(words)
-    assert 60 <= len(shown) <= 104
+    assert set(shown.text.replace(CUT, "").split()) <= set(words)
+    assert 60 <= len(shown.text) <= 102
 
 
 @pytest.mark.parametrize(
@@ -149,28 +164,30 @@ TERMS = st.lists(
 
 
 @given(MARKDOWN, TERMS, st.integers(1, 120))
-def test_a_snippet_is_a_stretch_of_the_plain_text_with_balanced_marks(
+def test_a_snippet_is_a_stretch_of_the_plain_text_with_matches_in_order(
     text: str, words: list[str], width: int
 ) -> None:
-    shown = snippet(text, words, width=width)
+    shown, matches = snippet(text, words, width=width)
     assert "\n" not in shown
-    assert re.fullmatch(f"[^{OPEN}{CLOSE}]*(?:{OPEN}[^{OPEN}{CLOSE}]+{CLOSE}[^{OPEN}{CLOSE}]*)*", shown)
-    bare = shown.replace(OPEN, "").replace(CLOSE, "")
+    borders = [border for match in matches for border in match]
+    assert all(0 <= start < end <= len(shown) for start, end in matches)
+    assert borders == sorted(borders)
     line = plain(text)
     # The text may have ellipses of its own: one of the ways to take ours off must fit.
-    assert any(bare[i : len(bare) - j] in line for i in (0, bare[:1] == CUT) for j in (0, bare[-1:] == CUT))
+    assert any(
+        shown[i : len(shown) - j] in line for i in (0, shown[:1] == CUT) for j in (0, shown[-1:] == CUT)
+    )
 
 
 @given(MARKDOWN, TERMS, st.integers(1, 120))
 def test_what_matches_is_always_in_view(text: str, words: list[str], width: int) -> None:
-    whole = snippet(text, words, width=10_000)
-    marked = re.findall(f"{OPEN}(.+?){CLOSE}", whole)
-    shown = re.findall(f"{OPEN}(.+?){CLOSE}", snippet(text, words, width=width))
-    assert bool(shown) == bool(marked)
-    assert set(shown) <= set(marked), "no marked word is cut"
+    whole = matched(snippet(text, words, width=10_000))
+    shown = matched(snippet(text, words, width=width))
+    assert bool(shown) == bool(whole)
+    assert set(shown) <= set(whole), "no matched word is cut"
 
 
 @given(MARKDOWN, st.integers(20, 120))
 def test_a_snippet_keeps_to_its_width(text: str, width: int) -> None:
     longest = max((len(word) for word in plain(text).split()), default=0)
-    assert len(snippet(text, [], width=width)) <= max(width, min(longest, width)) + len(CUT)
+    assert len(snippet(text, [], width=width).text) <= max(width, min(longest, width)) + len(CUT)

@@ -51,8 +51,10 @@ def test_the_words_looked_for_are_marked_in_text_and_code() -> None:
     assert made.count("<mark>") == 2
 
 
-def test_marks_of_a_snippet_open_and_close() -> None:
-    assert marked("«a» « <b> »c»") == "<mark>a</mark> <mark> &lt;b&gt; </mark>c»"
+def test_matched_words_of_a_snippet_are_marks_and_nothing_else_is_an_element() -> None:
+    shown = marked("a «<b>» <c>", [(0, 1), (3, 6)])
+    assert shown == "<mark>a</mark> «<mark>&lt;b&gt;</mark>» &lt;c&gt;"
+    assert marked("<i>", []) == "&lt;i&gt;"
     assert coded("`<x>` and <y>") == "<code>&lt;x&gt;</code> and &lt;y&gt;"
 
 

@@ -16,6 +16,14 @@ async def test_a_question_is_answered_with_hits_and_the_first_one_in_place(reade
     assert 'class="here"' in page.text
 
 
+async def test_matched_words_are_marked_on_the_page_and_told_by_their_place_beside_it(reader: Person) -> None:
+    page = await reader.get("/search?q=rye")
+    best = (await reader.get("/search.json?q=rye")).json["hits"][0]
+    assert {best["snippet"][start:end].lower() for start, end in best["matches"]} == {"rye"}
+    first = page.text.partition('<li class="hit')[2].partition("</li>")[0]
+    assert first.lower().count("<mark>rye</mark>") == len(best["matches"])
+
+
 async def test_a_word_that_is_being_typed_counts_by_its_beginning(reader: Person) -> None:
     typed = await reader.get("/search.json?q=barl&typing=1")
     assert len(typed.json["hits"]) == 3

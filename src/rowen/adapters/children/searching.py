@@ -134,9 +134,16 @@ def _hit(said: dict[str, Any]) -> Hit:
     for name in _TIMES:
         if said[name] is not None:
             said[name] = datetime.fromisoformat(said[name])
-    said["sections"] = tuple(SectionHit(**one) for one in said["sections"])
+    said["matches"] = _spans(said["matches"])
+    said["sections"] = tuple(
+        SectionHit(**{**one, "matches": _spans(one["matches"])}) for one in said["sections"]
+    )
     said["also_at"] = tuple(AlsoAt(**one) for one in said["also_at"])
     return Hit(**said)
+
+
+def _spans(said: Sequence[Sequence[int]]) -> tuple[tuple[int, int], ...]:
+    return tuple((start, end) for start, end in said)
 
 
 def answer_searches(answer: Callable[[Mapping[str, Any], SearchCall], Answer | None]) -> None:

@@ -70,6 +70,7 @@ class SectionHit:
     url: str
     snippet: str
     score: float
+    matches: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -91,7 +92,7 @@ class Hit:
     title: str
     heading_path: str
     snippet: str
-    """Matched words stand between « and »; doors turn them into their own highlight."""
+    """Plain text in one line."""
     score: float
     """How likely it is the answer, from 0 to 1."""
     generation: int
@@ -107,6 +108,8 @@ class Hit:
     """When its document was last known to be right."""
     verified_by: str | None = None
     """How, as `core.web.verified` names the ways."""
+    matches: tuple[tuple[int, int], ...] = ()
+    """Where words of the question stand in the snippet: start and end, the end not included."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,7 +1,7 @@
 """The few words of a passage that show why it was found.
 
-Plain text in one line, matched words between « and ». It marks nearly what the keyword index would match: the
-comparison of word endings is lighter than the index's stemmer, and decides nothing but the marks.
+Plain text in one line, and where in it the matched words stand. They are nearly what the keyword index would
+match: the comparison of word endings is lighter than the index's stemmer, and decides nothing else.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from rowen.core.search.query import CJK, is_cjk
 from rowen.records import dataclass
 
-OPEN, CLOSE, CUT = "«", "»", "…"
+CUT = "…"
 
 _MAX_TEXT = 20_000
 """Passages are far shorter; foreign ones may not be, and a snippet must not cost more than the search."""
@@ -37,6 +38,12 @@ _foreign = re.compile("[^\\W\x00-\x7f]|[\u0300-\u036f]")
 _piece = re.compile(f"[{CJK}]+|[^\\W_{CJK}]+(?:[\u0300-\u036f]+[^\\W_{CJK}]*)*")
 
 
+class Snippet(NamedTuple):
+    text: str
+    matches: tuple[tuple[int, int], ...]
+    """Where the matched words stand in the text: start and end, the end not included."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Match:
     start: int
@@ -44,7 +51,7 @@ class _Match:
     terms: frozenset[str]
 
 
-def snippet(text: str, terms: Sequence[str], *, width: int = 240) -> str:
+def snippet(text: str, terms: Sequence[str], *, width: int = 240) -> Snippet:
     """At most about `width` characters of the text, around the place where most of the terms meet."""
     line = plain(text)
     matches = list(_matches(line, terms))
@@ -52,16 +59,16 @@ def snippet(text: str, terms: Sequence[str], *, width: int = 240) -> str:
         start, end = _window(line, matches, width)
     else:
         start, end = 0, _word_border_before(line, width, 0)
-    parts = [CUT] if start > 0 else []
-    done = start
-    for match in matches:
-        if match.start >= start and match.end <= end:
-            parts += [line[done : match.start], OPEN, line[match.start : match.end], CLOSE]
-            done = match.end
-    parts.append(line[done:end])
-    if end < len(line):
-        parts.append(CUT)
-    return "".join(parts)
+    before, after = CUT if start > 0 else "", CUT if end < len(line) else ""
+    shift = len(before) - start
+    return Snippet(
+        f"{before}{line[start:end]}{after}",
+        tuple(
+            (match.start + shift, match.end + shift)
+            for match in matches
+            if match.start >= start and match.end <= end
+        ),
+    )
 
 
 def plain(markdown: str) -> str:
@@ -76,8 +83,7 @@ def plain(markdown: str) -> str:
             lines.append(line)
         elif "--" not in line or not _RULE.issuperset(line):
             lines.append(_plain_line(line))
-    # Quotation marks of the text itself must not look like ours.
-    return " ".join(" ".join(lines).replace(OPEN, "“").replace(CLOSE, "”").split())
+    return " ".join(" ".join(lines).split())
 
 
 def _plain_line(line: str) -> str:

@@ -47,7 +47,10 @@ def search(found: Found, verified: Mapping[str, datetime | None], *, hint: str) 
         label = f"{hit.source}@{hit.version}" if hit.version else hit.source
         checked = hit.verified_at or verified.get(label)
         sections = [{"heading_path": one.heading_path, "url": one.url} for one in hit.sections]
-        hits.append({**Hit.show(hit), "verified_at": _iso(checked), "sections": sections})
+        shown = {**Hit.show(hit), "verified_at": _iso(checked), "sections": sections}
+        # A model reads the values too, and has no use for places of letters.
+        del shown["matches"]
+        hits.append(shown)
         lines += [
             f"{number}. {one_line(hit.heading_path or hit.title)}",
             f"   {one_line(hit.url, 2000)}",

@@ -11,6 +11,8 @@ class SectionHit(Shape):
     heading_path: str
     url: str
     snippet: str
+    matches: list[list[int]]
+    """As in the hit itself"""
     score: Annotated[float, Rounded(4)]
 
 
@@ -30,7 +32,9 @@ class Hit(Shape):
     title: str
     heading_path: str
     snippet: str
-    """Matched words stand between « and »"""
+    """Plain text in one line"""
+    matches: list[list[int]]
+    """Where words of the question stand in the snippet: `[start, end]` in characters, the end not included"""
     score: Annotated[float, Rounded(4)]
     generation: int
     fetched_at: Time

@@ -7,7 +7,7 @@ and of escaped text alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -112,14 +112,14 @@ def said_at(when: datetime, now: datetime) -> str:
     return f"{day} {when:%H:%M}" if when.year == now.year else f"{day} {when:%Y}"
 
 
-def marked(snippet: str) -> Markup:
-    """A snippet whose matched words stand between « and »."""
-    # In every text each mark that opens is closed, and nothing else becomes an element.
-    parts = re.split(r"«([^«»]*)»", snippet)
+def marked(snippet: str, matches: Iterable[tuple[int, int]]) -> Markup:
+    """A snippet with its matched words as `<mark>`: nothing of the text itself becomes an element."""
     made = Markup("")
-    for index, part in enumerate(parts):
-        made += Markup("<mark>{}</mark>").format(part) if index % 2 else escape(part)
-    return made
+    done = 0
+    for start, end in matches:
+        made += escape(snippet[done:start]) + Markup("<mark>{}</mark>").format(snippet[start:end])
+        done = end
+    return made + escape(snippet[done:])
 
 
 def outside(url: str, text: str, *, css: str = "") -> Markup:

@@ -13,6 +13,8 @@ from rowen.doors.cli.output import Output, clean
 from rowen.errors import UserError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from rich.text import Text
 
     from rowen.core.search.hit import Answer, Hit
@@ -111,7 +113,7 @@ def _show(out: Output, number: int, hit: Hit) -> None:
     if hit.heading_path and hit.heading_path != hit.title:
         out.print(Padding(Text(_line(hit.heading_path), style="cyan"), (0, 0, 0, margin)))
     if hit.snippet:
-        out.print(Padding(highlighted(hit.snippet), (0, 0, 0, margin)))
+        out.print(Padding(highlighted(hit.snippet, hit.matches), (0, 0, 0, margin)))
     out.line(Text(" " * margin + clean(hit.url), style="blue"))
     if hit.sections:
         also = "; ".join(_line(section.heading_path.rpartition(" › ")[2]) for section in hit.sections[:3])
@@ -127,14 +129,16 @@ def _line(text: str) -> str:
     return shown if len(shown) <= MAX_TITLE_CHARS else shown[: MAX_TITLE_CHARS - 1].rstrip() + "…"
 
 
-def highlighted(snippet: str) -> Text:
-    """The marked words of a snippet by their colour; where there are no colours, plain text."""
+def highlighted(snippet: str, matches: Iterable[tuple[int, int]]) -> Text:
+    """The matched words of a snippet by their colour; where there are no colours, plain text."""
     from rich.text import Text
 
     text = Text()
-    for part in clean(snippet).replace("«", "\0«").replace("»", "»\0").split("\0"):
-        text.append(part.strip("«»"), "bold yellow" if part.startswith("«") else "default")
-    return text
+    done = 0
+    for start, end in matches:
+        text.append(clean(snippet[done:start]), "default").append(clean(snippet[start:end]), "bold yellow")
+        done = end
+    return text.append(clean(snippet[done:]), "default")
 
 
 async def _nothing(store: Store, out: Output, query: str, *, narrowed: bool) -> None:

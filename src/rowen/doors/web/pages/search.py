@@ -90,6 +90,7 @@ def _hit(visit: Visit, number: int, hit: Hit, sources: dict[str, Source], query:
         "title": hit.defines or (headings[-1] if headings else hit.title),
         "path": [label, hit.title, *headings[:-1]] if headings else [label],
         "snippet": hit.snippet,
+        "matches": hit.matches,
         "score": round(hit.score, 4),
         "defines": hit.defines,
         "url": hit.url,
