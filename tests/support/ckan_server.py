@@ -237,7 +237,8 @@ class CkanServer(Site):
                     return []
                 if not self.quirks.ignores_id_filter:
                     cut = bisect.bisect_right if match["open"] == "{" else bisect.bisect_left
-                    found = found[cut(found, low) :]
+                    begin = 0 if low == "*" else cut(found, low)
+                    found = found[begin : None if high == "*" else bisect.bisect_right(found, high)]
             elif match["field"] == "metadata_modified" and not self.quirks.ignores_changes_filter:
                 if self.quirks.misses_changes:
                     return []

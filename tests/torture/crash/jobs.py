@@ -90,7 +90,9 @@ async def opened(job: Job, page: mmap.mmap | None = None) -> AsyncIterator[Ports
 
 
 async def run_sync(job: Job, page: mmap.mmap) -> None:
-    """One run of the one source: `sync` of a website with some news, `ingest` of a folder never seen."""
+    """One run of the one source: `sync` of a website with some news, `ingest` of a folder and `harvest`
+    of a portal never seen.
+    """
     async with opened(job, page) as ports:
         (source,) = await ports.store.sources()
         await synced(ports, source)
@@ -165,6 +167,7 @@ def _side(store: Any) -> Side:
 WORK: dict[str, Callable[[Job, mmap.mmap], Awaitable[None]]] = {
     "sync": run_sync,
     "ingest": run_sync,
+    "harvest": run_sync,
     "activate": run_activate,
     "rollback": run_rollback,
     "vacuum": run_vacuum,

@@ -19,6 +19,7 @@ import pytest
 
 from rowen.engine.run import sync
 from rowen.managing import sources
+from tests.support.ckan_server import CkanServer, datasets
 from tests.support.site import Site, html
 from tests.torture.crash import killing
 from tests.torture.crash.jobs import EDITIONS, Job, opened, write_edition
@@ -30,6 +31,7 @@ KILLS = {
     "sqlite": {
         "sync": 45,
         "ingest": 30,
+        "harvest": 20,
         "activate": 30,
         "rollback": 20,
         "vacuum": 25,
@@ -39,6 +41,7 @@ KILLS = {
     "postgres": {
         "sync": 25,
         "ingest": 20,
+        "harvest": 10,
         "activate": 20,
         "rollback": 15,
         "vacuum": 15,
@@ -47,6 +50,7 @@ KILLS = {
     },
 }
 PAGES = 24
+DATASETS = 400
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 OLD = {"sqlite": "store-0.1.0.db.gz", "postgres": "store-0.1.0.pgsql.gz"}
 
@@ -120,6 +124,13 @@ def an_ingest(place: Place, folder: Path, site: Site) -> Trial:
     return Trial(job)
 
 
+def a_harvest(place: Place, folder: Path, site: Site) -> Trial:
+    """The first run of a portal, which goes on behind what a killed one has stored."""
+    job = Job(work="harvest", store=place.empty(), folder=str(folder))
+    asyncio.run(add_and_sync(job, f"{site.url}/api/3/action/", run=False))
+    return Trial(job)
+
+
 def an_activation(place: Place, folder: Path, site: Site) -> Trial:
     notes = folder / "notes"
     write_edition(notes, 1)
@@ -167,12 +178,21 @@ def a_copy(place: Place, folder: Path, site: Site) -> Trial:
 WORKS = {
     "sync": a_sync,
     "ingest": an_ingest,
+    "harvest": a_harvest,
     "activate": an_activation,
     "rollback": a_rollback,
     "vacuum": a_vacuum,
     "migrate": a_migration,
     "copy": a_copy,
 }
+
+
+def a_site(work: str) -> Site:
+    if work != "harvest":
+        return Site()
+    portal = CkanServer(datasets(DATASETS))
+    portal.quirks.rows_max = DATASETS // 10
+    return portal
 
 
 # The storm
@@ -257,18 +277,18 @@ def test_killed_at_any_moment_and_run_again_it_equals_one_never_killed(
 ) -> None:
     folder = tmp_path / "beside"
     folder.mkdir()
-    with Site() as site:
+    with a_site(work) as site:
         trial = WORKS[work](place, folder, site)
         Storm(place, trial, chance, tally).rage(KILLS[place.kind][work])
     tally.verify()
 
 
 @pytest.mark.sliced
-@pytest.mark.parametrize("work", ["sync"])
+@pytest.mark.parametrize("work", ["sync", "harvest"])
 def test_a_few_kills_change_nothing(work: str, tmp_path: Path, chance: random.Random, tally: Tally) -> None:
     folder = tmp_path / "beside"
     folder.mkdir()
-    with Site() as site:
+    with a_site(work) as site:
         place = Files(tmp_path)
         Storm(place, WORKS[work](place, folder, site), chance, tally).rage(3, calm_runs=1)
     tally.verify()

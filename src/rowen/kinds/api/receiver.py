@@ -65,6 +65,7 @@ class Receiver:
         concurrency: int,
         details: bool = False,
         windowed: bool = False,
+        in_order: bool = False,
     ) -> None:
         self._ports = ports
         self._intake = intake
@@ -73,6 +74,8 @@ class Receiver:
         self._details = details
         """Reading an item is a request of its own."""
         self._windowed = windowed
+        self._reads_at_once = 1 if in_order else concurrency
+        """With one, items are stored in the order they came in: what is stored is a beginning of the list."""
         self.by_validator = not intake.unconditional
         """An item with the known validator is not looked into."""
         self._leftovers: Mapping[str, Known] = {}
@@ -110,7 +113,7 @@ class Receiver:
         if self._details:
             self._leftovers = await self._ports.store.leftovers(self._intake.run.source_id, list(page))
         waiting = [one for one in page.values() if not await self._is_known(one)]
-        await each(waiting, self._receive, self._concurrency)
+        await each(waiting, self._receive, self._reads_at_once)
 
     async def _is_known(self, one: Listed) -> bool:
         if not self.by_validator or not one.validator:

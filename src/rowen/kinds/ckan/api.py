@@ -69,7 +69,15 @@ class DatasetPages:
         self.complete = False
         """Nothing that was there all the time can be missing."""
 
-    async def pages(self) -> AsyncGenerator[Rows, None]:
+    async def pages(self, *, behind: str = "") -> AsyncGenerator[Rows, None]:
+        """All pages, or those behind an id up to which `seen` has everything."""
+        if behind:
+            page = await self._ask(after=behind)
+            if _is_behind(page.rows, behind):
+                self.announced = None if page.count is None else len(self.seen) + page.count
+                async for rows in self._by_key(page, behind):
+                    yield rows
+                return
         page = await self._ask()
         self.announced = page.count
         yield self._fresh(page.rows)
@@ -79,8 +87,8 @@ class DatasetPages:
             return
         if last is None:
             further = self._unordered(len(page.rows))
-        elif behind := await self._page_behind(last):
-            further = self._by_key(behind, last)
+        elif second := await self._page_behind(last):
+            further = self._by_key(second, last)
         else:
             further = self._by_offset(len(self.seen), last)
         async for rows in further:

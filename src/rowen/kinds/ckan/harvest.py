@@ -24,7 +24,7 @@ from rowen.fetching.client import STOPS, stop_reason
 from rowen.kinds.api.asking import TOO_MUCH, PageSize, ahead
 from rowen.kinds.api.items import Broken, Listed, Reading
 from rowen.kinds.api.receiver import Receiver, refuse_emptiness
-from rowen.kinds.ckan import dates, trust
+from rowen.kinds.ckan import dates, resume, trust
 from rowen.kinds.ckan import rules as ckan
 from rowen.kinds.ckan.api import ActionApi, DatasetPages
 from rowen.kinds.ckan.rules import Refused
@@ -50,7 +50,7 @@ class Harvester:
         self._params = params
         self._intake = intake
         self._api = api
-        self._receiver = Receiver(ports, intake, self._read, concurrency=params["concurrency"])
+        self._receiver = Receiver(ports, intake, self._read, concurrency=params["concurrency"], in_order=True)
         self._mode = Mode.FULL
         self._hint: str | None = None
         self._remember: dict[str, Any] = {}
@@ -171,8 +171,9 @@ class Harvester:
 
     async def _everything(self) -> dict[str, Any]:
         listing = self._listing()
+        behind = await self._stored_before(listing)
         try:
-            async with aclosing(ahead(listing.pages())) as pages:
+            async with aclosing(ahead(listing.pages(behind=behind))) as pages:
                 async for rows in pages:
                     self._intake.queued = max(0, (listing.announced or 0) - len(self._receiver.taken))
                     await self._take(rows)
@@ -183,6 +184,21 @@ class Harvester:
         absent, _ = await self._compared(listing)
         await self._receiver.delete_absent(absent, self._check)
         return self._listed(listing) if listing.complete else {}
+
+    async def _stored_before(self, listing: DatasetPages) -> str:
+        """Take in what a killed first run has stored, if it still holds; returns the id it reaches to."""
+        if self._source.active_generation or self._intake.unconditional:
+            return ""
+        stored = await self._ports.store.leftovers(self._source.id)
+        known = [stored[reference] for reference in sorted(stored)]
+        if not known or not await resume.still_holds(self._api, known, where=""):
+            return ""
+        for one in known:
+            await self._intake.revived(one)
+        references = [one.reference for one in known]
+        listing.seen.update(references)
+        self._receiver.taken.update(references)
+        return references[-1]
 
     async def _ids(self) -> dict[str, Any]:
         """Ids only: finds what is gone, and what the portal did not name as changed."""

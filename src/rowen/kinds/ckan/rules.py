@@ -83,8 +83,18 @@ def action_url(portal: str, action: str, params: Mapping[str, str | int]) -> str
 
 def after(reference: str) -> str:
     """A filter for what comes behind an id."""
-    quoted = reference.replace("\\", "\\\\").replace('"', '\\"')
-    return f'id:{{"{quoted}" TO *]'
+    return f"id:{{{quoted(reference)} TO *]"
+
+
+def up_to(reference: str) -> str:
+    """A filter for what comes before an id, and for the id itself."""
+    return f"id:[* TO {quoted(reference)}]"
+
+
+def quoted(text: str) -> str:
+    """A text in a filter."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
 
 
 def modified_since(moment: datetime) -> str:
