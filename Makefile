@@ -18,7 +18,7 @@ torture: export ROWEN_TORTURE_FIGURES := .venv/torture.json
 # Each worker reads every test, and tests start many processes: without compiled modules both take seconds more.
 quick test browser torture coverage: export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: run cluster newcomer quick test browser screenshots torture check lint coverage fix golden reference bench judge clean
+.PHONY: run cluster newcomer quick test browser screenshots torture check lint coverage fix golden reference docs bench judge clean
 
 run: $(STAMP)           ## the main job, embedded: harvest a bundled site twice, search it, show the diff
 	@$(BIN)/rowen demo
@@ -52,14 +52,14 @@ coverage: $(STAMP)      ## how much of core and engine their tests run, lines an
 	@$(BIN)/coverage combine --quiet
 	@$(BIN)/coverage report
 
-check: lint test coverage torture ## what CI runs: format, lint, types, imports, tests, coverage, torture
+check: lint docs test coverage torture ## what CI runs: format, lint, types, imports, documentation, tests, coverage, torture
 
 lint: $(STAMP)          ## format, lint, types, imports
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python scripts/reference.py --check
+	$(BIN)/python -m scripts.reference --check
 
 fix: $(STAMP)           ## format and safe fixes
 	$(BIN)/ruff format .
@@ -68,9 +68,12 @@ fix: $(STAMP)           ## format and safe fixes
 golden: $(STAMP)        ## rewrite golden files; read the diff before you commit
 	$(BIN)/python -m pytest tests/golden tests/doors/cli/test_terminal.py --rewrite-golden
 
-reference: $(STAMP)     ## write docs/reference.md and the map of ARCHITECTURE.md from the code
-	$(BIN)/python scripts/reference.py
+reference: $(STAMP)     ## write docs/reference/ and the map of ARCHITECTURE.md from the code
+	$(BIN)/python -m scripts.reference
 	$(BIN)/python scripts/tree.py --write
+
+docs: $(STAMP)          ## the documentation as a site, in build/docs/site; a warning is an error
+	@$(BIN)/python -m scripts.site
 
 bench: $(STAMP)         ## the figures in docs/benchmarks.md
 	$(BIN)/python benchmarks/refresh.py

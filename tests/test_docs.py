@@ -52,6 +52,7 @@ def here(place: Path) -> Iterator[dict[str, str]]:
         "/": html("Docs", "How to install it", links=["/install.html"]),
         "/install.html": html("Install", "Install it with pip and run it."),
     }
+    (place / "docs").symlink_to(ROOT / "docs")
     with Site(pages) as site, CkanServer(datasets(3)) as portal:
         (place / "portals.toml").write_text(
             f'[[portals]]\nname = "other"\nurl = "{portal.url}/other"\ntype = "ckan"\nenabled = false\n'

@@ -46,7 +46,8 @@ class Block:
 
 def documents() -> list[Path]:
     found = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "ARCHITECTURE.md")]
-    return [*found, *sorted((ROOT / "docs").glob("*.md")), *sorted(ROOT.glob("examples/*/README.md"))]
+    docs = [path for path in sorted((ROOT / "docs").rglob("*.md")) if path.parent.name != "adr"]
+    return [*found, *docs, ROOT / "examples" / "README.md", *sorted(ROOT.glob("examples/*/README.md"))]
 
 
 def blocks() -> list[Block]:

@@ -28,6 +28,12 @@ from rowen.errors import ConfigError, did_you_mean
 from rowen.ports.store.sources import Sources
 
 SOURCES = "sources"
+FIELDS: Mapping[str, str] = {
+    "name": "What the sink is called: letters, digits, dots, dashes, underscores",
+    "kind": "`webhook`, `export`, `atom`, `sheets`, or a plug-in's",
+    SOURCES: "Globs over names or `name@version` of sources, as a list; all if omitted",
+}
+"""What every `[[sinks]]` table may have, with its meaning."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 

@@ -27,8 +27,16 @@ from rowen.errors import ConfigError, did_you_mean
 DEFAULT = Channel(name="log", kind="log")
 """When no channel is defined."""
 PORTS = {"starttls": 587, "ssl": 465, "none": 25}
-_COMMON = ("name", "kind", "on", "sources", "severity", "after")
 _ON = ", ".join(what.value for what in What)
+COMMON: Mapping[str, str] = {
+    "kind": "`log`, `command`, `webhook` or `email`",
+    "name": "What messages call the channel; the kind if omitted",
+    "on": f"What it is told of, as a list: {_ON}; everything if omitted",
+    "sources": "Globs over names of sources; all if omitted",
+    "severity": "Nothing below this: info, warning, error or critical; info if omitted",
+    "after": "Failures in a row before `error` or `sink` is raised; 1 if omitted",
+}
+"""What every channel may have, with its meaning."""
 
 
 def read(tables: Any, *, where: str) -> list[Channel]:
@@ -56,15 +64,15 @@ def as_table(channel: Channel) -> dict[str, Any]:
 
 def _channel(table: Mapping[str, Any], where: str, taken: Sequence[str]) -> Channel:
     kind = table.get("kind")
-    fields = _FIELDS.get(kind) if isinstance(kind, str) else None
+    fields = FIELDS.get(kind) if isinstance(kind, str) else None
     if not isinstance(kind, str) or fields is None:
-        raise ConfigError(f"{where}: `kind` is {_said(kind)}", hint=f"one of {', '.join(_FIELDS)}")
+        raise ConfigError(f"{where}: `kind` is {_said(kind)}", hint=f"one of {', '.join(FIELDS)}")
     for name in table:
-        if name not in fields and name not in _COMMON:
-            hint = did_you_mean(name, [*_COMMON, *fields])
+        if name not in fields and name not in COMMON:
+            hint = did_you_mean(name, [*COMMON, *fields])
             raise ConfigError(f"{where}: unknown field `{name}`", hint=hint)
     settings = {name: _checked(table, name, parse, where) for name, parse in fields.items() if name in table}
-    for name in _REQUIRED[kind]:
+    for name in REQUIRED[kind]:
         if name not in settings:
             raise ConfigError(f"{where}: `{name}` is missing, and a channel of kind `{kind}` needs it")
     if kind == "email":
@@ -186,7 +194,7 @@ def _security(value: object) -> str:
     return str(value)
 
 
-_FIELDS: Mapping[str, Mapping[str, Callable[[Any], Any]]] = {
+FIELDS: Mapping[str, Mapping[str, Callable[[Any], Any]]] = {
     "log": {},
     "command": {"command": _command, "timeout_s": _seconds},
     "webhook": {"url": _url, "secret": _secret, "timeout_s": _seconds},
@@ -201,4 +209,18 @@ _FIELDS: Mapping[str, Mapping[str, Callable[[Any], Any]]] = {
         "timeout_s": _seconds,
     },
 }
-_REQUIRED = {"log": (), "command": ("command",), "webhook": ("url",), "email": ("host", "from", "to")}
+REQUIRED = {"log": (), "command": ("command",), "webhook": ("url",), "email": ("host", "from", "to")}
+HELP: Mapping[str, str] = {
+    "command": "The program and its arguments, as a list; no shell reads it",
+    "timeout_s": "Seconds it may take; 30 if omitted, 10 for a webhook",
+    "url": "Where alarms are posted to; may hold `${VARIABLE}`",
+    "secret": "Signs each alarm, by reference: `${ALARM_SECRET}`",
+    "host": "The mail server",
+    "port": "Its port; if omitted, the usual one of `security`",
+    "security": "`starttls`, `ssl` or `none`; `starttls` if omitted",
+    "user": "The name to sign in with; needs `password`",
+    "password": "By reference: `${SMTP_PASSWORD}`",
+    "from": "The address of the sender",
+    "to": "Addresses of those who get it, as a list",
+}
+"""What the fields of all kinds mean."""

@@ -36,7 +36,15 @@ from rowen.errors import ConfigError, did_you_mean
 from rowen.records import dataclass
 from rowen.sinks import declared as sinks
 
-_FIELDS = ("name", "location", "kind", "version", "every", "set")
+FIELDS: Mapping[str, str] = {
+    "name": "What the source is called",
+    "location": "Its address, folder, file or repository, as `rowen add` takes it",
+    "kind": "The kind of source; detected if omitted",
+    "version": 'The version that it documents, in quotes: `"3.12"`',
+    "every": "How often `rowen serve` syncs it; if omitted, as `runs.every` says",
+    "set": "Settings of its kind, as a table",
+}
+"""What may stand in `[[sources]]` and `[defaults]`, with its meaning."""
 _SECTIONS = ("defaults", "sources", "sinks", "alarms")
 
 
@@ -205,8 +213,8 @@ def _entry(table: Mapping[str, Any], defaults: Mapping[str, Any], where: str, nu
 def _check(values: Mapping[str, Any], where: str) -> None:
     """Are these fields of a source, and of the right shape?"""
     for name, value in values.items():
-        if name not in _FIELDS:
-            raise ConfigError(f"{where}: unknown field `{name}`", hint=did_you_mean(name, _FIELDS))
+        if name not in FIELDS:
+            raise ConfigError(f"{where}: unknown field `{name}`", hint=did_you_mean(name, FIELDS))
         if name == "set":
             if not isinstance(value, dict):
                 raise ConfigError(f"{where}: `set` is not a table", hint="write `set = { max_pages = 100 }`")
