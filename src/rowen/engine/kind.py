@@ -83,6 +83,34 @@ class Prepare(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class SampledItem:
+    """What one item of a sample holds."""
+
+    body_bytes: int
+    passages: int
+    chars: int
+    """Of the passages."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sample:
+    """A look at a source before its first harvest."""
+
+    items: int
+    """How many it has, as far as that can be told without harvesting it."""
+    exact: bool
+    """They were counted."""
+    whence: str
+    """How their number is known, in words."""
+    read: tuple[SampledItem, ...]
+    tried: int
+    """How many were asked for; those that are not in `read` are no documents, or could not be had."""
+    requests: int = 0
+    total_bytes: int | None = None
+    """Of all items, where a listing says it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Kind:
     name: str
     params: tuple[Param, ...]
@@ -95,6 +123,8 @@ class Kind:
     """Load all that readers see before the harvest; kinds that list too much look it up page by page."""
     count: Callable[[Ports, Source, Mapping[str, Any]], Coroutine[Any, Any, int]] | None = None
     """How many items there are, when that can be had cheaply: for `rowen plan`."""
+    sample: Callable[[Ports, Source, Mapping[str, Any]], Coroutine[Any, Any, Sample]] | None = None
+    """A look at a few items, for `rowen plan` before the first harvest. It stores nothing."""
     covers: Callable[[Source, Mapping[str, Any]], Callable[[str], bool]] | None = None
     """Says of a reference whether it belongs to a source with these settings, as far as its name says it.
 

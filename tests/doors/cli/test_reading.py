@@ -368,6 +368,10 @@ def test_plan_estimates_before_anybody_pays(
     plan = rowen("plan", "notes", "--json").json
     assert (plan["items"], plan["stored"], plan["new_items"], plan["calls"]) == (3, 0, 3, 1)
     assert plan["cost"] > 0
+    assert rowen("plan", "notes").out.startswith(
+        "notes: not synced yet; an estimate: the files were counted; lengths from 3 of them\n"
+        "3 items, 48 B\nabout 3 texts, "
+    )
     rowen("sync", "notes")
     assert rowen("plan", "notes", "--json").json["texts"] == 0
     assert "3 items, 3 stored, 0 new" in rowen("plan", "notes").out

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import quote
 
 from rowen.core.params import switch, what
 from rowen.core.rules import words
@@ -16,13 +17,14 @@ from rowen.core.run import Mode, StopReason
 from rowen.core.source import Source
 from rowen.core.web.scope import PathFilter, is_binary_name
 from rowen.engine.intake import Intake
-from rowen.engine.kind import Harvested, Kind, Prepared
+from rowen.engine.kind import Harvested, Kind, Prepared, Sample
 from rowen.engine.ports import Ports
 from rowen.errors import BadLocation, PermanentError, Unfetchable
+from rowen.kinds import sampling
 from rowen.kinds.listing import trees
 from rowen.kinds.listing.includes.includes import Includes
 from rowen.kinds.listing.listing import Fetched, Item, take_in
-from rowen.kinds.listing.text_files import TOO_LARGE, TextFiles
+from rowen.kinds.listing.text_files import TOO_LARGE, TextFiles, type_of
 from rowen.kinds.settings import EXCLUDE, HIDDEN, INCLUDE, MAX_DELETED_SHARE
 from rowen.ports.folders import Entry, ScanOptions
 
@@ -64,11 +66,44 @@ async def prepare(ports: Ports, location: str, *, settings: Mapping[str, Any], c
 
 
 async def count(ports: Ports, source: Source, params: Mapping[str, Any]) -> int:
+    return len(await _chosen(ports, source, params))
+
+
+async def sample(ports: Ports, source: Source, params: Mapping[str, Any]) -> Sample:
+    """Every file counts with its size, a few are read."""
+    most = ports.fetch.max_body_bytes
+    entries = [entry for entry in await _chosen(ports, source, params) if entry.size <= most]
+    few = sampling.evenly(entries, sampling.ITEMS)
+    read = []
+    for entry in few:
+        try:
+            body = await ports.folders.read(source.location, entry.on_disk or entry.path, max_bytes=most)
+            content_type = type_of(ports, entry.path, body)
+            if content_type is None:
+                continue
+            made = await ports.converter.convert(body, content_type=content_type, url=quote(entry.path))
+        except PermanentError:
+            continue
+        read.append(sampling.item(made.text, body_bytes=len(body)))
+    return Sample(
+        items=len(entries),
+        exact=True,
+        whence="the files were counted",
+        read=tuple(read),
+        tried=len(few),
+        total_bytes=sum(entry.size for entry in entries),
+    )
+
+
+async def _chosen(ports: Ports, source: Source, params: Mapping[str, Any]) -> list[Entry]:
     options = ScanOptions(hidden=params["hidden"], ignore_files=params["ignore_files"])
     chosen = PathFilter(tuple(params["include"]), tuple(params["exclude"]))
     scan = await ports.folders.scan(source.location, options)
-    paths = (entry.path for entry in scan.entries)
-    return sum(not is_binary_name(path) and chosen.why_not(path) is None for path in paths)
+    return [
+        entry
+        for entry in scan.entries
+        if not is_binary_name(entry.path) and chosen.why_not(entry.path) is None
+    ]
 
 
 async def harvest(ports: Ports, source: Source, params: Mapping[str, Any], intake: Intake) -> Harvested:
@@ -163,6 +198,7 @@ KIND = Kind(
     claims=claims,
     prepare=prepare,
     count=count,
+    sample=sample,
     covers=trees.covers,
     lists=True,
     follows_files=True,

@@ -58,14 +58,12 @@ class TextFiles:
             self._no_text[path] = tag + _LARGE
             self._intake.counters.ignored[TOO_LARGE] += 1
             return None
-        # A path is no address: `#` and `?` are letters of a name here.
-        if self._ports.converter.handles("", quote(path)):
-            return Fetched(body, url=url)
-        if b"\0" in body[:SNIFFED_BYTES]:
+        content_type = type_of(self._ports, path, body)
+        if content_type is None:
             self._no_text[path] = tag
             self._intake.counters.ignored[BINARY] += 1
             return None
-        return Fetched(body, "text/plain", url)
+        return Fetched(body, content_type, url)
 
     async def save(self, present: Collection[str]) -> None:
         """Remember what was learnt, for the files that are still there."""
@@ -74,3 +72,11 @@ class TextFiles:
         payload = {path: tag for path, tag in self._no_text.items() if path in present}
         listing = Listing(url=self._listing, validators=Validators(), payload=payload)
         await self._ports.store.save_listing(self._intake.lease, self._intake.run.source_id, listing)
+
+
+def type_of(ports: Ports, path: str, body: bytes) -> str | None:
+    """The type of a file, empty where its name says it; None for one that is no text."""
+    # A path is no address: `#` and `?` are letters of a name here.
+    if ports.converter.handles("", quote(path)):
+        return ""
+    return None if b"\0" in body[:SNIFFED_BYTES] else "text/plain"

@@ -12,19 +12,22 @@ from typing import Any
 from rowen.core import hashing
 from rowen.core.document import Converted, Validators
 from rowen.core.params import switch, what
-from rowen.core.run import StopReason
+from rowen.core.run import Counters, StopReason
 from rowen.core.source import Source
 from rowen.core.web.scope import EXCLUDED, NOT_INCLUDED, Scope
 from rowen.engine.intake import Intake
-from rowen.engine.kind import Harvested, Kind
+from rowen.engine.kind import Harvested, Kind, Sample
 from rowen.engine.ports import Ports
 from rowen.errors import PermanentError, TransientError, Unfetchable
 from rowen.fetching import credentials
 from rowen.fetching.client import Client, open_client, stop_reason
+from rowen.fetching.redirects import follow
 from rowen.fetching.site_files import SiteFiles
+from rowen.kinds import sampling
 from rowen.kinds.crawl.crawl import crawl
 from rowen.kinds.crawl.pages import Pages
 from rowen.kinds.crawl.refusals import FORBIDDEN
+from rowen.kinds.crawl.sample import sample as sampled
 from rowen.kinds.crawl.settings import crawl_params
 from rowen.kinds.crawl.visits import Visit
 from rowen.kinds.listing.listing import Fetched, Item, take_in
@@ -69,11 +72,40 @@ async def harvest(ports: Ports, source: Source, settings: Mapping[str, Any], int
     return await crawl(ports, source, settings, intake, _ListedPages(ports, intake))
 
 
-class _ListedPages(Pages):
-    """The pages of a crawl that starts at llms.txt."""
+async def sample(ports: Ports, source: Source, settings: Mapping[str, Any]) -> Sample:
+    counters = Counters()
+    if not _is_one_file(source, settings):
+        return await sampled(ports, source, settings, _MarkdownPages(ports, counters))
+    async with open_client(ports, source.location, settings, counters) as client:
+        url, answer = await follow(client.ask, Request(source.location, headers=rules.ACCEPT))
+    if answer.status != 200:
+        raise Unfetchable(f"`{url}`: {answer.status} from the server", url=url)
+    parts = rules.parts(answer.body.decode("utf-8", "replace"), url)
+    return Sample(
+        items=len(parts),
+        exact=True,
+        whence="one file has them all",
+        read=tuple(
+            sampling.item(part.text, body_bytes=len(part.text.encode("utf-8", "replace"))) for part in parts
+        ),
+        tried=len(parts),
+        requests=counters.requests,
+    )
 
+
+class _MarkdownPages(Pages):
     refusal = "not_markdown"
     headers = rules.ACCEPT
+
+    def accepts(self, content_type: str, url: str) -> bool:
+        return rules.is_markdown(content_type, url) and super().accepts(content_type, url)
+
+    def why_not(self, url: str) -> str | None:
+        return self.refusal if rules.named_otherwise(url) else None
+
+
+class _ListedPages(_MarkdownPages):
+    """The pages of a crawl that starts at llms.txt."""
 
     def __init__(self, ports: Ports, intake: Intake) -> None:
         super().__init__(ports, intake.counters)
@@ -95,12 +127,9 @@ class _ListedPages(Pages):
             self._payload = remembered.payload
             self._entries = {url: Entry(url, *said) for url, *said in remembered.payload["entries"]}
 
-    def accepts(self, content_type: str, url: str) -> bool:
-        return rules.is_markdown(content_type, url) and super().accepts(content_type, url)
-
     def why_not(self, url: str) -> str | None:
-        if rules.named_otherwise(url):
-            return self.refusal
+        if (why := super().why_not(url)) is not None:
+            return why
         entries = self._entries or {}
         return "has_markdown_twin" if any(twin in entries for twin in rules.twins(url)) else None
 
@@ -261,4 +290,12 @@ class _FullFile:
         return Fetched(self._parts[item.reference].text.encode("utf-8", "replace"), MARKDOWN, item.url)
 
 
-KIND = Kind(name="llms", params=PARAMS, claims=claims, prepare=prepare, covers=covers, harvest=harvest)
+KIND = Kind(
+    name="llms",
+    params=PARAMS,
+    claims=claims,
+    prepare=prepare,
+    sample=sample,
+    covers=covers,
+    harvest=harvest,
+)

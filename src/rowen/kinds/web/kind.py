@@ -10,12 +10,14 @@ from collections.abc import Coroutine, Mapping
 from typing import Any
 
 from rowen.core.params import switch, what
+from rowen.core.run import Counters
 from rowen.core.source import Source
 from rowen.engine.intake import Intake
-from rowen.engine.kind import Harvested, Kind
+from rowen.engine.kind import Harvested, Kind, Sample
 from rowen.engine.ports import Ports
 from rowen.fetching import credentials
 from rowen.kinds.crawl.crawl import crawl
+from rowen.kinds.crawl.sample import sample as sampled
 from rowen.kinds.crawl.settings import covers, crawl_params
 from rowen.kinds.web.pages import WebPages
 from rowen.kinds.web.prepare import guess, prepare
@@ -39,6 +41,11 @@ def harvest(
     return crawl(ports, source, settings, intake, WebPages(ports, intake.counters))
 
 
+def sample(ports: Ports, source: Source, settings: Mapping[str, Any]) -> Coroutine[Any, Any, Sample]:
+    """Pages are read as they come, also where a harvest would render them."""
+    return sampled(ports, source, settings, WebPages(ports, Counters()))
+
+
 def claims(ports: Ports, location: str) -> bool:
     """It is asked last, and takes what no other kind claims."""
     return True
@@ -51,5 +58,6 @@ KIND = Kind(
     prepare=prepare,
     guess=guess,
     covers=covers,
+    sample=sample,
     harvest=harvest,
 )
