@@ -120,7 +120,7 @@ def test_copies_and_pickles_are_equal() -> None:
     assert pickle.loads(pickle.dumps(town)) == town
 
 
-def test_a_declared_class_is_completed_at_its_first_instance_and_once(
+def test_methods_are_written_at_the_first_instance_and_at_the_first_comparison_each_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     completed: list[str] = []
@@ -137,8 +137,14 @@ def test_a_declared_class_is_completed_at_its_first_instance_and_once(
         a: int
 
     assert completed == []
-    assert [Late(1), Late(2)] == [Late(1), Late(2)]
+    late, later = Late(1), Late(2)
     assert completed == ["Late"]
+    assert late != later
+    assert late == Late(1)
+    assert completed == ["Late", "Late"]
+    assert hash(late) == hash(Late(1))
+    assert repr(late).endswith("Late(a=1)")
+    assert completed == ["Late", "Late"]
 
 
 def test_threads_that_make_the_first_instances_at_once_all_get_one() -> None:

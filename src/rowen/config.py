@@ -9,20 +9,21 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from pathlib import Path
 from typing import Any, get_type_hints
 
 from rowen.core.params import switch
 from rowen.core.rules.duration import Duration
 from rowen.errors import ConfigError, did_you_mean
+from rowen.records import dataclass
 
 
 def setting(default: Any, *, help: str, low: float | None = None, high: float | None = None) -> Any:  # noqa: A002
     return field(default=default, metadata={"help": help, "low": low, "high": high})
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class StoreConfig:
     url: str = setting("", help="The store: `sqlite:///path`; empty for rowen.db in the user's data folder")
     busy_timeout_s: float = setting(5.0, help="How long to wait for another process's write", low=0, high=600)
@@ -31,7 +32,7 @@ class StoreConfig:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class FetchConfig:
     user_agent: str = setting(
         "rowen/0.2", help="The User-Agent of requests; robots.txt is read for its first word"
@@ -51,13 +52,13 @@ class FetchConfig:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class ConvertConfig:
     workers: int = setting(2, help="Processes that parse fetched pages", low=1, high=64)
     timeout_s: float = setting(20.0, help="Seconds one page may take to parse", low=0.1, high=600)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class RenderConfig:
     browser: str = setting(
         "", help="The Chromium that renders JavaScript pages; empty for the first one on the PATH"
@@ -67,7 +68,7 @@ class RenderConfig:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class EmbeddingConfig:
     provider: str = setting(
         "static", help="What turns text into vectors: static, minilm, openai, gemini, ollama, ..."
@@ -84,7 +85,7 @@ class EmbeddingConfig:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class BreakerConfig:
     failure_threshold: int = setting(5, help="Failures in a row that open the circuit", low=1, high=1000)
     recovery_timeout_s: float = setting(30.0, help="Seconds before it is tried again", low=0, high=86_400)
@@ -93,7 +94,7 @@ class BreakerConfig:
     max_recovery_timeout_s: float = setting(300.0, help="The longest it waits", low=0, high=86_400)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class RunsConfig:
     max_parallel: int = setting(1, help="Runs that may be under way at a time in this store", low=1, high=64)
     time_limit_s: float = setting(
@@ -105,7 +106,7 @@ class RunsConfig:
     every: str = setting("1d", help="How often `rowen serve` syncs a source that has no interval of its own")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class WorkersConfig:
     concurrency: int = setting(2, help="Tickets that one `rowen worker` works on at a time", low=1, high=64)
     held_s: float = setting(
@@ -116,7 +117,7 @@ class WorkersConfig:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class HistoryConfig:
     keep_generations: int = setting(
         3, help="Generations that can be shown again, the active one included", low=1, high=1000
@@ -124,7 +125,7 @@ class HistoryConfig:
     keep_handoffs: str = setting("30d", help="How long the record of a finished handoff is kept")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class ServiceConfig:
     host: str = setting("127.0.0.1", help="Where `rowen serve --listen` listens; elsewhere needs tokens")
     port: int = setting(8340, help="The port it listens on; 0 for any that is free", low=0, high=65_535)
@@ -157,7 +158,7 @@ class ServiceConfig:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Config:
     store: StoreConfig = field(default_factory=StoreConfig)
     fetch: FetchConfig = field(default_factory=FetchConfig)
@@ -171,7 +172,7 @@ class Config:
     workers: WorkersConfig = field(default_factory=WorkersConfig)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Setting:
     """One value, for `config show` and the reference."""
 
@@ -208,7 +209,7 @@ NOT_FOR_FOUND = frozenset((
 """Settings that start programs, send keys somewhere or open doors: a file that was found may not say them."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Found:
     """The `rowen.toml` of the current folder."""
 

@@ -214,6 +214,21 @@ def test_nothing_heavy_is_imported_before_it_is_needed(arguments: list[str]) -> 
     assert not imported & set(HEAVY)
 
 
+def test_status_in_a_pipe_draws_nothing_and_makes_ready_for_no_search(
+    rowen: Rowen, orchard: Site, db: str
+) -> None:
+    program = (
+        "import sys; from rowen.doors.cli import main; main(sys.argv[1:]); "
+        "print('IMPORTED', *sys.modules, file=sys.stderr)"
+    )
+    command = [sys.executable, "-c", program, "status", "--db", db]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    imported = set(done.stderr.splitlines()[-1].split()[1:])
+    unneeded = {"rich", "numpy", "aiohttp", "zipfile", "tantivy", "rowen.adapters.store.shared.search.finder"}
+    assert not imported & unneeded
+    assert done.stdout.splitlines()[0].split()[:2] == ["source", "kind"]
+
+
 def test_no_color_means_none(rowen: Rowen, orchard: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     assert "\x1b[1;33m" in rowen("search", "plum").out

@@ -45,6 +45,7 @@ def width(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> in
         return Console(**made, color_system=None, markup=False, highlight=False, emoji=False)
 
     monkeypatch.setattr(Output, "_open", opened)
+    monkeypatch.setattr(Output, "draws", True)
     monkeypatch.setattr(output, "terminal_width", lambda stream: columns)
     return columns
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
-import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -188,7 +187,9 @@ class GitRepository:
         return held.decode().strip() == self._head.commit
 
     async def _create(self) -> None:
-        await asyncio.to_thread(shutil.rmtree, self._clone, ignore_errors=True)
+        from shutil import rmtree
+
+        await asyncio.to_thread(rmtree, self._clone, ignore_errors=True)
         self._clone.parent.mkdir(parents=True, exist_ok=True)
         await self._git.run(self._what, "init", "--quiet", "--bare", "--template=", "--", str(self._clone))
         await self._run("config", f"remote.{REMOTE}.url", self._url)

@@ -7,9 +7,10 @@ pairs of characters. Stemming and the folding of accents are the index's own wor
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
+
+from rowen.patterns import pattern
 
 MAX_TERMS = 64
 """A pasted page is not a better question than its first words, and each term costs the index a list."""
@@ -22,12 +23,12 @@ CJK = (
 )
 """Characters indexed in pairs, for the brackets of a regular expression. Punctuation is not among them."""
 
-_cjk_run = re.compile(f"[{CJK}]+")
+_cjk_run = pattern(f"[{CJK}]+")
 # One range is three times as fast to look for, and most text has nothing in it.
-_maybe_cjk = re.compile("[\u3005-\U0003ffff]")
+_maybe_cjk = pattern("[\u3005-\U0003ffff]")
 # Letters and digits with their combining accents: what FTS5's unicode61 keeps together. Where the two differ,
 # the index splits a quoted term further and looks for a phrase, so nothing is lost.
-_word = re.compile("(?:[^\\W_]|[\u0300-\u036f])+")
+_word = pattern("(?:[^\\W_]|[\u0300-\u036f])+")
 
 _COMMON = """
 a about also am an and any are as at be because been being between but by can could did do does doing each

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from rowen.core.search.query import CJK, is_cjk
+from rowen.patterns import pattern
 from rowen.records import dataclass
 
 CUT = "…"
@@ -24,18 +25,18 @@ _RULE = frozenset(" \t:|-")
 """All there is in the line under a table's head, and in a ruler."""
 
 # Each of these reads any line about once: stretches between two marks are bounded.
-_fence = re.compile(r"\s*(```+|~~~+)[^`]*$")
-_line_mark = re.compile(r"\s*(?:(?:#{1,6}|>|[-*+]|\d{1,3}[.)])\s+)+(?:\[[ xX]\]\s+)?")
-_code_span = re.compile(r"(`+)(?!`)(.{0,400}?[^`])\1(?!`)")
-_link = re.compile(r"!?\[([^\[\]]*)\]\((?:<[^<>]*>|[^()\s]*(?:\([^()\s]*\)[^()\s]*)*)(?:\s+\"[^\"]*\")?\)")
-_autolink = re.compile(r"<((?:https?|mailto):[^<>\s]+)>")
-_strong = re.compile(r"(?<!\\)\*\*(?=\S)([^*]{1,200}?)(?<=[^\s\\])\*\*")
-_emphasis = re.compile(r"(?<![\w*\\])\*(?=[^\s*])([^*]{1,200}?)(?<=[^\s\\])\*(?![\w*])")
-_pipe = re.compile(r"(?<!\\)\|")
-_escape = re.compile(r"\\([\\`*_{}\[\]()#+.!|<>~-])")
+_fence = pattern(r"\s*(```+|~~~+)[^`]*$")
+_line_mark = pattern(r"\s*(?:(?:#{1,6}|>|[-*+]|\d{1,3}[.)])\s+)+(?:\[[ xX]\]\s+)?")
+_code_span = pattern(r"(`+)(?!`)(.{0,400}?[^`])\1(?!`)")
+_link = pattern(r"!?\[([^\[\]]*)\]\((?:<[^<>]*>|[^()\s]*(?:\([^()\s]*\)[^()\s]*)*)(?:\s+\"[^\"]*\")?\)")
+_autolink = pattern(r"<((?:https?|mailto):[^<>\s]+)>")
+_strong = pattern(r"(?<!\\)\*\*(?=\S)([^*]{1,200}?)(?<=[^\s\\])\*\*")
+_emphasis = pattern(r"(?<![\w*\\])\*(?=[^\s*])([^*]{1,200}?)(?<=[^\s\\])\*(?![\w*])")
+_pipe = pattern(r"(?<!\\)\|")
+_escape = pattern(r"\\([\\`*_{}\[\]()#+.!|<>~-])")
 # Letters and digits that are not plain ones, and accents that stand apart.
-_foreign = re.compile("[^\\W\x00-\x7f]|[\u0300-\u036f]")
-_piece = re.compile(f"[{CJK}]+|[^\\W_{CJK}]+(?:[\u0300-\u036f]+[^\\W_{CJK}]*)*")
+_foreign = pattern("[^\\W\x00-\x7f]|[\u0300-\u036f]")
+_piece = pattern(f"[{CJK}]+|[^\\W_{CJK}]+(?:[\u0300-\u036f]+[^\\W_{CJK}]*)*")
 
 
 class Snippet(NamedTuple):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -18,6 +18,9 @@ import click
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.text import Text
+
+    Cell = RenderableType | tuple[str, str]
+    """What a table shows: text, text with its style, or something drawn."""
 
 PIPE_WIDTH = 10_000
 """In a pipe lines are as long as they are: a program or `grep` reads them, not a screen."""
@@ -39,6 +42,16 @@ class Output:
         return (
             self.console.is_terminal and not self.console.no_color and self.console.color_system is not None
         )
+
+    @property
+    def draws(self) -> bool:
+        """Is a result drawn by rich? A pipe gets plain lines, and does not wait for rich to be imported."""
+        return sys.stdout.isatty() or bool(os.environ.get("FORCE_COLOR"))  # noqa: TID251
+
+    @property
+    def width(self) -> int:
+        """The columns of a line."""
+        return terminal_width(sys.stdout) or PIPE_WIDTH
 
     @property
     def asks(self) -> bool:
@@ -93,9 +106,16 @@ class Output:
         else:
             self.line(text)
 
-    def table(self, columns: Sequence[str], rows: Iterable[Sequence[RenderableType]]) -> None:
+    def table(self, columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
         """Columns by their headings: `>` before one aligns it right, `*` makes it bold, `~` lets it wrap."""
+        if self.json:
+            return
+        if not self.draws:
+            for line in _plain_table(columns, rows):
+                write_line(sys.stdout, line)
+            return
         from rich.table import Table
+        from rich.text import Text
 
         table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
         for column in columns:
@@ -109,7 +129,7 @@ class Output:
                 overflow="fold" if "~" in marks else "ellipsis",
             )
         for row in rows:
-            table.add_row(*row)
+            table.add_row(*(Text(*cell) if isinstance(cell, tuple) else cell for cell in row))
         self.print(table)
 
     def line(self, text: str | Text) -> None:
@@ -161,6 +181,26 @@ class Output:
         )
 
 
+def _plain_table(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> Iterator[str]:
+    names = [column.lstrip(">*~") for column in columns]
+    right = [">" in column.removesuffix(name) for column, name in zip(columns, names, strict=True)]
+    lines = [names, *([cell[0] if isinstance(cell, tuple) else str(cell) for cell in row] for row in rows)]
+    widths = [max(map(_cells, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        blanks = [" " * (width - _cells(text)) for text, width in zip(line, widths, strict=True)]
+        filled = (b + t if r else t + b for t, b, r in zip(line, blanks, right, strict=True))
+        yield "  ".join(filled).rstrip()
+
+
+def _cells(text: str) -> int:
+    """The columns of a terminal that a text takes."""
+    if text.isascii():
+        return len(text)
+    from unicodedata import combining, east_asian_width
+
+    return sum(0 if combining(one) else 2 if east_asian_width(one) in "WF" else 1 for one in text)
+
+
 def clean(text: str) -> str:
     """Text from outside, made harmless for a terminal and kept on one line."""
     return text.translate(_CONTROLS)
@@ -173,9 +213,11 @@ def clean_text(text: str) -> str:
 
 def terminal_width(stream: TextIO) -> int | None:
     """The columns of the terminal; None for anything else."""
+    if not stream.isatty():
+        return None
     import shutil
 
-    return shutil.get_terminal_size().columns if stream.isatty() else None
+    return shutil.get_terminal_size().columns
 
 
 def wrapped(text: str, stream: TextIO) -> str:

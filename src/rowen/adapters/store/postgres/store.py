@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from psycopg.sql import SQL, Identifier
 
@@ -15,7 +16,6 @@ from rowen.adapters.store.postgres.search.index import INDEX_AFTER, index_large_
 from rowen.adapters.store.postgres.search.keywords import Keywords
 from rowen.adapters.store.postgres.search.nearest import Nearest
 from rowen.adapters.store.postgres.transaction import QUERIES
-from rowen.adapters.store.shared.search.finder import Finder
 from rowen.adapters.store.shared.store import SharedStore
 from rowen.adapters.store.shared.transaction import Transaction
 from rowen.core import hashing
@@ -23,6 +23,9 @@ from rowen.core.lease import Lease
 from rowen.core.run import Run
 from rowen.errors import RowenError
 from rowen.ports.store.runs import RunEnd
+
+if TYPE_CHECKING:
+    from rowen.adapters.store.shared.search.finder import Finder
 
 MOST_AT_ONCE = 20_000
 """Vectors that a search fetches itself; more come in a thread, and the server compares meanwhile."""
@@ -48,12 +51,14 @@ class PostgresStore(SharedStore):
         self._db = PostgresDatabase(url, schema=schema, busy_timeout_s=busy_timeout_s)
         self._index_after = index_after
         self._db.open(create=create, migrate=auto_upgrade)
-        folder = (
-            cache / hashing.of_text(f"{self._db.address.shown} {self._db.schema}").hex()[:16]
-            if cache
-            else None
-        )
-        self._finder = Finder(self._db.read_here, folder, most_at_once=MOST_AT_ONCE)
+        self._cache = cache
+
+    def _open_finder(self) -> Finder:
+        from rowen.adapters.store.shared.search.finder import Finder
+
+        name = hashing.of_text(f"{self._db.address.shown} {self._db.schema}").hex()[:16]
+        folder = self._cache / name if self._cache else None
+        return Finder(self._db.read_here, folder, most_at_once=MOST_AT_ONCE)
 
     @property
     def database(self) -> PostgresDatabase:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache
-from importlib import resources
 
+from rowen.adapters.store.shared.queries import folder_of
 from rowen.records import dataclass
 
 
@@ -19,7 +19,7 @@ class Migration:
 
 @cache
 def read_migrations(package: str) -> tuple[Migration, ...]:
-    folder = resources.files(package) / "migrations"
+    folder = folder_of(package) / "migrations"
     ups = sorted(file.name for file in folder.iterdir() if file.name.endswith(".up.sql"))
     return tuple(
         Migration(

@@ -13,8 +13,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
-from importlib import resources
-from importlib.resources.abc import Traversable
+from importlib import import_module
+from pathlib import Path
 
 Rule = tuple[str, str | Callable[[re.Match[str]], str]]
 """A pattern, and what comes in its place."""
@@ -49,16 +49,21 @@ class Queries:
 @cache
 def shared() -> dict[str, str]:
     """The statements of both databases by name, each with the sentence that says what it is for."""
-    files = (resources.files(__package__) / "sql").iterdir()
+    files = (Path(__file__).parent / "sql").iterdir()
     return {name: text for file in files for name, text in _named(file).items()}
 
 
 @cache
 def own(package: str) -> dict[str, str]:
     """The statements of one database."""
-    return _named(resources.files(package) / "queries.sql")
+    return _named(folder_of(package) / "queries.sql")
 
 
-def _named(file: Traversable) -> dict[str, str]:
+def folder_of(package: str) -> Path:
+    """Where a package's files lie; `importlib.resources` would import `zipfile`, `tempfile` and `shutil`."""
+    return Path(import_module(package).__path__[0])
+
+
+def _named(file: Path) -> dict[str, str]:
     parts = _NAME.split(file.read_text("utf-8"))
     return {name: text.strip() for name, text in zip(parts[1::2], parts[2::2], strict=True)}

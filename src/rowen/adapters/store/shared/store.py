@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Mapping
 from datetime import datetime
 
-from rowen.adapters.store.shared.search.finder import WORTH_SAVING
 from rowen.adapters.store.shared.topics.access import Access
 from rowen.adapters.store.shared.topics.documents import Documents
 from rowen.adapters.store.shared.topics.feed import Feed
@@ -51,7 +50,7 @@ class SharedStore(
                     row[0] for row in db.rows("passages_born", source=run.source_id, generation=end.activate)
                 ]
             )
-            if len(born) >= WORTH_SAVING or (born and self._finder.is_used):
+            if len(born) >= self._finder.worth_saving or (born and self._finder.is_used):
                 await asyncio.to_thread(self._finder.follow_ahead, born)
         await super().finish_run(lease, run, end, now=now)
 
@@ -64,7 +63,8 @@ class SharedStore(
         return done
 
     async def close(self) -> None:
-        await asyncio.to_thread(self._finder.close)
+        if "_finder" in self.__dict__:
+            await asyncio.to_thread(self._finder.close)
         await self._db.close()
 
     def rows_written(self) -> int:

@@ -6,7 +6,6 @@ alone when it is told that no process changes it; that is only true while no log
 
 from __future__ import annotations
 
-import difflib
 from pathlib import Path
 from urllib.parse import quote
 
@@ -55,19 +54,21 @@ def _uri(path: Path, options: str) -> str:
 
 def nearest(path: Path) -> str:
     """A hint for an address that leads nowhere: the store that was probably meant."""
+    from difflib import get_close_matches
+
     folder = path.absolute().parent
     if not folder.is_dir():
         gone = folder
         while not folder.is_dir():
             gone, folder = folder, folder.parent
         folders = [one.name for one in folder.iterdir() if one.is_dir()]
-        close = difflib.get_close_matches(gone.name, folders, 1)
+        close = get_close_matches(gone.name, folders, 1)
         meant = folder / close[0] / path.absolute().relative_to(gone) if close else None
         if meant is not None and meant.is_file():
             return f"did you mean `sqlite:///{meant}`?"
         return f"there is no folder `{gone}`; `rowen add` makes the store with its first source"
     stores = [one for one in sorted(folder.iterdir()) if one.is_file() and _is_store(one)]
-    close = difflib.get_close_matches(path.name, [one.name for one in stores], 1, cutoff=0.0)
+    close = get_close_matches(path.name, [one.name for one in stores], 1, cutoff=0.0)
     if close:
         return f"did you mean `sqlite:///{folder / close[0]}`?"
     return "check the path of `--db` (or `ROWEN_DB`); `rowen add` makes the store with its first source"

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import apsw
 
-from rowen.adapters.store.shared.search.finder import Finder
 from rowen.adapters.store.shared.store import SharedStore
 from rowen.adapters.store.shared.topics.search import Among, Ranked
 from rowen.adapters.store.sqlite.database import SqliteDatabase
 from rowen.adapters.store.sqlite.transaction import SqliteTransaction
 from rowen.core.search.query import fts5_match
+
+if TYPE_CHECKING:
+    from rowen.adapters.store.shared.search.finder import Finder
 
 BESIDE = "-search"
 """Ends the name of the folder beside the file where searches keep what they know of it."""
@@ -32,9 +35,13 @@ class SqliteStore(SharedStore):
     ) -> None:
         self._db = SqliteDatabase(path, busy_timeout_s=busy_timeout_s, create=create, read_only=read_only)
         self._db.open(migrate=auto_upgrade)
-        self._finder = Finder(
-            self._db.read_here, path.with_name(path.name + BESIDE), can_write=not self._db.read_only
-        )
+
+    def _open_finder(self) -> Finder:
+        from rowen.adapters.store.shared.search.finder import Finder
+
+        path = self._db.path
+        beside = path.with_name(path.name + BESIDE)
+        return Finder(self._db.read_here, beside, can_write=not self._db.read_only)
 
     @property
     def database(self) -> SqliteDatabase:

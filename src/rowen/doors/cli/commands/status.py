@@ -42,12 +42,10 @@ async def command(call: Call) -> None:
         out.line(f"no sources yet in `{store}`")
         out.note("hint: add one with `rowen add docs.example.org`, or see `rowen demo`")
         return
-    from rich.text import Text
-
     seeded = any(one.source.last_processed_date for one in found)
     now = call.ports.clock.now()
     # Eighty columns hold what a person looks for; the sections are in a wider terminal, in pipes and JSON.
-    wide = out.console.width >= 100
+    wide = out.width >= 100
     rows: list[tuple[Any, ...]] = [
         (
             one.source.label,
@@ -58,7 +56,7 @@ async def command(call: Call) -> None:
             ago(one.source.last_run_at, now),
             _next_run(one, now),
             *([str(one.source.last_processed_date or "")] if seeded else []),
-            Text(*state(one)),
+            state(one),
         )
         for one in found
     ]

@@ -50,6 +50,8 @@ class Reads(Protocol):
 class Finder:
     """Safe to share between threads."""
 
+    worth_saving = WORTH_SAVING
+
     def __init__(
         self, read: Reads, folder: Path | None, *, can_write: bool = True, most_at_once: int | None = None
     ) -> None:

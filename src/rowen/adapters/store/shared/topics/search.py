@@ -10,13 +10,12 @@ from __future__ import annotations
 import asyncio
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from rowen.adapters.store.shared import verification
 from rowen.adapters.store.shared.database import Topic, reads
 from rowen.adapters.store.shared.search.cut import Chosen, Scored, best, unlimited, unranked
-from rowen.adapters.store.shared.search.finder import Finder
-from rowen.adapters.store.shared.search.view import Allowed, View
 from rowen.adapters.store.shared.topics.passages import find_model
 from rowen.adapters.store.shared.transaction import Row, Transaction
 from rowen.adapters.store.shared.values import time_in
@@ -24,6 +23,10 @@ from rowen.core.search.hit import Filters, Place
 from rowen.core.web.verified import Way, way_of
 from rowen.errors import StoreDamaged
 from rowen.ports.store.search import SearchRequest, SearchResult
+
+if TYPE_CHECKING:
+    from rowen.adapters.store.shared.search.finder import Finder
+    from rowen.adapters.store.shared.search.view import Allowed, View
 
 DEEPER = 8
 """How much further a list is read when its visible part was too short."""
@@ -53,7 +56,13 @@ class Ranking(Protocol):
 
 
 class Search(Topic):
-    _finder: Finder
+    @abstractmethod
+    def _open_finder(self) -> Finder: ...
+
+    @cached_property
+    def _finder(self) -> Finder:
+        """Made for the first search or run: other commands do not wait for its imports."""
+        return self._open_finder()
 
     @reads
     def search_snapshot(self, db: Transaction, request: SearchRequest) -> SearchResult:
