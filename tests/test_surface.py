@@ -58,7 +58,7 @@ OPTIONS = {
     "pause": {"NAME"},
     "resume": {"NAME"},
     "remove": {"NAME", "-y", "--yes"},
-    "search": {"QUERY", "--source", "--kind", "--where", "--limit", "--mode"},
+    "search": {"QUERY", "--source", "--kind", "--where", "--language", "--limit", "--mode"},
     "show": {"DOCUMENT", "--raw", "--record", "--generation"},
     "open": {"HIT"},
     "inspect": {"URL", "--source", "--text"},

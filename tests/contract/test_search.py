@@ -76,6 +76,30 @@ async def test_metadata_filters_match_single_values_and_members_of_lists(store: 
     assert await found(store, asking("barley", metadata={'x") or 1=1 --': "y"})) == []
 
 
+async def test_a_language_filters_by_what_documents_say_of_theirs(store: Store) -> None:
+    source = await a_source(store)
+    lease, run = await a_run(store, source)
+    said: list[dict[str, object]] = [
+        {"languages": ["de", "pt-br"]},
+        {"lang": "de_CH"},
+        {"language": "en"},
+        {},
+    ]
+    names = [f"https://docs.example/{number}" for number in range(4)]
+    drafts = [
+        replace(a_draft(name, f"barley {name}"), metadata=metadata)
+        for name, metadata in zip(names, said, strict=True)
+    ]
+    await ingest(store, lease, run, await store.stage(lease, run, drafts, now=NOW))
+    await store.finish_run(lease, run, an_end(run), now=LATER)
+    wanted = {"de": [0, 1], "de-ch": [1], "pt": [0], "en": [2], "e": [], "d_": []}
+    for language, numbers in wanted.items():
+        assert await found(store, asking("barley", language=language)) == [names[one] for one in numbers]
+    ids = {page.reference: page.document_id for page in (await store.known(source.id)).values()}
+    spoken = await store.languages(list(ids.values()))
+    assert spoken == {ids[names[1]]: "de-ch", ids[names[2]]: "en"}
+
+
 async def test_kinds_and_times_filter(store: Store) -> None:
     source = await a_source(store)
     await a_generation(store, source, {A: "barley"})

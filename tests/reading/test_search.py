@@ -35,6 +35,9 @@ class Shelf:
     async def verified(self, document_ids: Sequence[int]) -> dict[int, Way]:
         return {}
 
+    async def languages(self, document_ids: Sequence[int]) -> dict[int, str]:
+        return {}
+
     def __init__(self, embedder: FakeEmbedder, *, vectors: bool = True) -> None:
         self.embedder = embedder
         self.vectors = vectors

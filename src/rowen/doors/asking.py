@@ -7,7 +7,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from rowen.core.search.hit import Filters, SearchCall, SearchMode
+from rowen.core.search.languages import tag_of
 from rowen.engine.embedding import for_search
+from rowen.errors import UserError
 from rowen.managing.find import choose_all
 from rowen.reading import search as searching
 
@@ -24,15 +26,20 @@ async def search(
     kinds: Iterable[str] = (),
     metadata: Mapping[str, str] | None = None,
     since: datetime | None = None,
+    language: str = "",
     mode: SearchMode = SearchMode.HYBRID,
     limit: int = 10,
     prefix: bool = False,
 ) -> Answer:
+    wanted = tag_of(language)
+    if language and not wanted:
+        raise UserError(f"language `{language}`: expected a tag such as `de` or `pt-br`")
     filters = Filters(
         source_ids=frozenset(source.id for source in await choose_all(ports.store, sources)),
         kinds=frozenset(kinds),
         metadata=dict(metadata or {}),
         since=since,
+        language=wanted,
     )
     if ports.search_elsewhere is not None:
         call = SearchCall(query=query, filters=filters, mode=mode, limit=limit, prefix=prefix)

@@ -98,13 +98,21 @@ class AsyncRowen:
         *,
         sources: Sequence[str] = (),
         kinds: Sequence[str] = (),
+        language: str = "",
         mode: SearchMode | str = SearchMode.HYBRID,
         limit: int = 10,
         prefix: bool = False,
     ) -> Answer:
         """With `prefix` the last word may be the beginning of one, as it is being typed."""
         return await asking.search(
-            self._ports, query, sources=sources, kinds=kinds, mode=_mode(mode), limit=limit, prefix=prefix
+            self._ports,
+            query,
+            sources=sources,
+            kinds=kinds,
+            language=language,
+            mode=_mode(mode),
+            limit=limit,
+            prefix=prefix,
         )
 
     async def status(self) -> list[SourceStatus]:

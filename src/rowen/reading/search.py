@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from rowen.core.search import likelihood, rank
 from rowen.core.search.hit import AlsoAt, Answer, Filters, Hit, Place, SearchMode, SectionHit
+from rowen.core.search.languages import is_in, of_anchor
 from rowen.core.search.question import MORE_DEPTH, Question
 from rowen.core.search.snippet import snippet
 from rowen.core.search.symbols import (
@@ -55,6 +56,7 @@ async def search(
         raise UserError(f"limit: expected 1 to {MAX_LIMIT}, got {limit}", limit=limit)
     question = Question.read(query)
     terms, asked = question.terms, question.text
+    chooses = question.chooses or bool(filters.language)
     written, beginning = question.being_typed if prefix else (terms, "")
 
     vector: bytes | None = None
@@ -75,9 +77,10 @@ async def search(
             model=embedder.model if embedder and vector is not None else None,
             filters=filters,
             names=names_in(asked),
-            depth=DEPTH * MORE_DEPTH if question.chooses else DEPTH,
-            # Phrases, excluded words and names as they were typed are looked for in the texts.
-            best=None if whole or question.chooses or as_typed(asked) else limit,
+            depth=DEPTH * MORE_DEPTH if chooses else DEPTH,
+            # Phrases, excluded words and names as they were typed are looked for in the texts; a section of
+            # another language may rank before those in the one that was asked for.
+            best=None if whole or chooses or as_typed(asked) else limit,
             alpha=rank.alpha_for(embedder.model.alpha, asked) if embedder else 0.0,
             per_document=per_document,
         )
@@ -101,7 +104,7 @@ async def search(
     places, meant = result.places, asked
     if not prefix:
         places, meant = await _with_repair(store, asked, filters, places, all_places)
-    places = [place for place in places if question.allows(place)]
+    places = [place for place in places if question.allows(place) and _is_in(place, filters.language)]
     groups = rank.group(places, scores, limit, query=meant, terms=terms, per_document=per_document)
     nearest = max(result.dense.values(), default=None) if vector is not None else None
     related_from = embedder.model.related_from if embedder else None
@@ -113,11 +116,14 @@ async def search(
     likely = likelihood.likelihoods([one.best for one in groups], topic)
     hits = [_hit(one, terms, score) for one, score in zip(groups, likely, strict=True)]
     ways = await store.verified([hit.document_id for hit in hits])
+    spoken = await store.languages([hit.document_id for hit in hits if hit.language is None])
     return Answer(
         query=query,
         mode=SearchMode.KEYWORD if degraded else mode,
         degraded=degraded,
-        hits=tuple(_verified(hit, ways.get(hit.document_id)) for hit in hits),
+        hits=tuple(
+            _verified(_spoken(hit, spoken.get(hit.document_id)), ways.get(hit.document_id)) for hit in hits
+        ),
         corrected=meant if meant != asked else None,
         on_topic=topic,
         fits=topic >= likelihood.NOTHING_FITS,
@@ -191,6 +197,7 @@ def _hit(found: rank.Group, terms: list[str], score: float) -> Hit:
         fetched_at=place.fetched_at,
         document_id=place.document_id,
         defines=place.symbol,
+        language=of_anchor(place.anchor),
         also_at=tuple(
             AlsoAt(document_id=one.document_id, source=one.source, version=one.version, url=_address(one))
             for one in found.also_at
@@ -208,6 +215,16 @@ def _section(other: rank.Ranked, best: rank.Ranked, terms: list[str], score: flo
         matches=shown.matches,
         score=min(score, score * other.score / best.score) if best.score else 0.0,
     )
+
+
+def _is_in(place: Place, wanted: str) -> bool:
+    """Sections without a language are in that of their document, which the store has looked at."""
+    language = of_anchor(place.anchor)
+    return not wanted or language is None or is_in(language, wanted)
+
+
+def _spoken(hit: Hit, language: str | None) -> Hit:
+    return hit if language is None or hit.language else replace(hit, language=language)
 
 
 def _verified(hit: Hit, way: Way | None) -> Hit:

@@ -60,6 +60,10 @@ def test_a_title_without_end_filled_the_screen(rowen: Rowen, orchard: Site) -> N
 
 def test_search_can_be_narrowed(rowen: Rowen, orchard: Site) -> None:
     assert rowen("search", "plum", "--source", "orchard", "--kind", "web", "--json").json["hits"]
+    (hit, *_) = rowen("search", "plum", "--language", "EN", "--json").json["hits"]
+    assert hit["language"] == "en"
+    assert rowen("search", "plum", "--language", "de", "--json").json["hits"] == []
+    assert rowen("search", "plum", "--language", "no language").code == 2
     assert rowen("search", "plum", "--source", "garden").code == 2
     assert rowen("search", "plum", "--kind", "wbe").code == 2
     assert rowen("search", "plum", "--limit", "0").code == 2

@@ -175,6 +175,13 @@ async def test_a_hit_carries_what_is_needed_to_cite_it(world: World) -> None:
     assert "generation 1, fetched 2024-01-01T00:00Z, verified 2024-01-01T00:00Z" in inside
 
 
+async def test_a_search_is_narrowed_to_a_language_and_hits_say_theirs(world: World) -> None:
+    found = await answered(world, "search_docs", query="plum", language="en")
+    assert {hit["language"] for hit in found["hits"]} == {"en"}
+    assert (await answered(world, "search_docs", query="plum", language="de"))["hits"] == []
+    assert "expected a tag" in await refused(world, "search_docs", query="plum", language="no language")
+
+
 async def test_a_search_is_narrowed_to_the_best_version(world: World) -> None:
     for version in ("1", "2"):
         await sources.add(world.ports, world.site.url + "/plum.html", name="fruit", version=version)
@@ -226,6 +233,9 @@ async def test_sources_are_listed_with_what_is_stored_of_them(world: World) -> N
     result = await call(world, "list_sources")
     (row,) = result.structured_content["sources"]
     assert row.items() >= {"source": "orchard", "kind": "web", "documents": 4, "generation": 1}.items()
+    source = await world.source("orchard")
+    assert row.items() >= {"key": source.key, "last_mode": "full", "last_processed": 4}.items()
+    assert row.items() >= {"last_outcome": "completed", "last_failed": 0}.items()
     assert said(result).startswith(
         "orchard: web, 4 documents, up to date, verified 2024-01-01T00:00Z, http://"
     )

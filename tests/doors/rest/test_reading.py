@@ -68,6 +68,8 @@ async def test_a_search_is_narrowed_and_paged(harvested: Api) -> None:
     assert await urls("since=2030-01-01T00:00:00Z") == []
     assert len(await urls("since=2020-01-01")) == 3
     assert await urls("meta.tags=water") == []
+    assert len(await urls("language=en")) == 3
+    assert await urls("language=de") == []
     hits = (await harvested.get(f"{V1}/search?q=barley&mode=keyword")).json["hits"]
     (twin,) = [also for hit in hits for also in hit["also_at"]]
     assert twin["source"] == "other"

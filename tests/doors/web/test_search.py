@@ -35,6 +35,9 @@ async def test_filters_are_links_with_counts_and_the_chosen_hit_is_in_the_addres
     assert 'aria-current="true">docs <span>3</span>' in page.text
     assert "Why it is number 2" in page.words
     assert (await reader.get("/search.json?q=barley&kind=files")).json["hits"] == []
+    assert (await reader.get("/search.json?q=barley&language=de")).json["hits"] == []
+    page = await reader.get("/search?q=barley&language=en")
+    assert 'aria-current="true" hreflang="en"' in page.text
 
 
 async def test_hits_of_a_held_source_say_so(reader: Person) -> None:

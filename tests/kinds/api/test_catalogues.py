@@ -579,6 +579,7 @@ async def test_json_ld_is_read_by_its_shape(tmp_path: Path) -> None:
             "publisher": "Umweltamt",
             "license": "http://dcat-ap.de/def/licenses/cc-by",
             "tags": ["Luft"],
+            "languages": ["de", "en"],
             "formats": ["CSV"],
             "resources": [{"name": "Tabelle", "url": "https://p.example.org/1.csv", "format": "CSV"}],
         }
@@ -786,3 +787,27 @@ async def test_a_catalogue_that_goes_back_after_a_partial_run_is_read_again(tmp_
             await world.sync("data")
             hits = (await world.search("One")).hits
             assert [hit.title for hit in hits] == ["One A"]
+
+
+async def test_literals_with_a_language_are_kept_in_each_language(tmp_path: Path) -> None:
+    async with a_portal(tmp_path, "dcat", path="/catalog.jsonld", language="de") as (world, server):
+        server.set("/catalog.jsonld", json.dumps(JSON_LD), content_type="application/ld+json")
+        await world.sync("data")
+        (german,) = (await world.search("Luftgüte")).hits
+        (english,) = (await world.search("Air quality")).hits
+        assert (german.language, english.language) == ("de", "en")
+        assert (english.title, english.heading_path) == ("Luftgüte", "Luftgüte › Air quality")
+        assert await world.found("quality", language="en") and not await world.found("quality", language="de")
+
+
+async def test_texts_of_data_json_may_be_literals_with_a_language(tmp_path: Path) -> None:
+    dataset = {
+        "identifier": "a",
+        "title": [{"@language": "nl", "@value": "Regen"}, {"@language": "en", "@value": "Rain"}],
+        "description": {"nl": "Neerslag", "en": "Gauges"},
+    }
+    async with a_portal(tmp_path, "dcat", path="/data.json") as (world, server):
+        server.set("/data.json", json.dumps({"dataset": [dataset]}), content_type="application/json")
+        await world.sync("data")
+        assert [hit.language for hit in (await world.search("Neerslag")).hits] == ["nl"]
+        assert [hit.language for hit in (await world.search("Gauges")).hits] == ["en"]

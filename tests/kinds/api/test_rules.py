@@ -343,7 +343,10 @@ def test_a_dataset_by_its_definition() -> None:
         "files": [{"title": "T", "href": "https://x.org/t", "type": "text/csv"}],
     }
     found = a_dataset(item, language="de")
-    assert (found.title, prose_of(found.text)) == ("Regen", "# Regen\n\nWet\n")
+    assert (found.title, prose_of(found.text)) == (
+        "Regen",
+        "# Regen {#lang=de}\n\nWet\n\n## Rain {#lang=en}\n",
+    )
     assert found.text.endswith(
         "## Details {#details .details}\n\n- Owner: A\n- Tags: a, b, c\n- T (CSV) <https://x.org/t>\n"
     )
@@ -351,6 +354,7 @@ def test_a_dataset_by_its_definition() -> None:
     assert found.metadata == {
         "owner": "A",
         "tags": ["a", "b", "c"],
+        "languages": ["de", "en"],
         "formats": ["CSV"],
         "resources": [{"name": "T", "url": "https://x.org/t", "format": "CSV"}],
     }

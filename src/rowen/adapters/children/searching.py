@@ -83,6 +83,7 @@ def request(config: Mapping[str, Any], call: SearchCall) -> bytes:
         "kinds": sorted(filters.kinds),
         "metadata": dict(filters.metadata),
         "since": filters.since,
+        "language": filters.language,
     }
     # A question may hold half of a surrogate pair, which JSON in UTF-8 knows nothing of.
     asked["query"] = call.query.encode("utf-8", "replace").decode()
@@ -103,6 +104,7 @@ def read_request(stream: BinaryIO) -> tuple[Mapping[str, Any], SearchCall] | Non
         kinds=frozenset(asked["kinds"]),
         metadata=asked["metadata"],
         since=datetime.fromisoformat(since) if since else None,
+        language=asked["language"],
     )
     return frame["config"], SearchCall(
         query=asked["query"],

@@ -24,6 +24,8 @@ class Filters:
     kinds: frozenset[str] = frozenset()
     metadata: Mapping[str, str] = field(default_factory=dict)
     since: datetime | None = None
+    language: str = ""
+    """A tag as `core.search.languages` has it: only documents, and sections of them, that are in it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -110,6 +112,8 @@ class Hit:
     """How, as `core.web.verified` names the ways."""
     matches: tuple[tuple[int, int], ...] = ()
     """Where words of the question stand in the snippet: start and end, the end not included."""
+    language: str | None = None
+    """Of its section, or of the document where that has one; None if it is not known."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -125,3 +129,7 @@ class Answer:
     """How likely the question is about something that the sources speak of, from 0 to 1."""
     fits: bool = True
     """False when nothing that was found fits well: the hits are what comes nearest."""
+
+    @property
+    def in_several_languages(self) -> bool:
+        return len({hit.language for hit in self.hits if hit.language}) > 1

@@ -55,7 +55,8 @@ def search(found: Found, verified: Mapping[str, datetime | None], *, hint: str) 
             f"{number}. {one_line(hit.heading_path or hit.title)}",
             f"   {one_line(hit.url, 2000)}",
             f"   {label}, generation {hit.generation}, "
-            f"fetched {_when(hit.fetched_at)}, verified {_when(checked)}",
+            f"fetched {_when(hit.fetched_at)}, verified {_when(checked)}"
+            + (f", in `{hit.language}`" if hit.language and found.in_several_languages else ""),
             f"   {one_line(hit.snippet, 600)}",
         ]
         if hit.sections:
@@ -99,6 +100,10 @@ def sources(
             "state_text": standings[one.id].says,
             "verified_at": _iso(one.last_success_at),
             "left_out": one.left_out,
+            "key": one.key,
+            "last_mode": one.result and one.result.mode,
+            "last_processed": one.result.processed if one.result else 0,
+            "last_failed": one.result.failed if one.result else 0,
             "last_outcome": one.result and one.result.state,
             "last_outcome_text": one.result and one.result.words,
         }

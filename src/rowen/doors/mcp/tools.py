@@ -66,7 +66,8 @@ async def _search_docs(ports: Ports, arguments: Arguments, caller: Caller) -> An
     if not query:
         raise UserError("argument `query`: the query is empty", hint="say what to look for")
     named = [_label(source, version)] if source else []
-    found = await asking.search(ports, query, sources=named, limit=limit)
+    language = arguments.text("language")
+    found = await asking.search(ports, query, sources=named, language=language, limit=limit)
     every = await ports.store.sources()
     hint = "Try other words" + (", or without `source`." if source else ".")
     if not any(one.active_generation for one in every):
@@ -159,6 +160,7 @@ TOOLS = (
             "query": _TEXT,
             "source": {**_TEXT, "description": "name or name@version; all if left out"},
             "version": {**_TEXT, "description": "the best stored match is searched"},
+            "language": {**_TEXT, "description": "only what is in it, such as `de`"},
             "limit": {**_NUMBER, "description": f"{HITS} if left out"},
         },
         required=("query",),

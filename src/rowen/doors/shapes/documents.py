@@ -48,6 +48,8 @@ class Hit(Shape):
     """Other documents with the same text"""
     defines: str | None
     """What the section defines"""
+    language: str | None
+    """Of the section, such as `de`; null if it is not known"""
 
 
 class Answer(Shape):

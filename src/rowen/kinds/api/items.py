@@ -18,7 +18,7 @@ from rowen.core.web import urls
 from rowen.errors import RowenError, Unparseable
 from rowen.kinds.api import expression
 from rowen.kinds.api import text as texts
-from rowen.kinds.api.datasets import dataset, details
+from rowen.kinds.api.datasets import dataset, details, languages
 from rowen.kinds.api.datasets.details import File
 from rowen.kinds.api.expression import Expression
 from rowen.kinds.api.presets.preset import Catalogue
@@ -158,26 +158,55 @@ def _dataset(
         return found(expression.compiled("catalogue", text)) if text else None
 
     name = dataset.in_language(own(catalogue.name), language)
-    title = dataset.title_of(dataset.in_language(found(api.title), language), name, one.id)
+    titles, descriptions = found(api.title), found(api.text)
+    versions = languages.versions(titles, descriptions, language)
+    shown = versions[0].language if versions else language
+    title = dataset.title_of(dataset.in_language(titles, shown), name, one.id)
+    raw = {key: found(path) for key, path in api.meta.items()}
+    tags = languages.tags_of(titles, descriptions, *_unnested(raw.get("language")))
     metadata: dict[str, Any] = {
-        key: dataset.every_text(_one_or_many(found(path)), language)
+        key: dataset.every_text(_one_or_many(value), shown)
         if key in catalogue.lists
-        else dataset.in_language(found(path), language)
-        for key, path in api.meta.items()
+        else dataset.in_language(value, shown)
+        for key, value in raw.items()
     }
     listed = own(catalogue.resources)
-    files = [
-        File(*(dataset.in_language(said, language) for said in file[: len(File._fields)]))
-        for file in (listed if isinstance(listed, list) else ())
-    ]
-    description = dataset.in_language(found(api.text), language)
-    text, left_out = details.document_text(title, description, metadata, files)
+    files = [_file(file, shown) for file in (listed if isinstance(listed, list) else ())]
+    described = metadata | languages.facts_in_others(raw, shown) if versions else metadata
+    text, left_out = details.document_text(
+        title, dataset.in_language(descriptions, shown), described, files, versions
+    )
     return Reading(
         title=title,
         text=text,
         url=_dataset_url(api, catalogue, one, found(api.url), home=home, name=name),
-        metadata=dataset.tidy(metadata) | dataset.resources_of(files),
+        metadata=dataset.tidy(_with_languages(metadata, tags)) | dataset.resources_of(files),
         left_out=left_out,
+    )
+
+
+def _with_languages(metadata: dict[str, Any], tags: list[str]) -> dict[str, Any]:
+    named = metadata.get("language")
+    if [named] == tags:
+        return metadata
+    return {key: value for key, value in metadata.items() if key != "language"} | {"languages": tags}
+
+
+def _file(said: list[Any], language: str) -> File:
+    """From its name, address, format and description, as far as the preset finds them."""
+    name, url, form, about = [*said[:4], *[None] * 4][:4]
+    also = tuple(
+        text
+        for value in (name, about)
+        for others in languages.in_others(value, language).values()
+        for text in others
+    )
+    return File(
+        dataset.in_language(name, language),
+        dataset.in_language(url, language),
+        dataset.in_language(form, language),
+        dataset.in_language(about, language),
+        also,
     )
 
 

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 from rowen.core.web import urls
 from rowen.errors import PermanentError, ServerFailed, Unparseable
-from rowen.kinds.api.datasets import dataset, details
+from rowen.kinds.api.datasets import dataset, details, languages
 from rowen.kinds.api.datasets.details import File
 from rowen.kinds.api.items import Reading
 from rowen.kinds.api.presets.preset import read_json
@@ -174,23 +174,43 @@ def dataset_of(row: Any, *, portal: str, language: str, template: str) -> Readin
         raise Unparseable("a dataset without an id")
     name = row["name"] if isinstance(row.get("name"), str) else ""
 
-    def said(*fields: str) -> str:
-        for field in fields:
-            if text := dataset.in_language(row.get(field), language):
-                return text
-        return ""
+    def said(*fields: str) -> Any:
+        return next((row[field] for field in fields if dataset.in_language(row.get(field))), None)
 
-    title = dataset.title_of(said("title_translated", "title"), name, reference)
-    description = said("notes_translated", "notes", "description")
-    facts, files = _metadata(row, name, language), _files(row, language)
-    text, left_out = details.document_text(title, description, facts, files)
+    titles = said("title_translated", "title")
+    descriptions = said("notes_translated", "notes", "description")
+    versions = languages.versions(titles, descriptions, language)
+    shown = versions[0].language if versions else language
+    title = dataset.title_of(dataset.in_language(titles, shown), name, reference)
+    facts, files = _metadata(row, name, shown), _files(row, shown)
+    named = row.get("language") or _extras_of(row).get("language")
+    tags = languages.tags_of(titles, descriptions, named)
+    described = facts | languages.facts_in_others(_raw_facts(row), shown) if versions else facts
+    text, left_out = details.document_text(
+        title, dataset.in_language(descriptions, shown), described, files, versions
+    )
     return Reading(
         title=title,
         text=text,
         url=dataset.fill(template or f"{portal}/dataset/{{name}}", id=reference, name=name),
-        metadata=dataset.tidy(facts) | dataset.resources_of(files),
+        metadata=dataset.tidy(facts | {"languages": tags}) | dataset.resources_of(files),
         left_out=left_out,
     )
+
+
+def _raw_facts(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The facts that may be in several languages, as the portal wrote them."""
+    organization = row.get("organization")
+    return {
+        "organization": _titles(organization) if isinstance(organization, dict) else None,
+        "tags": row.get("tags_translated") or row.get("keywords"),
+        "groups": [_titles(one) for one in _dicts(row.get("groups"))],
+        "themes": row.get("theme"),
+    }
+
+
+def _titles(one: Mapping[str, Any]) -> Any:
+    return one.get("title_translated") or one.get("title") or one.get("display_name")
 
 
 def _metadata(row: Mapping[str, Any], name: str, language: str) -> dict[str, Any]:
@@ -233,9 +253,20 @@ def _files(row: Mapping[str, Any], language: str) -> list[File]:
             dataset.in_language(one.get("url")),
             dataset.in_language(one.get("format")),
             dataset.in_language(one.get("description_translated") or one.get("description"), language),
+            _in_other_languages(one, language),
         )
         for one in _dicts(row.get("resources"))
     ]
+
+
+def _in_other_languages(one: Mapping[str, Any], language: str) -> tuple[str, ...]:
+    raw = (
+        one.get("name_translated") or one.get("name"),
+        one.get("description_translated") or one.get("description"),
+    )
+    return tuple(
+        text for value in raw for texts in languages.in_others(value, language).values() for text in texts
+    )
 
 
 def _tags(row: Mapping[str, Any], language: str) -> list[str]:

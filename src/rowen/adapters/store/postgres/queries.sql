@@ -141,6 +141,21 @@ SELECT s.passage_id FROM sections s JOIN documents_active d ON d.content_id = s.
 -- A condition: the metadata of a document `d` have a value under a key, or in a list under it.
 EXISTS (SELECT 1 FROM jsonb_path_query(d.metadata -> :key, 'lax $[*]') AS one WHERE one #>> '{}' = :value)
 
+-- name: language_is
+-- A condition: a document `d` is in a language, or in a variety of it; pages say it as `lang`, datasets as `languages`.
+EXISTS (
+  SELECT 1 FROM (
+    SELECT one #>> '{}' AS value FROM jsonb_path_query(d.metadata -> 'languages', 'lax $[*]') AS one
+    UNION ALL SELECT d.metadata ->> 'language'
+    UNION ALL SELECT d.metadata ->> 'lang'
+  ) AS said WHERE substr(replace(lower(said.value), '_', '-') || '-', 1, length(CAST(:language AS text)) + 1) = CAST(:language AS text) || '-'
+)
+
+-- name: documents_languages
+-- What documents say of their languages.
+SELECT id, metadata -> 'languages', metadata ->> 'language', metadata ->> 'lang'
+FROM documents WHERE id IN list(:documents);
+
 -- name: documents_page
 -- As in the shared file; the index has the beginning of each reference.
 SELECT d.id, d.source_id, d.source, d.version, d.kind, r.reference, d.url, d.title, d.metadata, d.content_type, c.hash,

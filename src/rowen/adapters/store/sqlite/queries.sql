@@ -77,6 +77,21 @@ SELECT rowid, -bm25(passages_fts, 5.0, 1.0) FROM passages_fts WHERE passages_fts
 -- A condition: the metadata of a document `d` have a value under a key, or in a list under it.
 EXISTS (SELECT 1 FROM json_each(d.metadata, '$."' || replace(:key, '"', '') || '"') WHERE CAST(value AS TEXT) = :value)
 
+-- name: language_is
+-- A condition: a document `d` is in a language, or in a variety of it; pages say it as `lang`, datasets as `languages`.
+EXISTS (
+  SELECT 1 FROM (
+    SELECT value FROM json_each(d.metadata, '$.languages')
+    UNION ALL SELECT json_extract(d.metadata, '$.language')
+    UNION ALL SELECT json_extract(d.metadata, '$.lang')
+  ) WHERE substr(replace(lower(value), '_', '-') || '-', 1, length(CAST(:language AS text)) + 1) = CAST(:language AS text) || '-'
+)
+
+-- name: documents_languages
+-- What documents say of their languages.
+SELECT id, json_extract(metadata, '$.languages'), json_extract(metadata, '$.language'), json_extract(metadata, '$.lang')
+FROM documents WHERE id IN list(:documents);
+
 -- name: delivery_insert
 -- A delivery, if it is met for the first time.
 INSERT INTO deliveries (hook, delivery, at) VALUES (:hook, :key, :now) ON CONFLICT DO NOTHING;

@@ -41,6 +41,9 @@ MAX_TITLE_CHARS = 160
     metavar="KEY=VALUE",
     help="Only documents with this metadata, for example `tags=water`; repeatable.",
 )
+@click.option(
+    "--language", default="", metavar="TAG", help="Only what is in this language, for example `de`."
+)
 @click.option("--limit", default=10, show_default=True, help="At most this many hits.")
 @click.option(
     "--mode",
@@ -65,6 +68,7 @@ async def perform(
     sources: tuple[str, ...] = (),
     kinds: tuple[str, ...] = (),
     where: tuple[str, ...] = (),
+    language: str = "",
     limit: int = 10,
     mode: str = "hybrid",
 ) -> Answer:
@@ -79,6 +83,7 @@ async def perform(
         sources=sources,
         kinds=_known(kinds),
         metadata=dict(_pair(one) for one in where),
+        language=language,
         mode=SearchMode(mode),
         limit=limit,
     )
@@ -93,22 +98,24 @@ async def perform(
         out.line("nothing fits well; nearest:")
     if store is not None:
         last_search.remember(store, query, [hit.url for hit in answer.hits])
+    several = answer.in_several_languages
     for number, hit in enumerate(answer.hits, 1):
         if number > 1:
             out.line("")
-        _show(out, number, hit)
+        _show(out, number, hit, tell_language=several)
     if not answer.hits:
-        await _nothing(ports.store, out, query, narrowed=bool(sources or kinds))
+        await _nothing(ports.store, out, query, narrowed=bool(sources or kinds or language))
     return answer
 
 
-def _show(out: Output, number: int, hit: Hit) -> None:
+def _show(out: Output, number: int, hit: Hit, *, tell_language: bool = False) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
     head = Text(f"{number}. ", style="dim").append(_line(hit.title) or hit.url, "bold default")
     label = f"{hit.source}@{hit.version}" if hit.version else hit.source
-    out.line(head.append(f"  {label}, generation {hit.generation}", "dim"))
+    spoken = f", {hit.language}" if hit.language and tell_language else ""
+    out.line(head.append(f"  {label}, generation {hit.generation}{spoken}", "dim"))
     margin = len(str(number)) + 2
     if hit.heading_path and hit.heading_path != hit.title:
         out.print(Padding(Text(_line(hit.heading_path), style="cyan"), (0, 0, 0, margin)))
@@ -149,7 +156,7 @@ async def _nothing(store: Store, out: Output, query: str, *, narrowed: bool) -> 
     elif not any(source.active_generation for source in every):
         out.note("hint: no source was synced yet: run `rowen sync`")
     elif narrowed:
-        out.note("hint: try without `--source` and `--kind`, or with other words")
+        out.note("hint: try without `--source`, `--kind` and `--language`, or with other words")
     else:
         out.note("hint: try fewer or other words, or `--mode vector` to search by meaning")
 

@@ -50,6 +50,14 @@ Kinds = Annotated[
 ]
 Question = Annotated[str, Query(description="What to look for", pattern=r"\S", max_length=1000)]
 Typed = Annotated[bool, Query(description="The last word may be the beginning of one, as it is being typed")]
+Language = Annotated[
+    str,
+    Query(
+        description="Only what is in this language: `de`, `pt-br`",
+        pattern=r"^([A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*)?$",
+        max_length=35,
+    ),
+]
 Few = Annotated[int, Query(description="At most this many hits", ge=1, le=50)]
 Skip = Annotated[int, Query(description="Skip this many of the best", ge=0, le=50)]
 After = Annotated[str, Query(description="The `next` of the page before", max_length=4000)]
@@ -66,6 +74,7 @@ def router(ports: Ports) -> APIRouter:
         kinds: Kinds = [],  # noqa: B006
         mode: SearchMode = SearchMode.HYBRID,
         since: Annotated[datetime | None, Query(description="Only what was fetched since")] = None,
+        language: Language = "",
         limit: Few = 10,
         offset: Skip = 0,
         prefix: Typed = False,
@@ -82,6 +91,7 @@ def router(ports: Ports) -> APIRouter:
             kinds=kinds,
             metadata=_metadata(request),
             since=_moment(since),
+            language=language,
             mode=mode,
             limit=offset + limit,
             prefix=prefix,

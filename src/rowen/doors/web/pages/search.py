@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from rowen.core.search.hit import Answer, Hit
+from rowen.core.search.languages import tag_of
 from rowen.core.search.question import Question
 from rowen.core.search.rank import title_share
 from rowen.core.section import Section, join_path
@@ -40,6 +41,7 @@ async def search(visit: Visit) -> Page:
     common: dict[str, Any] = {
         "since": _since(visit),
         "kinds": [visit.asked("kind")] if visit.asked("kind") else [],
+        "language": tag_of(visit.asked("language")),
     }
     # The last word may still be being typed: its beginning counts as well.
     common["prefix"] = visit.asked("typing") == "1"
@@ -93,6 +95,7 @@ def _hit(visit: Visit, number: int, hit: Hit, sources: dict[str, Source], query:
         "matches": hit.matches,
         "score": round(hit.score, 4),
         "defines": hit.defines,
+        "language": hit.language,
         "url": hit.url,
         "fetched_at": hit.fetched_at,
         "verified_at": hit.verified_at,
@@ -136,6 +139,7 @@ async def _in_place(visit: Visit, hit: Hit, query: str, number: int) -> dict[str
         "path": _headings(hit),
         "url": hit.url,
         "defines": hit.defines,
+        "language": hit.language,
         "born": document.born,
         "generation": document.generation,
         "fetched_at": document.fetched_at,
@@ -184,7 +188,8 @@ def _since(visit: Visit) -> datetime | None:
 
 
 def _filters(visit: Visit, sources: dict[str, Source], hits: Sequence[Hit]) -> dict[str, Any]:
-    """The chips: sources with how many hits each has, kinds, and periods."""
+    """The chips: sources with how many hits each has, kinds, periods, and languages that were found."""
+    chosen = tag_of(visit.asked("language"))
     counts = Counter(f"{hit.source}@{hit.version}" if hit.version else hit.source for hit in hits)
     return {
         "sources": [{"label": label, "hits": number} for label, number in counts.most_common(8)],
@@ -193,5 +198,7 @@ def _filters(visit: Visit, sources: dict[str, Source], hits: Sequence[Hit]) -> d
         "kind": visit.asked("kind"),
         "periods": PERIOD_WORDS,
         "since": visit.asked("since"),
+        "languages": sorted({hit.language for hit in hits if hit.language} | {chosen} - {""}),
+        "language": chosen,
         "any_sources": bool(sources),
     }

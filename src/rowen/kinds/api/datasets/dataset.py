@@ -36,10 +36,16 @@ _HEADING = re.compile(r"^ {0,3}#{1,5}(?=[ \t])", re.MULTILINE)
 _FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})", re.MULTILINE)
 
 
-def text_of(title: str, description: str) -> tuple[str, bool]:
-    """What a dataset says, and whether its description is longer than what is indexed."""
+def text_of(title: str, description: str, *, mark: str = "", below: bool = False) -> tuple[str, bool]:
+    """What a dataset says, and whether its description is longer than what is indexed.
+
+    `mark` stands behind its heading; `below` is for a text that follows another one of the same dataset.
+    """
     body = readable(description)
-    text = f"# {title}\n\n{body}\n" if body else f"# {title}\n"
+    if below:
+        body = _lowered(body)
+    heading = f"{'##' if below else '#'} {title}{mark}\n"
+    text = f"{heading}\n{body}\n" if body else heading
     return text, len(description) > MAX_DESCRIPTION_CHARS
 
 
@@ -55,9 +61,14 @@ def readable(description: str) -> str:
         return _stripped(text)
     if _ENTITY.search(text):
         text = html.unescape(text)
+    return _lowered(text).strip()
+
+
+def _lowered(text: str) -> str:
+    """Its headings one level below."""
     if "#" in text and not _FENCE.search(text):
-        text = _HEADING.sub(lambda match: match[0] + "#", text)
-    return text.strip()
+        return _HEADING.sub(lambda match: match[0] + "#", text)
+    return text
 
 
 def in_language(value: Any, language: str = "") -> str:
@@ -69,7 +80,7 @@ def in_language(value: Any, language: str = "") -> str:
         return ""
     if isinstance(value, str):
         text = value.strip()
-        found = _map_in(text) if text.startswith('{"') else None
+        found = map_in(text) if text.startswith('{"') else None
         return text if found is None else in_language(found, language)
     if isinstance(value, dict):
         return _of_map(value, language)
@@ -82,7 +93,7 @@ def every_text(value: Any, language: str = "") -> list[str]:
     """The texts of a list (or of a map of languages to lists), each once and sorted."""
     if isinstance(value, dict) and any(isinstance(one, list) for one in value.values()):
         lists = {key: one for key, one in value.items() if isinstance(one, list) and one}
-        chosen = _key(lists, language)
+        chosen = key_for(lists, language)
         value = lists[chosen] if chosen is not None else []
     many = value if isinstance(value, list) else [value]
     # Sorted: the order of a list in an answer may differ from one day to the next.
@@ -101,7 +112,7 @@ def tidy(values: Mapping[str, Any]) -> dict[str, Any]:
     return kept
 
 
-def resources_of(resources: Iterable[Sequence[str]]) -> dict[str, Any]:
+def resources_of(resources: Iterable[Sequence[Any]]) -> dict[str, Any]:
     """`resources` and their `formats`, from (name, address, format, description)."""
     listed: list[dict[str, str]] = []
     formats: set[str] = set()
@@ -142,11 +153,12 @@ def _of_map(values: Mapping[str, Any], language: str) -> str:
         if isinstance(values.get(name), str) and values[name].strip():
             return str(values[name]).strip()
     said = {key: text for key, one in values.items() if (text := in_language(one, language))}
-    chosen = _key(said, language)
+    chosen = key_for(said, language)
     return said[chosen] if chosen is not None else ""
 
 
-def _key(values: Mapping[str, Any], language: str) -> str | None:
+def key_for(values: Mapping[str, Any], language: str) -> str | None:
+    """The key of a map of languages to take: the language asked for, English, the first."""
     for wanted in (language.lower(), language.lower().partition("-")[0], "en"):
         if not wanted:
             continue
@@ -157,7 +169,7 @@ def _key(values: Mapping[str, Any], language: str) -> str | None:
     return next(iter(values), None)
 
 
-def _map_in(text: str) -> dict[str, Any] | None:
+def map_in(text: str) -> dict[str, Any] | None:
     """Some portals store their maps of languages as JSON inside a text."""
     import orjson
 

@@ -232,10 +232,10 @@ def _by_language(values: list[Any]) -> Any:
                 bare.append(value["@value"])
         elif value is not None:
             bare.append(value)
-    if tagged and not bare:
-        return {language: sorted(texts, key=str) for language, texts in sorted(tagged.items())}
-    flat = bare + [text for texts in tagged.values() for text in texts]
-    return flat[0] if len(flat) == 1 else sorted(flat, key=_sort_key)
+    if tagged:
+        spelt = {language: sorted(texts, key=str) for language, texts in sorted(tagged.items())}
+        return spelt | {"": sorted(bare, key=_sort_key)} if bare else spelt
+    return bare[0] if len(bare) == 1 else sorted(bare, key=_sort_key)
 
 
 def _first_text(values: Any) -> str:

@@ -6,16 +6,17 @@ what the dataset says, so that another file or tag costs no embedding. Pure.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from rowen.core.section import DETAILS_HEADING
 from rowen.kinds.api.datasets.dataset import format_of, text_of
+from rowen.kinds.api.datasets.languages import Version, marked
 
 MAX_CHARS = 400_000
 """So much of them is indexed; the record that is kept has everything."""
 _FILES = ("resources", "formats")
-_UNSAID = frozenset({"name", "organization_name", "license_id", *_FILES})
+_UNSAID = frozenset({"languages", "name", "organization_name", "license_id", *_FILES})
 """Names for programs, which say nothing that others do not; files have lines of their own."""
 
 
@@ -24,6 +25,8 @@ class File(NamedTuple):
     url: str = ""
     format: str = ""
     description: str = ""
+    also: tuple[str, ...] = ()
+    """Its name and description in other languages."""
 
 
 class Text(NamedTuple):
@@ -32,9 +35,15 @@ class Text(NamedTuple):
     """Facts and files for which there was no room, and 1 for the rest of a description."""
 
 
-def document_text(title: str, description: str, facts: Mapping[str, Any], files: Iterable[File]) -> Text:
-    """A dataset's document: what it says, then the facts about it."""
-    said, cut = text_of(title, description)
+def document_text(
+    title: str,
+    description: str,
+    facts: Mapping[str, Any],
+    files: Iterable[File],
+    versions: Sequence[Version] = (),
+) -> Text:
+    """A dataset's document: what it says, in each of its languages, then the facts about it."""
+    said, cut = _said(title, description, versions)
     lines: list[str] = []
     room, left_out = MAX_CHARS, int(cut)
     for line in (*_facts(facts), *(_file(one) for one in files)):
@@ -48,6 +57,16 @@ def document_text(title: str, description: str, facts: Mapping[str, Any], files:
     if lines:
         said += "\n".join(("", DETAILS_HEADING, "", *lines, ""))
     return Text(said, left_out)
+
+
+def _said(title: str, description: str, versions: Sequence[Version]) -> tuple[str, int]:
+    if not versions:
+        return text_of(title, description)
+    parts = [
+        text_of(one.title, one.description, mark=marked(one.language), below=one is not versions[0])
+        for one in versions
+    ]
+    return "\n".join(text for text, _ in parts), sum(cut for _, cut in parts)
 
 
 def _facts(facts: Mapping[str, Any]) -> Iterable[str]:
@@ -68,6 +87,7 @@ def _file(one: File) -> str:
         filter(None, (_line(one.name), (shown := format_of(one.format)) and f"({_line(shown)})"))
     )
     said = ": ".join(filter(None, (about, _line(one.description))))
+    said = " / ".join(filter(None, (said, *(_line(text) for text in one.also))))
     return " ".join(filter(None, (said, one.url and f"<{_line(one.url)}>")))
 
 

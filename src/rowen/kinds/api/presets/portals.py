@@ -26,6 +26,7 @@ DCAT = Preset(
         "meta.access": "accessLevel || accessRights",
         "meta.frequency": "accrualPeriodicity",
         "meta.issued": "issued",
+        "meta.language": "language",
         "meta.spatial": (
             '[[spatial][].prefLabel, [spatial][].label, [spatial][].name, [spatial][]."@id", spatial]'
         ),
@@ -35,7 +36,9 @@ DCAT = Preset(
         "meta.tags": "keyword",
         "meta.themes": "theme",
     },
-    catalogue=Catalogue(resources="[distribution][].[title, downloadURL || accessURL, format || mediaType]"),
+    catalogue=Catalogue(
+        resources="[distribution][].[title, downloadURL || accessURL, format || mediaType, description]"
+    ),
 )
 """A catalogue in DCAT, in the shape that `kinds/api/datasets/dcat.py` reads all of its forms into.
 
@@ -95,7 +98,7 @@ OPENDATASOFT = Preset(
         "text": "metas.default.description",
         "meta.publisher": "metas.default.publisher",
         "meta.license": "metas.default.license",
-        "meta.language": "metas.default.language",
+        "meta.language": "[metas.default.language, metas.default.metadata_languages][]",
         "meta.tags": "metas.default.keyword",
         "meta.themes": "metas.default.theme",
         "meta.columns": "fields[].label",

@@ -140,6 +140,7 @@ class View:
             filters.kinds,
             filters.since,
             tuple(sorted(filters.metadata.items())),
+            filters.language,
         )
         known = self._allowed.get(asked)
         if known is None:
@@ -160,13 +161,13 @@ class View:
             passing &= np.isin(self.source, of_kind)
         if filters.since:
             passing &= self.fetched >= _microseconds(filters.since)
-        if filters.metadata:
+        if filters.metadata or filters.language:
             passing &= np.isin(self.document, having(db, filters))
         return Allowed(passing, np.unique(_slot_of_place(self)[passing[self.row]]))
 
 
 def having(db: Transaction, filters: Filters) -> list[int]:
-    """The visible documents whose metadata have these values."""
+    """The visible documents whose metadata have these values, and this language."""
     conditions = ""
     values: dict[str, Any] = {}
     if filters.source_ids:
@@ -176,6 +177,9 @@ def having(db: Transaction, filters: Filters) -> list[int]:
         has = db.queries.text("metadata_has")
         conditions += " AND " + has.replace(":key", f":key{number}").replace(":value", f":value{number}")
         values |= {f"key{number}": key, f"value{number}": value}
+    if filters.language:
+        conditions += " AND " + db.queries.text("language_is")
+        values["language"] = filters.language
     return [row[0] for row in db.query(db.queries.text("documents_shown") + conditions, values)]
 
 

@@ -18,8 +18,9 @@ from rowen.adapters.store.shared.database import Topic, reads
 from rowen.adapters.store.shared.search.cut import Chosen, Scored, best, unlimited, unranked
 from rowen.adapters.store.shared.topics.passages import find_model
 from rowen.adapters.store.shared.transaction import Row, Transaction
-from rowen.adapters.store.shared.values import time_in
+from rowen.adapters.store.shared.values import json_in, time_in
 from rowen.core.search.hit import Filters, Place
+from rowen.core.search.languages import said_of
 from rowen.core.web.verified import Way, way_of
 from rowen.errors import StoreDamaged
 from rowen.ports.store.search import SearchRequest, SearchResult
@@ -116,6 +117,12 @@ class Search(Topic):
             document_id: way_of(known[source_id], reference, time_in(fetched_at))
             for document_id, source_id, reference, fetched_at in rows
         }
+
+    @reads
+    def languages(self, db: Transaction, document_ids: Sequence[int]) -> dict[int, str]:
+        rows = db.rows("documents_languages", documents=list(document_ids)) if document_ids else []
+        said = {row[0]: said_of(row[1] and json_in(row[1]), *row[2:]) for row in rows}
+        return {document_id: language for document_id, language in said.items() if language}
 
     @reads
     def document_sections(self, db: Transaction, document_id: int) -> list[Place]:
@@ -219,6 +226,9 @@ def _passing(db: Transaction, filters: Filters) -> Among:
         conditions += " AND " + has.replace(":key", f":key{number}").replace(":value", f":value{number}")
         values[f"key{number}"] = key
         values[f"value{number}"] = value
+    if filters.language:
+        conditions += " AND " + db.queries.text("language_is")
+        values["language"] = filters.language
     return Among(conditions, values)
 
 
