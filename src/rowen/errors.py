@@ -9,7 +9,7 @@ RowenError
 │    HostUnavailable
 │    StoreBusy · StoreFull · EmbedderUnavailable
 ├─ PermanentError   this item will not work         recorded; the run goes on
-│    Unfetchable · Vanished · AddressRefused · BodyTooLarge · Unparseable
+│    Unfetchable · Vanished · AddressRefused · BodyTooLarge · Unparseable · Expired
 ├─ LeaseLost        another owner has the source    the run stops at once, writes nothing more
 └─ StoreDamaged     what was stored is unreadable   exit 1, HTTP 503; nothing is answered from the rest
 
@@ -175,6 +175,12 @@ class BodyTooLarge(PermanentError):
 
 class Unparseable(PermanentError):
     reason = "unparseable"
+
+
+class Expired(PermanentError):
+    """The server has forgotten where a listing stood: only from its beginning can it be read again."""
+
+    reason = "expired"
 
 
 class LeaseLost(RowenError):

@@ -28,7 +28,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 
-from tests.support.site import Site, _cut
+from tests.support.site import Site, cut_connection
 
 EMAIL = "rowen@test-project.iam.gserviceaccount.com"
 SCOPE = "https://www.googleapis.com/auth/spreadsheets"
@@ -278,7 +278,7 @@ class SheetsServer(Site):
                         self._do(kind, request, body)
                     if fault.status == 0:
                         self.calls.append(Call(kind, 0))
-                        return _cut(request)
+                        return cut_connection(request)
                     error = ApiError(fault.status, "FAULT", fault.message or "a fault", fault.reason)
                     response: web.StreamResponse = error.answer(fault.headers)
                 else:

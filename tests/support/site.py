@@ -220,7 +220,7 @@ class Site:
             await self._wait_for(page.delay)
         if page is not None and page.reset and self._outage is None:
             self._log(request, 0)
-            return _cut(request)
+            return cut_connection(request)
         response = self._response(request, page)
         self._log(request, response.status)
         return response
@@ -289,7 +289,7 @@ def html(
 """
 
 
-def _cut(request: web.BaseRequest) -> web.Response:
+def cut_connection(request: web.BaseRequest) -> web.Response:
     transport = request.transport
     if transport is not None:
         # No lingering: the other side sees a reset, not an orderly end.

@@ -47,6 +47,8 @@ class StopReason(StrEnum):
     TIME_LIMIT = "time_limit"
     SERVICE_WINDOW = "service_window"
     """The service lists no further than it pages; how many items are behind is counted."""
+    LISTING_CUT = "listing_cut"
+    """The listing broke off, moved, or has fewer items than it announced: it proves nothing to be gone."""
     DELETION_GUARD = "deletion_guard"
     CANCELLED = "cancelled"
     ERROR = "error"
@@ -221,6 +223,8 @@ class Result:
                 said.append(f"{self.over_cap:,} left out")
         elif self.stop_reason == StopReason.SERVICE_WINDOW:
             said.append("the service lists no further")
+        elif self.stop_reason == StopReason.LISTING_CUT:
+            said.append("the listing is not complete")
         elif self.outcome is RunStatus.PARTIAL and self.stop_reason in _BROKEN_OFF:
             said.append(f"broken off, {_BROKEN_OFF[self.stop_reason]}")
         return ", ".join(said)

@@ -21,6 +21,9 @@ from rowen.engine.kind import Harvested
 from rowen.errors import RateLimited, RowenError, UserError
 from rowen.ports.store.runs import RunEnd
 
+_NOT_ALL = (StopReason.SERVICE_WINDOW, StopReason.LISTING_CUT)
+"""The server has more than it showed."""
+
 
 def harvested_end(
     source: Source,
@@ -73,7 +76,7 @@ def harvested_end(
         )
     # Without vectors the text is stored all the same: the source shows that only a person can change it.
     trouble = harvested.error or intake.refused
-    came = harvested.stop_reason is not StopReason.SERVICE_WINDOW and intake.out_of_time is None
+    came = harvested.stop_reason not in _NOT_ALL and intake.out_of_time is None
     clean = not counters.failed and trouble is None and came
     went_on = bool(staged or harvested.progress)
     settled = counters.failed <= harvested.given_up and harvested.error is None

@@ -35,7 +35,11 @@ def _preset(name: str) -> Kind:
     return with_common_settings(KINDS[name].kind)
 
 
-APIS = ("dcat", "socrata", "opendatasoft", "arcgis", "rest", "infojobs", "greenhouse", "lever")
+PORTALS = (
+    "dcat", "socrata", "opendatasoft", "arcgis", "udata", "dkan", "dcat_list", "sparql", "sdmx",
+    "oai_pmh", "dataverse", "invenio", "ogc_records", "csw", "stac",
+)  # fmt: skip
+APIS = (*PORTALS, "rest", "infojobs", "greenhouse", "lever")
 BUILTIN: Mapping[str, Callable[[], Kind]] = {
     **{name: partial(_folder, name) for name in ("github", "git", "files", "llms", "ckan")},
     **{name: partial(_preset, name) for name in APIS},

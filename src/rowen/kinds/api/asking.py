@@ -67,6 +67,10 @@ class PageSize:
         self._quiet = 0
         self.current = largest
 
+    def settle(self) -> None:
+        """It stays as it is: pages that are numbered must all be of one size."""
+        self._largest = self._smallest = self.current
+
     def went_well(self) -> None:
         self._quiet += 1
         if self._quiet >= _GROW_AFTER and self.current < self._largest:

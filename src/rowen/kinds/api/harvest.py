@@ -71,12 +71,14 @@ class _Harvest:
             windowed=api.windowed,
         )
 
-    def _walk(self, *, window: Window | None = None, remembered: Remembered | None = None) -> Walk:
+    def _walk(
+        self, *, window: Window | None = None, remembered: Remembered | None = None, changes: bool = False
+    ) -> Walk:
         catalogue = self._api.catalogue
-        kind = SlicedWalk if catalogue is not None and catalogue.sliced else Walk
+        kind = SlicedWalk if catalogue is not None and catalogue.sliced and not changes else Walk
         return kind(
             self._client,
-            self._api,
+            self._api.of_changes() if changes else self._api,
             self._source.location,
             self._params,
             self._intake.counters,
@@ -128,13 +130,22 @@ class WholeList(_Harvest):
         if walk.beyond:
             self._intake.counters.ignored[BEYOND_PAGES] += walk.beyond
         return Harvested(
-            stop_reason=StopReason.SERVICE_WINDOW if walk.beyond else walk.cut or StopReason.EXHAUSTED,
+            stop_reason=self._why_it_ended(walk),
             # An empty list where there was nothing before is complete too.
             mode=Mode.FULL if walk.seen or walk.nameless else Mode.INCREMENTAL,
             hint=hint,
-            complete=walk.cut is None and not walk.beyond,
+            complete=walk.cut is None and not walk.beyond and not self._is_cut(walk),
             metadata={VALIDATORS: self._to_remember(walk)},
         )
+
+    def _why_it_ended(self, walk: Walk) -> StopReason:
+        if walk.beyond:
+            return StopReason.SERVICE_WINDOW
+        return walk.cut or (StopReason.LISTING_CUT if self._is_cut(walk) else StopReason.EXHAUSTED)
+
+    def _is_cut(self, walk: Walk) -> bool:
+        """Did a portal's list break off, move, or end before what it announced?"""
+        return self._api.catalogue is not None and not walk.is_complete() and not walk.not_modified
 
     async def _settle(self, walk: Walk) -> str | None:
         """Delete what is gone, if the list proves it; returns why it does not."""
@@ -172,7 +183,7 @@ class WholeList(_Harvest):
         for item in items.items_of(api, answer) if catalogue.check_lists else [answer]:
             with suppress(Unparseable):
                 if (one := items.listed(api, item)).id == id:
-                    return one
+                    return None if one.gone else one
         return None
 
     def _remembered(self) -> Remembered | None:
@@ -334,6 +345,9 @@ def _doubt(walk: Walk) -> str:
             f" {walk.beyond} are missing, and nothing was deleted"
         )
         return f"{said}; {elsewhere}" if elsewhere else said
+    if walk.restarts:
+        again = "once" if walk.restarts == 1 else f"{walk.restarts} times"
+        return f"the API forgot {again} where its list stood: it was begun anew, and nothing was deleted"
     if walk.announced is not None and len(walk.seen) < walk.announced:
         return f"the API listed {len(walk.seen)} of {walk.announced} {walk.api.noun}: nothing was deleted"
     return "the list changed while it was read, or did not show its end: nothing was deleted"

@@ -42,6 +42,8 @@ class Listed:
     """What is the same as long as the item is, where that saves a request or a parse; else empty."""
     at: datetime | None = None
     """When it last changed, where that is known."""
+    gone: bool = False
+    """The portal says that it was deleted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +116,8 @@ def listed(api: Definition, item: Any) -> Listed:
     if len(reference) > most:
         raise Unparseable(f"an item with an id of {len(reference)} characters, more than {most}")
     updated = api.updated.find_or_none(item) if api.updated else None
-    return Listed(reference, item, _validator(api, item, updated), moment(updated))
+    gone = bool(api.deleted.find_or_none(item)) if api.deleted else False
+    return Listed(reference, item, _validator(api, item, updated), moment(updated), gone)
 
 
 def _validator(api: Definition, item: Any, updated: Any) -> str:

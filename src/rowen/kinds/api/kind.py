@@ -17,14 +17,18 @@ from rowen.engine.kind import Harvested, Kind, Prepared
 from rowen.engine.ports import Ports
 from rowen.errors import PermanentError, TransientError
 from rowen.fetching import credentials
-from rowen.kinds.api import asking, items
+from rowen.kinds.api import asking, changes, items
 from rowen.kinds.api.asking import ApiClient
+from rowen.kinds.api.changes import ChangesOrAll
 from rowen.kinds.api.harvest import ByDate, WholeList, windows_of
 from rowen.kinds.api.items import Broken, Listed
 from rowen.kinds.api.presets import preset as presets
+from rowen.kinds.api.presets.catalogues import DCAT_LIST, DKAN, SDMX, SPARQL, UDATA
+from rowen.kinds.api.presets.geo import CSW, OGC_RECORDS, STAC
 from rowen.kinds.api.presets.job_boards import GREENHOUSE, INFOJOBS, LEVER
 from rowen.kinds.api.presets.portals import ARCGIS, DCAT, OPENDATASOFT, SOCRATA
 from rowen.kinds.api.presets.preset import Preset
+from rowen.kinds.api.presets.repositories import DATAVERSE, INVENIO, OAI_PMH
 from rowen.kinds.api.rules import Definition
 from rowen.kinds.api.settings import CATALOGUE, PARAMS, SHARED
 from rowen.kinds.api.walk import Walk
@@ -32,7 +36,9 @@ from rowen.kinds.api.walk import Walk
 MAX_LIST_BYTES = 200_000_000
 """Of a list that comes as one answer."""
 REST = Preset(kind="rest", offered=tuple(spec.name for spec in PARAMS if spec not in SHARED))
-PRESETS = (DCAT, SOCRATA, OPENDATASOFT, ARCGIS, REST, INFOJOBS, GREENHOUSE, LEVER)
+PORTALS = (DCAT, SOCRATA, OPENDATASOFT, ARCGIS, UDATA, DKAN, DCAT_LIST, SPARQL, SDMX)
+ARCHIVES = (OAI_PMH, DATAVERSE, INVENIO, OGC_RECORDS, CSW, STAC)
+PRESETS = (*PORTALS, *ARCHIVES, REST, INFOJOBS, GREENHOUSE, LEVER)
 
 
 class ApiKind:
@@ -81,13 +87,15 @@ class ApiKind:
     ) -> Harvested:
         values, api = self._defined(source.location, params)
         way = ByDate if api.windowed else WholeList
+        if api.catalogue is not None and api.catalogue.changes:
+            way = ChangesOrAll
         async with _client(ports, source.location, values, intake.counters) as client:
             harvested = await way(ports, source, values, intake, client, api).run()
             return replace(harvested, server_time=client.server_time)
 
     def _defined(self, home: str, params: Mapping[str, Any]) -> tuple[dict[str, Any], Definition]:
         """All settings of `rest`: those of the source, over the preset's, over the defaults."""
-        said = parameters.read(PARAMS, presets.settings_for(self.preset, home))
+        said = parameters.read(PARAMS, presets.settings_for(self.preset, home, params))
         values = parameters.complete(PARAMS, said)
         for spec in self.params:
             given = params[spec.name]
@@ -124,7 +132,7 @@ def _client(
 def params_of(preset: Preset) -> tuple[Param, ...]:
     """The settings that a source of this kind takes, with the preset's own defaults."""
     if preset.catalogue is not None:
-        return CATALOGUE
+        return CATALOGUE + preset.own + (changes.PARAMS if preset.catalogue.changes else ())
     said = parameters.read(PARAMS, presets.settings_for(preset, ""))
     own = tuple(
         replace(

@@ -28,6 +28,8 @@ MAX_CHECKED = 500
 """So many absent items are asked for one by one before the list is believed about the rest."""
 CHECKED_AT_ONCE = 50
 DELETED_AT_ONCE = 1000
+DELETED = "deleted"
+"""The reason of a removal that the portal names itself."""
 CONTENT_TYPE = "text/markdown"
 HTML = "text/html; charset=utf-8"
 REFUSED = (400, 405, 406, 409, 422, 451)
@@ -109,6 +111,9 @@ class Receiver:
         if not page:
             return
         await self._intake.look_up(list(page))
+        for one in [one for one in page.values() if one.gone]:
+            del page[one.id]
+            self._intake.gone(one.id, DELETED)
         self.unknown += sum(one not in self._intake.known for one in page)
         if self._details:
             self._leftovers = await self._ports.store.leftovers(self._intake.run.source_id, list(page))

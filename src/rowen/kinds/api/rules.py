@@ -5,6 +5,7 @@ Settings that cannot work are refused before a request is sent. How an item is r
 
 from __future__ import annotations
 
+import copy
 import math
 import re
 from collections.abc import Mapping
@@ -20,11 +21,13 @@ from rowen.kinds.api import expression
 from rowen.kinds.api.expression import Expression
 from rowen.kinds.api.presets.preset import Preset
 
-PLACES = ("since", "until", "bucket", "page", "offset", "cursor", "limit")
+PLACES = ("since", "until", "bucket", "page", "offset", "position", "cursor", "limit")
 OFFER = ("provider", "company_name", "company_id", "company_website", "place", "posted")
 """What a job listing may have."""
 _PLACE = re.compile(r"\{(" + "|".join((*PLACES, "id")) + r")\}")
 _NEEDS = {"since": "window=date", "until": "window=date", "bucket": "window=date", "id": "detail"}
+_SAME = {"offset": ("offset", "position")}
+"""Two places for one thing: how many items come before a page, and the number of its first, from one."""
 _LINK = re.compile(r"<([^<>]*)>([^<]*)")
 _REL = re.compile(r";\s*rel\s*=\s*(?:\"([^\"]*)\"|([^\s;,\"]+))", re.IGNORECASE)
 
@@ -44,6 +47,8 @@ class Paging(StrEnum):
     """A `Link` header with `rel="next"` (RFC 8288)."""
     NEXT = "next"
     """An address in the answer."""
+    LINKS = "links"
+    """Addresses in the answer, each of a further page: a tree of documents."""
 
     @property
     def place(self) -> str:
@@ -79,6 +84,8 @@ class Definition:
 
         self.path: str = settings["path"]
         self.query: Mapping[str, str] = settings["param"]
+        self.always = frozenset(settings["always"])
+        """Names in the query that are sent beside a token."""
         self.repeat = frozenset(settings["repeat"])
         """Names in the query whose values are lists, sent once for each."""
         self.paging = Paging(settings["paging"])
@@ -104,6 +111,8 @@ class Definition:
         )
         """Names for "not older than", with how many seconds that is; None for any age."""
         self.catalogue = preset.catalogue
+        gone = preset.catalogue.deleted if preset.catalogue else ""
+        self.deleted = expression.compiled("deleted", gone) if gone else None
         self.accept = preset.accept
         self.decode = preset.decode
         _check(self, recheck=settings["recheck"])
@@ -111,6 +120,12 @@ class Definition:
     @property
     def noun(self) -> str:
         return "datasets" if self.catalogue else "items"
+
+    def of_changes(self) -> Definition:
+        """The same for a run that asks what changed."""
+        asking = copy.copy(self)
+        asking.query = {**self.query, **(self.catalogue.changes if self.catalogue else {})}
+        return asking
 
     def asks_for(self, place: str) -> bool:
         """Is this sent anywhere in a request for a page?"""
@@ -120,17 +135,18 @@ class Definition:
 def _check(api: Definition, *, recheck: int) -> None:
     _check_places(api)
     place = api.paging.place
-    name = "next" if api.paging is Paging.NEXT else "cursor"
-    found = api.next if api.paging is Paging.NEXT else api.cursor
+    by_address = api.paging in (Paging.NEXT, Paging.LINKS)
+    name = "next" if by_address else "cursor"
+    found = api.next if by_address else api.cursor
     dated = api.updated is not None or api.asks_for("since") or api.asks_for("bucket")
     for wrong, message, hint in (
         (
-            place and not api.asks_for(place),
+            place and not any(api.asks_for(one) for one in _SAME.get(place, (place,))),
             f"setting `paging`: `{api.paging}`, and nothing says where `{{{place}}}` goes",
             f"name the parameter of the query: set `param.{place}` to `{{{place}}}`",
         ),
         (
-            api.paging in (Paging.CURSOR, Paging.TOKEN, Paging.NEXT) and found is None,
+            api.paging in (Paging.CURSOR, Paging.TOKEN, Paging.NEXT, Paging.LINKS) and found is None,
             f"setting `paging`: `{api.paging}`, and nothing says where the next one stands in an answer",
             f"give it as JMESPath: set `{name}`, for example to `meta.{name}`",
         ),
@@ -166,7 +182,7 @@ def _check(api: Definition, *, recheck: int) -> None:
 
 def _check_places(api: Definition) -> None:
     """A parameter whose place never has a value would never be sent."""
-    known = {"limit", api.paging.place}
+    known = {"limit", *_SAME.get(api.paging.place, (api.paging.place,))}
     if api.windowed or (api.catalogue is not None and api.catalogue.sliced):
         known |= {"since", "until", "bucket"}
     texts = {"path": api.path, **{f"param.{name}": text for name, text in api.query.items()}}
@@ -184,10 +200,12 @@ def _check_places(api: Definition) -> None:
 
 def page_url(api: Definition, home: str, places: Mapping[str, str]) -> str:
     """A parameter with a place that has no value now is not sent: the first page has no cursor."""
+    if "offset" in places:
+        places = {**places, "position": str(int(places["offset"]) + 1)}
     pairs: list[tuple[str, str]] = []
     alone = api.paging is Paging.TOKEN and "cursor" in places
     for name, text in api.query.items():
-        if alone and "{cursor}" not in text:
+        if alone and "{cursor}" not in text and name not in api.always:
             continue
         values = [part.strip() for part in text.split(",")] if name in api.repeat else [text]
         pairs += [(name, filled) for value in values if (filled := _filled(value, places)) is not None]

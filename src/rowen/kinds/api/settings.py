@@ -85,13 +85,14 @@ PARAMS = (
     what(
         "param",
         {},
-        "The query; may hold {since} {until} {bucket} {page} {offset} {cursor} {limit}",
+        "The query; may hold {since} {until} {bucket} {page} {offset} {position} {cursor} {limit}",
         _query_value,
         key=_query_name,
         # A key that was put here by mistake is not repeated in messages.
         secret=True,
     ),
     what("repeat", [], "Names in the query whose values are lists: a,b is sent as two", words),
+    how("always", [], "Names in the query that are sent beside a token, which else stands alone", words),
     how("paging", "none", "How the next page is asked for", one_of(*Paging)),
     how("page_first", 1, "The number of the first page", whole(0, 1)),
     how("page_size", 100, "What {limit} stands for", whole(1, 10_000)),

@@ -7,6 +7,7 @@ meets them. A walk ends at the end, at the border of its window or at a cap, and
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -15,8 +16,9 @@ from rowen.core.document import Validators
 from rowen.core.run import Counters, StopReason
 from rowen.core.web import urls
 from rowen.core.window import Window
-from rowen.errors import Unfetchable, Unparseable
+from rowen.errors import Expired, PermanentError, TransientError, Unfetchable, Unparseable
 from rowen.fetching import credentials
+from rowen.fetching.client import STOPS
 from rowen.kinds.api import items, rules
 from rowen.kinds.api.asking import MIN_PAGE, TOO_MUCH, ApiClient, PageSize
 from rowen.kinds.api.items import Broken, Listed
@@ -26,8 +28,14 @@ from rowen.records import dataclass
 
 REFUSED = (400, 403, 413, 416, 422)
 """Statuses with which a service refuses a page behind those that it answers, or a filter."""
+SIZE_REFUSED = (400, 413, 422)
+"""Statuses with which a service refuses a page that is too long for it."""
 WALL_PAGES = 10
 """A refusal before so many pages is one of the whole list."""
+NO_MORE = object()
+"""In place of the data of a page that the API refuses as one behind the last."""
+RESTARTS = 3
+"""So often a listing whose token expired is begun anew."""
 _BY_NUMBER = (Paging.PAGE, Paging.OFFSET)
 
 Rows = list[Listed | Broken]
@@ -64,7 +72,7 @@ class Walk:
         self._window = window
         self._places = rules.places_of(api, window, now=now)
         self._known = remembered
-        shrinks = api.catalogue is not None and api.asks_for("limit") and api.paging is not Paging.PAGE
+        shrinks = api.catalogue is not None and api.asks_for("limit")
         self._size = PageSize(api.page_size, smallest=MIN_PAGE if shrinks else api.page_size)
         self.seen: set[str] = set()
         self.nameless = 0
@@ -92,6 +100,9 @@ class Walk:
         """The next page begins with the last row of this one."""
         self._first = Remembered(Validators(), 0)
         self._visited: set[str] = set()
+        self._waiting: deque[str] = deque()
+        """Pages of a tree that are not read yet."""
+        self.restarts = 0
 
     def is_complete(self) -> bool:
         """Everything there is was seen: what was not is gone."""
@@ -123,7 +134,23 @@ class Walk:
                 self.cut = StopReason.MAX_PAGES
                 return
             known, self._known = self._known, None
-            response, answer = await self._page(step, known)
+            try:
+                response, answer = await self._page(step, known)
+            except Expired:
+                if self.restarts >= RESTARTS:
+                    raise
+                # What was seen stays seen: nothing is taken in twice, and nothing counts as absent for it.
+                self.restarts += 1
+                self._begin()
+                step = self._first_step()
+                continue
+            except (TransientError, PermanentError) as exc:
+                if not self._is_a_branch(step) or isinstance(exc, STOPS):
+                    raise
+                self._doubtful = True
+                yield [Broken(urls.without_credentials(str(step)), exc)]
+                step = self._from_waiting()
+                continue
             if known and response.status == 304:
                 if self.api.paging not in _BY_NUMBER or await self._is_nothing_behind(known):
                     self.not_modified = True
@@ -132,8 +159,8 @@ class Walk:
                 continue
             if self._walled:
                 break
-            if response.status == 404:
-                self._doubtful = True
+            if answer is NO_MORE:
+                self._doubtful = not self._has_all()
                 break
             rows = [self._listed(item) for item in items.items_of(self.api, answer)]
             self._look_at(answer, response, rows)
@@ -150,6 +177,10 @@ class Walk:
                 return
         self._end()
 
+    def _has_all(self) -> bool:
+        """Did as many rows come as were announced? Behind them, a refusal is an end."""
+        return self.announced is not None and self._rows >= self.announced > 0
+
     def _is_left_here(self) -> bool:
         """Is the rest of the list read in another way?"""
         return False
@@ -161,6 +192,14 @@ class Walk:
         self._ended = self._moved = self._doubtful = self._overlaps = self._walled = False
         self._last = []
         self._visited = set()
+        self._waiting.clear()
+
+    def _is_a_branch(self, step: Step) -> bool:
+        """Does a page that fails leave others of its tree to be read?"""
+        return self.api.paging is Paging.LINKS and isinstance(step, str)
+
+    def _from_waiting(self) -> str | None:
+        return self._waiting.popleft() if self._waiting else None
 
     def _end(self) -> None:
         self._ended = True
@@ -178,7 +217,7 @@ class Walk:
     # asking
 
     async def _page(self, step: Step, known: Remembered | None) -> tuple[Response, Any]:
-        """A page and its data; without data for a 304 that was asked for, and for the end by a 404."""
+        """A page and its data; None for a 304 that was asked for, `NO_MORE` for the end by a refusal."""
         while True:
             url = self._url(step)
             try:
@@ -187,18 +226,30 @@ class Walk:
                     return response, None
                 if response.status == 404 and self.pages_read > 1 and self.api.paging is Paging.PAGE:
                     # Some APIs answer so for the page behind the last, others for a page they lost.
-                    return response, None
+                    return response, NO_MORE
                 if self._is_wall(response):
                     self._walled = True
                     return response, None
+                if response.status in (*REFUSED, 404) and self._has_all():
+                    return response, NO_MORE
+                if response.status in SIZE_REFUSED and self._is_smaller_asked(step):
+                    continue
                 answer = parsed(self.api, response, url, self._params)
             except TOO_MUCH:
-                if isinstance(step, str) or not self._size.shrink():
+                if not self._is_smaller_asked(step):
                     raise
-                self.pages_read -= 1
                 continue
+            if self.api.paging is Paging.PAGE:
+                self._size.settle()
             self._size.went_well()
             return response, answer
+
+    def _is_smaller_asked(self, step: Step) -> bool:
+        """Can the same page be asked for with fewer items?"""
+        if isinstance(step, str) or not self._size.shrink():
+            return False
+        self.pages_read -= 1
+        return True
 
     def _is_wall(self, response: Response) -> bool:
         """A refusal after very many items, with more announced: the service pages no further."""
@@ -222,7 +273,8 @@ class Walk:
                 return {"page": str(self.api.page_first)}
             case Paging.OFFSET:
                 return {"offset": "0"}
-        return {}
+        first = self.api.catalogue.first_cursor if self.api.catalogue else None
+        return {} if first is None else {"cursor": first}
 
     def _url(self, step: Step) -> str:
         url = step
@@ -322,6 +374,8 @@ class Walk:
         if api.paging.place == "cursor" and api.cursor is not None:
             cursor = items.cursor_of(api.cursor.find(answer), "cursor")
             return {"cursor": cursor} if self._leads_on(cursor, rows) and cursor else None
+        if api.paging is Paging.LINKS:
+            return self._by_links(answer, response)
         target = None
         if api.paging is Paging.NEXT and api.next is not None:
             target = items.cursor_of(api.next.find(answer), "next")
@@ -333,6 +387,15 @@ class Walk:
         if url is None:
             raise Unparseable(f"`{self.home}`: the next page has no http or https address: `{target[:100]}`")
         return url if self._leads_on(url, rows) else None
+
+    def _by_links(self, answer: Any, response: Response) -> Step | None:
+        found = self.api.next.find(answer) if self.api.next else None
+        for target in found if isinstance(found, list) else [found]:
+            url = rules.absolute(target, response.url) if isinstance(target, str) else None
+            if url is not None and url not in self._visited:
+                self._visited.add(url)
+                self._waiting.append(url)
+        return self._from_waiting()
 
     def _leads_on(self, step: str | None, rows: Sequence[object]) -> bool:
         if step is None:
@@ -377,7 +440,7 @@ class Walk:
         self._last = ids
         if overlaps and len(ids) == 1:
             return None
-        if self.announced is not None and self._rows >= self.announced:
+        if self._has_all() and not self._may_go_on(ids):
             return None
         if self.api.paging is Paging.PAGE:
             return {"page": str(self.api.page_first + self.pages_read)}
@@ -387,6 +450,12 @@ class Walk:
         left = self._left(offset)
         self._walled = left is not None and left <= 0
         return None if self._walled else {"offset": str(offset)}
+
+    def _may_go_on(self, ids: Sequence[str]) -> bool:
+        """Is the last page that was announced as long as the others? The total of a portal may be wrong."""
+        if self.api.catalogue is None:
+            return False
+        return len(ids) >= (self._first.rows if self.pages_read > 1 else self._size.current)
 
 
 def parsed(api: Definition, response: Response, url: str, params: Mapping[str, Any]) -> Any:

@@ -167,6 +167,12 @@ def _catalogue(nodes: list[Node]) -> dict[str, Any]:
     return catalogue
 
 
+def from_nodes(nodes: list[Node]) -> dict[str, Any]:
+    """The first of some nodes of JSON-LD as a dataset; the others are what it points at."""
+    plain = [_plain(one, 0) for one in nodes]
+    return _resolved(plain[0], {node["@id"]: node for node in plain[1:]}, 0)
+
+
 def _all_nodes(values: Iterable[Any]) -> Iterator[Node]:
     waiting = list(values)[::-1]
     while waiting:

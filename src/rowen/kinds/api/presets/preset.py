@@ -12,7 +12,8 @@ from dataclasses import field
 from typing import Any, Protocol
 from urllib.parse import parse_qs, urlsplit
 
-from rowen.core.web import json_body, urls
+from rowen.core.params import Param
+from rowen.core.web import json_body, urls, xml_body
 from rowen.errors import BadLocation, Unparseable
 from rowen.records import dataclass
 
@@ -30,6 +31,15 @@ def read_json(body: bytes, *, content_type: str, url: str) -> Any:
         return json_body.read(body)
     except ValueError as exc:
         what = "a web page" if body.lstrip()[:1] == b"<" else "no JSON"
+        raise Unparseable(f"`{url}`: answers with {what}", url=url) from exc
+
+
+def read_xml(body: bytes, *, content_type: str, url: str) -> Any:
+    try:
+        return xml_body.read(body)
+    except ValueError as exc:
+        page = body.lstrip()[:15].lower().startswith((b"<!doctype html", b"<html"))
+        what = "a web page" if page else f"no XML that can be read: {exc}"
         raise Unparseable(f"`{url}`: answers with {what}", url=url) from exc
 
 
@@ -56,6 +66,12 @@ class Catalogue:
     """A list of more is not that of one portal."""
     elsewhere: str = ""
     """Where a list that is too long can be had whole, for a hint."""
+    first_cursor: str | None = None
+    """What stands for the cursor in the question for the first page, where that cannot go without."""
+    deleted: str = ""
+    """Finds something in an item that the portal itself calls deleted."""
+    changes: Mapping[str, str] = field(default_factory=dict)
+    """The query for what changed after `{since}`, sent between two complete lists."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -74,6 +90,10 @@ class Preset:
     document: str = ""
     """What is asked for when the location names no document."""
     catalogue: Catalogue | None = None
+    own: tuple[Param, ...] = ()
+    """Settings that only this kind has: `{NAME}` in a setting becomes the value, one without is not sent."""
+    variants: Mapping[tuple[str, str], Mapping[str, str]] = field(default_factory=dict)
+    """Settings that a value of an own setting changes, by its name and the value."""
     accept: str = "application/json"
     decode: Decode = read_json
 
@@ -115,18 +135,26 @@ def completed(preset: Preset, address: str) -> str:
         named = "." in last or "?" in address or "catalog" in last or "dcat" in last
         return address if named else address.rstrip("/") + preset.document
     if preset.catalogue is not None:
-        return bare.partition(preset.settings["path"])[0].rstrip("/")
+        path = preset.settings.get("path")
+        return bare.partition(path)[0].rstrip("/") if path else bare.rstrip("/")
     return address
 
 
-def settings_for(preset: Preset, home: str) -> dict[str, str]:
-    """The preset's settings for one address of its API."""
+def settings_for(preset: Preset, home: str, params: Mapping[str, Any] | None = None) -> dict[str, str]:
+    """The preset's settings for one address of its API, and for its own settings as a source has them."""
+    own = {spec.name: str((params or {}).get(spec.name, spec.default)) for spec in preset.own}
+    chosen = dict(preset.settings)
+    for one, settings in preset.variants.items():
+        chosen |= settings if one in own.items() else {}
+    for name, value in own.items():
+        place = f"{{{name}}}"
+        chosen = {
+            key: text.replace(place, value) for key, text in chosen.items() if value or place not in text
+        }
     site = home.partition("?")[0].rstrip("/").rpartition("/")[2]
     shown = site if _SITE.fullmatch(site) else ""
     host = urls.host_of(home)
-    return {
-        name: text.replace("{site}", shown).replace("{host}", host) for name, text in preset.settings.items()
-    }
+    return {name: text.replace("{site}", shown).replace("{host}", host) for name, text in chosen.items()}
 
 
 def _with_scheme(location: str) -> str:
