@@ -9,6 +9,7 @@ from tests.support.portals.skeleton import Family, Record, Reply, as_json, as_xm
 
 class Udata(Family):
     kind = "udata"
+    generator = "udata"
 
     def answer(self, path: str, params: dict[str, str], base: str) -> Reply:
         if path == "/api/1/datasets/":
@@ -52,9 +53,12 @@ def dataset_of(name: str, one: Record, base: str) -> dict[str, Any]:
 
 class Dkan(Family):
     kind = "dkan"
+    generator = "Drupal 10 with DKAN"
 
     def answer(self, path: str, params: dict[str, str], base: str) -> Reply:
         items = "/api/1/metastore/schemas/dataset/items"
+        if path == "/api/1/metastore/schemas":
+            return as_json({"dataset": {"title": "Dataset"}, "keyword": {}})
         if path == items:
             return as_json([dataset_of(name, one, base) for name, one in self.live.items()])
         name = path.removeprefix(f"{items}/")

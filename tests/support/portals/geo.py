@@ -25,6 +25,8 @@ class OgcRecords(Family):
             features = {"id": "lakes", "itemType": "feature", "links": []}
             records = {"id": "main", "itemType": "record", "title": "Records", "links": []}
             return as_json({"collections": [features, records], "links": []})
+        if path == self.start:
+            return as_json({"id": "main", "itemType": "record", "title": "Records", "links": []})
         if path == items:
             start, limit = int(params.get("offset", 0)), min(int(params.get("limit", 10)), self.most)
             rows = list(self.live.items())[start : start + limit]

@@ -10,6 +10,7 @@ from tests.support.portals.skeleton import Family, Record, Reply, as_json
 
 class Dataverse(Family):
     kind = "dataverse"
+    generator = "Dataverse"
 
     def answer(self, path: str, params: dict[str, str], base: str) -> Reply:
         if path == "/api/info/version":
@@ -39,6 +40,7 @@ class Dataverse(Family):
 
 class Invenio(Family):
     kind = "invenio"
+    generator = "InvenioRDM"
     begins = 7
     window = 10_000
     filters = True

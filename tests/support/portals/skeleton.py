@@ -21,6 +21,10 @@ from tests.support.site import Site, cut_connection
 
 BEGAN = datetime(2023, 1, 1, tzinfo=UTC)
 HTML_PAGE = "<!DOCTYPE html><html><body><h1>Sorry, an error has occurred</h1></body></html>"
+HOME_PAGE = (
+    '<!DOCTYPE html><html><head><title>Data</title><meta name="generator" content="{}"></head>'
+    "<body><main><h1>Open data</h1><p>Look for datasets.</p></main></body></html>"
+)
 
 
 @dataclass
@@ -63,6 +67,8 @@ class Family(ABC):
 
     kind: str
     most = 100
+    generator = ""
+    """What its home page says it is made with; a portal without a home page answers there as it does."""
     begins = 3
     """The request of a list behind which some datasets have come, and not all."""
     start = ""
@@ -104,6 +110,8 @@ class Family(ABC):
             return Reply(HTML_PAGE, 200, "text/html")
         if faulty == "empty":
             return Reply("", 200)
+        if self.generator and path in ("", "/"):
+            return Reply(HOME_PAGE.format(self.generator), 200, "text/html")
         reply = self.answer(path, params, base)
         if faulty == "cut":
             return Reply(reply.body[: len(reply.body) // 2], reply.status, reply.content_type)

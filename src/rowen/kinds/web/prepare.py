@@ -7,6 +7,7 @@ from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import Any
 
+from rowen.core import params as parameters
 from rowen.core.web import urls
 from rowen.core.web.login import FEW_WORDS, is_login_address, is_login_page
 from rowen.engine.kind import Prepared
@@ -16,6 +17,7 @@ from rowen.fetching import credentials
 from rowen.kinds.crawl.probe import Probe, about_validators, address_of, folder_of
 from rowen.kinds.crawl.refusals import FORBIDDEN
 from rowen.kinds.llms.prepare import listed_markdown
+from rowen.kinds.recognise.ask import portal_at
 from rowen.kinds.web.pages import has_marks, needs_scripts
 from rowen.kinds.web.render import Rendering
 from rowen.ports.fetcher import Request, Response
@@ -33,21 +35,27 @@ async def prepare(ports: Ports, location: str, *, settings: Mapping[str, Any], c
 
 
 async def guess(ports: Ports, location: str, *, settings: Mapping[str, Any], check: bool) -> Prepared:
-    """A web site, or the llms.txt it has where that serves better."""
+    """A web site, the portal that it is, or the llms.txt it has where that serves better."""
     # A caller that sets `render` or `sitemap`, which only `web` has, means a crawl.
     if not check or settings["render"] or not settings["sitemap"]:
         return await prepare(ports, location, settings=settings, check=check)
     address = address_of(location)
     async with Probe.open(ports, address, settings) as probe:
-        site = await _site(probe, address)
+        arrived = await probe.follow(Request(address))
+        portal = await portal_at(
+            probe, *arrived, unset=parameters.complete(ports.kinds.named("web").params, {})
+        )
+        if portal is not None:
+            return portal
+        site = await _site(probe, address, arrived)
         found = await listed_markdown(probe, dict.fromkeys((folder_of(address), folder_of(site.location))))
     if found is None:
         return site
     return found if isinstance(found, Prepared) else replace(site, findings=(found, *site.findings))
 
 
-async def _site(probe: Probe, address: str) -> Prepared:
-    final, response = await _arrive(probe, address)
+async def _site(probe: Probe, address: str, arrived: tuple[str, Response] | None = None) -> Prepared:
+    final, response = await _arrive(probe, address, arrived or await probe.follow(Request(address)))
     content_type = response.headers.get("content-type", "")
     if not probe.ports.converter.handles(content_type, final):
         raise BadLocation(
@@ -64,9 +72,9 @@ async def _site(probe: Probe, address: str) -> Prepared:
     return Prepared(kind="web", location=final, findings=tuple(findings))
 
 
-async def _arrive(probe: Probe, location: str) -> tuple[str, Response]:
+async def _arrive(probe: Probe, location: str, arrived: tuple[str, Response]) -> tuple[str, Response]:
     """The address that answered, and its answer. Raises `BadLocation`."""
-    at, response = await probe.follow(Request(location))
+    at, response = arrived
     if response.status == 200:
         await _refuse_login(probe, location, at, response)
         return at, response

@@ -1,0 +1,1 @@
+"""Which family of portals answers at an address, found out by asking, in few requests."""
