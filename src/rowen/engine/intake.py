@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
 
 from rowen.core.document import NO_VALIDATORS, TEXT, Converted, Draft, Known, Outcome, Validators
 from rowen.core.feed import changed_fields
@@ -20,17 +21,29 @@ from rowen.core.run import Counters, Event, Run, RunItem
 from rowen.core.web import verified
 from rowen.core.web.verified import Looked
 from rowen.engine.embedding import Filled, refusal
-from rowen.engine.ingest import BATCH, Ended, Ingestion
+from rowen.engine.ingest import BATCH, Ended, Ingestion, OnEnded
 from rowen.engine.ingest_by_workers import IngestionByWorkers
 from rowen.engine.ports import Ports
 from rowen.errors import EmbedderRefused, EmbedderUnavailable, RowenError
 from rowen.ports.store.documents import Refreshed
 
 OnEvent = Callable[[Event], None]
+MakeIngestion = Callable[[Ports, Lease, Run, Counters, OnEnded], Ingestion]
 
 
 def unheard(event: Event) -> None:
     """For runs that no caller watches."""
+
+
+class Agreed(Protocol):
+    """What a run that applies a plan may do, and nothing else."""
+
+    def allows(self, draft: Draft) -> bool: ...
+
+    def allows_deletion(self, reference: str) -> bool: ...
+
+
+NOT_PLANNED = "not_planned"
 
 
 class Intake:
@@ -46,6 +59,8 @@ class Intake:
         part: int,
         dispatch: bool,
         on_event: OnEvent,
+        agreed: Agreed | None = None,
+        make_ingestion: MakeIngestion = Ingestion,
     ) -> None:
         self.unconditional = full
         """A full sync was asked for: every body is fetched, even if its validators are the known ones."""
@@ -66,6 +81,8 @@ class Intake:
         self.known: Mapping[str, Known] = {}
         """What readers see of the source, by reference: all of it, or what was looked up last."""
         self._on_event = on_event
+        self._agreed = agreed
+        self._make_ingestion = make_ingestion
         self._workers = (
             IngestionByWorkers(ports, lease, run, self.counters, self._ingested) if dispatch else None
         )
@@ -182,6 +199,9 @@ class Intake:
         """A body came and was read: decide whether its text or metadata differ from what readers see."""
         known = self.known.get(draft.reference)
         if known is None or draft.payload_hash != known.payload_hash:
+            if self._agreed is not None and not self._agreed.allows(draft):
+                self._not_planned(draft.reference)
+                return
             if known is not None:
                 self._updates[draft.reference] = None
             self._arriving += 1
@@ -217,6 +237,9 @@ class Intake:
         known = self.known.get(reference)
         if known is None:
             return
+        if self._agreed is not None and not self._agreed.allows_deletion(reference):
+            self._not_planned(reference)
+            return
         self._retired.append(known.reference_id)
         self.lost += lost
         if answered:
@@ -242,6 +265,9 @@ class Intake:
 
     def failed_because(self, reference: str, reason: str, detail: str | None = None) -> None:
         self._item(reference, Outcome.FAILED, reason, detail)
+
+    def _not_planned(self, reference: str) -> None:
+        self.failed_because(reference, NOT_PLANNED, "it changed after the plan that is applied")
 
     def cut_off(self, limit_s: float) -> None:
         """The time of the harvest is over."""
@@ -276,7 +302,9 @@ class Intake:
                 batch.append(self._arrivals.get_nowait())
             closed = None in batch
             if self._ingestion is None and batch != [None]:
-                self._ingestion = Ingestion(self._ports, self.lease, self.run, self.counters, self._ingested)
+                self._ingestion = self._make_ingestion(
+                    self._ports, self.lease, self.run, self.counters, self._ingested
+                )
                 self._ingestion.refused = refusal(self._began_with)
             if self._ingestion is not None:
                 drafts = [one for one in batch if isinstance(one, Draft)]
@@ -314,7 +342,7 @@ class Intake:
         An item of this run stays what it was; one that had not changed is updated, for this reason.
         """
         ended: dict[str, Ended] = {}
-        ingestion = Ingestion(self._ports, self.lease, self.run, self.counters, ended.update)
+        ingestion = self._make_ingestion(self._ports, self.lease, self.run, self.counters, ended.update)
         ingestion.refused = self.refused
         try:
             await ingestion.take(drafts, full=True)

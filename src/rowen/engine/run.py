@@ -7,10 +7,10 @@ shows them the new one. How a run ends is decided in `ending.py`.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -24,8 +24,9 @@ from rowen.core.run import Counters, Event, Mode, Result, RunStatus, StopReason
 from rowen.core.source import Edited, Source
 from rowen.core.window import Window
 from rowen.engine import confine, embedding, ending
+from rowen.engine.embedding import Filled
 from rowen.engine.ingest import catch_up
-from rowen.engine.intake import Intake, OnEvent, unheard
+from rowen.engine.intake import Agreed, Intake, OnEvent, unheard
 from rowen.engine.kind import Harvested, Kind, save_progress
 from rowen.engine.leases import (
     Held,
@@ -45,6 +46,23 @@ from rowen.ports.store.runs import RunEnd
 from rowen.records import dataclass
 
 ENDING = RetryPolicy(retries=4, base_s=1.0)
+
+Asking = Callable[[Ports], Ports]
+"""The ports a kind asks its source through, made from those of the run."""
+
+
+def as_it_is(ports: Ports) -> Ports:
+    return ports
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Applied:
+    """A plan for a run to apply: the answers it was made from, and what may come of them."""
+
+    asking: Asking
+    agreed: Agreed
+    asked_at: datetime
+    """When the source gave those answers: what changed there later is for the next run to find."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -90,18 +108,21 @@ async def sync(
     only: Sequence[str] | None = None,
     on_event: OnEvent = unheard,
     on_wait: OnWait | None = None,
+    applied: Applied | None = None,
 ) -> Receipt:
     """Bring the copy of one source in step with it: the newest items, then history as far as its kind asks.
 
     Each part is a run of its own, and its generation is activated before the next part begins, so an
     interruption loses at most one part. `only` names the references that are said to have changed; a kind
-    that cannot ask for them alone asks for everything. With `on_wait` it waits for its turn.
+    that cannot ask for them alone asks for everything. With `on_wait` it waits for its turn. With `applied`
+    it does what a plan says, and no more.
     """
-    receipt = await sync_part(ports, source, full=full, only=only, on_event=on_event, on_wait=on_wait)
+    heard = partial(sync_part, ports, source, on_event=on_event, on_wait=on_wait, applied=applied)
+    receipt = await heard(full=full, only=only)
     part, more = 0, receipt.more
     while more:
         part += 1
-        latest = await sync_part(ports, source, part=part, on_event=on_event, on_wait=on_wait)
+        latest = await heard(part=part)
         receipt, more = joined(receipt, latest), latest.more
     return receipt
 
@@ -115,17 +136,20 @@ async def sync_part(
     part: int = 0,
     on_event: OnEvent = unheard,
     on_wait: OnWait | None = None,
+    applied: Applied | None = None,
 ) -> Receipt:
     """One run. `part` is 0 for the newest items, more for each stretch of history after them."""
     async with run_slot(ports, source, on_wait=on_wait), run_lease(ports, source) as lease:
         # Before the run begins: from there to its execution nothing may be waited for.
-        working = await workers(ports)
+        working = await workers(ports) if applied is None else ()
         begun = await ports.store.begin_run(lease, source.id, full=full, now=ports.clock.now())
         if begun is None:
             raise removed(source)
         source, run = begun
         if run is None:
             raise pinned(source)
+        if applied is not None:
+            run = replace(run, started_at=applied.asked_at)
         source = believed(source, run.started_at)
         label = source.label
         intake = Intake(
@@ -138,17 +162,22 @@ async def sync_part(
             part=part,
             dispatch=bool(working),
             on_event=on_event,
+            agreed=applied.agreed if applied else None,
         )
         on_event(Event(label, "started", run_id=run.id))
-        receipt = await _Execution(ports, source, intake).execute()
+        asking = applied.asking if applied else as_it_is
+        receipt = await Execution(ports, source, intake, asking=asking).execute()
         ended = receipt.result.state
         on_event(Event(label, "finished", counters=receipt.counters, detail=ended, run_id=run.id))
         return receipt
 
 
-class _Execution:
-    def __init__(self, ports: Ports, source: Source, intake: Intake) -> None:
+class Execution:
+    """A run from its first request to its end, given that it has begun."""
+
+    def __init__(self, ports: Ports, source: Source, intake: Intake, *, asking: Asking = as_it_is) -> None:
         self._ports = ports
+        self._asking = asking
         self._source = source
         self._intake = intake
         self._started = ports.clock.monotonic()
@@ -185,7 +214,7 @@ class _Execution:
     async def _harvest(self) -> tuple[Harvested, RunEnd]:
         source, intake = self._source, self._intake
         kind = self._ports.kinds.stored(source.kind)
-        intake.begin(await catch_up(self._ports, intake.lease, source))
+        intake.begin(await self._caught_up())
         if kind.preload:
             await intake.load_known()
             before = len(intake.known)
@@ -223,11 +252,15 @@ class _Execution:
         await save_progress(self._ports.store, source, intake, harvested, end)
         return harvested, end
 
+    async def _caught_up(self) -> Filled:
+        return await catch_up(self._ports, self._intake.lease, self._source)
+
     async def _harvested(self, kind: Kind, settings: Mapping[str, Any]) -> Harvested:
         source, intake = self._source, self._intake
         own = settings.get("time_limit_s")
         limit_s = self._ports.time_limit_s if own is None else own
-        harvest = kind.harvest(confine.of_source(self._ports, source), source, settings, intake)
+        ports = self._asking(confine.of_source(self._ports, source))
+        harvest = kind.harvest(ports, source, settings, intake)
         harvested = await within(limit_s, self._ports.clock, harvest, partial(intake.cut_off, limit_s))
         if intake.out_of_time:
             intake.delete_nothing()

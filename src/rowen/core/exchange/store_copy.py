@@ -2,8 +2,8 @@
 
 A part is a table, or one column of it that points at rows of the same table and so has to come later. Left
 out is what a store makes from the rest (the keyword index, embeddings as a database keeps them), and what
-belongs to processes and not to the store: leases, tickets, the pages that workers are asking for, and the web
-hook deliveries of the last week.
+belongs to processes and not to the store: leases, tickets, the pages that workers are asking for, answers
+that were fetched for plans, and the web hook deliveries of the last week.
 """
 
 from __future__ import annotations

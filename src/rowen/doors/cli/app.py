@@ -22,7 +22,7 @@ COMMANDS: dict[str, dict[str, str]] = {
         "add": "Add a source by its address.",
         "edit": "Change the settings of a source; its history stays.",
         "apply": "Make sources, sinks and alarms match `rowen.toml`.",
-        "plan": "Estimate what a sync would cost in embeddings.",
+        "plan": "List what a sync would do and cost, without doing it.",
         "sync": "Bring the copy of a source up to date.",
         "cancel": "Cancel the run of a source.",
         "watch": "Follow a source: a folder as its files change, a site by its schedule.",

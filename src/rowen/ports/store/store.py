@@ -15,6 +15,7 @@ from rowen.ports.store.documents import Documents
 from rowen.ports.store.feed import Feed
 from rowen.ports.store.generations import Generations
 from rowen.ports.store.handoffs import Handoffs
+from rowen.ports.store.learning.plans import Plans
 from rowen.ports.store.leases import Leases
 from rowen.ports.store.notes import Notes
 from rowen.ports.store.offers import Offers
@@ -39,6 +40,7 @@ class Store(
     Access,
     Offers,
     Shards,
+    Plans,
     Protocol,
 ):
     """One database. Readers never wait for writers."""

@@ -205,6 +205,16 @@ CREATE TABLE pauses (
   reason TEXT NOT NULL
 ) WITHOUT ROWID;
 
+CREATE TABLE planned_answers (
+  plan      TEXT NOT NULL,
+  key       BLOB NOT NULL,
+  source_id INTEGER NOT NULL REFERENCES sources (id) ON DELETE CASCADE,
+  at        TEXT NOT NULL,
+  answer    TEXT NOT NULL,
+  body      BLOB NOT NULL,
+  PRIMARY KEY (plan, key)
+);
+
 CREATE TABLE projections (
   name            TEXT PRIMARY KEY,
   activation      INTEGER NOT NULL,
@@ -410,6 +420,8 @@ CREATE INDEX offers_by_company ON offers (company_id, closed_at);
 CREATE INDEX offers_by_fingerprint ON offers (fingerprint);
 
 CREATE INDEX offers_reposted ON offers (repost_of) WHERE repost_of IS NOT NULL;
+
+CREATE INDEX planned_answers_by_source ON planned_answers (source_id);
 
 CREATE INDEX questions_answered ON questions (run_id) WHERE answer IS NOT NULL;
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -35,11 +36,31 @@ INTERRUPTED = (
     default="auto",
     help="How to show progress on standard error.",
 )
-async def command(call: Call, names: tuple[str, ...], full_sync: bool, force: bool, progress: str) -> int:
+@click.option(
+    "--plan",
+    "plan_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Do exactly what this plan of the one named source says, if it still holds.",
+)
+@click.option("--anyway", is_flag=True, help="With --plan: where it does not hold, do what is right now.")
+async def command(
+    call: Call,
+    names: tuple[str, ...],
+    full_sync: bool,
+    force: bool,
+    progress: str,
+    plan_file: Path | None,
+    anyway: bool,
+) -> int:
     """Bring the copies of the named sources, or of all, up to date.
 
     With --json, one JSON object per source and line, as each ends.
     """
+    if plan_file is not None:
+        from rowen.doors.cli.commands import sync_plan
+
+        return await sync_plan.perform(call, names, plan_file, anyway=anyway, progress=progress)
     from rowen.doors.cli.progress import choose
     from rowen.managing.find import find_all
 
@@ -60,8 +81,6 @@ async def command(call: Call, names: tuple[str, ...], full_sync: bool, force: bo
 
 
 def _how_to_begin() -> str:
-    from pathlib import Path
-
     from rowen.config import find
 
     listed = find(Path.cwd())

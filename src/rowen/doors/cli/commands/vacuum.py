@@ -18,12 +18,15 @@ async def command(call: Call, keep: int | None) -> None:
     """Delete what died before the kept generations of each source, and what nothing uses any more:
     texts, passages, vectors, references.
 
-    The records of finished handoffs go when they are older than `history.keep_handoffs`.
+    The records of finished handoffs go when they are older than `history.keep_handoffs`, and answers that
+    were fetched for plans after a day.
     """
     from rowen.doors.words import count, size
+    from rowen.managing import plans
     from rowen.reading import history
 
     ports = call.ports
+    await plans.forget(ports.store, now=ports.clock.now())
     done = await history.vacuum(
         ports.store,
         await ports.store.sources(),

@@ -1,0 +1,1 @@
+"""What is learnt about sources beside their documents: for plans, and of how they change."""
