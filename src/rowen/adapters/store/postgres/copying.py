@@ -28,6 +28,9 @@ FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
 WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND a.attidentity <> ''
 """
 
+NOT_COPIED = ("planned_answers", "questions", "shard_turns")
+"""Tables whose rows belong to rows that are copied."""
+
 
 class PostgresCopying(SharedCopying[PostgresTransaction]):
     def __init__(self, database: PostgresDatabase, *, index_after: int = INDEX_AFTER) -> None:
@@ -76,8 +79,8 @@ class PostgresCopying(SharedCopying[PostgresTransaction]):
 
     def _delete_all(self, db: PostgresTransaction) -> None:
         emptied = [part.table for part in PARTS if not part.later and not part.own]
-        # Tables that are not copied and whose rows belong to rows that are must be named: the server insists.
-        db.query(f"TRUNCATE {listed([*emptied, 'shard_turns', 'questions'])} RESTART IDENTITY", {})
+        # The server insists that tables are named whose rows belong to what is emptied.
+        db.query(f"TRUNCATE {listed([*emptied, *NOT_COPIED])} RESTART IDENTITY", {})
         for part in PARTS:
             if part.own:
                 where, values = self._where(part)
