@@ -66,7 +66,7 @@ fix: $(STAMP)           ## format and safe fixes
 	$(BIN)/ruff check --fix .
 
 golden: $(STAMP)        ## rewrite golden files; read the diff before you commit
-	$(BIN)/python -m pytest tests/golden tests/doors/cli/test_terminal.py --rewrite-golden
+	$(BIN)/python -m pytest tests/golden tests/doors/cli/test_terminal.py tests/doors/cli/test_word_diff.py --rewrite-golden
 
 reference: $(STAMP)     ## write docs/reference/ and the map of ARCHITECTURE.md from the code
 	$(BIN)/python -m scripts.reference

@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 import click
 
 from rowen.doors.cli.call import Call, store_command
 from rowen.doors.cli.names import source_names
-from rowen.doors.cli.output import Output, clean, clean_text
+from rowen.doors.cli.output import Output, clean
 from rowen.doors.words import CHANGES
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from rowen.core.generation import Change, Diff
+    from rowen.core.generation import Change
     from rowen.core.source import Source
     from rowen.engine.ports import Ports
 
 DOCUMENTS_COMPARED = 50
 """Word by word; the others are listed with their headings."""
-BRACKETS = {
-    "equal": ("", "", "default"),
-    "removed": ("[-", "-]", "red strike"),
-    "added": ("{+", "+}", "green"),
-    "folded": ("", "", "dim"),
-}
 COLOURS = {"+": "green", "~": "yellow", "-": "red"}
 
 
@@ -66,6 +59,9 @@ async def perform(
     from rich.console import Group
     from rich.text import Text
 
+    from rowen.doors.cli import word_diff
+    from rowen.reading.diff import document
+
     counts = ", ".join(f"{number:,} {CHANGES[kind][1]}" for kind, number in diff.counts.items() if number)
     head = Text(source.label, style="bold")
     head.append(f"  generation {diff.from_generation} → {diff.to_generation}", "default")
@@ -73,50 +69,29 @@ async def perform(
     if diff.held:
         head.append("  held, not shown to readers", "yellow")
     parts: list[RenderableType] = [head]
+    numbers = {"from_generation": diff.from_generation, "to_generation": diff.to_generation}
     for number, change in enumerate(diff.changes):
-        parts += _change(change)
-        if words and change.kind == "changed" and number < DOCUMENTS_COMPARED:
-            parts += await _words(ports, source, diff, change, colours=out.has_colours)
+        by_word = words and change.kind == "changed" and number < DOCUMENTS_COMPARED
+        parts += _change(change, headings=not by_word)
+        if by_word:
+            compared = await document(ports.store, source, change.reference, **numbers)
+            parts += word_diff.drawn(compared.text, colours=out.has_colours)
     out.page(Group(*parts))
 
 
-def _change(change: Change) -> list[RenderableType]:
+def _change(change: Change, *, headings: bool) -> list[RenderableType]:
     from rich.text import Text
+
+    from rowen.doors.cli.word_diff import BEFORE_HEADINGS
 
     sign = CHANGES[change.kind][0]
     line = Text(f"{sign} {clean(change.title) or change.reference}", style=COLOURS[sign], overflow="ignore")
     parts: list[RenderableType] = [line.append(f"  {clean(change.url)}", "dim")]
-    for mark, path in _headings(change):
-        heading = clean(path) or "(before the first heading)"
+    for mark, path in _headings(change) if headings else ():
+        heading = clean(path) or BEFORE_HEADINGS
         parts.append(Text(f"    {mark} ", style=COLOURS[mark]).append(heading, "default"))
     if change.fields and "text" not in change.fields:
         parts.append(Text(f"    ~ {clean(', '.join(change.fields))}", style="dim"))
-    return parts
-
-
-async def _words(
-    ports: Ports, source: Source, diff: Diff, change: Change, *, colours: bool
-) -> list[RenderableType]:
-    """The words of its sections that differ: by their colours, else in brackets."""
-    from rich.padding import Padding
-    from rich.text import Text
-
-    from rowen.core.compare.sections import SectionChange, fold
-    from rowen.core.compare.words import Mark
-    from rowen.reading.diff import document
-
-    numbers = {"from_generation": diff.from_generation, "to_generation": diff.to_generation}
-    compared = await document(ports.store, source, change.reference, **numbers)
-    parts: list[RenderableType] = []
-    for section in fold(compared.text).sections:
-        if section.change in (SectionChange.EQUAL, SectionChange.FOLDED, SectionChange.MOVED):
-            continue
-        text = Text()
-        for piece in section.pieces:
-            said = re.sub(r"\s+", " ", clean_text(piece.text)) if piece.mark is not Mark.FOLDED else " … "
-            opening, closing, style = BRACKETS[piece.mark.value]
-            text.append(said if colours else f"{opening}{said}{closing}", style)
-        parts.append(Padding(text, (0, 0, 0, 6)))
     return parts
 
 
