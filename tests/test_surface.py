@@ -62,7 +62,7 @@ OPTIONS = {
     "show": {"DOCUMENT", "--raw", "--record", "--generation"},
     "open": {"HIT"},
     "inspect": {"URL", "--source", "--text"},
-    "changes": {"NAME", "--since", "--limit"},
+    "changes": {"NAME", "--since", "--limit", "--format"},
     "diff": {"NAME", "--from", "--to", "--words"},
     "web": {"--port", "--no-open"},
     "mcp": {"--read-only"},

@@ -1,15 +1,19 @@
-"""What changed in a source since a time or a generation, in words for people.
+"""What changed in a source since a time or a generation, in words for people: its changelog.
 
 The change feed is for programs that follow it; this sums it up: each document once, as new, updated or
-removed, with the sections whose text differs as far as history is kept.
+removed, with notes on the names and sections that differ in it as far as history is kept, and folders that
+went as a whole.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Protocol
 
+from rowen.core.compare.notes import Folder, Note, compared, folders
+from rowen.core.compare.outline import outline
 from rowen.core.feed import Cursor, FeedItem, these
 from rowen.core.generation import Activation, Cause, Change
 from rowen.core.source import Source
@@ -20,6 +24,8 @@ from rowen.records import dataclass
 
 SHOWN = 50
 PAGE = 500
+RELEASES = 20
+"""Moments of a changelog."""
 WORDS = {"added": "new", "changed": "updated", "removed": "removed"}
 """What every door calls a change; JSON keeps the names on the left."""
 
@@ -41,6 +47,9 @@ class ChangedDocument:
     """When readers saw it last change."""
     sections: tuple[str, ...] = ()
     """Of an updated document: the heading paths whose text is new or gone, where history still has them."""
+    notes: tuple[Note, ...] = ()
+    """Of an updated document: names that it defines, with their signatures, and sections, where history has
+    both versions."""
 
     @property
     def word(self) -> str:
@@ -63,12 +72,20 @@ class SourceChanges:
     """The newest changes first."""
     more: int = 0
     """How many documents changed besides the listed ones."""
+    folders: tuple[Folder, ...] = ()
+    """Where many documents went from one folder, listed or not."""
 
     @property
     def summary(self) -> str:
         """`3 new, 12 updated, 2 removed`, or `nothing new`."""
         said = [f"{number:,} {WORDS[change]}" for change, number in self.counts.items() if number]
         return ", ".join(said) or "nothing new"
+
+    @property
+    def told(self) -> tuple[ChangedDocument, ...]:
+        """The listed documents but for those that went with their folder."""
+        gone = {reference for folder in self.folders for reference in folder.references}
+        return tuple(one for one in self.documents if one.reference not in gone)
 
 
 async def changes(
@@ -94,7 +111,9 @@ async def changes(
     told = {reference: _net(first[reference], item) for reference, item in last.items()}
     counts = {change: sum(one == change for one in told.values()) for change in WORDS}
     newest = sorted(last.values(), key=lambda item: item.cursor, reverse=True)[:limit]
-    differences = await _differences(store, source, start.generation) if newest else {}
+    stretch = (start.generation, source.active_generation)
+    differences = await _differences(store, source, *stretch) if newest else {}
+    documents = [_document(item, told[item.reference], differences.get(item.reference)) for item in newest]
     return SourceChanges(
         source=source.label,
         since=since or (start.at if start.id else None),
@@ -102,11 +121,37 @@ async def changes(
         from_generation=start.generation,
         to_generation=source.active_generation,
         counts=counts,
-        documents=tuple(
-            _document(item, told[item.reference], differences.get(item.reference)) for item in newest
-        ),
+        documents=tuple([await _with_notes(store, source, one, stretch) for one in documents]),
         more=len(last) - len(newest),
+        folders=tuple(folders(name for name, change in told.items() if change == "removed")),
     )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Release:
+    """One moment at which readers were shown another generation."""
+
+    activation: Activation
+    changes: tuple[Change, ...]
+    notes: dict[str, tuple[Note, ...]]
+    """Of updated documents, by reference."""
+    folders: tuple[Folder, ...] = ()
+
+
+async def releases(store: ChangeStore, source: Source, *, limit: int = RELEASES) -> list[Release]:
+    """The changelog by the moments readers saw it, the newest first, as far as history has both sides."""
+    kept = {one.number for one in await store.generations(source.id)}
+    found = []
+    for shown in await store.activations(source.id, limit=limit):
+        if shown.generation not in kept or (shown.previous and shown.previous not in kept):
+            continue
+        stretch = (shown.previous, shown.generation)
+        changed = await store.changes(source.id, *stretch)
+        updated = [one for one in changed if one.kind == "changed"][:SHOWN]
+        notes = {one.reference: await _notes(store, source, one.reference, stretch) for one in updated}
+        gone = tuple(folders(one.reference for one in changed if one.kind == "removed"))
+        found.append(Release(activation=shown, changes=tuple(changed), notes=notes, folders=gone))
+    return found
 
 
 async def all_changes(
@@ -170,11 +215,32 @@ def _net(first: FeedItem, last: FeedItem) -> str:
     return "added" if first.change == "added" else "changed"
 
 
-async def _differences(store: Generations, source: Source, before: int) -> dict[str, Change]:
+async def _with_notes(
+    store: Generations, source: Source, one: ChangedDocument, stretch: tuple[int, int]
+) -> ChangedDocument:
+    if one.change != "changed" or not one.sections:
+        return one
+    return replace(one, notes=await _notes(store, source, one.reference, stretch))
+
+
+async def _notes(
+    store: Generations, source: Source, reference: str, stretch: tuple[int, int]
+) -> tuple[Note, ...]:
+    """What differs in a document between two generations that are kept."""
+    versions = await store.versions(source.id, reference, text_at=stretch)
+    before, after = (
+        next((one.text for one in versions if one.is_visible_at(number)), None) for number in stretch
+    )
+    if before is None or after is None:
+        return ()
+    return tuple(compared(outline(before), outline(after)))
+
+
+async def _differences(store: Generations, source: Source, before: int, after: int) -> dict[str, Change]:
     kept = {one.number for one in await store.generations(source.id)}
-    if before not in kept or before == source.active_generation:
+    if before not in kept or before == after:
         return {}
-    found = await store.changes(source.id, before, source.active_generation)
+    found = await store.changes(source.id, before, after)
     return {change.reference: change for change in found}
 
 

@@ -77,3 +77,18 @@ def test_a_rollback_says_how_to_stay(rowen: Rowen, orchard: Site) -> None:
     assert rowen("sync", "orchard").code != 0
     rowen("resume", "orchard")
     assert rowen("sync", "orchard").code == 0
+
+
+def test_a_changelog_is_written_as_markdown_atom_and_json(rowen: Rowen, orchard: Site) -> None:
+    orchard.set("/plum.html", fruit_page("plum", "May"))
+    rowen("sync", "orchard")
+    assert (
+        f"### Updated\n\n- [Plum]({orchard.url}/plum.html): Storing changed\n"
+        in rowen("changes", "orchard", "--format", "markdown").out
+    )
+    feed = rowen("changes", "orchard", "--format", "atom").out
+    assert feed.startswith('<?xml version="1.0" encoding="utf-8"?>\n<feed ')
+    assert feed.count("<entry>") == 2
+    (one,) = rowen("changes", "orchard", "--format", "json").json["sources"]
+    assert one["documents"][0]["notes"][0]["words"] == "Storing changed"
+    assert rowen("changes", "--format", "atom").code == 2

@@ -190,3 +190,19 @@ async def test_waiting_for_changes_ends_with_nothing_when_there_are_none(api: Ap
 async def test_companies_are_empty_without_job_boards(harvested: Api) -> None:
     assert (await harvested.get(f"{V1}/companies?q=acme&min_open=1")).json == {"companies": []}
     assert (await harvested.get(f"{V1}/companies/acme")).is_problem(404, "not_found")
+
+
+async def test_a_changelog_comes_as_json_markdown_and_atom(harvested: Api) -> None:
+    (source,) = await harvested.world.store.sources()
+    where = f"{V1}/sources/{source.label}/changelog"
+    found = (await harvested.get(where)).json
+    assert found["counts"]["added"] == len(found["documents"]) > 0
+    assert found["documents"][0]["notes"] == []
+    text = await harvested.get(f"{where}?format=markdown")
+    assert text.headers["Content-Type"].startswith("text/markdown")
+    assert "### New" in text.text
+    feed = await harvested.get(f"{where}?format=atom")
+    assert feed.headers["Content-Type"].startswith("application/atom+xml")
+    assert "<entry>" in feed.text
+    assert (await harvested.get(f"{V1}/sources/nobody/changelog")).is_problem(404, "not_found")
+    assert (await harvested.get(f"{where}?since=2999-01-01T00:00:00Z")).json["documents"] == []

@@ -138,8 +138,13 @@ def _entry_lines(one: Entry) -> list[str]:
     return [*lines, "  </entry>"]
 
 
+def legal(value: str) -> str:
+    """Without the characters that XML cannot hold."""
+    return _ILLEGAL.sub("", value)
+
+
 def _text(value: str) -> str:
-    return escape(_ILLEGAL.sub("", value))
+    return escape(legal(value))
 
 
 def _one_line(text: str) -> str:

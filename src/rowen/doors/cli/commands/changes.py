@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from rowen.doors.cli.call import Call, store_command
 from rowen.doors.cli.names import source_names
-from rowen.doors.cli.output import clean
+from rowen.doors.cli.output import clean, clean_text
 from rowen.errors import UserError
 
 if TYPE_CHECKING:
@@ -27,11 +27,25 @@ COLOURS = {"added": "green", "changed": "yellow", "removed": "red"}
     "--since", metavar="WHEN", help="`2d`, `6h` or a date; by default the last change of each source."
 )
 @click.option("--limit", default=20, show_default=True, type=click.IntRange(1), help="Documents of a source.")
-async def command(call: Call, name: str | None, since: str | None, limit: int) -> None:
-    """Tell what changed in source NAME, or in all, in words: new, updated and removed documents."""
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["text", "markdown", "atom", "json"]),
+    default="text",
+    help="`atom` is a feed of one source: an entry for each time readers saw a change.",
+)
+async def command(call: Call, name: str | None, since: str | None, limit: int, format_: str) -> None:
+    """Tell what changed in source NAME, or in all: a changelog for people, with new, removed and changed
+    names, signatures and sections.
+    """
+    from rowen.doors.shapes import changelog as shapes
     from rowen.reading.changes import all_changes, changes
 
     now = call.ports.clock.now()
+    if format_ == "atom":
+        await _feed(call, name, now)
+        return
+    call.out.json = call.out.json or format_ == "json"
     moment = _moment(since, now) if since else None
     if name is None:
         found = await all_changes(
@@ -40,7 +54,12 @@ async def command(call: Call, name: str | None, since: str | None, limit: int) -
     else:
         found = [await changes(call.ports.store, await call.source(name), since=moment, limit=limit)]
     if call.out.json:
-        call.out.emit({"since": moment and moment.isoformat(), "sources": [_shape(one) for one in found]})
+        call.out.emit(
+            {"since": moment and moment.isoformat(), "sources": [shapes.show(one) for one in found]}
+        )
+        return
+    if format_ == "markdown":
+        click.echo("\n".join(clean_text(shapes.markdown(one)) for one in found), nl=False)
         return
     if not found:
         call.out.line("nothing changed" + (f" since {moment:%Y-%m-%d %H:%M} UTC" if moment else " yet"))
@@ -50,10 +69,22 @@ async def command(call: Call, name: str | None, since: str | None, limit: int) -
     call.out.page(Group(*(part for one in found for part in _drawn(one, now))))
 
 
+async def _feed(call: Call, name: str | None, now: datetime) -> None:
+    from rowen.doors.shapes import changelog as shapes
+    from rowen.reading.changes import releases
+
+    if name is None:
+        raise UserError("an Atom feed is of one source", hint="`rowen changes NAME --format atom`")
+    source = await call.source(name)
+    click.echo(shapes.atom(source, await releases(call.ports.store, source), now=now), nl=False)
+
+
 def _drawn(one: SourceChanges, now: datetime) -> list[RenderableType]:
+    from rich.padding import Padding
     from rich.text import Text
 
-    from rowen.doors.words import ago
+    from rowen.core.compare.notes import About, sentence
+    from rowen.doors.words import ago, count
 
     head = Text(one.source, style="bold").append(f"  {one.summary}", "default")
     when = (
@@ -62,14 +93,22 @@ def _drawn(one: SourceChanges, now: datetime) -> list[RenderableType]:
         else ""
     )
     parts: list[RenderableType] = [head.append(when, "dim")]
-    for document in one.documents:
+    parts += [
+        Text("  removed ", style=COLOURS["removed"]).append(
+            f"{count(len(folder.references), 'page')} under {clean(folder.path)}", "default"
+        )
+        for folder in one.folders
+    ]
+    for document in one.told:
         line = Text(f"  {document.word:8}", style=COLOURS[document.change])
         line.append(clean(document.title) or document.reference, "default")
         parts += [
             line,
             Text(f"          {clean(document.url)}", style="blue", no_wrap=True, overflow="ignore"),
         ]
-        if document.sections:
+        if any(note.about is About.SYMBOL or note.change != "changed" for note in document.notes):
+            parts.append(Padding(Text(clean(sentence(document.notes))), (0, 0, 0, 10)))
+        elif document.sections:
             parts.append(Text(f"          in {_sections(document)}", style="dim"))
     if one.more:
         every = one.more + len(one.documents)
@@ -81,29 +120,6 @@ def _sections(document: ChangedDocument) -> str:
     names = [clean(path).rpartition(" › ")[2] for path in document.sections]
     more = f" and {len(names) - SECTIONS_TOLD} more" if len(names) > SECTIONS_TOLD else ""
     return "; ".join(filter(None, names[:SECTIONS_TOLD])) + more
-
-
-def _shape(one: SourceChanges) -> dict[str, Any]:
-    return {
-        "source": one.source,
-        "since": one.since and one.since.isoformat(),
-        "until": one.until and one.until.isoformat(),
-        "from_generation": one.from_generation,
-        "to_generation": one.to_generation,
-        "counts": dict(one.counts),
-        "more": one.more,
-        "documents": [
-            {
-                "change": document.change,
-                "reference": document.reference,
-                "url": document.url,
-                "title": document.title,
-                "at": document.at.isoformat(),
-                "sections": list(document.sections),
-            }
-            for document in one.documents
-        ],
-    }
 
 
 def _moment(since: str, now: datetime) -> datetime:
