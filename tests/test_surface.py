@@ -64,6 +64,7 @@ OPTIONS = {
     "inspect": {"URL", "--source", "--text"},
     "changes": {"NAME", "--since", "--limit", "--format"},
     "diff": {"NAME", "--from", "--to", "--words"},
+    "compare": {"BEFORE", "AFTER", "--limit"},
     "web": {"--port", "--no-open"},
     "mcp": {"--read-only"},
     "companies": {"QUERY", "--source", "--min-open", "--limit"},

@@ -32,6 +32,17 @@ async def find(store: Sources, name: str) -> Source:
     raise NotFound(f"source `{name}`: no such source", hint=hint, name=name)
 
 
+async def find_pair(store: Sources, before: str, after: str) -> tuple[Source, Source]:
+    """Two versions to compare; either may be a version alone, of the source that the other names."""
+    labels = {source.label for source in await store.sources()}
+    names = [before, after]
+    for index, other in ((0, after), (1, before)):
+        of_the_other = f"{_name(other)}@{names[index]}"
+        if names[index] not in labels and of_the_other in labels:
+            names[index] = of_the_other
+    return await find(store, names[0]), await find(store, names[1])
+
+
 async def find_all(store: Sources, names: Sequence[str]) -> list[Source]:
     """The named sources, every version of a name that stands alone, or all sources."""
     sources = await store.sources()

@@ -487,6 +487,26 @@ async def test_a_removed_source_is_told_and_found_by_its_name(world: World) -> N
     assert inside.startswith("- source orchard with all its documents (2024-01-01T00:00Z)")
 
 
+async def test_two_versions_of_one_thing_are_compared(world: World) -> None:
+    def page(signature: str) -> str:
+        return (
+            f'<main><h1>Tasks</h1><p>About tasks.</p><dl class="py function"><dt class="sig" id="aio.task">'
+            f"<code>{signature}</code></dt><dd><p>Adds a task.</p></dd></dl></main>"
+        )
+
+    for version, signature in (("1", "aio.task(coro)"), ("2", "aio.task(coro, context=None)")):
+        world.site.set(f"/v{version}/tasks.html", page(signature))
+        location = f"{world.site.url}/v{version}/tasks.html"
+        await sources.add(world.ports, location, name="aio", version=version, kind="web")
+        await world.sync(f"aio@{version}")
+    result = await call(world, "what_changed", source="aio@2", against="1")
+    assert result.structured_content["counts"]["pages_changed"] == 1
+    head, inside = quotation(said(result))
+    assert head.startswith("From aio@1 to aio@2: 1 changed symbol, 1 changed page.")
+    assert inside.startswith("`aio.task`: new parameter `context` (")
+    assert "compared with which source?" in await refused(world, "what_changed", against="1")
+
+
 async def test_a_wrong_cursor_is_refused(world: World) -> None:
     assert await refused(world, "what_changed", since="1.x") == (
         "since `1.x`: neither a cursor that was given out nor a date\n"

@@ -41,6 +41,7 @@ COMMANDS: dict[str, dict[str, str]] = {
         "inspect": "Say what would become of one page; nothing is stored.",
         "changes": "Tell what changed, in words.",
         "diff": "Show what changed between two generations.",
+        "compare": "Tell what changed between two versions of one thing.",
         "web": "Show sources, runs and search in a page of this machine.",
         "mcp": "Serve assistants over MCP on standard input and output.",
         "companies": "Show companies that have job listings.",

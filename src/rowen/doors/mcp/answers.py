@@ -19,11 +19,13 @@ from rowen.core.search.hit import Answer as Found
 from rowen.core.source import Source
 from rowen.core.web.urls import without_credentials
 from rowen.doors.mcp.quoting import NOTICE, clean, one_line, quoted
+from rowen.doors.shapes import compared as shapes
 from rowen.doors.shapes import runs
 from rowen.doors.shapes.documents import Hit
 from rowen.doors.words import CHANGES, OUTCOMES, count
 from rowen.engine.run import Receipt
 from rowen.reading.read import Changes, Excerpt, Heading, Touched
+from rowen.reading.versions import Compared
 from rowen.records import dataclass
 
 TOLD = ("created", "updated", "deleted", "unchanged", "failed")
@@ -31,6 +33,8 @@ TOLD = ("created", "updated", "deleted", "unchanged", "failed")
 HEADINGS_LISTED = 6
 SAME_LISTED = 3
 ALIASES_LISTED = 20
+COMPARED_CHARS = 240
+"""Of a line about two versions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +213,30 @@ def changes(found: Changes) -> Answer:
         return Answer(head, values)
     body = quoted("\n".join(map(_change_line, found.items)), whence="quoted from the documents")
     return Answer(f"{head}\n{body}", values)
+
+
+def compared(found: Compared) -> Answer:
+    """Two versions of one thing: the lines are bounded, the counts are of everything."""
+    values = {
+        "quoted": f"titles, names and addresses are {NOTICE}",
+        **shapes.Compared.show(found),
+        "changes": [],
+        "cursor": "",
+        "more": any(
+            sum(found.counts[f"{what}_{change}"] for change in ("added", "removed", "changed")) > len(listed)
+            for what, listed in (("symbols", found.symbols), ("sections", found.sections))
+        ),
+    }
+    head = f"From {found.before} to {found.after}: {found.summary}."
+    lines = [one_line(f"{one.note.words} ({one.url})", COMPARED_CHARS) for one in found.symbols]
+    lines += [
+        one_line(f"{one.title}: {one.note.words} ({one.url})", COMPARED_CHARS) for one in found.sections
+    ]
+    lines += [one_line(f"new page {one.title} ({one.url})", COMPARED_CHARS) for one in found.pages_added]
+    lines += [one_line(f"page {one.title} removed", COMPARED_CHARS) for one in found.pages_removed]
+    if not lines:
+        return Answer(head, values)
+    return Answer(f"{head}\n{quoted(chr(10).join(lines), whence='quoted from the documents')}", values)
 
 
 def refreshed(source: Source, ended: Receipt | Run) -> Answer:

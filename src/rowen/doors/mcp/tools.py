@@ -20,9 +20,10 @@ from rowen.doors.mcp.arguments import Arguments
 from rowen.doors.mcp.refreshing import Report, Sync, refresh
 from rowen.engine.ports import Ports
 from rowen.errors import UserError
-from rowen.managing.find import choose, find, find_changed
+from rowen.managing.find import choose, find, find_changed, find_pair
 from rowen.reading import read as reading
 from rowen.reading.search import MAX_LIMIT
+from rowen.reading.versions import compare
 from rowen.records import dataclass
 from rowen.service.attempts import NotRun, paused
 
@@ -127,7 +128,11 @@ async def _read_document(ports: Ports, arguments: Arguments, caller: Caller) -> 
 
 
 async def _what_changed(ports: Ports, arguments: Arguments, caller: Caller) -> Answer:
-    source = arguments.text("source")
+    source, against = arguments.text("source"), arguments.text("against")
+    if against:
+        if not source:
+            raise UserError("argument `against`: compared with which source?", hint="give `source` with it")
+        return answers.compared(await compare(ports.store, *await find_pair(ports.store, against, source)))
     chosen = await find_changed(ports.store, [source] if source else [])
     return answers.changes(await reading.what_changed(ports.store, chosen, since=arguments.text("since")))
 
@@ -199,9 +204,11 @@ TOOLS = (
     ),
     Tool(
         name="what_changed",
-        description="Documents added, changed and removed, with headings, and the cursor for next time.",
+        description="Documents added, changed and removed, with headings, and the cursor for next time. "
+        "With `against`: names, signatures, sections and pages that differ between two versions.",
         takes={
             "source": {**_TEXT, "description": "all if left out"},
+            "against": {**_TEXT, "description": "an older version or source, such as 3.11"},
             "since": {**_TEXT, "description": "a cursor or an ISO date; the last change if left out"},
         },
         answers={"changes": "array", "cursor": "string", "more": "boolean"},
