@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rowen import registers
-from rowen.config import (
-    Config,
-    variable,
-)
+from rowen.config import Config, cache_path, variable
 from rowen.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -51,7 +49,8 @@ class Embedders:
         key = repr(spec)
         if key not in self._made:
             make = registers.embedders().named(spec.provider)
-            self._made[key] = make(embedders.with_key(spec, variable, named=named))
+            kept = replace(spec, cache=cache_path() / "models")
+            self._made[key] = make(embedders.with_key(kept, variable, named=named))
         return self._made[key]
 
     @property

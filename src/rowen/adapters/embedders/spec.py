@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field, replace
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -38,6 +39,8 @@ class EmbedderSpec(EmbedderSettings):
     """`float`, `base64` or `int8`, as far as the provider has them."""
     identity: str = ""
     """Says that this model is the same wherever it answers; without it the address is part of the model."""
+    cache: Path | None = None
+    """A folder on this machine for what may be lost."""
     send_dimensions: bool | None = None
     """Ask for vectors of that length instead of only expecting them; None decides by what is known."""
 

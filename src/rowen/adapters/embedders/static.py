@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+import json
 import re
+import struct
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +22,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rowen.adapters.embedders import pinned
+from rowen.adapters.embedders import pinned, token_table
 from rowen.errors import EmbedderUnavailable, TransientError
 from rowen.ports.embedder import Model
 
@@ -57,14 +59,16 @@ MODEL = Model(
 class StaticEmbedder:
     """Loads when first used; may be called from several tasks at once."""
 
-    def __init__(self, folder: Path | None = None, *, children: int = 0) -> None:
-        """`folder` holds the two files; by default the installed wheel's."""
+    def __init__(self, folder: Path | None = None, *, children: int = 0, cache: Path | None = None) -> None:
+        """`folder` holds the two files; by default the installed wheel's. `cache` is for what may be lost."""
         self.model = MODEL
         self.batch_size = BATCH
         self.spec: Mapping[str, Any] = {"provider": "static"}
         self._folder = folder
+        self._table = cache / f"{MODEL.name}.tokens" if cache else None
         self._loading = threading.Lock()
         self._weights: Weights | None = None
+        self._for_questions: Weights | None = None
         self._most_children = children
         self._children: ChildPool | None = None
 
@@ -82,10 +86,16 @@ class StaticEmbedder:
         return await asyncio.to_thread(self._embed, texts)
 
     async def embed_query(self, text: str) -> bytes:
-        if self._weights is not None and len(text) <= SHORT:
+        if len(text) <= SHORT and (weights := self._weights or self._from_table()):
             # A tenth of a millisecond: to hand it to a thread takes longer.
-            return self._weights.embed([text])[0]
+            return weights.embed([text])[0]
         return (await asyncio.to_thread(self._embed, [text]))[0]
+
+    def _from_table(self) -> Weights | None:
+        """For questions, when a process before this one has left its table."""
+        if self._for_questions is None and self._table is not None:
+            self._for_questions = Weights.from_table(self._folder or _wheel_folder(), self._table)
+        return self._for_questions
 
     def _pool(self) -> ChildPool:
         from rowen.adapters.children.pool import ChildPool
@@ -117,7 +127,7 @@ class StaticEmbedder:
         if weights is None:
             with self._loading:
                 weights = self._weights = self._weights or Weights.from_folder(
-                    self._folder or _wheel_folder()
+                    self._folder or _wheel_folder(), table=self._table
                 )
         vectors: list[bytes] = []
         for start in range(0, len(texts), BATCH):
@@ -160,24 +170,38 @@ class Weights:
         r"| *[^\W\d_²]+| *(?:[^\w \n]|[_²])+| +|[^ ]"
     ).findall
 
-    def __init__(self, tokenizer: Any, weights: NDArray[np.float32]) -> None:
-        self._ids = _Words(lambda word: tokenizer.encode(word, add_special_tokens=False).ids)
+    def __init__(self, encode: Callable[[str], list[int]], weights: NDArray[Any]) -> None:
+        self._ids = _Words(encode)
         self._weights = weights
 
     @classmethod
-    def from_folder(cls, folder: Path) -> Weights:
+    def from_table(cls, folder: Path, table: Path) -> Weights | None:
+        """Both files by what was made of them when they were last checked; None when they are others now."""
+        stamp = _stamp(folder)
+        tokens = token_table.TokenTable.open(table, stamp) if stamp else None
+        return cls(tokens.word, _mapped(folder / WEIGHTS)) if tokens else None
+
+    @classmethod
+    def from_folder(cls, folder: Path, *, table: Path | None = None) -> Weights:
+        """From the files themselves, which are checked; a `table` is left for later questions."""
         import numpy as np
         from safetensors.numpy import load
         from tokenizers import Tokenizer, normalizers
 
+        stamp = _stamp(folder) if table else None
         weights = load(_read(folder / WEIGHTS, WEIGHTS_SHA256))["embedding.weight"]
-        tokenizer = Tokenizer.from_buffer(_read(folder / TOKENIZER, TOKENIZER_SHA256))
+        read = _read(folder / TOKENIZER, TOKENIZER_SHA256)
+        tokenizer = Tokenizer.from_buffer(read)
+        if table and stamp and token_table.TokenTable.open(table, stamp) is None:
+            token_table.write(table, stamp, read)
         # This model wants one space in front of a text: `token_ids` adds it, not the tokenizer to each word.
         tokenizer.normalizer = normalizers.Replace(" ", "▁")
         # `<s>` in a page about HTML is text.
         tokenizer.encode_special_tokens = True
         # Half precision is how the file is kept small; to add it up costs three times as much.
-        return cls(tokenizer, weights.astype(np.float32))
+        return cls(
+            lambda word: tokenizer.encode(word, add_special_tokens=False).ids, weights.astype(np.float32)
+        )
 
     def token_ids(self, text: str) -> list[int]:
         words = self._words(" " + text[:MAX_CHARACTERS])
@@ -192,11 +216,28 @@ class Weights:
             if text:
                 # Text by text: a few hundred rows stay in the processor's cache. One `reduceat` over a whole
                 # batch is 15 times slower.
-                self._weights.take(self.token_ids(text), axis=0).sum(axis=0, out=row)
+                rows = self._weights.take(self.token_ids(text), axis=0)
+                rows.astype(np.float32, copy=False).sum(axis=0, out=row)
         # A sum has the direction of the mean. A text without tokens keeps the zero vector, near to nothing.
         lengths = np.linalg.norm(sums, axis=1, keepdims=True)
         sums *= 127 / np.where(lengths > 0, lengths, 1)
         return [vector.tobytes() for vector in np.rint(sums).astype(np.int8)]
+
+
+def _stamp(folder: Path) -> bytes | None:
+    return token_table.stamp([folder / WEIGHTS, folder / TOKENIZER], [WEIGHTS_SHA256, TOKENIZER_SHA256])
+
+
+def _mapped(path: Path) -> NDArray[np.float16]:
+    """The vectors in their file: a question needs a few of thousands."""
+    import numpy as np
+
+    with path.open("rb") as file:
+        (length,) = struct.unpack("<Q", file.read(8))
+        described = json.loads(file.read(length))["embedding.weight"]
+    begin, _ = described["data_offsets"]
+    shape: tuple[int, ...] = tuple(described["shape"])
+    return np.memmap(path, np.float16, "r", offset=8 + length + begin, shape=shape)
 
 
 def _wheel_folder() -> Path:
