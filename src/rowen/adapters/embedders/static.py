@@ -89,6 +89,8 @@ class StaticEmbedder:
         if len(text) <= SHORT and (weights := self._weights or self._from_table()):
             # A tenth of a millisecond: to hand it to a thread takes longer.
             return weights.embed([text])[0]
+        if self._table is not None and self._weights is None:
+            await asyncio.to_thread(leave_table, self._folder or _wheel_folder(), self._table)
         return (await asyncio.to_thread(self._embed, [text]))[0]
 
     def _from_table(self) -> Weights | None:
@@ -127,7 +129,7 @@ class StaticEmbedder:
         if weights is None:
             with self._loading:
                 weights = self._weights = self._weights or Weights.from_folder(
-                    self._folder or _wheel_folder(), table=self._table
+                    self._folder or _wheel_folder()
                 )
         vectors: list[bytes] = []
         for start in range(0, len(texts), BATCH):
@@ -182,18 +184,14 @@ class Weights:
         return cls(tokens.word, _mapped(folder / WEIGHTS)) if tokens else None
 
     @classmethod
-    def from_folder(cls, folder: Path, *, table: Path | None = None) -> Weights:
-        """From the files themselves, which are checked; a `table` is left for later questions."""
+    def from_folder(cls, folder: Path) -> Weights:
+        """From the files themselves, which are checked."""
         import numpy as np
         from safetensors.numpy import load
         from tokenizers import Tokenizer, normalizers
 
-        stamp = _stamp(folder) if table else None
         weights = load(_read(folder / WEIGHTS, WEIGHTS_SHA256))["embedding.weight"]
-        read = _read(folder / TOKENIZER, TOKENIZER_SHA256)
-        tokenizer = Tokenizer.from_buffer(read)
-        if table and stamp and token_table.TokenTable.open(table, stamp) is None:
-            token_table.write(table, stamp, read)
+        tokenizer = Tokenizer.from_buffer(_read(folder / TOKENIZER, TOKENIZER_SHA256))
         # This model wants one space in front of a text: `token_ids` adds it, not the tokenizer to each word.
         tokenizer.normalizer = normalizers.Replace(" ", "▁")
         # `<s>` in a page about HTML is text.
@@ -222,6 +220,14 @@ class Weights:
         lengths = np.linalg.norm(sums, axis=1, keepdims=True)
         sums *= 127 / np.where(lengths > 0, lengths, 1)
         return [vector.tobytes() for vector in np.rint(sums).astype(np.int8)]
+
+
+def leave_table(folder: Path, table: Path) -> None:
+    """For the questions of later processes: the table, if both files are those we know."""
+    stamp = _stamp(folder)
+    if stamp and token_table.TokenTable.open(table, stamp) is None:
+        _read(folder / WEIGHTS, WEIGHTS_SHA256)
+        token_table.write(table, stamp, _read(folder / TOKENIZER, TOKENIZER_SHA256))
 
 
 def _stamp(folder: Path) -> bytes | None:

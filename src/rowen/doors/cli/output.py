@@ -143,6 +143,24 @@ class Output:
         else:
             self.console.print(text, soft_wrap=True)
 
+    def styled(self, *parts: tuple[str, str], margin: int = 0, wraps: bool = False) -> None:
+        """A line of pieces with their styles; without `wraps` it is left whole, so that it can be copied."""
+        if self.json:
+            return
+        if not self.draws:
+            write_line(sys.stdout, (" " * margin + "".join(text for text, _ in parts)).rstrip())
+            return
+        from rich.padding import Padding
+        from rich.text import Text
+
+        text = Text()
+        for piece, style in parts:
+            text.append(piece, style or "default")
+        if wraps:
+            self.print(Padding(text, (0, 0, 0, margin)))
+        else:
+            self.line(Text(" " * margin).append_text(text))
+
     def note(self, text: str) -> None:
         """Something on the side, for people."""
         if not self.json:

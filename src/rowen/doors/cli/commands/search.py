@@ -13,9 +13,7 @@ from rowen.doors.cli.output import Output, clean
 from rowen.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from rich.text import Text
+    from collections.abc import Iterable, Iterator
 
     from rowen.core.search.hit import Answer, Hit
     from rowen.engine.ports import Ports
@@ -109,25 +107,22 @@ async def perform(
 
 
 def _show(out: Output, number: int, hit: Hit, *, tell_language: bool = False) -> None:
-    from rich.padding import Padding
-    from rich.text import Text
-
-    head = Text(f"{number}. ", style="dim").append(_line(hit.title) or hit.url, "bold default")
     label = f"{hit.source}@{hit.version}" if hit.version else hit.source
     spoken = f", {hit.language}" if hit.language and tell_language else ""
-    out.line(head.append(f"  {label}, generation {hit.generation}{spoken}", "dim"))
+    said = f"  {label}, generation {hit.generation}{spoken}"
+    out.styled((f"{number}. ", "dim"), (_line(hit.title) or hit.url, "bold"), (said, "dim"))
     margin = len(str(number)) + 2
     if hit.heading_path and hit.heading_path != hit.title:
-        out.print(Padding(Text(_line(hit.heading_path), style="cyan"), (0, 0, 0, margin)))
+        out.styled((_line(hit.heading_path), "cyan"), margin=margin, wraps=True)
     if hit.snippet:
-        out.print(Padding(highlighted(hit.snippet, hit.matches), (0, 0, 0, margin)))
-    out.line(Text(" " * margin + clean(hit.url), style="blue"))
+        out.styled(*highlighted(hit.snippet, hit.matches), margin=margin, wraps=True)
+    out.styled((clean(hit.url), "blue"), margin=margin)
     if hit.sections:
         also = "; ".join(_line(section.heading_path.rpartition(" › ")[2]) for section in hit.sections[:3])
-        out.print(Padding(Text(f"also: {also}", style="dim"), (0, 0, 0, margin)))
+        out.styled((f"also: {also}", "dim"), margin=margin, wraps=True)
     if hit.also_at:
         more = f" and {len(hit.also_at) - 1} more" if len(hit.also_at) > 1 else ""
-        out.line(Text(" " * margin + f"same text at {clean(hit.also_at[0].url)}{more}", style="dim"))
+        out.styled((f"same text at {clean(hit.also_at[0].url)}{more}", "dim"), margin=margin)
 
 
 def _line(text: str) -> str:
@@ -136,16 +131,14 @@ def _line(text: str) -> str:
     return shown if len(shown) <= MAX_TITLE_CHARS else shown[: MAX_TITLE_CHARS - 1].rstrip() + "…"
 
 
-def highlighted(snippet: str, matches: Iterable[tuple[int, int]]) -> Text:
+def highlighted(snippet: str, matches: Iterable[tuple[int, int]]) -> Iterator[tuple[str, str]]:
     """The matched words of a snippet by their colour; where there are no colours, plain text."""
-    from rich.text import Text
-
-    text = Text()
     done = 0
     for start, end in matches:
-        text.append(clean(snippet[done:start]), "default").append(clean(snippet[start:end]), "bold yellow")
+        yield clean(snippet[done:start]), ""
+        yield clean(snippet[start:end]), "bold yellow"
         done = end
-    return text.append(clean(snippet[done:]), "default")
+    yield clean(snippet[done:]), ""
 
 
 async def _nothing(store: Store, out: Output, query: str, *, narrowed: bool) -> None:

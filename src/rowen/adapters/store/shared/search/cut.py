@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rowen.adapters.store.shared.search.view import Allowed, View
+from rowen.adapters.store.shared.search.view import Allowed, View, distinct
 from rowen.core.search import rank
 from rowen.core.search.snippet import stem
 
@@ -46,9 +46,9 @@ def unlimited(view: View, lists: Sequence[Scored], allowed: Allowed | None) -> C
     """Every place of every ranked passage."""
     import numpy as np
 
-    slots = np.unique(np.concatenate([one.slots for one in lists]))
+    slots = distinct(np.concatenate([one.slots for one in lists]))
     places, _ = view.places_of(slots)
-    rows = np.unique(view.row[places])
+    rows = distinct(view.row[places])
     if allowed is not None:
         rows = rows[allowed.rows[rows]]
     return Chosen(view.document[rows].tolist(), view.passages_of(slots).tolist())
@@ -102,8 +102,8 @@ def best(
     if always:
         chosen[text[np.isin(view.document[row], list(always))]] = True
     return Chosen(
-        np.unique(view.document[row[chosen[text]]]).tolist(),
-        np.unique(view.passage[places[counting[chosen[text[counting]]]]]).tolist(),
+        distinct(view.document[row[chosen[text]]]).tolist(),
+        distinct(view.passage[places[counting[chosen[text[counting]]]]]).tolist(),
     )
 
 

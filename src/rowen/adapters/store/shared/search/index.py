@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rowen.adapters.store.shared.search.files import Stamped, append, numbers, writing
+from rowen.adapters.store.shared.search.view import distinct
 from rowen.adapters.store.shared.search.words import words
 from rowen.core.search.query import is_cjk
 
@@ -116,7 +117,7 @@ class WordIndex:
         if opened is None or not len(opened.ascending):
             return np.empty(0, np.int64)
         at = np.minimum(np.searchsorted(opened.ascending, keys), len(opened.ascending) - 1)
-        return np.unique(opened.numbers[at] >> BLOCK_BITS)
+        return distinct(opened.numbers[at] >> BLOCK_BITS)
 
     def best(
         self, terms: Sequence[str], wanted: int, *, prefix: str = "", blocks: Sequence[int] | None = None

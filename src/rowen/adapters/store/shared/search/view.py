@@ -163,7 +163,7 @@ class View:
             passing &= self.fetched >= _microseconds(filters.since)
         if filters.metadata or filters.language:
             passing &= np.isin(self.document, having(db, filters))
-        return Allowed(passing, np.unique(_slot_of_place(self)[passing[self.row]]))
+        return Allowed(passing, distinct(_slot_of_place(self)[passing[self.row]]))
 
 
 def having(db: Transaction, filters: Filters) -> list[int]:
@@ -318,3 +318,11 @@ def _found(ascending: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[n
 
 def _microseconds(at: datetime) -> int:
     return round(at.timestamp() * 1_000_000)
+
+
+def distinct(numbers: NDArray[Any]) -> NDArray[Any]:
+    """Each number once, in order. `np.unique` would import all of `numpy.ma` to ask whether one is masked."""
+    import numpy as np
+
+    ordered = np.sort(numbers)
+    return ordered[np.concatenate(([True], ordered[1:] != ordered[:-1]))] if len(ordered) else ordered
