@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -23,6 +24,7 @@ import pytest
 import yaml  # type: ignore[import-untyped]
 
 from rowen.config import load
+from tests.support.doc_blocks import problem_of
 from tests.support.postgres import Server
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -103,6 +105,71 @@ def test_every_setting_of_the_services_is_one_that_there_is(services: dict[str, 
     known = {one.variable for one in settings}
     for name in OURS:
         assert {one for one in services[name]["environment"] if one.startswith("ROWEN_")} <= known
+
+
+def test_one_container_is_the_server_of_many_with_a_file_as_its_store(services: dict[str, Any]) -> None:
+    whole = yaml.safe_load((DEPLOY / "single.yaml").read_text())
+    single = whole["services"]
+    assert set(single) == {"setup", "server"}
+    assert set(whole["volumes"]) == {"state"}
+    for name in single:
+        other = services[name]
+        assert {key for key in other if single[name].get(key) != other[key]} <= {"environment", "depends_on"}
+        assert set(single[name]["environment"]) <= set(other["environment"])
+        assert single[name]["environment"]["ROWEN_DB"] == "sqlite:////var/lib/rowen/rowen.db"
+    assert single["server"]["depends_on"] == {"setup": {"condition": "service_completed_successfully"}}
+
+
+@pytest.fixture
+def units() -> dict[str, list[tuple[str, str]]]:
+    """The lines of each unit of systemd, as names and values."""
+    return {
+        path.name: [
+            (name, value)
+            for name, found, value in (line.partition("=") for line in path.read_text().splitlines())
+            if found and not name.startswith("#")
+        ]
+        for path in sorted((DEPLOY / "systemd").iterdir())
+    }
+
+
+def test_units_call_commands_and_set_variables_that_there_are(
+    units: dict[str, list[tuple[str, str]]],
+) -> None:
+    known = {one.variable for one in load(environment={})[1]} | {"ROWEN_CONFIG"}
+    called = 0
+    for lines in units.values():
+        for name, value in lines:
+            if name == "ExecStart" and value.startswith("/opt/rowen/bin/rowen"):
+                assert problem_of(value.removeprefix("/opt/rowen/bin/")) is None
+                called += 1
+            if name == "Environment":
+                assert value.partition("=")[0] in known
+    assert called == 3
+
+
+def test_no_unit_runs_as_root(units: dict[str, list[tuple[str, str]]]) -> None:
+    for name, lines in units.items():
+        if name.endswith(".service"):
+            assert dict(lines)["User"] == "rowen"
+            assert dict(lines)["ProtectSystem"] == "strict"
+
+
+def test_systemd_accepts_the_units_where_it_is_installed(tmp_path: Path) -> None:
+    """It looks for the programs, so they are named where they are here."""
+    for path in (DEPLOY / "systemd").iterdir():
+        text = re.sub(r"(?<==)/(?:opt|usr)/\S+", sys.executable, path.read_text())
+        (tmp_path / path.name).write_text(text)
+    names = [path.name.replace("@", "@1") for path in tmp_path.iterdir()]
+    if shutil.which("systemd-analyze"):
+        done = subprocess.run(
+            ["systemd-analyze", "verify", "--man=no", *(f"./{name}" for name in names)],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.torture

@@ -13,16 +13,27 @@ from pathlib import Path
 
 import pytest
 
+from rowen import registers
 from rowen.doors.cli import main
 from rowen.managing.add_many import rules as add_many
-from tests.support.ckan_server import CkanServer, datasets
-from tests.support.doc_blocks import ROOT, Block, blocks, documents, inline_commands, problem_of
-from tests.support.site import Site, html
+from rowen.sinks.builtin import BUILTIN
+from tests.support.doc_blocks import (
+    ROOT,
+    Block,
+    Guide,
+    blocks,
+    documents,
+    guides,
+    inline_commands,
+    problem_of,
+)
+from tests.support.doc_world import stand_ins
 
 LANGUAGES = {"console", "python", "toml", "json", "sql", "http", "text", "yaml"}
 FILE = re.compile(r"`((?:[\w.-]+/)+(?:[\w.-]+\.(?:py|sql|md|toml|yaml))?)`")
 BLOCKS = blocks()
 RUN = [block for block in BLOCKS if block.outside is None]
+GUIDES = guides()
 
 
 def of(language: str) -> list[Block]:
@@ -40,6 +51,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("ROWEN_DB", f"sqlite:///{tmp_path / 'rowen.db'}")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("ROWEN_FETCH_RETRY_BASE_S", "0")
+    monkeypatch.setenv("ROWEN_CONVERT_WORKERS", "1")
     monkeypatch.setenv("PATH", os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])))
     monkeypatch.chdir(tmp_path)
     yield tmp_path
@@ -48,28 +60,17 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 @pytest.fixture
 def here(place: Path) -> Iterator[dict[str, str]]:
     """The addresses in the documents, and what answers for them here."""
-    pages = {
-        "/": html("Docs", "How to install it", links=["/install.html"]),
-        "/install.html": html("Install", "Install it with pip and run it."),
-    }
-    (place / "docs").symlink_to(ROOT / "docs")
-    with Site(pages) as site, CkanServer(datasets(3)) as portal:
-        (place / "portals.toml").write_text(
-            f'[[portals]]\nname = "other"\nurl = "{portal.url}/other"\ntype = "ckan"\nenabled = false\n'
-        )
-        yield {
-            "https://docs.example.org/": site.url + "/",
-            "https://docs.internal/": site.url + "/",
-            "https://data.example.org": portal.url,
-            "/srv/rowen": str(place),
-        }
+    with stand_ins(place) as answers:
+        yield answers
 
 
 def test_every_block_says_what_it_is() -> None:
     assert [block.name for block in BLOCKS if block.language not in LANGUAGES] == []
 
 
-@pytest.mark.parametrize("block", of("console"), ids=lambda block: block.name)
+@pytest.mark.parametrize(
+    "block", [block for block in of("console") if not block.of_guide], ids=lambda block: block.name
+)
 def test_the_commands_of_a_block_work(block: Block, here: dict[str, str], place: Path) -> None:
     script = "\n".join(block.commands).replace(".venv/bin/rowen", "rowen")
     for address, answer in here.items():
@@ -80,6 +81,27 @@ def test_the_commands_of_a_block_work(block: Block, here: dict[str, str], place:
     assert done.returncode == 0, f"{script}\n{done.stdout}\n{done.stderr}"
 
 
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.file)
+def test_a_guide_can_be_followed_and_prints_what_it_says(
+    guide: Guide, here: dict[str, str], place: Path
+) -> None:
+    script = guide.script
+    for address, answer in here.items():
+        script = script.replace(address, answer)
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", script],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=840,
+        cwd=place,
+        check=False,
+    )
+    assert done.returncode == 0, f"{script}\n{done.stdout}"
+    assert guide.missing(done.stdout) == []
+
+
 @pytest.mark.parametrize("block", of("python"), ids=lambda block: block.name)
 def test_python_in_the_documents_runs(block: Block, here: dict[str, str]) -> None:
     program = block.text
@@ -88,7 +110,9 @@ def test_python_in_the_documents_runs(block: Block, here: dict[str, str]) -> Non
     exec(compile(program, block.name, "exec"), {"__name__": "__main__"})
 
 
-@pytest.mark.parametrize("block", of("toml"), ids=lambda block: block.name)
+@pytest.mark.parametrize(
+    "block", [block for block in of("toml") if not block.put_into], ids=lambda block: block.name
+)
 def test_a_list_in_the_documents_is_taken(block: Block, place: Path) -> None:
     tables = tomllib.loads(block.text)
     if "portals" in tables:
@@ -114,6 +138,14 @@ def test_a_block_that_is_not_run_calls_commands_that_exist(block: Block) -> None
 @pytest.mark.parametrize(("file", "command"), sorted(set(inline_commands())))
 def test_a_command_in_the_text_exists_with_its_options(file: str, command: str) -> None:
     assert problem_of(command) is None
+
+
+def test_there_is_a_how_to_for_every_kind_of_source_and_sink() -> None:
+    """Families of portals are in the table of docs/portals.md, which a test of its own holds to the code."""
+    guides = [*ROOT.glob("docs/how-to/*.md"), ROOT / "docs" / "portals.md", ROOT / "docs" / "rest.md"]
+    texts = "\n".join(path.read_text("utf-8") for path in guides)
+    names = [*(one.name for one in registers.kinds().ours()), *BUILTIN]
+    assert [name for name in names if f"`{name}`" not in texts and f'kind = "{name}"' not in texts] == []
 
 
 def test_links_between_documents_lead_somewhere() -> None:

@@ -5,6 +5,12 @@ A block that needs the outside world is marked in the line above its fence, with
     <!-- outside: docs.python.org -->
 
 Such a block is not run; its `rowen` commands are still checked against the command line.
+
+The blocks of a guide are followed from the first to the last in one folder and one shell, as a reader does.
+What a block shows below a command must be in what the command prints. A block that the reader puts into a
+file names it:
+
+    <!-- file: rowen.toml -->
 """
 
 from __future__ import annotations
@@ -20,7 +26,9 @@ import click
 from rowen.doors.cli.app import cli
 
 ROOT = Path(__file__).parents[2]
-_MARK = re.compile(r"<!-- outside: (.+) -->")
+_MARK = re.compile(r"<!-- (outside|file): (.+) -->")
+_GUIDES = ("tutorial.md", "how-to/", "operations/", "explanation/")
+_BETWEEN = "----- the next block -----"
 _INLINE = re.compile(r"(?<!`)`(rowen [^`\n]+)`")
 
 
@@ -32,6 +40,8 @@ class Block:
     text: str
     outside: str | None
     """Why it is not run here."""
+    put_into: str | None = None
+    """The file that a reader makes of it."""
 
     @property
     def name(self) -> str:
@@ -42,6 +52,54 @@ class Block:
         """The lines a person types: behind `$`, with continued lines joined."""
         joined = self.text.replace("\\\n", " ")
         return [line[2:] for line in joined.splitlines() if line.startswith("$ ")]
+
+    @property
+    def shown(self) -> list[str]:
+        """The lines that commands are said to print."""
+        joined = self.text.replace("\\\n", " ")
+        return [line for line in joined.splitlines() if line.strip() and not line.startswith("$ ")]
+
+    @property
+    def script(self) -> str:
+        """What a reader does with it, for a shell."""
+        if self.put_into:
+            return f"cat > {shlex.quote(self.put_into)} <<'END OF FILE'\n{self.text}END OF FILE"
+        return "\n".join(self.commands) if self.language == "console" else ""
+
+    @property
+    def of_guide(self) -> bool:
+        return self.file.removeprefix("docs/").startswith(_GUIDES)
+
+
+@dataclass(frozen=True)
+class Guide:
+    """A page that a reader follows from the first block to the last."""
+
+    file: str
+    blocks: list[Block]
+
+    @property
+    def script(self) -> str:
+        return f"\necho '{_BETWEEN}'\n".join(block.script for block in self.blocks)
+
+    def missing(self, printed: str) -> list[str]:
+        """The lines that the page shows and the commands of that block did not print."""
+        parts = [" ".join(part.split()) for part in printed.split(_BETWEEN)]
+        return [
+            f"{block.name}: {line}"
+            for block, part in zip(self.blocks, parts, strict=True)
+            if block.language == "console"
+            for line in block.shown
+            if " ".join(line.split()) not in part
+        ]
+
+
+def guides() -> list[Guide]:
+    followed = [block for block in blocks() if block.of_guide and block.outside is None]
+    return [
+        Guide(file, [block for block in followed if block.file == file])
+        for file in dict.fromkeys(block.file for block in followed)
+    ]
 
 
 def documents() -> list[Path]:
@@ -64,12 +122,14 @@ def _blocks(path: Path) -> Iterator[Block]:
             opened = number
             continue
         above = _MARK.search(lines[opened - 1]) if opened else None
+        mark = {above[1]: above[2]} if above else {}
         yield Block(
             file=path.relative_to(ROOT).as_posix(),
             line=opened + 1,
             language=lines[opened].strip().removeprefix("```"),
             text="\n".join(lines[opened + 1 : number]) + "\n",
-            outside=above[1] if above else None,
+            outside=mark.get("outside"),
+            put_into=mark.get("file"),
         )
         opened = None
 
