@@ -34,7 +34,7 @@ def ranks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int | None]:
     with Rowen(db=f"sqlite:///{folder}/rowen.db") as rowen:
         rowen.add(str(docs), name="rowen")
         receipt = rowen.sync("rowen")
-        assert receipt.counters.created == len(list(docs.rglob("*.md")))
+        assert receipt.counters.created >= len(list(docs.rglob("*.md")))
         assert receipt.counters.failed == 0
         return {
             question: next(
