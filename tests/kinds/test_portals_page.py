@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from rowen.kinds.api.datasets.choice import LISTS, Choice
 from rowen.kinds.api.kind import PRESETS
 from rowen.kinds.api.presets.preset import Preset
+from rowen.kinds.ckan import rules as ckan
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "portals.md").read_text("utf-8")
@@ -61,11 +63,19 @@ def row_of(preset: Preset) -> list[str]:
         deletions += "; each is asked for first"
     if catalogue.deleted:
         deletions = f"named by the portal; {deletions}"
-    filters = ", ".join(f"`{spec.name}`" for spec in preset.own) or "none"
+    filters = (
+        ", ".join(f"`{name}`" for name in (*(spec.name for spec in preset.own), *catalogue.choices)) or "none"
+    )
     ends = f"{catalogue.offset_end:,}" if catalogue.offset_end else ENDS.get(preset.kind, "never")
     label = LABELS.get(preset.kind)
     known = sum(row[0].startswith(label) for row in rows("fault")) if label else 0
     return [f"`{preset.kind}`", listing, incremental, deletions, filters, ends, str(known)]
+
+
+def test_the_filters_of_ckan_are_those_it_is_sent() -> None:
+    settings = {name: ["x"] for name in LISTS} | {"query": "x", "bbox": "0,0,1,1"}
+    sent = {name for name in settings if ckan.chosen(Choice({name: settings[name]}))}
+    assert set(re.findall(r"`(\w+)`", rows("kind")[0][4])) == sent
 
 
 def test_every_known_fault_has_its_test() -> None:

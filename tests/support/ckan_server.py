@@ -31,7 +31,8 @@ HTML_ERROR = "<!DOCTYPE html><html><body><h1>Sorry, something went wrong</h1></b
 _RANGE = re.compile(
     r'(?P<field>\w+):(?P<open>[\[{])(?P<low>"(?:[^"\\]|\\.)*"|\S+) TO (?P<high>\S+?)(?P<close>[\]}])'
 )
-_EXACT = re.compile(r'(?P<field>\w+):(?P<value>"(?:[^"\\]|\\.)*"|[\w-]+)')
+_ANY_OF = re.compile(r'(?P<field>\w+):\((?P<values>"(?:[^"\\]|\\.)*"(?: OR "(?:[^"\\]|\\.)*")*)\)')
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 
 @dataclass
@@ -43,6 +44,8 @@ class Quirks:
     """Takes the filter by date and answers that nothing changed, whatever did."""
     index_dates: bool = False
     """The search index writes dates as Solr does, records as Python does."""
+    ignores_choice: bool = False
+    """Answers with everything, whatever filter or words were sent."""
     rejects_changes_filter: int = 0
     """With this status; 200 for `success: false`."""
     ignores_id_filter: bool = False
@@ -193,6 +196,8 @@ class CkanServer(Site):
         if "id:" in filters and quirks.rejects_id_filter:
             return self._refused(quirks.rejects_id_filter)
         found = [] if quirks.search_empty else self._filtered(filters)
+        if not quirks.ignores_choice:
+            found = self._with_words(self._chosen(found, filters), params.get("q", ""))
         found = self._sorted(found, params.get("sort", "score desc, metadata_modified desc"))
         start = int(params.get("start", 0))
         page = found[start : start + min(rows, quirks.rows_max)]
@@ -246,6 +251,16 @@ class CkanServer(Site):
                 assert high == "*"
                 found = [one for one in found if modified_at(self._rows[one]) >= moment]
         return found
+
+    def _chosen(self, found: list[str], filters: str) -> list[str]:
+        for match in _ANY_OF.finditer(filters):
+            wanted = {_unquoted(one) for one in _QUOTED.findall(match["values"])}
+            found = [one for one in found if wanted & indexed(self._rows[one], match["field"])]
+        return found
+
+    def _with_words(self, found: list[str], query: str) -> list[str]:
+        words = query.lower().split()
+        return [one for one in found if all(word in str(self._rows[one]).lower() for word in words)]
 
     def _sorted(self, found: list[str], order: str) -> list[str]:
         if self.quirks.ignores_sort:
@@ -311,6 +326,20 @@ def modified_at(row: Mapping[str, Any]) -> datetime:
 
 def hash_of(text: str) -> int:
     return sum((place + 7) * ord(letter) for place, letter in enumerate(text)) * 2_654_435_761 % 4_294_967_296
+
+
+def indexed(row: Mapping[str, Any], field: str) -> set[str]:
+    """What the search index has of a dataset in a field."""
+    match field:
+        case "organization":
+            return {row["organization"]["name"]}
+        case "groups" | "tags":
+            return {one["name"] for one in row[field]}
+        case "res_format":
+            return {one["format"] for one in row["resources"]}
+        case "dataset_type":
+            return {row["type"]}
+    return set()
 
 
 def a_dataset(number: int, **changes: Any) -> dict[str, Any]:

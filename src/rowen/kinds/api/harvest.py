@@ -7,7 +7,7 @@ first, then history, one day after the other; there, absence proves nothing.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -46,6 +46,11 @@ NOT_SHOWN = (403, *GONE)
 """Answers for a dataset that its portal's list does not name any more."""
 
 
+def every_reference(source: Source, settings: Mapping[str, Any]) -> Callable[[str], bool]:
+    """For `Kind.covers`: an id does not say what a dataset is about; the list of an edited source does."""
+    return lambda reference: True
+
+
 class _Harvest:
     def __init__(
         self,
@@ -69,6 +74,7 @@ class _Harvest:
             concurrency=params["concurrency"],
             details=bool(api.detail),
             windowed=api.windowed,
+            fits=self._fits if api.choice else None,
         )
 
     def _walk(
@@ -100,6 +106,12 @@ class _Harvest:
         language = self._params.get("language", "")
         reading = items.read(self._api, one, item, home=self._source.location, language=language)
         return replace(reading, item=item) if self._api.detail else reading
+
+    def _fits(self, one: Listed, reading: Reading) -> bool:
+        catalogue = self._api.catalogue
+        area = items.area_of(catalogue, one.item) if catalogue is not None else None
+        searched = "query" in self._api.pushed_names
+        return self._api.choice.fits(reading.metadata, reading.text, area, searched=searched)
 
     async def _detail(self, id: str) -> Any:  # noqa: A002
         url = rules.detail_url(self._api, self._source.location, id)
@@ -183,7 +195,8 @@ class WholeList(_Harvest):
         for item in items.items_of(api, answer) if catalogue.check_lists else [answer]:
             with suppress(Unparseable):
                 if (one := items.listed(api, item)).id == id:
-                    return None if one.gone else one
+                    chosen = not one.gone and (not api.choice or self._fits(one, await self._read(one)))
+                    return one if chosen else None
         return None
 
     def _remembered(self) -> Remembered | None:

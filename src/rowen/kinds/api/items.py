@@ -188,6 +188,11 @@ def _dataset(
     )
 
 
+def area_of(catalogue: Catalogue, item: Any) -> Any:
+    """The area that a dataset is about, as its portal wrote it."""
+    return expression.compiled("catalogue", catalogue.area).find_or_none(item) if catalogue.area else None
+
+
 def _with_languages(metadata: dict[str, Any], tags: list[str]) -> dict[str, Any]:
     named = metadata.get("language")
     if [named] == tags:

@@ -20,7 +20,7 @@ from rowen.fetching import credentials
 from rowen.kinds.api import asking, changes, items
 from rowen.kinds.api.asking import ApiClient
 from rowen.kinds.api.changes import ChangesOrAll
-from rowen.kinds.api.harvest import ByDate, WholeList, windows_of
+from rowen.kinds.api.harvest import ByDate, WholeList, every_reference, windows_of
 from rowen.kinds.api.items import Broken, Listed
 from rowen.kinds.api.presets import preset as presets
 from rowen.kinds.api.presets.catalogues import DCAT_LIST, DKAN, SDMX, SPARQL, UDATA
@@ -55,6 +55,7 @@ class ApiKind:
             prepare=self.prepare,
             preload=False,
             count=self.count,
+            covers=every_reference if preset.catalogue is not None else None,
             harvest=self.harvest,
         )
 

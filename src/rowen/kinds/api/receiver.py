@@ -21,6 +21,7 @@ from rowen.engine.tasks import each
 from rowen.errors import PermanentError, RowenError, TransientError, Unfetchable, Unparseable, Vanished
 from rowen.fetching.client import STOPS
 from rowen.kinds.api import text as texts
+from rowen.kinds.api.datasets.choice import NOT_CHOSEN
 from rowen.kinds.api.items import Broken, Listed, Reading
 
 TAKEN_AT_ONCE = 500
@@ -36,6 +37,7 @@ REFUSED = (400, 405, 406, 409, 422, 451)
 """Statuses that are about the item that was asked for, not about who asks."""
 
 Read = Callable[[Listed], Awaitable[Reading]]
+Fits = Callable[[Listed, Reading], bool]
 Check = Callable[[str], Awaitable[Listed | None]]
 """Asks for one item by its id: None when it is gone. Raises when that cannot be said."""
 
@@ -68,6 +70,7 @@ class Receiver:
         details: bool = False,
         windowed: bool = False,
         in_order: bool = False,
+        fits: Fits | None = None,
     ) -> None:
         self._ports = ports
         self._intake = intake
@@ -76,6 +79,8 @@ class Receiver:
         self._details = details
         """Reading an item is a request of its own."""
         self._windowed = windowed
+        self._fits = fits
+        """Says whether the settings choose an item; None when they choose all."""
         self._reads_at_once = 1 if in_order else concurrency
         """With one, items are stored in the order they came in: what is stored is a beginning of the list."""
         self.by_validator = not intake.unconditional
@@ -158,6 +163,12 @@ class Receiver:
     async def _store(self, one: Listed, reading: Reading) -> None:
         intake = self._intake
         known = intake.known.get(one.id)
+        if self._fits is not None and not self._fits(one, reading):
+            if known is None:
+                intake.counters.ignored[NOT_CHOSEN] += 1
+            else:
+                intake.gone(one.id, NOT_CHOSEN)
+            return
         validators = Validators(one.validator or None)
         digest = reading.digest
         if known is not None and known.body_hash == digest and not intake.unconditional:

@@ -18,6 +18,7 @@ from rowen.core.web import urls
 from rowen.core.window import Window
 from rowen.errors import ConfigError
 from rowen.kinds.api import expression
+from rowen.kinds.api.datasets.choice import Choice, pushed
 from rowen.kinds.api.expression import Expression
 from rowen.kinds.api.presets.preset import Preset
 
@@ -113,6 +114,11 @@ class Definition:
         self.catalogue = preset.catalogue
         gone = preset.catalogue.deleted if preset.catalogue else ""
         self.deleted = expression.compiled("deleted", gone) if gone else None
+        self.choice = Choice(settings if preset.catalogue else {})
+        templates = preset.catalogue.choices if preset.catalogue else {}
+        self.pushed = pushed(self.choice, templates)
+        """Parameters of every page that say which datasets are wanted."""
+        self.pushed_names = frozenset(templates)
         self.accept = preset.accept
         self.decode = preset.decode
         _check(self, recheck=settings["recheck"])
@@ -209,6 +215,8 @@ def page_url(api: Definition, home: str, places: Mapping[str, str]) -> str:
             continue
         values = [part.strip() for part in text.split(",")] if name in api.repeat else [text]
         pairs += [(name, filled) for value in values if (filled := _filled(value, places)) is not None]
+    if not alone:
+        pairs += api.pushed
     path = _filled(api.path, {place: quote(value, safe="") for place, value in places.items()})
     return joined(home, path or "", urlencode(pairs))
 

@@ -10,6 +10,7 @@ from rowen.core.params import how, one_of, optional, what, whole, words
 from rowen.core.rules.duration import Days, Duration
 from rowen.core.web import urls
 from rowen.fetching import credentials
+from rowen.kinds.api.datasets import choice
 from rowen.kinds.api.datasets.dataset import template
 from rowen.kinds.api.rules import OFFER, Paging
 from rowen.kinds.settings import CA_FILE, CONCURRENCY, DELAY_S, MAX_DELETED_SHARE
@@ -76,6 +77,7 @@ SHARED = (MAX_DELETED_SHARE, CONCURRENCY, DELAY_S, TIMEOUT_S, CA_FILE, *credenti
 CATALOGUE = (
     what("language", "", "The language to take where a portal has several; else English", _language),
     how("url_template", "", "A dataset's page, with `{id}` or `{name}`; detected if omitted", template),
+    *choice.PARAMS,
     *SHARED,
 )
 """The settings of an open-data portal."""

@@ -9,7 +9,7 @@ by offset and believed only when as many datasets came as were announced.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -20,6 +20,7 @@ from rowen.kinds.api.items import Broken
 from rowen.kinds.ckan import rules as ckan
 from rowen.kinds.ckan.rules import Page, Refused
 
+NOTHING: Mapping[str, str] = {}
 MOST_BROKEN = 3
 """So many datasets of a page may all be broken; with more of them, the portal is."""
 SLACK = 20
@@ -28,11 +29,15 @@ SLACK_SHARE = 0.01
 
 
 class ActionApi:
-    def __init__(self, client: ApiClient, portal: str) -> None:
+    def __init__(self, client: ApiClient, portal: str, chosen: Mapping[str, str] = NOTHING) -> None:
         self._client = client
         self.portal = portal
+        self._chosen = chosen
+        """What every search asks for as well: the datasets that the settings choose."""
 
     async def search(self, **params: str | int) -> Page:
+        filters = [str(one) for one in (self._chosen.get("fq"), params.get("fq")) if one]
+        params = {**self._chosen, **params} | ({"fq": " AND ".join(filters)} if filters else {})
         result, url = await self._result("package_search", params)
         return ckan.page_of(result, url)
 

@@ -22,6 +22,7 @@ from rowen.errors import PermanentError, RowenError, TransientError, Unfetchable
 from rowen.fetching import credentials
 from rowen.fetching.client import STOPS, stop_reason
 from rowen.kinds.api.asking import TOO_MUCH, PageSize, ahead
+from rowen.kinds.api.datasets.choice import Choice
 from rowen.kinds.api.items import Broken, Listed, Reading
 from rowen.kinds.api.receiver import Receiver, refuse_emptiness
 from rowen.kinds.ckan import dates, resume, trust
@@ -50,7 +51,17 @@ class Harvester:
         self._params = params
         self._intake = intake
         self._api = api
-        self._receiver = Receiver(ports, intake, self._read, concurrency=params["concurrency"], in_order=True)
+        self._choice = choice = Choice(params)
+        self._receiver = Receiver(
+            ports,
+            intake,
+            self._read,
+            concurrency=params["concurrency"],
+            in_order=True,
+            fits=self._fits if choice else None,
+        )
+        self._searched = True
+        """Datasets come from searches, which look for the words of the settings."""
         self._mode = Mode.FULL
         self._hint: str | None = None
         self._remember: dict[str, Any] = {}
@@ -257,6 +268,7 @@ class Harvester:
 
     async def _by_names(self, refusal: Refused) -> dict[str, Any]:
         """The portal does not answer searches: list the names, then ask for each."""
+        self._searched = False
         hint = credentials.hint(self._params) if refusal.status in ckan.NOT_ALLOWED else None
         try:
             names = await self._api.names()
@@ -297,7 +309,11 @@ class Harvester:
             if exc.status in ckan.NOT_THERE or (exc.status in ckan.NOT_ALLOWED and not listed):
                 return None
             raise
-        return None if ckan.is_deleted(row) else _listed(row)
+        found = None if ckan.is_deleted(row) else _listed(row)
+        # What the settings do not choose is gone as far as this source is concerned.
+        if found is not None and self._choice and not self._fits(found, await self._read(found)):
+            return None
+        return found
 
     async def _take(self, rows: list[Any]) -> None:
         items: list[Listed | Broken] = []
@@ -315,6 +331,10 @@ class Harvester:
             language=self._params["language"],
             template=self._params["url_template"],
         )
+
+    def _fits(self, one: Listed, reading: Reading) -> bool:
+        facts = {**reading.metadata, **ckan.names_in(one.item)}
+        return self._choice.fits(facts, reading.text, ckan.area_of(one.item), searched=self._searched)
 
     def _listing(self, *, where: str = "", ids_only: bool = False) -> DatasetPages:
         return DatasetPages(self._api, PageSize(self._params["page_size"]), where=where, ids_only=ids_only)

@@ -23,6 +23,8 @@ from rowen.engine.ports import Ports
 from rowen.errors import PermanentError, TransientError
 from rowen.fetching import credentials
 from rowen.kinds.api import asking
+from rowen.kinds.api.datasets.choice import Choice
+from rowen.kinds.api.harvest import every_reference
 from rowen.kinds.api.settings import CATALOGUE, duration_s
 from rowen.kinds.ckan import rules as ckan
 from rowen.kinds.ckan.api import ActionApi
@@ -50,7 +52,7 @@ async def prepare(ports: Ports, location: str, *, settings: Mapping[str, Any], c
         return Prepared(kind="ckan", location=home)
     try:
         async with asking.open_api(ports, home, settings, Counters()) as client:
-            page = await ActionApi(client, home).search(rows=0)
+            page = await ActionApi(client, home, ckan.chosen(Choice(settings))).search(rows=0)
     except (TransientError, PermanentError) as exc:
         not_allowed = isinstance(exc, Refused) and exc.status in ckan.NOT_ALLOWED
         hint = credentials.hint(settings) if not_allowed else None
@@ -62,13 +64,14 @@ async def prepare(ports: Ports, location: str, *, settings: Mapping[str, Any], c
 async def count(ports: Ports, source: Source, params: Mapping[str, Any]) -> int:
     """How many datasets the portal has."""
     async with asking.open_api(ports, source.location, params, Counters()) as client:
-        page = await ActionApi(client, source.location).search(rows=0)
+        page = await ActionApi(client, source.location, ckan.chosen(Choice(params))).search(rows=0)
     return page.count or 0
 
 
 async def harvest(ports: Ports, source: Source, params: Mapping[str, Any], intake: Intake) -> Harvested:
     async with asking.open_api(ports, source.location, params, intake.counters) as client:
-        harvester = Harvester(ports, source, params, intake, ActionApi(client, source.location))
+        api = ActionApi(client, source.location, ckan.chosen(Choice(params)))
+        harvester = Harvester(ports, source, params, intake, api)
         try:
             harvested = await harvester.run()
         except (TransientError, PermanentError) as exc:
@@ -77,5 +80,12 @@ async def harvest(ports: Ports, source: Source, params: Mapping[str, Any], intak
 
 
 KIND = Kind(
-    name="ckan", params=PARAMS, claims=claims, prepare=prepare, preload=False, count=count, harvest=harvest
+    name="ckan",
+    params=PARAMS,
+    claims=claims,
+    prepare=prepare,
+    preload=False,
+    count=count,
+    covers=every_reference,
+    harvest=harvest,
 )

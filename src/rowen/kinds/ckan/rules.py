@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 from rowen.core.web import urls
 from rowen.errors import PermanentError, ServerFailed, Unparseable
 from rowen.kinds.api.datasets import dataset, details, languages
+from rowen.kinds.api.datasets.choice import Choice
 from rowen.kinds.api.datasets.details import File
 from rowen.kinds.api.items import Reading
 from rowen.kinds.api.presets.preset import read_json
@@ -99,6 +100,29 @@ def quoted(text: str) -> str:
 
 def modified_since(moment: datetime) -> str:
     return f"metadata_modified:[{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ} TO *]"
+
+
+_CHOSEN = {
+    "organizations": "organization",
+    "groups": "groups",
+    "types": "dataset_type",
+    "formats": "res_format",
+    "tags": "tags",
+}
+"""Fields of the search index, by setting."""
+
+
+def chosen(choice: Choice) -> dict[str, str]:
+    """The parameters of a search for what the settings choose; themes have no field of their own."""
+    filters = []
+    for name, values in choice.lists.items():
+        if name in _CHOSEN:
+            spelt = dict.fromkeys(
+                one for value in values for one in ((value, value.upper()) if name == "formats" else (value,))
+            )
+            filters.append(f"{_CHOSEN[name]}:({' OR '.join(quoted(one) for one in spelt)})")
+    params = {"fq": " AND ".join(filters), "q": choice.query, "ext_bbox": choice.bbox}
+    return {name: text for name, text in params.items() if text}
 
 
 def result_of(status: int, body: bytes, url: str) -> Any:
@@ -196,6 +220,16 @@ def dataset_of(row: Any, *, portal: str, language: str, template: str) -> Readin
         metadata=dataset.tidy(facts | {"languages": tags}) | dataset.resources_of(files),
         left_out=left_out,
     )
+
+
+def names_in(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The names of groups, which settings may give in place of their titles."""
+    named = [name for one in _dicts(row.get("groups")) if isinstance(name := one.get("name"), str)]
+    return {"group_names": named}
+
+
+def area_of(row: Mapping[str, Any]) -> Any:
+    return row.get("spatial") or _extras_of(row).get("spatial")
 
 
 def _raw_facts(row: Mapping[str, Any]) -> dict[str, Any]:

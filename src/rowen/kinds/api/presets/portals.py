@@ -37,7 +37,8 @@ DCAT = Preset(
         "meta.themes": "theme",
     },
     catalogue=Catalogue(
-        resources="[distribution][].[title, downloadURL || accessURL, format || mediaType, description]"
+        area="[[spatial][].bbox, [spatial][].geometry, [spatial][]][] | [?@] | [0]",
+        resources="[distribution][].[title, downloadURL || accessURL, format || mediaType, description]",
     ),
 )
 """A catalogue in DCAT, in the shape that `kinds/api/datasets/dcat.py` reads all of its forms into.
@@ -75,6 +76,11 @@ SOCRATA = Preset(
     },
     catalogue=Catalogue(
         lists=("tags", "themes", "columns"),
+        choices={
+            "themes": ("categories", "{value}"),
+            "tags": ("tags", "{value}"),
+            "query": ("q", "{value}"),
+        },
         landing="/d/{id}",
         check="/api/catalog/v1?ids={id}&domains={host}",
         check_lists=True,
@@ -105,6 +111,12 @@ OPENDATASOFT = Preset(
     },
     catalogue=Catalogue(
         lists=("tags", "themes", "columns"),
+        choices={
+            "organizations": ("refine", "publisher:{value}"),
+            "themes": ("refine", "theme:{value}"),
+            "tags": ("refine", "keyword:{value}"),
+        },
+        area="metas.default.geographic_reference_bbox || metas.default.bbox",
         landing="/explore/dataset/{id}/",
         check="/api/explore/v2.1/catalog/datasets/{id}",
         offset_end=10_000,
@@ -136,6 +148,13 @@ ARCGIS = Preset(
     },
     catalogue=Catalogue(
         name="properties.slug",
+        choices={
+            "types": ("type", "{value}"),
+            "tags": ("tags", "{value}"),
+            "query": ("q", "{value}"),
+            "bbox": ("bbox", "{value}"),
+        },
+        area="geometry",
         landing="/datasets/{id}",
         check="/api/search/v1/collections/dataset/items/{id}",
         most=100_000,

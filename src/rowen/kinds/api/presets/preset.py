@@ -58,6 +58,10 @@ class Catalogue:
     """The path of one dataset, with `{id}` and `{host}`: asked before a dataset counts as gone."""
     check_lists: bool = False
     """That path answers with a page of the list, empty when the dataset is gone; else with a 404."""
+    area: str = ""
+    """Finds the area that a dataset is about, where `meta.spatial` does not have it."""
+    choices: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Settings that choose datasets and that the API can filter by: the parameter, and its value."""
     offset_end: int | None = None
     """The portal answers nothing from this offset on."""
     sliced: bool = False
