@@ -78,7 +78,7 @@ OPTIONS = {
     "handoffs": {"NAME", "--status", "--reason", "--run", "--limit", "--offset"},
     "embed": set(),
     "vacuum": {"--keep"},
-    "doctor": set(),
+    "doctor": {"--offline"},
     "config": set(),
     "token": set(),
     "db": set(),

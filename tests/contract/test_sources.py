@@ -177,6 +177,7 @@ async def test_new_validators_change_no_version_and_no_generation(store: Store) 
         document_id=before.document_id,
         validators=Validators('W/"9"', "Fri, 01 May 2026 12:00:00 GMT"),
         body_hash=b"x" * 32,
+        body_bytes=0,
         links=[B],
     )
     await store.refresh(lease, source.id, [refreshed])

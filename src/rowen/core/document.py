@@ -63,6 +63,8 @@ class Known:
     depth: int
     links: array[int]
     """Reference ids of the out-links, in page order."""
+    body_bytes: int = 0
+    """As `Draft.body_bytes`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,8 @@ class Draft:
     """Made from the text when it is not given."""
     body_hash: bytes | None = None
     """Of the bytes the text was made from; None for what came without a body of its own."""
+    body_bytes: int = 0
+    """The length of its body as it came over the wire or was read; 0 if not known."""
     validators: Validators
     content_type: str
     depth: int = 0

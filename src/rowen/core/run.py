@@ -78,6 +78,8 @@ class Counters:
     not_modified: int = 0
     bytes_received: int = 0
     """Bodies of successful responses, as sent over the wire (compressed)."""
+    bytes_avoided: int = 0
+    """Bodies that were not sent or read again, by what they measured when they last came; 0 if not known."""
     reads: int = 0
     """Files that were opened."""
     retries: int = 0
@@ -171,6 +173,8 @@ class Result:
     """`full` or `incremental`, where that was written down."""
     processed: int = 0
     """Items that were looked at, whatever became of them."""
+    bytes_received: int = 0
+    bytes_avoided: int = 0
 
     @classmethod
     def of(
@@ -183,6 +187,8 @@ class Result:
             counters.ignored[OVER_MAX_PAGES],
             mode.value if mode else None,
             counters.processed,
+            counters.bytes_received,
+            counters.bytes_avoided,
         )
 
     @classmethod
@@ -194,6 +200,8 @@ class Result:
             values.get("over_cap", 0),
             values.get("mode"),
             values.get("processed", 0),
+            values.get("bytes_received", 0),
+            values.get("bytes_avoided", 0),
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -204,6 +212,8 @@ class Result:
             "over_cap": self.over_cap,
             "mode": self.mode,
             "processed": self.processed,
+            "bytes_received": self.bytes_received,
+            "bytes_avoided": self.bytes_avoided,
         }
 
     @property

@@ -167,13 +167,20 @@ class Intake:
     # what a kind says of an item
 
     def not_modified(
-        self, known: Known, validators: Validators = NO_VALIDATORS, *, by: str = verified.LISTING
+        self,
+        known: Known,
+        validators: Validators = NO_VALIDATORS,
+        *,
+        by: str = verified.LISTING,
+        sent: bool = False,
     ) -> None:
         """It is as it was; `validators` are those that came with the answer, if any did.
 
-        `by` is who says so: a listing, or the server with a 304.
+        `by` is who says so: a listing, or the server with a 304. `sent` says that the body came all the same,
+        as a part of the listing.
         """
         self.counters.not_modified += 1
+        self.counters.bytes_avoided += 0 if sent else known.body_bytes
         self._refresh_validators(known, known.validators.updated_by(validators))
         self._unchanged(known.reference, "not_modified", by)
 
@@ -186,6 +193,7 @@ class Intake:
     async def revived(self, known: Known) -> None:
         """An interrupted run stored this version; the server says it still stands."""
         self.counters.not_modified += 1
+        self.counters.bytes_avoided += known.body_bytes
         if known.reference in self.known:
             self._updates[known.reference] = None
         self._arriving += 1
@@ -215,6 +223,7 @@ class Intake:
                     document_id=known.document_id,
                     validators=draft.validators,
                     body_hash=draft.body_hash,
+                    body_bytes=draft.body_bytes,
                     links=draft.links if links_changed else None,
                 )
             )
@@ -377,7 +386,12 @@ class Intake:
     def _refresh_validators(self, known: Known, validators: Validators) -> None:
         if validators != known.validators:
             self._refresh(
-                Refreshed(document_id=known.document_id, validators=validators, body_hash=known.body_hash)
+                Refreshed(
+                    document_id=known.document_id,
+                    validators=validators,
+                    body_hash=known.body_hash,
+                    body_bytes=known.body_bytes,
+                )
             )
 
     def _refresh(self, refreshed: Refreshed) -> None:

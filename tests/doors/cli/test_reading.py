@@ -140,7 +140,8 @@ def test_status_shows_each_source(rowen: Rowen, orchard: Site) -> None:
         "name version label key kind location status state state_text state_since state_by state_hint "
         "loudness next_run_at next_run_text served generation held_generation held_reason held_at "
         "documents sections last_run_at last_success_at last_error_at last_error last_outcome "
-        "last_outcome_text last_mode last_processed last_failed last_processed_date watermark "
+        "last_outcome_text last_mode last_processed last_bytes_received last_bytes_avoided last_failed "
+        "last_processed_date watermark "
         "consecutive_failures every_s paused paused_at paused_by pinned pinned_at pinned_by "
         "client_paused_until stopped running left_out"
     )
@@ -331,7 +332,7 @@ def test_doctor_finds_a_ca_file_that_is_gone(rowen: Rowen, tmp_path: Path) -> No
         "add", "https://docs.example/", "--name", "inside", "--no-check", "--set", f"ca_file={file}"
     )
     assert added.code == 0, added.err
-    ended = rowen("doctor")
+    ended = rowen("doctor", "--offline")
     assert ended.code == 1
     assert "problem  ca_file" in ended.out
     assert "source `inside`" in ended.out
@@ -408,7 +409,7 @@ def test_doctor_lists_extras_the_browser_and_failing_sources(
     rowen("add", site.url, "--name", "drawn", "--no-check", "--set", "render=true")
     rowen("add", "http://127.0.0.1:1/", "--name", "dead", "--no-check")
     rowen("sync", "dead")
-    ended = rowen("doctor", "--json")
+    ended = rowen("doctor", "--offline", "--json")
     assert ended.code == 1
     checks = {check["name"]: check for check in ended.json["checks"]}
     assert "not installed: parquet (Parquet exports), postgres (PostgreSQL)" in checks["extras"]["said"]

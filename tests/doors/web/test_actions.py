@@ -104,7 +104,7 @@ async def test_cancelling_what_does_not_run_says_so(reader: Person) -> None:
 
 async def test_a_source_is_looked_at_before_it_is_added(person: Person) -> None:
     site = person.world.site
-    private = await person.get(f"/sources/new?location={site.url}/rye")
+    private = await person.get(f"/add?location={site.url}/rye")
     assert "Nothing was stored" in private.words, "what comes over the network may not be private"
     assert len(await person.world.store.sources()) == 1
 
@@ -112,7 +112,7 @@ async def test_a_source_is_looked_at_before_it_is_added(person: Person) -> None:
 async def test_a_link_of_another_site_asks_no_server(person: Person) -> None:
     person.world.site.clear_log()
     page = await person.get(
-        f"/sources/new?location={person.world.site.url}/", headers={"Sec-Fetch-Site": "cross-site"}
+        f"/add?location={person.world.site.url}/", headers={"Sec-Fetch-Site": "cross-site"}
     )
     assert "Press Look at it to ask" in page.words
     assert person.world.site.requests == []

@@ -22,7 +22,7 @@ ADDRESSES = (
     "/sources/docs",
     "/sources/docs/runs/1",
     "/sources/docs/diff/0..1",
-    "/sources/new",
+    "/add",
     "/documents/1",
     "/documents/1?raw=1",
     "/inspect",
@@ -43,6 +43,16 @@ async def test_a_page_is_whole_and_has_json_beside_it(reader: Person, address: s
     beside = "/sources.json" if path == "/" else f"{path}.json"
     data = await reader.get(f"{beside}?{query}")
     assert data.status == 200 and isinstance(data.json, dict)
+
+
+async def test_a_source_called_new_has_a_page_like_any_other(world: World) -> None:
+    await world.add("new")
+    async with browsing(world) as person:
+        assert "/sources/new" in (await person.get("/")).text
+        page = await person.get("/sources/new")
+        assert page.status == 200 and "Add a source" not in page.words
+        assert (await person.get("/sources/new.json")).json["source"]["label"] == "new"
+        assert "Add a source" in (await person.get("/add")).words
 
 
 async def test_a_page_is_inspected_and_nothing_of_it_is_stored(world: World) -> None:

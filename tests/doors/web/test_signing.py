@@ -126,7 +126,7 @@ async def test_a_reader_sees_no_actions_and_may_do_nothing(reader: Person) -> No
         answer = await reader.ask("POST", f"/sources/docs/{action}", data={"key": key}, headers=headers)
         assert answer.status == 403 and "needs a token with scope" in answer.words
     assert (await reader.get("/settings")).status == 403
-    assert (await reader.get("/sources/new")).status == 403
+    assert (await reader.get("/add")).status == 403
 
 
 async def test_a_token_that_may_sync_may_not_remove(reader: Person) -> None:

@@ -69,7 +69,10 @@ async def test_a_future_date_that_was_stored_before_is_not_sent(world: World) ->
     stored = (await world.store.known(source.id))[world.site.url + "/a"]
     async with run_lease(world.ports, source) as lease:
         before = Refreshed(
-            document_id=stored.document_id, validators=Validators(None, FUTURE), body_hash=stored.body_hash
+            document_id=stored.document_id,
+            validators=Validators(None, FUTURE),
+            body_hash=stored.body_hash,
+            body_bytes=0,
         )
         await world.store.refresh(lease, source.id, [before])
     await world.sync()

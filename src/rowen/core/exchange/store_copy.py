@@ -146,14 +146,14 @@ PARTS: tuple[Part, ...] = (
         "documents",
         "id:int source_id:int ref_id:int content_id:int url:text title:text metadata:json content_type:text"
         " etag:text last_modified:text body_hash:bytes payload_hash:bytes depth:int links:bytes"
-        " fetched_at:time born:int died:int",
+        " fetched_at:time born:int died:int body_bytes:int",
     ),
     _part(
         "handoffs",
         "id:int source_id:int ref_id:int payload_hash:bytes content_id:int run_id:int generation:int"
         " status:text reason_code:text attempts:int last_error:text url:text title:text metadata:json"
         " content_type:text etag:text last_modified:text body_hash:bytes depth:int links:bytes"
-        " created_at:time updated_at:time retry_at:time",
+        " created_at:time updated_at:time retry_at:time body_bytes:int",
     ),
     _part("notes", "name:text value:json", key="name"),
     _part("pauses", "upstream:text until:time reason:text", key="upstream"),

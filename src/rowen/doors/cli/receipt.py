@@ -21,7 +21,7 @@ FAILURES_SHOWN = 5
 
 MENTIONED = {
     *("created", "updated", "unchanged", "metadata_updated", "deleted", "failed", "skipped", "ignored"),
-    *("requests", "bytes_received", "retries", "not_modified", "same_body", "same_content"),
+    *("requests", "bytes_received", "bytes_avoided", "retries", "not_modified", "same_body", "same_content"),
     *("passages_new", "passages_reused", "embeddings_computed", "embeddings_reused"),
     *("pages", "reads", "redirects", "parses", "validators_refreshed"),
 }
@@ -115,6 +115,7 @@ def tiers(counters: Counters) -> list[tuple[str, str]]:
     """What each tier of the pipeline had to do, in their order."""
     c = counters
     retries = f", {count(c.retries, 'retry', 'retries')}" if c.retries else ""
+    avoided = f", {size(c.bytes_avoided)} avoided" if c.bytes_avoided else ""
     passages = c.passages_new + c.passages_reused
     rows = [
         (c.left_out, "left out", "\n".join(sentences(c.left_out))),
@@ -127,7 +128,7 @@ def tiers(counters: Counters) -> list[tuple[str, str]]:
         (
             c.not_modified,
             "validators",
-            f"{count(c.not_modified, 'item')} not modified: nothing downloaded or opened",
+            f"{count(c.not_modified, 'item')} not modified: nothing downloaded or opened{avoided}",
         ),
         (c.same_body, "body hash", f"{count(c.same_body, 'page')} byte for byte the same: not parsed"),
         (
@@ -162,6 +163,7 @@ SIDE_BY_SIDE: dict[str, Callable[[Counters], str]] = {
     "requests": lambda c: f"{c.requests:,}",
     "not modified (304)": lambda c: f"{c.not_modified:,}",
     "bytes received": lambda c: size(c.bytes_received),
+    "bytes avoided": lambda c: size(c.bytes_avoided),
     "pages parsed": lambda c: f"{c.parses:,}",
     "other bytes, same text": lambda c: f"{c.same_content + c.same_body:,}",
     "passages stored": lambda c: f"{c.passages_new:,}",

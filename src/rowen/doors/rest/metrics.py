@@ -44,6 +44,9 @@ class Metrics:
         self._items = Counter("rowen_items", "Items of runs", ["outcome"], registry=registry)
         self._asked = Counter("rowen_source_requests", "Requests made to sources", registry=registry)
         self._bytes = Counter("rowen_source_bytes", "Bytes of bodies received", registry=registry)
+        self._avoided = Counter(
+            "rowen_source_bytes_avoided", "Bytes of bodies that were not sent again", registry=registry
+        )
         self._embedded = Counter("rowen_embeddings_computed", "Texts embedded", registry=registry)
         self._sources = Gauge("rowen_sources", "Sources", ["state"], registry=registry)
         self._outcomes = Gauge(
@@ -69,6 +72,7 @@ class Metrics:
             self._items.labels(outcome.value).inc(getattr(counters, outcome.value))
         self._asked.inc(counters.requests)
         self._bytes.inc(counters.bytes_received)
+        self._avoided.inc(counters.bytes_avoided)
         self._embedded.inc(counters.embeddings_computed)
 
     async def text(self) -> bytes:

@@ -34,6 +34,7 @@ RUN_EXAMPLE: dict[str, Any] = {
     "unchanged": 524,
     "requests": 527,
     "not_modified": 524,
+    "bytes_avoided": 21_400_000,
     "embeddings_computed": 4,
     "stop_reason": "exhausted",
     "outcome": "completed",

@@ -61,6 +61,9 @@ class Source(Shape):
     """`full` or `incremental`; null before any run"""
     last_processed: int = at(lambda one: one.result.processed if one.result else 0)
     """Items that the last run looked at, whatever became of them"""
+    last_bytes_received: int = at(lambda one: one.result.bytes_received if one.result else 0)
+    last_bytes_avoided: int = at(lambda one: one.result.bytes_avoided if one.result else 0)
+    """Bodies that the last run did not have sent or read again, as far as their sizes are known"""
     last_failed: int = at(lambda one: one.result.failed if one.result else 0)
     """Items that failed in the last run; what was visible of them stays"""
     last_processed_date: Day | None

@@ -47,7 +47,7 @@ Stream = Callable[[Visit, Renderer], Awaitable[Response]]
 PAGES: tuple[tuple[str, Handler], ...] = (
     ("/", sources.sources),
     ("/search", search.search),
-    ("/sources/new", new.new),
+    ("/add", new.new),
     ("/sources/{name}/runs/{run:int}", run.run),
     ("/sources/{name}/diff/{span}", diff.diff),
     ("/sources/{name}", source.source),
@@ -69,7 +69,7 @@ STREAMS: tuple[tuple[str, Stream], ...] = (
 CHANGES: tuple[tuple[str, Handler], ...] = (
     ("/signin", signing.sign_in),
     ("/signout", signing.sign_out),
-    ("/sources/new", new.add),
+    ("/add", new.add),
     ("/sources/{name}/sync", actions.sync),
     ("/sources/{name}/retry", actions.try_again),
     ("/sources/{name}/cancel", actions.cancel),

@@ -47,7 +47,8 @@ def outcome(run: Run, source: Source) -> str:
         if run.result.missing:
             said.append(f"{run.result.missing.capitalize()}; what readers saw of it stays.")
     if counters.not_modified and every:
-        said.append(f"{counters.not_modified:,} of {count(every, noun)} answered ‘not modified’.")
+        avoided = f", {size(counters.bytes_avoided)} avoided" if counters.bytes_avoided else ""
+        said.append(f"{counters.not_modified:,} of {count(every, noun)} answered ‘not modified’{avoided}.")
     return " ".join(said)
 
 
@@ -82,7 +83,8 @@ def receipt(run_counters: Mapping[str, Any], kind: str) -> list[dict[str, Any]]:
         )
     if c.reads:
         row("read", c.reads, f"{'file' if c.reads == 1 else 'files'} opened of {every:,}", c.reads / every)
-    row("validators", c.not_modified, "not modified: no body sent", c.not_modified / every)
+    avoided = f", {size(c.bytes_avoided)} avoided" if c.bytes_avoided else ""
+    row("validators", c.not_modified, f"not modified: no body sent{avoided}", c.not_modified / every)
     row("body hash", c.same_body, "byte for byte the same: not parsed", c.same_body / every)
     changed = c.created + c.updated
     row(

@@ -131,7 +131,7 @@ class Receiver:
         known = self._intake.known.get(one.id)
         if known is not None:
             if known.validators.etag == one.validator:
-                self._intake.not_modified(known)
+                self._intake.not_modified(known, sent=not self._details)
                 return True
             return False
         left = self._leftovers.get(one.id)
@@ -176,16 +176,18 @@ class Receiver:
             return
         if reading.left_out:
             intake.counters.ignored[NOT_INDEXED] += reading.left_out
+        record = record_of(reading.item if reading.item is not None else one.item)
         draft = Draft(
             reference=one.id,
             url=reading.url,
             title=reading.title,
             text=await self._text(reading),
             body_hash=digest,
+            body_bytes=len(record or b""),
             validators=validators,
             content_type=CONTENT_TYPE,
             metadata=reading.metadata,
-            record=record_of(reading.item if reading.item is not None else one.item),
+            record=record,
         )
         await intake.fetched(draft)
 

@@ -33,6 +33,8 @@ class ReadPage(NamedTuple):
     scripted: bool
     """It looks empty until its scripts have run."""
     asks_to_log_in: bool = False
+    body_bytes: int = 0
+    """As it came over the wire."""
 
 
 class Pages:
@@ -122,4 +124,4 @@ class Pages:
         converted = await self._ports.converter.convert(body, content_type=content_type, url=url)
         scripted = self.is_scripted(response, converted)
         asks = is_login_page(response.body, converted.text) or (scripted and is_login_address(url))
-        return ReadPage(converted, body_hash, content_type, scripted, asks)
+        return ReadPage(converted, body_hash, content_type, scripted, asks, response.bytes_received)

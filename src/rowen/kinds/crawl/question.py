@@ -67,6 +67,7 @@ def written_answer(response: Response, page: ReadPage | None) -> dict[str, Any]:
             "converted": _written(page.converted) if page else None,
             "scripted": page.scripted if page else False,
             "asks_to_log_in": page.asks_to_log_in if page else False,
+            "body_bytes": page.body_bytes if page else 0,
         }
     }
 
@@ -118,5 +119,6 @@ def read_answer(url: str, values: Mapping[str, Any]) -> tuple[Response, ReadPage
             answer["content_type"],
             answer["scripted"],
             answer.get("asks_to_log_in", False),
+            answer.get("body_bytes", 0),
         )
     return response, page

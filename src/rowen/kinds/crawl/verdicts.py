@@ -110,6 +110,7 @@ class Verdicts:
             title=converted.title,
             text=converted.text,
             body_hash=page.body_hash,
+            body_bytes=page.body_bytes,
             validators=response.validators,
             content_type=page.content_type,
             depth=visit.depth,

@@ -62,12 +62,14 @@ async def take_in(
     gone_reason: str = "absent",
     is_part: Callable[[str], bool] = bool,
     announce: Callable[[Sequence[Item]], Awaitable[None]] | None = None,
+    sent: bool = False,
 ) -> TransientError | None:
     """Go through a listing; returns why the upstream made the run stop early, if it did.
 
     Errors of one item are its own. Without a complete listing, or after a stop, nothing is gone, and the
     listing of a part of the source says nothing about references outside it (`is_part`). `announce` gets
-    the items that will be fetched, for a source that can fetch them together.
+    the items that will be fetched, for a source that can fetch them together. `sent` says that the bodies
+    are part of the listing.
     """
     leftovers = await ports.store.leftovers(intake.run.source_id)
     listed: set[str] = set()
@@ -78,7 +80,7 @@ async def take_in(
         left = leftovers.get(item.reference) if known is None else None
         askable = bool(item.validators) and not intake.unconditional
         if askable and known is not None and known.validators == item.validators:
-            intake.not_modified(known)
+            intake.not_modified(known, sent=sent)
         elif askable and left is not None and left.validators == item.validators:
             await intake.revived(left)
         else:
@@ -168,6 +170,7 @@ async def receive(intake: Intake, item: Item, fetched: Fetched) -> None:
             title=converted.title,
             text=converted.text,
             body_hash=body_hash,
+            body_bytes=len(fetched.body),
             validators=validators,
             content_type=content_type,
             metadata={**converted.metadata, **item.metadata},

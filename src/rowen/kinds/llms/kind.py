@@ -212,7 +212,7 @@ class _FullFile:
         items = self._items(response)
         if not items:
             raise Unfetchable(f"`{self._url}`: no document in it", url=self._url)
-        stopped = await take_in(self._ports, intake, items, self._fetch, complete=True)
+        stopped = await take_in(self._ports, intake, items, self._fetch, complete=True, sent=True)
         listing = Listing(
             url=self._url,
             validators=response.validators,

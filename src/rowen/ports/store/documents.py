@@ -27,6 +27,7 @@ class Refreshed:
     document_id: int
     validators: Validators
     body_hash: bytes | None
+    body_bytes: int
     links: Sequence[str] | None = None
     """None leaves the stored links alone."""
 

@@ -55,7 +55,7 @@ FROM pg_ts_config f JOIN pg_ts_config_map m ON m.mapcfg = f.oid JOIN pg_ts_dict 
 WHERE f.cfgnamespace = %(schema)s::regnamespace
 """
 VALUE = re.compile(r"%\((\w+)\)s")
-FRAGMENTS = ("metadata_has",)
+FRAGMENTS = ("language_is", "metadata_has")
 """Conditions, which are no statements by themselves."""
 
 

@@ -27,7 +27,7 @@ STORES = Path(__file__).parents[4] / "src/rowen/adapters/store"
 SCHEMA = STORES / "sqlite/schema.sql"
 
 
-FRAGMENTS = ("metadata_has",)
+FRAGMENTS = ("language_is", "metadata_has")
 """Conditions, which are no statements by themselves."""
 
 

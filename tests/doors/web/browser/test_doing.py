@@ -43,7 +43,7 @@ async def test_a_source_is_added_and_its_first_run_is_watched(chromium: Browser,
     gate = threading.Event()
     small.world.site.set("/fresh/4.html", page("Slow", "<p>It takes its time.</p>"), delay=gate)
     async with a_tab(chromium, small) as tab:
-        await tab.go("/sources/new")
+        await tab.go("/add")
         await tab.page.get_by_label("Address").fill(f"{small.world.site.url}/fresh/")
         await tab.page.get_by_role("button", name="Look at it").click()
         await expect(tab.page.get_by_role("heading", name="What is there")).to_be_visible()

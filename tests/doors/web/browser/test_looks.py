@@ -43,7 +43,7 @@ async def test_every_page_fits_on_a_narrow_phone(chromium: Browser, scene: Perso
             "/settings",
             "/handoffs",
             "/workers",
-            "/sources/new",
+            "/add",
             "/sources/handbook/runs/1",
         ):
             await tab.go(address)

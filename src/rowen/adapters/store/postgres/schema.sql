@@ -172,7 +172,8 @@ CREATE TABLE documents (
   links         bytea NOT NULL,
   fetched_at    timestamptz NOT NULL,
   born          bigint NOT NULL,
-  died          bigint
+  died          bigint,
+  body_bytes    bigint NOT NULL DEFAULT 0
 );
 CREATE UNIQUE INDEX documents_current ON documents (source_id, ref_id) WHERE died IS NULL;
 CREATE INDEX documents_by_birth ON documents (source_id, born, died);
@@ -268,6 +269,7 @@ CREATE TABLE handoffs (
   created_at    timestamptz NOT NULL,
   updated_at    timestamptz NOT NULL,
   retry_at      timestamptz,
+  body_bytes    bigint NOT NULL DEFAULT 0,
   UNIQUE (ref_id, payload_hash)
 );
 CREATE INDEX handoffs_by_generation ON handoffs (source_id, generation) WHERE content_id IS NOT NULL;

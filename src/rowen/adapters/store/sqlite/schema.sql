@@ -72,7 +72,7 @@ CREATE TABLE documents (
   fetched_at    TEXT NOT NULL,
   born          INTEGER NOT NULL,
   died          INTEGER
-);
+, body_bytes INTEGER NOT NULL DEFAULT 0);
 
 CREATE TABLE generations (
   source_id    INTEGER NOT NULL REFERENCES sources (id) ON DELETE CASCADE,
@@ -106,7 +106,7 @@ CREATE TABLE handoffs (
   links         BLOB NOT NULL,
   created_at    TEXT NOT NULL,
   updated_at    TEXT NOT NULL,
-  retry_at      TEXT,
+  retry_at      TEXT, body_bytes INTEGER NOT NULL DEFAULT 0,
   UNIQUE (ref_id, payload_hash)
 );
 

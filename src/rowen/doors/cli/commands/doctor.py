@@ -1,6 +1,7 @@
 """`rowen doctor`: is everything installed that Rowen needs, and does it work?
 
-Each check uses the real part once: the store is opened, the model embeds a word, the parser reads a page.
+Each check uses the real part once: the store is opened, the model embeds a word, the parser reads a page,
+and every source is asked for one answer.
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
+
+from rowen.core.rules.clocks import SKEW
 from rowen.core.source import Status
 from rowen.doors.cli.call import Call
 from rowen.doors.cli.call import command as rowen_command
@@ -22,11 +26,14 @@ from rowen.errors import NotFound, RowenError
 if TYPE_CHECKING:
     from rowen.config import Config
     from rowen.core.source import Source
+    from rowen.managing.reach import Reached
     from rowen.registers import PluginState
 
 LEAST_FREE_BYTES = 500_000_000
 MAX_SAID = 3
 """Of what is damaged; `rowen db check` tells it all."""
+REACH_LIMIT_S = 5.0
+"""How long a source may take to answer; a run is more patient."""
 PAGE = b"<html><body><nav>menu</nav><main><h1>Hello</h1><p>World</p></main></body></html>"
 
 
@@ -39,12 +46,13 @@ class Check:
 
 
 @rowen_command("doctor")
-def command(call: Call) -> int:
-    """Check this installation. Ends with 1 if there is a problem."""
+@click.option("--offline", is_flag=True, help="Ask no source whether it answers.")
+def command(call: Call, offline: bool) -> int:
+    """Check this installation and whether its sources answer. Ends with 1 if there is a problem."""
     from rowen.doors.cli import session
 
     async def work() -> list[Check]:
-        return [check async for check in _checks(call.config())]
+        return [check async for check in _checks(call.config(), offline=offline)]
 
     from rowen import registers
 
@@ -73,7 +81,7 @@ def command(call: Call) -> int:
     return 0 if good else 1
 
 
-async def _checks(config: Config) -> AsyncIterator[Check]:
+async def _checks(config: Config, *, offline: bool) -> AsyncIterator[Check]:
     from rowen import wiring
 
     yield Check("python", True, ".".join(map(str, sys.version_info[:3])))
@@ -84,11 +92,18 @@ async def _checks(config: Config) -> AsyncIterator[Check]:
         yield check
     sources: list[Source] = []
     yield await _store(config, sources)
-    yield await _clock(config)
+    reached = [] if offline else await _reach(config, sources)
+    yield await _clock(config, reached)
     yield _extras()
     yield _browser(config, sources)
+    if sources:
+        yield _sources(sources, reached)
+    away = [one for one in reached if one.problem]
+    for one in away:
+        yield Check("source", False, f"`{one.source.label}`: {one.problem}", one.hint)
+    unreachable = {one.source.id for one in away}
     for source in sources:
-        if source.status is Status.ERROR and source.consecutive_failures:
+        if source.status is Status.ERROR and source.consecutive_failures and source.id not in unreachable:
             yield _failing(source)
         if path := source.params.get("ca_file"):
             yield _ca_file(source.label, path)
@@ -141,8 +156,28 @@ async def _store(config: Config, sources: list[Source]) -> Check:
     return Check("store", True, f"{good}{read_only}{without}")
 
 
-async def _clock(config: Config) -> Check:
-    """Times in the store that lie in the future: this clock is behind, or another one was ahead."""
+async def _reach(config: Config, sources: list[Source]) -> list[Reached]:
+    from rowen import wiring
+    from rowen.managing.reach import reach
+
+    if not sources:
+        return []
+    async with wiring.open_ports(config, create=False) as ports:
+        return await reach(ports, sources, limit_s=REACH_LIMIT_S)
+
+
+def _sources(sources: list[Source], reached: list[Reached]) -> Check:
+    from rowen.doors.words import count
+
+    asked = [one for one in reached if one.asked]
+    if not asked:
+        return Check("sources", True, f"{count(len(sources), 'source')}, none of them asked")
+    answer = sum(one.problem is None for one in asked)
+    return Check("sources", True, f"{answer:,} of {count(len(asked), 'source')} can be reached")
+
+
+async def _clock(config: Config, reached: list[Reached]) -> Check:
+    """Is this clock right, by what servers say? Are there times in the store that lie in the future?"""
     from rowen import wiring
 
     try:
@@ -153,6 +188,19 @@ async def _clock(config: Config) -> Check:
         # The check of the store says why.
         return Check("clock", True, "no stored time to compare with")
     said = f"{now:%Y-%m-%d %H:%M} UTC"
+    off_s = _clock_is_off_s(reached)
+    if off_s is not None and abs(off_s) > SKEW.total_seconds():
+        from rowen.doors.words import seconds
+
+        way = "ahead of" if off_s > 0 else "behind"
+        return Check(
+            "clock",
+            False,
+            f"{said}: {seconds(abs(off_s))} {way} the servers that answered",
+            "set the clock right, for example with `timedatectl set-ntp true`",
+        )
+    if off_s is not None:
+        said += ", as the servers say"
     if not ahead:
         return Check("clock", True, f"{said}, no stored time is later")
     first = ahead[0]
@@ -164,6 +212,18 @@ async def _clock(config: Config) -> Check:
         "set the clock right if it is behind; times in the future are not believed, and the next run replaces"
         " them",
     )
+
+
+def _clock_is_off_s(reached: list[Reached]) -> float | None:
+    """By the middle of what servers say: one of them may be wrong, or answer from an old copy."""
+    from statistics import median
+
+    off = [
+        (one.answered_at - one.server_time).total_seconds()
+        for one in reached
+        if one.answered_at and one.server_time
+    ]
+    return median(off) if off else None
 
 
 def _of_plugin(plugin: PluginState) -> Check:

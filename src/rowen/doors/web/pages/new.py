@@ -1,4 +1,4 @@
-"""`/sources/new`: what is at an address, before anything is stored; then add it, and harvest it."""
+"""`/add`: what is at an address, before anything is stored; then add it, and harvest it."""
 
 from __future__ import annotations
 

@@ -146,6 +146,7 @@ class Twins:
             Validators(etag, last_modified),
             page.depth,
             page.links,
+            page.body_bytes,
         )
 
 

@@ -1,6 +1,7 @@
 -- name: known
 -- The visible versions of a source, as a run needs them.
-SELECT d.id, d.ref_id, r.reference, c.hash, d.body_hash, d.payload_hash, d.etag, d.last_modified, d.depth, d.links
+SELECT d.id, d.ref_id, r.reference, c.hash, d.body_hash, d.payload_hash, d.etag, d.last_modified, d.depth, d.links,
+       d.body_bytes
 FROM sources s
 JOIN documents d ON d.source_id = s.id AND d.born <= s.active_generation
      AND (d.died IS NULL OR d.died > s.active_generation)
@@ -11,7 +12,8 @@ ORDER BY d.depth, d.ref_id;
 
 -- name: known_among
 -- The same for these references only.
-SELECT d.id, d.ref_id, r.reference, c.hash, d.body_hash, d.payload_hash, d.etag, d.last_modified, d.depth, d.links
+SELECT d.id, d.ref_id, r.reference, c.hash, d.body_hash, d.payload_hash, d.etag, d.last_modified, d.depth, d.links,
+       d.body_bytes
 FROM refs r
 JOIN sources s ON s.id = r.source_id
 JOIN documents d ON d.ref_id = r.id AND d.born <= s.active_generation
@@ -21,7 +23,8 @@ WHERE r.source_id = :source AND r.reference IN keys(:keys);
 
 -- name: leftovers
 -- Versions beyond the active generation that were handed off, the newest of each reference last.
-SELECT h.ref_id, r.reference, c.hash, h.body_hash, h.payload_hash, h.etag, h.last_modified, h.depth, h.links
+SELECT h.ref_id, r.reference, c.hash, h.body_hash, h.payload_hash, h.etag, h.last_modified, h.depth, h.links,
+       h.body_bytes
 FROM handoffs h
 JOIN refs r ON r.id = h.ref_id
 JOIN contents c ON c.id = h.content_id
@@ -31,7 +34,8 @@ ORDER BY h.updated_at, h.id;
 
 -- name: leftovers_among
 -- Versions beyond the active generation of these references.
-SELECT h.ref_id, r.reference, c.hash, h.body_hash, h.payload_hash, h.etag, h.last_modified, h.depth, h.links
+SELECT h.ref_id, r.reference, c.hash, h.body_hash, h.payload_hash, h.etag, h.last_modified, h.depth, h.links,
+       h.body_bytes
 FROM refs r
 JOIN handoffs h ON h.ref_id = r.id
 JOIN contents c ON c.id = h.content_id
@@ -80,7 +84,7 @@ UPDATE documents SET died = :generation WHERE source_id = :source AND died IS NU
 -- name: document_refresh
 -- New validators for the same text.
 UPDATE documents SET etag = :etag, last_modified = :last_modified, body_hash = :body_hash,
-       links = coalesce(:links, links)
+       body_bytes = :body_bytes, links = coalesce(:links, links)
 WHERE id = :document;
 
 -- name: inventory_names
@@ -94,7 +98,7 @@ DELETE FROM inventory WHERE id IN list(:ids);
 -- name: living_after
 -- What readers will see of a source when the run under way ends well, from a reference on.
 SELECT d.ref_id, r.reference, d.url, d.title, c.text, c.hash, d.body_hash, d.etag, d.last_modified, d.content_type,
-       d.depth, d.links, d.metadata
+       d.depth, d.links, d.metadata, d.body_bytes
 FROM documents d
 JOIN refs r ON r.id = d.ref_id
 JOIN contents c ON c.id = d.content_id
@@ -103,7 +107,7 @@ WHERE d.source_id = :source AND d.died IS NULL AND d.ref_id > :after ORDER BY d.
 -- name: living_among
 -- The same of some references.
 SELECT d.ref_id, r.reference, d.url, d.title, c.text, c.hash, d.body_hash, d.etag, d.last_modified, d.content_type,
-       d.depth, d.links, d.metadata
+       d.depth, d.links, d.metadata, d.body_bytes
 FROM documents d
 JOIN refs r ON r.id = d.ref_id
 JOIN contents c ON c.id = d.content_id

@@ -5,10 +5,11 @@ SELECT ref_id, payload_hash, id, status, attempts, reason_code FROM handoffs WHE
 -- name: handoff_insert
 -- A changed reference must be ingested.
 INSERT INTO handoffs (source_id, ref_id, payload_hash, content_id, run_id, generation, status, reason_code, url,
-                      title, metadata, content_type, etag, last_modified, body_hash, depth, links,
+                      title, metadata, content_type, etag, last_modified, body_hash, body_bytes, depth, links,
                       created_at, updated_at)
 VALUES (:source, :ref, :payload_hash, :content, :run, :generation, 'queued', :reason, :url,
-        :title, :metadata, :content_type, :etag, :last_modified, :body_hash, :depth, :links, :now, :now)
+        :title, :metadata, :content_type, :etag, :last_modified, :body_hash, :body_bytes, :depth, :links,
+        :now, :now)
 RETURNING id;
 
 -- name: handoff_reopen
@@ -16,13 +17,14 @@ RETURNING id;
 UPDATE handoffs SET
   run_id = :run, generation = :generation, status = 'queued', reason_code = :reason, attempts = :attempts,
   last_error = NULL, retry_at = NULL, content_id = :content, etag = :etag, last_modified = :last_modified,
-  body_hash = :body_hash, depth = :depth, links = :links, updated_at = :now
+  body_hash = :body_hash, body_bytes = :body_bytes, depth = :depth, links = :links, updated_at = :now
 WHERE id = :handoff;
 
 -- name: handoffs_newest
 -- The newest handoff of each of these references, with its text.
 SELECT h.id, h.ref_id, r.reference, h.content_id, c.sectioned, h.status, h.attempts, h.url, h.title, c.text, c.hash,
-       h.body_hash, h.etag, h.last_modified, h.content_type, h.depth, h.links, h.metadata, h.reason_code
+       h.body_hash, h.etag, h.last_modified, h.content_type, h.depth, h.links, h.metadata, h.reason_code,
+       h.body_bytes
 FROM handoffs h
 JOIN refs r ON r.id = h.ref_id
 JOIN contents c ON c.id = h.content_id
@@ -43,7 +45,8 @@ WHERE id = :handoff;
 -- name: handoffs_staged
 -- Handoffs that wait for ingestion or whose ingestion did not end, with their texts.
 SELECT h.id, h.ref_id, r.reference, h.content_id, c.sectioned, h.status, h.attempts, h.url, h.title, c.text, c.hash,
-       h.body_hash, h.etag, h.last_modified, h.content_type, h.depth, h.links, h.metadata, h.reason_code
+       h.body_hash, h.etag, h.last_modified, h.content_type, h.depth, h.links, h.metadata, h.reason_code,
+       h.body_bytes
 FROM handoffs h
 JOIN refs r ON r.id = h.ref_id
 JOIN contents c ON c.id = h.content_id
@@ -84,17 +87,17 @@ UPDATE documents SET died = :generation WHERE source_id = :source AND died IS NU
 -- name: documents_insert
 -- Versions of references are born.
 INSERT INTO documents (source_id, ref_id, content_id, url, title, metadata, content_type, etag, last_modified,
-                       body_hash, payload_hash, depth, links, fetched_at, born)
+                       body_hash, body_bytes, payload_hash, depth, links, fetched_at, born)
 SELECT source_id, ref_id, content_id, url, title, metadata, content_type, etag, last_modified,
-       body_hash, payload_hash, depth, links, :now, :generation
+       body_hash, body_bytes, payload_hash, depth, links, :now, :generation
 FROM handoffs WHERE id IN list(:handoffs) ORDER BY id;
 
 -- name: document_insert
 -- A version of a reference is born, in a store without handoffs.
 INSERT INTO documents (source_id, ref_id, content_id, url, title, metadata, content_type, etag, last_modified,
-                       body_hash, payload_hash, depth, links, fetched_at, born)
+                       body_hash, body_bytes, payload_hash, depth, links, fetched_at, born)
 VALUES (:source, :ref, :content, :url, :title, :metadata, :content_type, :etag, :last_modified,
-        :body_hash, :payload_hash, :depth, :links, :now, :generation);
+        :body_hash, :body_bytes, :payload_hash, :depth, :links, :now, :generation);
 
 -- name: handoffs_settle
 -- How attempts ended.

@@ -155,6 +155,7 @@ class Documents(Topic):
                     "etag": one.validators.etag,
                     "last_modified": one.validators.last_modified,
                     "body_hash": one.body_hash,
+                    "body_bytes": one.body_bytes,
                     "links": None if one.links is None else links_out(ids[url] for url in one.links),
                 }
                 for one in refreshed
@@ -204,11 +205,11 @@ def _living(row: Row, links: tuple[str, ...]) -> Living:
         depth=row[10],
         links=links,
         metadata=json_in(row[12]),
+        body_bytes=row[13],
     )
     return Living(row[0], draft)
 
 
 def _known(row: Row) -> Known:
-    return Known(
-        row[0], row[1], row[2], row[3], row[4], row[5], Validators(row[6], row[7]), row[8], links_in(row[9])
-    )
+    validators, links = Validators(row[6], row[7]), links_in(row[9])
+    return Known(row[0], row[1], row[2], row[3], row[4], row[5], validators, row[8], links, row[10])

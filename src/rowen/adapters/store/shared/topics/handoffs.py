@@ -404,6 +404,7 @@ def _staged(row: Row, links: tuple[str, ...]) -> Staged:
         depth=row[15],
         links=links,
         metadata=json_in(row[17]),
+        body_bytes=row[19],
     )
     _, attempts, alone = again(HandoffStatus(row[5]), row[18], row[6])
     return Staged(

@@ -1,0 +1,1 @@
+ALTER TABLE handoffs DROP COLUMN body_bytes;
