@@ -12,12 +12,14 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+Number = TypeVar("Number", bound="np.generic")
 
 FORMAT = 1
 """Of the files and of the words in them: another number, and what lies there is made again."""
@@ -113,3 +115,12 @@ def numbers(path: Path, count: int) -> NDArray[np.int64]:
     if len(found) != count:
         raise ValueError(f"{path.name} has {len(found)} of {count} numbers")
     return found
+
+
+def mapped(path: Path, kind: type[Number], count: int) -> NDArray[Number]:
+    """The first so many numbers of a file, read when they are looked at. Raises `ValueError` for fewer."""
+    import numpy as np
+
+    if not count:
+        return np.empty(0, kind)
+    return np.memmap(path, kind, "r", shape=(count,)).view(np.ndarray)

@@ -16,7 +16,16 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from rowen.adapters.store.shared.search import view as views
 from rowen.adapters.store.shared.search.cut import Scored, unranked
-from rowen.adapters.store.shared.search.index import BLOCK_BITS, DEEPER, MOST_BLOCKS, Text, WordIndex
+from rowen.adapters.store.shared.search.counts import Seen
+from rowen.adapters.store.shared.search.index import (
+    BLOCK_BITS,
+    DEEPER,
+    MOST_BLOCKS,
+    Opened,
+    Text,
+    WordIndex,
+    seen_of,
+)
 from rowen.adapters.store.shared.search.matrix import VectorMatrix
 from rowen.adapters.store.shared.search.saved import SavedView
 from rowen.adapters.store.shared.search.view import Allowed, View
@@ -32,6 +41,10 @@ BATCH = 5_000
 """Texts that are indexed together; a process that ends waits for no more."""
 WORTH_SAVING = 5_000
 """Sections or vectors that are worth a file."""
+SPARE = 56
+"""Texts that the index proposes beyond those that are needed: it scores a little differently."""
+MOST_EQUAL = 4_000
+"""So far a list is read to have all texts that are as good as its last one; of more, any are taken."""
 MOST_CHOSEN = 60_000
 """Vectors of a filter that are compared by themselves; for more, all are compared."""
 WORTH_CHOOSING = 4
@@ -122,15 +135,16 @@ class Finder:
                     blocks = named
             among = len(blocks) << BLOCK_BITS if blocks is not None else len(view.keys)
             wanted = _deep_enough(depth, len(allowed.slots), among)
+        wanted += SPARE
         while True:
-            found = index.best(terms, wanted, prefix=prefix, blocks=blocks)
+            found = index.best(terms, wanted, prefix=prefix, blocks=blocks, seen=_seen_by(view))
             if found is None:
                 return None
-            keys, scores, all_there_are = found
-            listed = _visible(view, allowed, keys, scores, depth)
-            if len(listed.slots) >= depth or all_there_are:
+            listed = _visible(view, allowed, found.keys, found.scores, depth)
+            enough = len(listed.slots) >= depth
+            if found.all_there_are or (enough and (listed.scores[-1] > found.beyond or wanted >= MOST_EQUAL)):
                 return listed
-            wanted *= DEEPER
+            wanted *= 2 if enough else DEEPER
 
     def dense(
         self,
@@ -273,6 +287,10 @@ class Finder:
         except Exception as exc:
             _log.warning("search_not_followed error=%r", str(exc))
         return not len(index.missing(view.keys))
+
+
+def _seen_by(view: View) -> Callable[[Opened], Seen]:
+    return lambda opened: view.once("seen", opened, lambda: seen_of(opened, view.keys))
 
 
 def _deep_enough(depth: int, passing: int, among: int) -> int:

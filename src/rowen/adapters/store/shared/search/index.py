@@ -5,19 +5,22 @@ that are there is made again. A text has a number here, its place in the file of
 of them count: a writer that was killed leaves entries beyond it, which its successor deletes first.
 
 Words are cut by `words`, as PostgreSQL's index has them, and stemmed here. The heading path stands five times
-before the text: as one field it ranks as FTS5 does with five times the weight for headings.
+before the text: as one field it ranks as FTS5 does with five times the weight for headings. Beside the index
+stand the words of each text (`counts.py`), by which what the index proposes is scored.
 """
 
 from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rowen.adapters.store.shared.search.files import Stamped, append, numbers, writing
+from rowen.adapters.store.shared.search import counts as counting
+from rowen.adapters.store.shared.search.counts import Counts, Seen
+from rowen.adapters.store.shared.search.files import Stamped, append, mapped, numbers, writing
 from rowen.adapters.store.shared.search.view import distinct
 from rowen.adapters.store.shared.search.words import words
 from rowen.core.search.query import is_cjk
@@ -31,14 +34,13 @@ BLOCK_BITS = 6
 """Texts with numbers near each other mostly came together, of one source: a filter names blocks of 64."""
 MOST_BLOCKS = 1_024
 """A filter of more is not worth naming: what does not pass is left out afterwards."""
-MOST_ENDINGS = 32
-"""Words that a beginning may stand for, the most frequent ones."""
+MOST_ENDINGS, ENDINGS_LOOKED_AT = 32, 256
+"""Words that a beginning may stand for, the most frequent ones that readers can see."""
 SHORTEST_STEM = 4
 DEEPER = 4
 MEMORY = 32_000_000
 """Of the writer."""
 LONGEST_WORD = 100
-LEAST_WEIGHT = 1e-6
 _BODY, _NUMBER, _BLOCK = "body", "number", "block"
 
 
@@ -48,7 +50,7 @@ class Text(NamedTuple):
     text: str
 
 
-class _Opened(NamedTuple):
+class Opened(NamedTuple):
     """What readers use; replaced as a whole."""
 
     state: tuple[int, int] | None
@@ -60,6 +62,18 @@ class _Opened(NamedTuple):
     ascending: NDArray[np.int64]
     numbers: NDArray[np.int64]
     """Of the ascending keys."""
+    counts: Counts
+    exact: bool
+    """The index holds these texts and no others: not even what a killed writer left, which was deleted."""
+
+
+class Best(NamedTuple):
+    keys: NDArray[np.int64]
+    """Best first; equals in the order of their keys."""
+    scores: NDArray[np.float64]
+    beyond: float
+    """No text that is not among them has more."""
+    all_there_are: bool
 
 
 class WordIndex:
@@ -69,7 +83,7 @@ class WordIndex:
         self._files = Stamped(folder, "words")
         self.can_write = can_write
         self._guard = threading.Lock()
-        self._opened: _Opened | None = None
+        self._opened: Opened | None = None
         self.broken = False
         """It was there and could not be read."""
 
@@ -77,7 +91,7 @@ class WordIndex:
     def is_there(self) -> bool:
         return self._files.state() is not None
 
-    def refresh(self) -> _Opened | None:
+    def refresh(self) -> Opened | None:
         """What is on the disk now; None without an index that can be read."""
         opened, state = self._opened, self._files.state()
         if state is None or (opened and opened.state == state):
@@ -120,14 +134,21 @@ class WordIndex:
         return distinct(opened.numbers[at] >> BLOCK_BITS)
 
     def best(
-        self, terms: Sequence[str], wanted: int, *, prefix: str = "", blocks: Sequence[int] | None = None
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64], bool] | None:
-        """The keys and scores of so many texts, best first, and whether there are no more. None: unusable."""
+        self,
+        terms: Sequence[str],
+        wanted: int,
+        *,
+        prefix: str = "",
+        blocks: Sequence[int] | None = None,
+        seen: Callable[[Opened], Seen] | None = None,
+    ) -> Best | None:
+        """So many texts as the index proposes, scored by what readers see: by default all. None: unusable."""
         opened = self.refresh()
         if opened is None:
             return None
         try:
-            return _best(opened, terms, wanted, prefix, blocks)
+            weighed_by = seen(opened) if seen else seen_of(opened, opened.ascending)
+            return _best(opened, terms, wanted, prefix, blocks, weighed_by)
         except BaseException as exc:
             if not _damaged(exc):
                 raise
@@ -160,32 +181,52 @@ class WordIndex:
             folder = self._files.path(begun, "index")
             folder.mkdir()
             index = tantivy.Index(_schema(), str(folder))
-            index.register_tokenizer("rowen", _analyzer())
+            index.register_tokenizer("rowen", _spaces())
         else:
             begun, held, index = opened.begun, opened.keys, opened.index
         fresh = set(self._fresh(np.array([one.key for one in texts], np.int64)).tolist())
         new = [text for number, text in enumerate(texts) if number in fresh]
+        exact = opened is None or opened.exact
+        said: list[list[str]] = []
         writer = index.writer(MEMORY, 1)
         try:
             if index.searcher().num_docs > len(held):
+                exact = False
                 writer.delete_documents_by_query(
                     tantivy.Query.range_query(_schema(), _NUMBER, tantivy.FieldType.Integer, len(held), 2**62)
                 )
             for number, one in enumerate(new, len(held)):
+                said.append(stemmed(one.heading_path) * HEADING_WEIGHT + stemmed(one.text))
                 document = tantivy.Document()
                 document.add_integer(_NUMBER, number)
                 document.add_integer(_BLOCK, number >> BLOCK_BITS)
-                document.add_text(_BODY, f"{words(one.heading_path)} " * HEADING_WEIGHT + words(one.text))
+                document.add_text(_BODY, " ".join(said[-1]))
                 writer.add_document(document)
             writer.commit()
         finally:
             # The writer's lock on the index must be gone before ours is.
             writer.wait_merging_threads()
             del writer
+        entries = int(opened.counts.ends[-1]) if opened and len(held) else 0
         if new:
             append(self._files.path(begun, "keys"), np.array([t.key for t in new], np.int64), at=len(held))
-        self._files.write(begun=begun, count=len(held) + len(new))
+            entries = self._append_counts(begun, said, at=len(held), after=entries)
+        self._files.write(begun=begun, count=len(held) + len(new), entries=entries, exact=exact)
         self.refresh()
+
+    def _append_counts(self, begun: str, said: list[list[str]], *, at: int, after: int) -> int:
+        import numpy as np
+
+        each = [counting.counted(one) for one in said]
+        stems = np.array([stem for one in each for stem in one[0]], np.uint32)
+        times = np.array([number for one in each for number in one[1]], np.uint16)
+        ends = after + np.cumsum([len(one[0]) for one in each], dtype=np.int64)
+        if len(stems):
+            append(self._files.path(begun, "stems"), stems, at=after)
+            append(self._files.path(begun, "times"), times, at=after)
+        append(self._files.path(begun, "ends"), ends, at=at)
+        append(self._files.path(begun, "lengths"), np.array([len(one) for one in said], np.int64), at=at)
+        return int(ends[-1])
 
     def _fresh(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
         """The places of those that are not here, each once."""
@@ -194,7 +235,7 @@ class WordIndex:
         different, places = np.unique(keys, return_index=True)
         return places[self.missing(different)] if self._opened else places
 
-    def _open(self, state: tuple[int, int]) -> _Opened:
+    def _open(self, state: tuple[int, int]) -> Opened:
         import numpy as np
         import tantivy
 
@@ -207,26 +248,55 @@ class WordIndex:
             index = held.index
         else:
             index = tantivy.Index.open(str(self._files.path(begun, "index")))
-            index.register_tokenizer("rowen", _analyzer())
+            index.register_tokenizer("rowen", _spaces())
             index.config_reader("manual")
-        keys = numbers(self._files.path(begun, "keys"), count) if count else np.empty(0, np.int64)
+        keys, ends, lengths = (
+            numbers(self._files.path(begun, kind), count) if count else np.empty(0, np.int64)
+            for kind in ("keys", "ends", "lengths")
+        )
+        entries = int(stamp["entries"])
+        stems = mapped(self._files.path(begun, "stems"), np.uint32, entries)
+        times = mapped(self._files.path(begun, "times"), np.uint16, entries)
         index.reload()
         searcher = index.searcher()
         if searcher.num_docs < count:
             raise ValueError(f"{searcher.num_docs} of {count} texts are in the index")
         order = np.argsort(keys, kind="stable")
-        return _Opened(state, begun, index, searcher, keys, keys[order], order)
+        counts = Counts(stems, times, ends, lengths)
+        exact = bool(stamp["exact"]) and searcher.num_docs == count
+        return Opened(state, begun, index, searcher, keys, keys[order], order, counts, exact)
+
+
+def seen_of(opened: Opened, keys: NDArray[np.int64]) -> Seen:
+    """How words are weighed for readers who see the texts of these ascending keys."""
+    import numpy as np
+
+    if not len(opened.ascending):
+        return counting.seen(opened.counts, np.empty(0, np.int64), exact=opened.exact)
+    at = np.minimum(np.searchsorted(opened.ascending, keys), len(opened.ascending) - 1)
+    visible = opened.numbers[at[opened.ascending[at] == keys]]
+    return counting.seen(opened.counts, visible, exact=opened.exact)
 
 
 def _best(
-    opened: _Opened, terms: Sequence[str], wanted: int, prefix: str, blocks: Sequence[int] | None
-) -> tuple[NDArray[np.int64], NDArray[np.float64], bool]:
+    opened: Opened,
+    terms: Sequence[str],
+    wanted: int,
+    prefix: str,
+    blocks: Sequence[int] | None,
+    seen: Seen,
+) -> Best:
     import numpy as np
     import tantivy
 
-    query = _query(opened, terms, prefix)
-    if query is None:
-        return np.empty(0, np.int64), np.empty(0), True
+    groups = _groups(opened, seen, terms, prefix)
+    if not groups:
+        return Best(np.empty(0, np.int64), np.empty(0), 0.0, True)
+    asked = list(dict.fromkeys(word for group in groups for word in group))
+    place = {word: number for number, word in enumerate(asked)}
+    having, in_all = _having(opened, seen, asked)
+    weights = [counting.weight(number, seen.texts) for number in having.tolist()]
+    query = _query(opened, groups, dict(zip(asked, zip(weights, in_all.tolist(), strict=True), strict=True)))
     if blocks is not None:
         named = tantivy.Query.term_set_query(_schema(), _BLOCK, blocks)
         must = tantivy.Occur.Must
@@ -235,52 +305,84 @@ def _best(
     hits = opened.searcher.search(query, wanted, count=False).hits
     found = opened.searcher.fast_field_values(_NUMBER, [address for _, address in hits])
     at = np.array(found, np.int64)
-    scores = np.array([score for score, _ in hits], np.float64)
     # Beyond the stamp are entries of a writer that has not ended, or was killed.
-    counts = at < len(opened.keys)
-    return opened.keys[at[counts]], scores[counts], len(hits) < wanted
+    at = at[at < len(opened.keys)]
+    scores = counting.scores(
+        opened.counts,
+        seen,
+        at,
+        [counting.hashed(word) for word in asked],
+        weights,
+        [[place[word] for word in group] for group in groups],
+    )
+    keys = opened.keys[at]
+    order = np.lexsort((keys, -scores))
+    beyond = hits[-1][0] * seen.widening if hits else 0.0
+    return Best(keys[order], scores[order], beyond, len(hits) < wanted)
 
 
-def _query(opened: _Opened, terms: Sequence[str], prefix: str) -> Any:
-    import tantivy
-
-    any_of = tantivy.Occur.Should
-    clauses = []
+def _groups(opened: Opened, seen: Seen, terms: Sequence[str], prefix: str) -> list[list[str]]:
+    """The words to look for; of each group the best one counts."""
+    groups: list[list[str]] = []
     for term in terms:
         if len(term) == 1 and is_cjk(term):
             # One character alone is in the index only as the first of a pair (or the last of its run).
-            clauses += [(any_of, _term(word)) for word in _beginning_with(opened, term)]
+            groups += [[word] for word in _beginning_with(opened, seen, term)]
         else:
-            clauses += [(any_of, _weighed(opened, word)) for word in stemmed(term)]
+            groups += [[word] for word in stemmed(term)]
     if prefix:
-        endings = dict.fromkeys([*stemmed(prefix), *_beginning_with(opened, prefix)])
-        if endings:
-            clauses.append(
-                (any_of, tantivy.Query.disjunction_max_query([_weighed(opened, word) for word in endings]))
-            )
-    return tantivy.Query.boolean_query(clauses) if clauses else None
+        endings = dict.fromkeys([*stemmed(prefix), *_beginning_with(opened, seen, prefix)])
+        groups += [list(endings)] if endings else []
+    return groups
 
 
-def _beginning_with(opened: _Opened, prefix: str) -> list[str]:
+def _query(
+    opened: Opened, groups: Sequence[Sequence[str]], weights: Mapping[str, tuple[float, int]]
+) -> Any:
+    import tantivy
+
+    def weighed(word: str) -> Any:
+        its_weight, having = weights[word]
+        odds = (opened.searcher.num_docs - having + 0.5) / (having + 0.5)
+        return tantivy.Query.boost_query(_term(word), its_weight / math.log1p(max(odds, 1e-9)))
+
+    clauses = [
+        weighed(group[0]) if len(group) == 1 else tantivy.Query.disjunction_max_query(list(map(weighed, group)))
+        for group in groups
+    ]
+    return tantivy.Query.boolean_query([(tantivy.Occur.Should, clause) for clause in clauses])
+
+
+def _having(
+    opened: Opened, seen: Seen, words: Sequence[str]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """How many of the visible texts have each word, and how many in the index."""
+    import numpy as np
+
+    stems = np.array([counting.hashed(word) for word in words], np.uint32)
+    in_index = np.array([opened.searcher.doc_freq(_BODY, word) for word in words], np.int64)
+    counted = in_index
+    if not opened.exact:
+        # The index goes on counting what it deleted.
+        counted = np.array([np.count_nonzero(opened.counts.stems == stem) for stem in stems], np.int64)
+    return counting.having(seen, stems, counted), in_index
+
+
+def _beginning_with(opened: Opened, seen: Seen, prefix: str) -> list[str]:
     plain = words(prefix).strip()
     if not plain:
         return []
-    found = opened.searcher.terms_with_prefix(_BODY, plain, limit=MOST_ENDINGS)
+    listed = opened.searcher.terms_with_prefix(_BODY, plain, limit=ENDINGS_LOOKED_AT)
+    found = [word for word, _ in listed]
     if found:
-        return [word for word, _ in found]
+        having = dict(zip(found, _having(opened, seen, found)[0].tolist(), strict=True))
+        return sorted((word for word in found if having[word]), key=lambda word: (-having[word], word))[
+            :MOST_ENDINGS
+        ]
     # More than the stem was typed: `configura` is in the index as `configur`.
-    stems = (plain[:length] for length in range(len(plain) - 1, SHORTEST_STEM - 1, -1))
-    return [next((stem for stem in stems if opened.searcher.doc_freq(_BODY, stem)), plain)]
-
-
-def _weighed(opened: _Opened, word: str) -> Any:
-    """A word that half of the texts have tells nothing, as FTS5 has it; the library goes on counting it."""
-    import tantivy
-
-    having = opened.searcher.doc_freq(_BODY, word)
-    odds = (opened.searcher.num_docs - having + 0.5) / (having + 0.5)
-    weight = max(math.log(odds), LEAST_WEIGHT) / math.log1p(odds) if odds > 1 else LEAST_WEIGHT
-    return tantivy.Query.boost_query(_term(word), weight)
+    stems = [plain[:length] for length in range(len(plain) - 1, SHORTEST_STEM - 1, -1)]
+    there = _having(opened, seen, stems)[0].tolist() if stems else []
+    return [next((stem for stem, having in zip(stems, there, strict=True) if having), plain)]
 
 
 def _term(word: str) -> Any:
@@ -289,10 +391,18 @@ def _term(word: str) -> Any:
     return tantivy.Query.term_query(_schema(), _BODY, word, index_option="freq")
 
 
-def stemmed(term: str) -> list[str]:
-    """What a word is in the index; more than one where the index cuts it."""
-    found: list[str] = _analyzer().analyze(words(term))
+def stemmed(text: str) -> list[str]:
+    """What words are in the index; more than one for a word that is cut."""
+    found: list[str] = _analyzer().analyze(words(text))
     return found
+
+
+@cache
+def _spaces() -> Any:
+    """Texts come to the index as stems already."""
+    import tantivy
+
+    return tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build()
 
 
 @cache

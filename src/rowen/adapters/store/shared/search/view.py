@@ -30,6 +30,8 @@ DOCUMENTS_AT_ONCE = 2_000
 
 Token = tuple[Any, ...]
 """Which pointers a snapshot sees: the last activation and the last removal."""
+Kept = dict[str, tuple[object, Any]]
+"""What was worked out, by name, with the state of the follower it belongs to."""
 DOCUMENTS = ("document", "born", "source", "content", "fetched", "stems_before")
 SECTIONS = ("key", "passage", "row", "position", "links", "heading")
 
@@ -42,15 +44,11 @@ class Allowed:
     """Of each document of the view, whether it does."""
     slots: NDArray[np.int64]
     """The texts that stand in one of them."""
-    _kept: dict[str, tuple[object, Any]] = field(default_factory=dict)
+    _kept: Kept = field(default_factory=dict)
 
     def once(self, name: str, state: object, work: Callable[[], T]) -> T:
         """What follows from the filter and the state of a follower, worked out when that changes."""
-        known = self._kept.get(name)
-        if known is None or known[0] is not state:
-            known = self._kept[name] = (state, work())
-        found: T = known[1]
-        return found
+        return _once(self._kept, name, state, work)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +87,11 @@ class View:
     """Sections that were read since the view was last put on the disk."""
 
     _allowed: dict[Any, Allowed] = field(default_factory=dict, init=False)
+    _kept: Kept = field(default_factory=dict, init=False)
+
+    def once(self, name: str, state: object, work: Callable[[], T]) -> T:
+        """What follows from the view and the state of a follower, worked out when that changes."""
+        return _once(self._kept, name, state, work)
 
     def slots_of_keys(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
         """The slots of texts; -1 for those that readers cannot see."""
@@ -164,6 +167,14 @@ class View:
         if filters.metadata or filters.language:
             passing &= np.isin(self.document, having(db, filters))
         return Allowed(passing, distinct(_slot_of_place(self)[passing[self.row]]))
+
+
+def _once(kept: Kept, name: str, state: object, work: Callable[[], T]) -> T:
+    known = kept.get(name)
+    if known is None or known[0] is not state:
+        known = kept[name] = (state, work())
+    found: T = known[1]
+    return found
 
 
 def having(db: Transaction, filters: Filters) -> list[int]:
