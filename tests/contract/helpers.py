@@ -88,7 +88,7 @@ def an_end(run: Run, *, activate: bool = True, documents: int = 0, items: Sequen
 
 
 async def a_generation(
-    store: Store, source: Source, pages: dict[str, str], *, gone: Sequence[str] = ()
+    store: Store, source: Source, pages: dict[str, str], *, gone: Sequence[str] = (), at: datetime = LATER
 ) -> Run:
     """One whole run: these pages stored, those gone, the generation shown."""
     lease, run = await a_run(store, source)
@@ -103,7 +103,7 @@ async def a_generation(
     ]
     items += [RunItem(reference, Outcome.DELETED, "absent") for reference in gone]
     documents = len((known.keys() | pages.keys()) - set(gone))
-    await store.finish_run(lease, run, an_end(run, items=items, documents=documents), now=LATER)
+    await store.finish_run(lease, run, an_end(run, items=items, documents=documents), now=at)
     await store.release_lease(lease)
     return run
 

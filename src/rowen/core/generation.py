@@ -49,6 +49,25 @@ class Activation:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Shown:
+    """What readers saw of a source at a moment."""
+
+    source_id: int
+    generation: int
+    """0: nothing yet."""
+    at: datetime | None
+    """When they began to see it."""
+    until: datetime | None
+    """When another generation took its place; None while they see it."""
+    kept: bool
+    """It can still be shown."""
+    first_at: datetime | None
+    """When anything of the source was shown for the first time."""
+    kept_since: datetime | None
+    """The first moment whose generation is kept."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class GenerationHistory:
     """A generation and how it came to be shown."""
 

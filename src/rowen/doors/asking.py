@@ -12,6 +12,7 @@ from rowen.engine.embedding import for_search
 from rowen.errors import UserError
 from rowen.managing.find import choose_all
 from rowen.reading import search as searching
+from rowen.reading.as_of import resolve
 
 if TYPE_CHECKING:
     from rowen.core.search.hit import Answer
@@ -30,18 +31,23 @@ async def search(
     mode: SearchMode = SearchMode.HYBRID,
     limit: int = 10,
     prefix: bool = False,
+    as_of: str | datetime | None = None,
+    generation: int | None = None,
 ) -> Answer:
+    """With `as_of` (a date, an instant, `2d`) or a `generation`, from what readers saw then."""
     wanted = tag_of(language)
     if language and not wanted:
         raise UserError(f"language `{language}`: expected a tag such as `de` or `pt-br`")
+    chosen = await choose_all(ports.store, sources)
+    then = await resolve(ports.store, chosen, at=as_of, generation=generation, now=ports.clock.now())
     filters = Filters(
-        source_ids=frozenset(source.id for source in await choose_all(ports.store, sources)),
+        source_ids=frozenset(source.id for source in chosen),
         kinds=frozenset(kinds),
         metadata=dict(metadata or {}),
         since=since,
         language=wanted,
     )
-    if ports.search_elsewhere is not None:
+    if ports.search_elsewhere is not None and then is None:
         call = SearchCall(query=query, filters=filters, mode=mode, limit=limit, prefix=prefix)
         answer = await ports.search_elsewhere(call)
         if answer is not None:
@@ -49,5 +55,5 @@ async def search(
     # A keyword search never loads the model.
     embedder = await for_search(ports) if mode is not SearchMode.KEYWORD else None
     return await searching.search(
-        ports.store, embedder, query, mode=mode, filters=filters, limit=limit, prefix=prefix
+        ports.store, embedder, query, mode=mode, filters=filters, limit=limit, prefix=prefix, as_of=then
     )

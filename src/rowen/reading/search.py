@@ -7,10 +7,11 @@ documents with snippets. A missing embedder never fails a search: it is answered
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 
 from rowen.core.search import likelihood, rank
+from rowen.core.search.as_of import AsOf
 from rowen.core.search.hit import AlsoAt, Answer, Filters, Hit, Place, SearchMode, SectionHit
 from rowen.core.search.languages import is_in, of_anchor
 from rowen.core.search.question import MORE_DEPTH, Question
@@ -31,6 +32,8 @@ from rowen.ports.embedder import Embedder
 from rowen.ports.store.search import DEPTH, Search, SearchRequest, SearchResult
 
 MAX_LIMIT = 100
+MOST_LOOKS = 5
+"""For names that a mistyped one may mean and that readers can see."""
 
 _log = logging.getLogger("rowen.search")
 
@@ -45,10 +48,12 @@ async def search(
     limit: int = 10,
     per_document: bool = True,
     prefix: bool = False,
+    as_of: AsOf | None = None,
 ) -> Answer:
     """The best documents for a query, or the best sections one by one.
 
     With `prefix` the query is being typed: its last word may be the beginning of one, and is not repaired.
+    With `as_of` it is answered from what readers saw then, as it was answered then.
     """
     if not query.strip():
         raise UserError("the query is empty", hint="say what to look for, for example `rowen search install`")
@@ -58,6 +63,7 @@ async def search(
     terms, asked = question.terms, question.text
     chooses = question.chooses or bool(filters.language)
     written, beginning = question.being_typed if prefix else (terms, "")
+    shown = as_of.generations if as_of else None
 
     vector: bytes | None = None
     degraded: str | None = None
@@ -83,6 +89,7 @@ async def search(
             best=None if whole or chooses or as_typed(asked) else limit,
             alpha=rank.alpha_for(embedder.model.alpha, asked) if embedder else 0.0,
             per_document=per_document,
+            shown=shown,
         )
 
     keywords = keywords_only or mode is not SearchMode.VECTOR
@@ -103,7 +110,7 @@ async def search(
 
     places, meant = result.places, asked
     if not prefix:
-        places, meant = await _with_repair(store, asked, filters, places, all_places)
+        places, meant = await _with_repair(store, asked, filters, places, all_places, shown)
     places = [place for place in places if question.allows(place) and _is_in(place, filters.language)]
     groups = rank.group(places, scores, limit, query=meant, terms=terms, per_document=per_document)
     nearest = max(result.dense.values(), default=None) if vector is not None else None
@@ -115,7 +122,8 @@ async def search(
     )
     likely = likelihood.likelihoods([one.best for one in groups], topic)
     hits = [_hit(one, terms, score) for one, score in zip(groups, likely, strict=True)]
-    ways = await store.verified([hit.document_id for hit in hits])
+    # How a document was verified is known of what readers see now.
+    ways = {} if as_of else await store.verified([hit.document_id for hit in hits])
     spoken = await store.languages([hit.document_id for hit in hits if hit.language is None])
     return Answer(
         query=query,
@@ -127,6 +135,7 @@ async def search(
         corrected=meant if meant != asked else None,
         on_topic=topic,
         fits=topic >= likelihood.NOTHING_FITS,
+        as_of=as_of,
     )
 
 
@@ -136,6 +145,7 @@ async def _with_repair(
     filters: Filters,
     places: Sequence[Place],
     all_places: Callable[[], Awaitable[Sequence[Place]]],
+    shown: Mapping[int, int] | None,
 ) -> tuple[Sequence[Place], str]:
     """The places found, and the name that was meant: another one, when nothing is called as typed."""
     if not is_one_name(query) or any(place.symbol and fit(place.symbol, query) for place in places):
@@ -152,13 +162,23 @@ async def _with_repair(
     near = repaired(query, known)
     if not near or is_written(await all_places()):
         return places, query
-    found = await store.search_snapshot(
-        SearchRequest(terms=(), vector=None, model=None, filters=filters, names=near)
-    )
-    if not found.places:
+    found: Sequence[Place] = ()
+    for _ in range(MOST_LOOKS):
+        names = SearchRequest(terms=(), vector=None, model=None, filters=filters, names=near, shown=shown)
+        found = (await store.search_snapshot(names)).places
+        visible = {words_of(place.symbol or "") for place in found}
+        hidden = {name for name in near if name not in visible}
+        if not hidden:
+            break
+        # The store knows names of all generations; what readers do not see must not change the answer.
+        known = [name for name in known if name not in hidden]
+        near = repaired(query, known)
+        if not near:
+            break
+    if not found:
         return places, query
-    meant = min((place.symbol or "" for place in found.places), key=lambda name: (len(name), name))
-    return [*found.places, *places], last_part(meant)
+    meant = min((place.symbol or "" for place in found), key=lambda name: (len(name), name))
+    return [*found, *places], last_part(meant)
 
 
 async def _vector(embedder: Embedder | None, query: str) -> tuple[bytes | None, str | None]:

@@ -7,6 +7,7 @@ from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 
+from rowen.core.search.as_of import AsOf
 from rowen.records import dataclass
 
 
@@ -129,6 +130,8 @@ class Answer:
     """How likely the question is about something that the sources speak of, from 0 to 1."""
     fits: bool = True
     """False when nothing that was found fits well: the hits are what comes nearest."""
+    as_of: AsOf | None = None
+    """From what it was answered, when the question was about an earlier time."""
 
     @property
     def in_several_languages(self) -> bool:

@@ -22,12 +22,16 @@ class Feed(Protocol):
         after: str = "",
         limit: int = 1000,
         text: bool = False,
+        shown: Mapping[int, int] | None = None,
     ) -> list[Document]:
-        """What readers see, in the order of references; these references only, or a page after one."""
+        """What readers see, in the order of references; these references only, or a page after one.
+
+        With `shown`, generations by source, it is what they saw when these were visible.
+        """
         ...
 
-    async def document(self, document_id: int) -> Document | None:
-        """One visible document with its text."""
+    async def document(self, document_id: int, *, shown: Mapping[int, int] | None = None) -> Document | None:
+        """One visible document with its text; with `shown`, one that was visible then."""
         ...
 
     async def freshness(self, source_id: int, *, now: datetime) -> Freshness:

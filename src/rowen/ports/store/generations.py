@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Protocol
 
-from rowen.core.generation import Activation, Change, Generation, Replacement, Version
+from rowen.core.generation import Activation, Change, Generation, Replacement, Shown, Version
 from rowen.records import dataclass
 
 
@@ -37,6 +37,14 @@ class Generations(Protocol):
 
         With `Activation.documents` this is the line of how much readers saw; of more than `limit` the newest.
         """
+        ...
+
+    async def shown_at(self, at: datetime) -> list[Shown]:
+        """What readers saw of each source at a moment, whether it is kept or not."""
+        ...
+
+    async def removed_since(self, at: datetime) -> list[tuple[str, datetime]]:
+        """Sources that were removed after a moment, by their labels, and when."""
         ...
 
     async def activate(

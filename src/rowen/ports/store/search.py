@@ -34,6 +34,9 @@ class SearchRequest:
     """How much the vector list weighs in telling which documents are the best."""
     per_document: bool = True
     """Documents are shown, and not sections on their own."""
+    shown: Mapping[int, int] | None = None
+    """Generations by source, to answer from what readers saw when these were visible. Other sources have
+    nothing then. None: what readers see now."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -63,4 +66,8 @@ class Search(Protocol):
         """The language of each of these documents that is in one, and says so."""
         ...
 
-    async def document_sections(self, document_id: int) -> list[Place]: ...
+    async def document_sections(
+        self, document_id: int, *, shown: Mapping[int, int] | None = None
+    ) -> list[Place]:
+        """A visible document from its first section to its last; with `shown`, one that was visible then."""
+        ...

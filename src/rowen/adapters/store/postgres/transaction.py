@@ -39,7 +39,7 @@ class PostgresTransaction(Transaction):
         """Rows inserted, updated or deleted so far."""
 
     def rows(self, name: str, /, **values: Any) -> list[Row]:
-        return self._execute(QUERIES.sql(name), values)
+        return self._execute(self.statement(name), values)
 
     def each(self, name: str, /, **values: Any) -> Iterable[Row]:
         return self.rows(name, **values)
@@ -79,7 +79,7 @@ class PostgresTransaction(Transaction):
             self._counted(cursor)
 
     def query(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
-        return self._execute(QUERIES.translated(statement), values)
+        return self._execute(QUERIES.translated(self.put_together(statement)), values)
 
     def lock(self, what: Lock) -> None:
         self.rows(f"lock_{what.value}")

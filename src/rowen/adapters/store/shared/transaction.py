@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import Enum
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 from rowen.adapters.store.shared.queries import Queries
 from rowen.adapters.store.shared.values import value_in
@@ -34,8 +35,33 @@ class Lock(Enum):
     """Held by a writer that deletes what nothing points at; it waits for those, and they for it."""
 
 
+VISIBLE = "documents_active"
+"""The view of what readers see."""
+
+
 class Transaction(ABC):
     queries: ClassVar[Queries]
+    then = ""
+    """Stands before statements about what readers see, and makes them read what readers saw."""
+
+    def as_of(self, shown: Mapping[int, int]) -> Self:
+        """The same transaction, for which these generations of sources are the visible ones.
+
+        A source that is not named has nothing. Statements that go through the view of what readers see find
+        a query of the same name in its place.
+        """
+        older = copy.copy(self)
+        older.then = _instead_of_the_view(shown)
+        return older
+
+    def statement(self, name: str) -> str:
+        """In the database's own SQL."""
+        if self.then:
+            return self.queries.translated(self.put_together(self.queries.text(name)))
+        return self.queries.sql(name)
+
+    def put_together(self, statement: str) -> str:
+        return self.then + statement if self.then and VISIBLE in statement else statement
 
     @abstractmethod
     def rows(self, name: str, /, **values: Any) -> list[Row]: ...
@@ -107,3 +133,13 @@ class Transaction(ABC):
     @abstractmethod
     def insert_vectors(self, model_id: int, vectors: Mapping[int, bytes]) -> None:
         """The embeddings of passages that have none under this model, by passage."""
+
+
+def _instead_of_the_view(shown: Mapping[int, int]) -> str:
+    rows = ", ".join(f"({int(source)}, {int(generation)})" for source, generation in sorted(shown.items()))
+    return (
+        f"WITH shown (source_id, generation) AS (VALUES {rows or '(0, 0)'}), {VISIBLE} AS ("
+        "SELECT d.*, s.name AS source, s.version, s.kind, shown.generation FROM shown"
+        " JOIN sources s ON s.id = shown.source_id JOIN documents d ON d.source_id = s.id"
+        " WHERE d.born <= shown.generation AND (d.died IS NULL OR d.died > shown.generation)) "
+    )

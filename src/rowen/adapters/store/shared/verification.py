@@ -30,7 +30,12 @@ def record(db: Transaction, source_id: int, looked: Looked, at: datetime) -> Non
 
 
 def with_ways(db: Transaction, documents: Iterable[Document]) -> list[Document]:
-    """The documents with when and how each was verified: one more question for each of their sources."""
+    """The documents with when and how each was verified: one more question for each of their sources.
+
+    That is known of what readers see now, and not of what they saw.
+    """
+    if db.then:
+        return list(documents)
     known: dict[int, Verification | None] = {}
     found = []
     for one in documents:

@@ -54,10 +54,10 @@ class SqliteTransaction(Transaction):
         self.connection = connection
 
     def rows(self, name: str, /, **values: Any) -> list[Row]:
-        return self.connection.execute(QUERIES.sql(name), values).fetchall()
+        return self.connection.execute(self.statement(name), values).fetchall()
 
     def each(self, name: str, /, **values: Any) -> Iterable[Row]:
-        return self.connection.execute(QUERIES.sql(name), values)
+        return self.connection.execute(self.statement(name), values)
 
     def write(self, name: str, /, **values: Any) -> int:
         self.connection.execute(QUERIES.sql(name), values)
@@ -74,7 +74,8 @@ class SqliteTransaction(Transaction):
         self.connection.executemany(QUERIES.sql(name), rows)
 
     def query(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
-        return self.connection.execute(QUERIES.translated(statement), values).fetchall()
+        translated = QUERIES.translated(self.put_together(statement))
+        return self.connection.execute(translated, values).fetchall()
 
     def lock(self, what: Lock) -> None: ...
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -41,6 +41,8 @@ BATCH = 5_000
 """Texts that are indexed together; a process that ends waits for no more."""
 WORTH_SAVING = 5_000
 """Sections or vectors that are worth a file."""
+KEPT_VIEWS = 4
+"""Of older generations."""
 SPARE = 56
 """Texts that the index proposes beyond those that are needed: it scores a little differently."""
 MOST_EQUAL = 4_000
@@ -78,6 +80,7 @@ class Finder:
         self._matrices: dict[int, VectorMatrix] = {}
         self._guard = threading.Lock()
         self._view: View | None = None
+        self._then: dict[views.Token, View] = {}
         self._missing: tuple[object, int] = (None, 0)
         self._thread: ThreadPoolExecutor | None = None
         self._following: Future[None] | None = None
@@ -111,6 +114,18 @@ class Finder:
             self.wake()
         return view
 
+    def view_then(self, db: Transaction, shown: Mapping[int, int]) -> View:
+        """What readers saw when these generations of sources were visible: all but what differs is known."""
+        now = self.view(db)
+        token = ("then", *sorted(shown.items()), now.token)
+        with self._guard:
+            view = self._then.get(token)
+            if view is None:
+                view = self._then[token] = views.updated(db, now, token, shown)
+                if len(self._then) > KEPT_VIEWS:
+                    del self._then[next(iter(self._then))]
+        return view
+
     def keyword(
         self,
         db: Transaction,
@@ -119,10 +134,15 @@ class Finder:
         terms: Sequence[str],
         prefix: str,
         depth: int,
+        *,
+        patiently: bool = False,
     ) -> Scored | None:
-        """The best visible texts with any of the words. None: the index cannot say."""
+        """The best visible texts with any of the words. None: the index cannot say.
+
+        With `patiently` the caller waits for what is missing in the index, however much it is.
+        """
         index = self._words
-        if index is None or not self._is_complete(db, view, index):
+        if index is None or not self._is_complete(db, view, index, patiently):
             return None
         wanted, blocks = depth, None
         if allowed is not None:
@@ -269,7 +289,7 @@ class Finder:
                 if self._view is view:
                     self._view = replace(view, unsaved=0)
 
-    def _is_complete(self, db: Transaction, view: View, index: WordIndex) -> bool:
+    def _is_complete(self, db: Transaction, view: View, index: WordIndex, patiently: bool) -> bool:
         opened = index.refresh()
         known = (view.token, opened and opened.state)
         if self._missing[0] != known:
@@ -279,11 +299,13 @@ class Finder:
         if not len(view.keys) or not self._can_write:
             return False
         missing = index.missing(view.keys)
-        if len(missing) > AT_ONCE:
+        if len(missing) > AT_ONCE and not patiently:
             self.wake()
             return False
         try:
-            index.add(_texts(db, view.passages_of(missing).tolist()))
+            passages = view.passages_of(missing).tolist()
+            for start in range(0, len(passages), BATCH):
+                index.add(_texts(db, passages[start : start + BATCH]))
         except Exception as exc:
             _log.warning("search_not_followed error=%r", str(exc))
         return not len(index.missing(view.keys))

@@ -8,7 +8,7 @@ to one state of the pointers and is never changed; the next one takes over all b
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -209,11 +209,16 @@ def nothing() -> View:
     return View(token=(), sources={}, **arrays, keys=none, first=np.zeros(1, np.int64))
 
 
-def updated(db: Transaction, view: View, token: Token) -> View:
-    """The view of this snapshot: of sources whose pointer moved, the documents that differ are read."""
+def updated(db: Transaction, view: View, token: Token, shown: Mapping[int, int] | None = None) -> View:
+    """The view of this snapshot: of sources whose pointer moved, the documents that differ are read.
+
+    With `shown`, what readers saw when these were the visible generations; other sources have nothing then.
+    """
     import numpy as np
 
     now = {row[0]: row[1:] for row in db.rows("sources_shown")}
+    if shown is not None:
+        now = {number: (row[0], shown.get(number, 0), *row[2:]) for number, row in now.items()}
     moved = [number for number, source in now.items() if view.sources.get(number) != source]
     changed = {*moved, *(view.sources.keys() - now.keys())}
     stays = ~np.isin(view.source, list(changed))

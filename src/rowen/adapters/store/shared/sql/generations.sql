@@ -49,6 +49,23 @@ WHERE a.source_id = :source AND a.id >= coalesce(
   (SELECT max(b.id) FROM activations b WHERE b.source_id = :source AND b.at < :since), 0)
 ORDER BY a.id DESC LIMIT :limit;
 
+-- name: shown_at
+-- What readers saw of each source at a moment: the generation that was shown last before it.
+SELECT s.id, coalesce(a.generation, 0), a.at,
+       (SELECT min(b.at) FROM activations b WHERE b.source_id = s.id AND b.id > a.id),
+       EXISTS (SELECT 1 FROM generations g WHERE g.source_id = s.id AND g.number = a.generation),
+       (SELECT min(b.at) FROM activations b WHERE b.source_id = s.id),
+       (SELECT min(b.at) FROM activations b
+        JOIN generations g ON g.source_id = b.source_id AND g.number = b.generation WHERE b.source_id = s.id)
+FROM sources s
+LEFT JOIN activations a ON a.id = (
+  SELECT max(b.id) FROM activations b WHERE b.source_id = s.id AND b.at <= :at)
+ORDER BY s.id;
+
+-- name: removed_since
+-- Sources that were removed after a moment.
+SELECT CASE WHEN version = '' THEN name ELSE name || '@' || version END, at FROM removals WHERE at > :at ORDER BY id;
+
 -- name: vacuum_documents
 -- Documents that died before the kept history.
 DELETE FROM documents WHERE source_id = :source AND died IS NOT NULL AND died <= :floor RETURNING content_id, ref_id;

@@ -32,14 +32,19 @@ class Feed(Topic):
         after: str = "",
         limit: int = 1000,
         text: bool = False,
+        shown: Mapping[int, int] | None = None,
     ) -> list[Document]:
+        db = db if shown is None else db.as_of(shown)
         if references is not None:
             return _among(db, source_id, references, text=text)
         rows = db.rows("documents_page", source=source_id, after=after, limit=limit, text=text)
         return with_ways(db, map(_document, rows))
 
     @reads
-    def document(self, db: Transaction, document_id: int) -> Document | None:
+    def document(
+        self, db: Transaction, document_id: int, *, shown: Mapping[int, int] | None = None
+    ) -> Document | None:
+        db = db if shown is None else db.as_of(shown)
         row = db.row("document_by_id", document=document_id)
         return None if row is None else with_ways(db, [_document(row)])[0]
 

@@ -10,9 +10,9 @@ from datetime import datetime
 from rowen.adapters.store.shared.database import Topic, reads, writes
 from rowen.adapters.store.shared.topics.records import forget_records
 from rowen.adapters.store.shared.transaction import Lock, Row, Transaction
-from rowen.adapters.store.shared.values import Json, json_in, links_in
+from rowen.adapters.store.shared.values import Json, json_in, links_in, time_in
 from rowen.core.document import DETAILS, TEXT, changed_metadata
-from rowen.core.generation import Activation, Cause, Change, Generation, Replacement, Version
+from rowen.core.generation import Activation, Cause, Change, Generation, Replacement, Shown, Version
 from rowen.core.run import Result, Run, RunStatus
 from rowen.ports.store.generations import Vacuumed
 
@@ -37,6 +37,14 @@ class Generations(Topic):
     ) -> list[Activation]:
         values = {"source": source_id, "since": since, "limit": limit}
         return db.all(Activation, "activations_since", **values)[::-1]
+
+    @reads
+    def shown_at(self, db: Transaction, at: datetime) -> list[Shown]:
+        return db.all(Shown, "shown_at", at=at)
+
+    @reads
+    def removed_since(self, db: Transaction, at: datetime) -> list[tuple[str, datetime]]:
+        return [(row[0], time_in(row[1])) for row in db.rows("removed_since", at=at)]
 
     @writes
     def activate(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -67,7 +67,11 @@ class Search(Topic):
 
     @reads
     def search_snapshot(self, db: Transaction, request: SearchRequest) -> SearchResult:
-        view = self._finder.view(db)
+        if request.shown is None:
+            view = self._finder.view(db)
+        else:
+            view = self._finder.view_then(db, request.shown)
+            db = db.as_of(request.shown)
         allowed = view.allowed(db, request.filters)
         keyword = (
             self._by_words(db, view, allowed, request) if request.terms or request.prefix else unranked()
@@ -125,7 +129,10 @@ class Search(Topic):
         return {document_id: language for document_id, language in said.items() if language}
 
     @reads
-    def document_sections(self, db: Transaction, document_id: int) -> list[Place]:
+    def document_sections(
+        self, db: Transaction, document_id: int, *, shown: Mapping[int, int] | None = None
+    ) -> list[Place]:
+        db = db if shown is None else db.as_of(shown)
         return _with_text(db, db.rows("document_places", document=document_id))
 
     @abstractmethod
@@ -139,7 +146,15 @@ class Search(Topic):
     def _by_words(
         self, db: Transaction, view: View, allowed: Allowed | None, request: SearchRequest
     ) -> Scored:
-        found = self._finder.keyword(db, view, allowed, request.terms, request.prefix, request.depth)
+        found = self._finder.keyword(
+            db,
+            view,
+            allowed,
+            request.terms,
+            request.prefix,
+            request.depth,
+            patiently=request.shown is not None,
+        )
         if found is not None:
             return found
         return _ranked(db, view, allowed, self._keywords(db, request.terms, request.prefix), request)

@@ -1,0 +1,159 @@
+"""What readers saw at an earlier time is answered as it was answered then, hit for hit."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from rowen.adapters.store.shared.store import SharedStore
+from rowen.core.search.hit import Answer, Filters, SearchMode
+from rowen.core.source import Source
+from rowen.errors import NotFound
+from rowen.ports.embedder import Model
+from rowen.ports.store.store import Store
+from rowen.reading import history
+from rowen.reading.as_of import resolve
+from rowen.reading.search import search
+from tests.contract.helpers import MODEL, NOW, a_generation, a_source, reload
+
+pytestmark = pytest.mark.anyio
+
+WORDS = (
+    "barley rye oats wheat spelt field harvest plough sow reap mill grain straw sheaf barn horse cart scythe "
+    "furrow seed spring autumn rain drought yield crop fallow meadow orchard fence"
+).split()
+QUESTIONS = ("barley", "rye harvest", "plough the field in spring", "drought", '"sow barley" -horse', "scythe")
+GENERATIONS = 20
+
+
+class Reader:
+    """Embeds a question by its length, as the pages of these tests are."""
+
+    model: Model = MODEL
+
+    async def embed_query(self, text: str) -> bytes:
+        return bytes([len(text) % 100, 3, 2, 1])
+
+
+def a_page(chance: random.Random, name: str) -> str:
+    parts = [f"# {name} {chance.choice(WORDS)}\n\n{_sentence(chance)}"]
+    parts += [f"## {chance.choice(WORDS)}\n\n{_sentence(chance)}" for _ in range(chance.randint(0, 3))]
+    return "\n\n".join(parts)
+
+
+def _sentence(chance: random.Random) -> str:
+    # Few words are frequent, as in any language: how rare a word is decides much.
+    weights = [1 / (rank + 1) for rank in range(len(WORDS))]
+    return " ".join(chance.choices(WORDS, weights, k=chance.randint(6, 60)))
+
+
+async def asked(store: Store, *, at: datetime | None, source: Source | None = None) -> list[Answer]:
+    then = None
+    if at is not None:
+        chosen = [source] if source else []
+        then = await resolve(store, chosen, at=at, generation=None, now=at + timedelta(days=99))
+    filters = Filters(source_ids=frozenset({source.id}) if source else frozenset())
+    return [
+        await search(store, Reader(), question, mode=mode, filters=filters, as_of=then)  # type: ignore[arg-type]
+        for question in QUESTIONS
+        for mode in SearchMode
+    ]
+
+
+def hits(answers: list[Answer]) -> list[Any]:
+    """All that a reader gets, but for when and how it was verified, which is said of what is visible now."""
+    return [
+        (
+            answer.mode,
+            answer.degraded,
+            answer.on_topic,
+            [
+                (
+                    hit.source,
+                    hit.url,
+                    hit.title,
+                    hit.heading_path,
+                    hit.snippet,
+                    hit.generation,
+                    hit.document_id,
+                    hit.score,
+                    [
+                        (one.url, one.heading_path, one.snippet, one.score)
+                        for one in hit.sections
+                    ],
+                    [one.url for one in hit.also_at],
+                )
+                for hit in answer.hits
+            ],
+        )
+        for answer in answers
+    ]
+
+
+class World:
+    """Two sources: one changes at every step, the other at some."""
+
+    def __init__(self, store: Store, docs: Source, notes: Source) -> None:
+        self.store, self.docs, self.notes = store, docs, notes
+        self.chance = random.Random(17)
+        self.at = NOW
+        self.pages: dict[str, str] = {}
+
+    async def step(self, number: int) -> None:
+        self.at = NOW + timedelta(hours=number)
+        if number in (7, 13):
+            back = (await reload(self.store, self.docs)).active_generation - 2
+            await self.store.activate(self.docs.id, back, now=self.at)
+            return
+        changed = {f"https://docs.example/{self.chance.randrange(60)}" for _ in range(12)}
+        known = sorted(await self.store.known(self.docs.id))
+        gone = [one for one in self.chance.sample(known, min(4, len(known))) if one not in changed]
+        pages = {one: a_page(self.chance, one[-2:]) for one in sorted(changed)}
+        if number % 3 == 0:
+            # The text of another page comes back, at another address.
+            pages[sorted(changed)[0]] = self.chance.choice(sorted(self.pages.values()))
+        self.pages |= pages
+        await a_generation(self.store, self.docs, pages, gone=gone, at=self.at)
+        if number % 4 == 1:
+            at = self.at + timedelta(minutes=5)
+            await a_generation(self.store, self.notes, {f"https://notes.example/{number}": "# Rye\n\nrye"}, at=at)
+
+
+async def test_a_question_about_an_earlier_time_is_answered_as_it_was_then(store: Store) -> None:
+    assert isinstance(store, SharedStore)
+    world = World(store, await a_source(store), await a_source(store, "notes"))
+    then: dict[datetime, tuple[list[Any], list[Any]]] = {}
+    for number in range(1, GENERATIONS + 1):
+        await world.step(number)
+        moment = world.at + timedelta(minutes=30)
+        everything, of_docs = await asked(store, at=None), await asked(store, at=None, source=world.docs)
+        then[moment] = hits(everything), hits(of_docs)
+        if number == 15:
+            floors = {world.docs.id: 4, world.notes.id: 0}
+            await store.vacuum(floors, everything=True)
+    assert sum(len(answer[3]) for one, _ in then.values() for answer in one) > 1_000
+
+    kept = await _compared(store, world, then)
+    # The three before the vacuum's floor, and what was rolled back before a run: 4 and 5 at 7, and so on.
+    assert len(then) - kept == 3 + 4
+    assert store._finder.folder is not None
+    shutil.rmtree(store._finder.folder)
+    assert await _compared(store, world, then) == kept, "nothing of it rests on what lies beside the store"
+    assert hits(await asked(store, at=None)) == then[moment][0], "and today's answers are what they were"
+
+
+async def _compared(store: Store, world: World, then: dict[datetime, tuple[list[Any], list[Any]]]) -> int:
+    kept = 0
+    for moment, (everything, of_docs) in then.items():
+        try:
+            found = await asked(store, at=moment, source=world.docs)
+        except NotFound:
+            continue
+        kept += 1
+        assert hits(found) == of_docs, moment
+        assert hits(await asked(store, at=moment)) == everything, moment
+    return kept
