@@ -58,8 +58,11 @@ OPTIONS = {
     "pause": {"NAME"},
     "resume": {"NAME"},
     "remove": {"NAME", "-y", "--yes"},
-    "search": {"QUERY", "--source", "--kind", "--where", "--language", "--limit", "--mode"},
-    "show": {"DOCUMENT", "--raw", "--record", "--generation"},
+    "search": {
+        *("QUERY", "--source", "--kind", "--where", "--language", "--limit", "--mode"),
+        *("--as-of", "--generation"),
+    },
+    "show": {"DOCUMENT", "--raw", "--record", "--generation", "--as-of"},
     "open": {"HIT"},
     "inspect": {"URL", "--source", "--text"},
     "changes": {"NAME", "--since", "--limit", "--format"},

@@ -15,18 +15,52 @@ from rowen.core.source import Source
 from rowen.errors import NotFound
 from rowen.ports.embedder import Model
 from rowen.ports.store.store import Store
-from rowen.reading import history
 from rowen.reading.as_of import resolve
 from rowen.reading.search import search
 from tests.contract.helpers import MODEL, NOW, a_generation, a_source, reload
 
 pytestmark = pytest.mark.anyio
 
-WORDS = (
-    "barley rye oats wheat spelt field harvest plough sow reap mill grain straw sheaf barn horse cart scythe "
-    "furrow seed spring autumn rain drought yield crop fallow meadow orchard fence"
-).split()
-QUESTIONS = ("barley", "rye harvest", "plough the field in spring", "drought", '"sow barley" -horse', "scythe")
+WORDS = [
+    "barley",
+    "rye",
+    "oats",
+    "wheat",
+    "spelt",
+    "field",
+    "harvest",
+    "plough",
+    "sow",
+    "reap",
+    "mill",
+    "grain",
+    "straw",
+    "sheaf",
+    "barn",
+    "horse",
+    "cart",
+    "scythe",
+    "furrow",
+    "seed",
+    "spring",
+    "autumn",
+    "rain",
+    "drought",
+    "yield",
+    "crop",
+    "fallow",
+    "meadow",
+    "orchard",
+    "fence",
+]
+QUESTIONS = (
+    "barley",
+    "rye harvest",
+    "plough the field in spring",
+    "drought",
+    '"sow barley" -horse',
+    "scythe",
+)
 GENERATIONS = 20
 
 
@@ -81,10 +115,7 @@ def hits(answers: list[Answer]) -> list[Any]:
                     hit.generation,
                     hit.document_id,
                     hit.score,
-                    [
-                        (one.url, one.heading_path, one.snippet, one.score)
-                        for one in hit.sections
-                    ],
+                    [(one.url, one.heading_path, one.snippet, one.score) for one in hit.sections],
                     [one.url for one in hit.also_at],
                 )
                 for hit in answer.hits
@@ -120,7 +151,9 @@ class World:
         await a_generation(self.store, self.docs, pages, gone=gone, at=self.at)
         if number % 4 == 1:
             at = self.at + timedelta(minutes=5)
-            await a_generation(self.store, self.notes, {f"https://notes.example/{number}": "# Rye\n\nrye"}, at=at)
+            await a_generation(
+                self.store, self.notes, {f"https://notes.example/{number}": "# Rye\n\nrye"}, at=at
+            )
 
 
 async def test_a_question_about_an_earlier_time_is_answered_as_it_was_then(store: Store) -> None:

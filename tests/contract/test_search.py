@@ -174,7 +174,7 @@ async def test_a_word_that_is_being_typed_is_found_by_its_beginning(store: Store
 async def test_what_is_being_typed_is_found_by_the_database_as_well(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Finder, "keyword", lambda *_: None)
+    monkeypatch.setattr(Finder, "keyword", lambda *_, **__: None)
     await a_generation(
         store, await a_source(store), {A: "# Configuration\n\nIt's one.", B: "# Oats\n\nOats."}
     )

@@ -18,6 +18,7 @@ import asyncio
 import functools
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack
+from datetime import datetime
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from rowen import config as settings
@@ -102,8 +103,14 @@ class AsyncRowen:
         mode: SearchMode | str = SearchMode.HYBRID,
         limit: int = 10,
         prefix: bool = False,
+        as_of: str | datetime | None = None,
+        generation: int | None = None,
     ) -> Answer:
-        """With `prefix` the last word may be the beginning of one, as it is being typed."""
+        """With `prefix` the last word may be the beginning of one, as it is being typed.
+
+        With `as_of` (a date, an instant, `2d` for two days ago), or with the `generation` of one source, the
+        answer is that of an earlier time; `Answer.as_of` says which generation of each source it comes from.
+        """
         return await asking.search(
             self._ports,
             query,
@@ -113,6 +120,8 @@ class AsyncRowen:
             mode=_mode(mode),
             limit=limit,
             prefix=prefix,
+            as_of=as_of,
+            generation=generation,
         )
 
     async def status(self) -> list[SourceStatus]:

@@ -46,9 +46,7 @@ async def resolve(
     return await _moment(store, every, chosen, moment)
 
 
-async def _moment(
-    store: ThenStore, every: Sequence[Source], chosen: Sequence[Source], at: datetime
-) -> AsOf:
+async def _moment(store: ThenStore, every: Sequence[Source], chosen: Sequence[Source], at: datetime) -> AsOf:
     shown = {one.source_id: one for one in await store.shown_at(at)}
     asked = [source for source in chosen or every if source.id in shown]
     sources = [rules.then(source.label, shown[source.id], at) for source in asked]
@@ -63,7 +61,7 @@ async def _moment(
     if sources and all(one.generation is None for one in sources):
         raise NotFound(
             f"as of {_said(at)}: {'; '.join(one.says for one in sources)}",
-            hint="give a later time; `rowen status NAME` says since when history is kept, the setting `keep` how long",
+            hint="give a later time; the setting `keep` of a source says how long history is kept",
             as_of=at.isoformat(),
         )
     visible = {one.source_id: one.generation for one in shown.values() if one.generation and one.kept}
@@ -87,7 +85,8 @@ async def _generation(
     if found is None:
         numbers = ", ".join(str(one) for one in kept) or "none"
         raise NotFound(
-            f"generation {number} of `{source.label}`: not kept" if number <= source.last_generation
+            f"generation {number} of `{source.label}`: not kept"
+            if number <= source.last_generation
             else f"generation {number} of `{source.label}`: there is no such generation yet",
             hint=f"kept: {numbers}",
             generation=number,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Protocol
 from urllib.parse import unquote
@@ -17,6 +17,7 @@ from urllib.parse import unquote
 from rowen.core.feed import ALL_SOURCES, Chosen, Cursor, Document, FeedItem
 from rowen.core.generation import Change
 from rowen.core.rules.tokens import CHARACTERS_PER_TOKEN
+from rowen.core.search.as_of import AsOf
 from rowen.core.section import Section, join_path
 from rowen.core.source import Source
 from rowen.core.split import address_mark, split
@@ -93,37 +94,50 @@ class Changes:
     more: bool
 
 
-async def by_id(store: Feed, document_id: int) -> Document:
-    found = await store.document(document_id)
+async def by_id(store: Feed, document_id: int, as_of: AsOf | None = None) -> Document:
+    found = await store.document(document_id, shown=as_of.generations if as_of else None)
     if found is None:
+        when = f", {as_of.says}" if as_of else ""
         raise NotFound(
-            f"document {document_id}: not visible; it was removed, or replaced by a newer version",
+            f"document {document_id}: not visible{when}; it was removed, or replaced by a newer version",
             hint="read it by its URL, or search again",
             document_id=document_id,
         )
     return found
 
 
-async def by_url(store: ReadStore, url: str) -> Document:
-    """The visible document at an address, also under another reference; of several, the one fetched last."""
+async def by_url(store: ReadStore, url: str, as_of: AsOf | None = None) -> Document:
+    """The visible document at an address, also under another reference; of several, the one fetched last.
+
+    With `as_of`, the one that readers saw then.
+    """
+    shown = as_of.generations if as_of else None
     address = url.partition("#")[0].strip()
     spellings = _spellings(address)
     wanted = [*spellings, *_tails(address)]
     sources = await store.sources()
     found: list[Document] = []
     for source in sources:
-        named = await store.documents(source.id, references=wanted)
+        named = await store.documents(source.id, references=wanted, shown=shown)
         found += [one for one in named if spellings & {one.reference, one.url}]
     if not found:
-        looked = [await _by_another_name(store, source, spellings) for source in sources]
+        looked = [await _by_another_name(store, source, spellings, shown) for source in sources]
         found = [one for one in looked if one is not None]
+    if not found and as_of is not None:
+        said = "; ".join(one.says for one in as_of.sources if one.missing)
+        raise NotFound(
+            f"`{url}`: readers saw no document with this address {as_of.says}"
+            + (f" ({said})" if said else ""),
+            hint="`rowen diff` lists what differs between two generations",
+            url=url,
+        )
     if not found:
         raise NotFound(
             f"`{url}`: no document with this address is visible",
             hint="search for it; a page that was removed or never harvested cannot be read",
             url=url,
         )
-    return await by_id(store, max(found, key=lambda one: one.fetched_at).id)
+    return await by_id(store, max(found, key=lambda one: one.fetched_at).id, as_of)
 
 
 async def record(store: Documents, document: Document) -> Any:
@@ -233,15 +247,17 @@ def _tails(address: str) -> list[str]:
     return ["/".join(segments[start:]) for start in range(len(segments))]
 
 
-async def _by_another_name(store: ReadStore, source: Source, spellings: set[str]) -> Document | None:
+async def _by_another_name(
+    store: ReadStore, source: Source, spellings: set[str], shown: Mapping[int, int] | None
+) -> Document | None:
     """A page under another name it answers to, or an item whose reference has nothing to do with its URL."""
     if any(urls.host_of(one) == urls.host_of(source.location) != "" for one in spellings):
         aliases = (await store.references(source.id)).aliases
         meant = [aliases[one] for one in spellings if one in aliases]
-        if meant and (named := await store.documents(source.id, references=meant)):
+        if meant and (named := await store.documents(source.id, references=meant, shown=shown)):
             return named[0]
     after = ""
-    while page := await store.documents(source.id, after=after, limit=PAGE):
+    while page := await store.documents(source.id, after=after, limit=PAGE, shown=shown):
         for one in page:
             if one.url in spellings:
                 return one

@@ -60,14 +60,14 @@ class AsOf:
 
 
 def moment(text: str, now: datetime) -> datetime:
-    """The moment that is meant by a date (its beginning), an instant, or how long ago it was. UTC, if not said."""
+    """The moment meant by a date (its beginning), an instant, or how long ago; UTC if nothing is said."""
     asked = text.strip()
     try:
         at = _moment(asked, now)
     except (ValueError, OverflowError):
         raise UserError(
             f"as of `{text}`: neither a date, nor an instant, nor how long ago",
-            hint="give a date such as `2026-11-01`, an instant such as `2026-11-01T08:00Z`, or `2d` for two days ago",
+            hint="give a date such as `2026-11-01`, an instant such as `2026-11-01T08:00Z`, or `2d`",
             as_of=text,
         ) from None
     if at > now:
@@ -86,9 +86,11 @@ def then(label: str, shown: Shown, at: datetime) -> SourceThen:
     if not shown.generation:
         when = f"first shown {minute(shown.first_at)}" if shown.first_at else "nothing was shown yet"
         return SourceThen(source=label, generation=None, missing=when)
-    if shown.kept_since is None or at < shown.kept_since:
-        since = minute(shown.kept_since) if shown.kept_since else "never"
-        return SourceThen(source=label, generation=None, missing=f"kept since {since}; nothing older")
+    if shown.kept_since is None:
+        return SourceThen(source=label, generation=None, missing="nothing is kept")
+    if at < shown.kept_since:
+        missing = f"kept since {minute(shown.kept_since)}; nothing older"
+        return SourceThen(source=label, generation=None, missing=missing)
     # A run that follows a rollback discards what was rolled back.
     missing = f"generation {shown.generation}, shown then, was rolled back and is not kept"
     return SourceThen(source=label, generation=None, missing=missing)

@@ -15,13 +15,14 @@ from rowen.core.feed import SOURCE_REMOVED, Document
 from rowen.core.rules.left_out import sentences
 from rowen.core.rules.standing import Standing
 from rowen.core.run import Run
+from rowen.core.search.as_of import AsOf as Then
 from rowen.core.search.hit import Answer as Found
 from rowen.core.source import Source
 from rowen.core.web.urls import without_credentials
 from rowen.doors.mcp.quoting import NOTICE, clean, one_line, quoted
 from rowen.doors.shapes import compared as shapes
 from rowen.doors.shapes import runs
-from rowen.doors.shapes.documents import Hit
+from rowen.doors.shapes.documents import AsOf, Hit
 from rowen.doors.words import CHANGES, OUTCOMES, count
 from rowen.engine.run import Receipt
 from rowen.reading.read import Changes, Excerpt, Heading, Touched
@@ -32,6 +33,7 @@ TOLD = ("created", "updated", "deleted", "unchanged", "failed")
 """Outcomes that are told even when there are none."""
 HEADINGS_LISTED = 6
 SAME_LISTED = 3
+SOURCES_LISTED = 10
 ALIASES_LISTED = 20
 COMPARED_CHARS = 240
 """Of a line about two versions."""
@@ -76,16 +78,25 @@ def search(found: Found, verified: Mapping[str, datetime | None], *, hint: str) 
         "degraded": found.degraded,
         "corrected": found.corrected,
         "fits": found.fits,
+        "as_of": AsOf.show(found.as_of) if found.as_of else None,
         "hits": hits,
     }
+    then = _then(found.as_of) if found.as_of else ""
     degraded = f" Degraded: {one_line(found.degraded)}." if found.degraded else ""
     if not hits:
-        return Answer(f"Nothing found.{degraded} {hint}", values)
+        return Answer(f"{then}Nothing found.{degraded} {hint}", values)
     corrected = f" Showing results for `{one_line(found.corrected)}`." if found.corrected else ""
     fits = "" if found.fits else " Nothing fits well; these come nearest, and may not answer the question."
-    head = f"{count(len(hits), 'hit')}, best first.{corrected}{fits}{degraded}"
+    head = f"{then}{count(len(hits), 'hit')}, best first.{corrected}{fits}{degraded}"
     body = quoted("\n".join(lines), whence="quoted from the pages at the addresses in it")
     return Answer(f"{head}\n{body}", {"quoted": f"titles, headings and snippets are {NOTICE}", **values})
+
+
+def _then(as_of: Then) -> str:
+    """What answers, and what cannot."""
+    told = "; ".join(one_line(one.says) for one in as_of.sources[:SOURCES_LISTED])
+    more = len(as_of.sources) - SOURCES_LISTED
+    return f"Not what is visible now, but {as_of.says}: {told}{f' and {more} more' if more > 0 else ''}. "
 
 
 def sources(

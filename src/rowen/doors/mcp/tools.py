@@ -22,6 +22,7 @@ from rowen.engine.ports import Ports
 from rowen.errors import UserError
 from rowen.managing.find import choose, find, find_changed, find_pair
 from rowen.reading import read as reading
+from rowen.reading.as_of import resolve
 from rowen.reading.search import MAX_LIMIT
 from rowen.reading.versions import compare
 from rowen.records import dataclass
@@ -67,13 +68,22 @@ async def _search_docs(ports: Ports, arguments: Arguments, caller: Caller) -> An
     if not query:
         raise UserError("argument `query`: the query is empty", hint="say what to look for")
     named = [_label(source, version)] if source else []
-    language = arguments.text("language")
-    found = await asking.search(ports, query, sources=named, language=language, limit=limit)
+    found = await asking.search(
+        ports,
+        query,
+        sources=named,
+        language=arguments.text("language"),
+        limit=limit,
+        as_of=arguments.text("as_of") or None,
+        generation=arguments.number("generation", low=1, high=MAX_ID),
+    )
     every = await ports.store.sources()
     hint = "Try other words" + (", or without `source`." if source else ".")
     if not any(one.active_generation for one in every):
         hint = "Nothing was synced yet: a person runs `rowen sync`."
-    return answers.search(found, {one.label: one.last_success_at for one in every}, hint=hint)
+    # When a source was verified is said of what readers see now.
+    verified = {} if found.as_of else {one.label: one.last_success_at for one in every}
+    return answers.search(found, verified, hint=hint)
 
 
 async def _list_sources(ports: Ports, arguments: Arguments, caller: Caller) -> Answer:
@@ -100,10 +110,14 @@ async def _read_document(ports: Ports, arguments: Arguments, caller: Caller) -> 
     budget = arguments.number("budget_tokens", low=LEAST_TOKENS, high=MOST_TOKENS, default=BUDGET_TOKENS)
     if bool(url) == (document_id is not None):
         raise UserError("which document?", hint="give either `url` or `document_id`")
+    now = ports.clock.now()
+    then = await resolve(ports.store, [], at=arguments.text("as_of") or None, generation=None, now=now)
+    if then and arguments.flag("raw"):
+        raise UserError("argument `raw`: of older versions the records are not kept", hint="omit `as_of`")
     if document_id is not None:
-        document = await reading.by_id(ports.store, document_id)
+        document = await reading.by_id(ports.store, document_id, then)
     else:
-        document = await reading.by_url(ports.store, url)
+        document = await reading.by_url(ports.store, url, then)
         anchor = url.partition("#")[2]
         # An address that leads to a section means that section; a stale anchor is no error.
         if not section and anchor and not arguments.flag("raw"):
@@ -153,6 +167,7 @@ def _label(source: str, version: str) -> str:
 
 _TEXT = {"type": "string"}
 _NUMBER = {"type": "integer"}
+_THEN = {**_TEXT, "description": "what was visible then: ISO date or `2d` ago"}
 
 TOOLS = (
     Tool(
@@ -167,6 +182,8 @@ TOOLS = (
             "version": {**_TEXT, "description": "the best stored match is searched"},
             "language": {**_TEXT, "description": "only what is in it, such as `de`"},
             "limit": {**_NUMBER, "description": f"{HITS} if left out"},
+            "as_of": _THEN,
+            "generation": {**_NUMBER, "description": "an earlier one of `source`"},
         },
         required=("query",),
         answers={"query": "string", "mode": "string", "hits": "array"},
@@ -198,6 +215,7 @@ TOOLS = (
             "section": {**_TEXT, "description": "number, heading or anchor; the beginning if left out"},
             "budget_tokens": {**_NUMBER, "description": f"{BUDGET_TOKENS} if left out"},
             "raw": {"type": "boolean", "description": "its record as the portal sent it"},
+            "as_of": _THEN,
         },
         answers={"url": "string", "document_id": "integer", "text": "string", "left_out": "array"},
         call=_read_document,

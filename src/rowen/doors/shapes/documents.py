@@ -52,6 +52,24 @@ class Hit(Shape):
     """Of the section, such as `de`; null if it is not known"""
 
 
+class SourceThen(Shape):
+    source: str
+    generation: int | None
+    """The one that answers; null when there is none"""
+    since: Time | None
+    """When readers began to see it"""
+    until: Time | None
+    """When another took its place; null while they still see it"""
+    missing: str | None
+    """Why nothing of this source can be answered"""
+
+
+class AsOf(Shape):
+    at: Time | None
+    """The moment that was asked for; null when a generation was"""
+    sources: list[SourceThen]
+
+
 class Answer(Shape):
     query: str
     mode: str
@@ -64,6 +82,8 @@ class Answer(Shape):
     """How likely the question is about something that the sources speak of"""
     fits: bool
     """False when nothing fits well, and the hits are what comes nearest"""
+    as_of: AsOf | None
+    """What was visible at the time that was asked for; null for what is visible now"""
     hits: list[Hit]
 
 

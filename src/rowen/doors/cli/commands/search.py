@@ -15,11 +15,13 @@ from rowen.errors import UserError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from rowen.core.search.as_of import AsOf
     from rowen.core.search.hit import Answer, Hit
     from rowen.engine.ports import Ports
     from rowen.ports.store.store import Store
 
 MAX_TITLE_CHARS = 160
+SOURCES_TOLD = 5
 
 
 @store_command("search")
@@ -50,8 +52,19 @@ MAX_TITLE_CHARS = 160
     show_default=True,
     help="By words, by meaning, or by both.",
 )
+@click.option(
+    "--as-of",
+    metavar="WHEN",
+    help="What was answered then: a date (its beginning, UTC), an instant, or `2d` for two days ago.",
+)
+@click.option(
+    "--generation",
+    type=click.IntRange(1),
+    metavar="G",
+    help="In this generation of the source, if it is kept.",
+)
 async def command(call: Call, query: str, **options: Any) -> None:
-    """Search for QUERY in the visible generation of every source."""
+    """Search for QUERY in the visible generation of every source, or in what was visible earlier."""
     from rowen import wiring
 
     await perform(call.ports, call.out, query, store=wiring.store_name(call.config()), **options)
@@ -69,6 +82,8 @@ async def perform(
     language: str = "",
     limit: int = 10,
     mode: str = "hybrid",
+    as_of: str | None = None,
+    generation: int | None = None,
 ) -> Answer:
     """With the name of the `store`, the hits are remembered for `rowen show` and `rowen open`."""
     from rowen.core.search.hit import SearchMode
@@ -84,10 +99,14 @@ async def perform(
         language=language,
         mode=SearchMode(mode),
         limit=limit,
+        as_of=as_of,
+        generation=generation,
     )
     if out.json:
         out.emit(shapes.Answer.show(answer))
         return answer
+    if answer.as_of:
+        _show_time(out, answer, answer.as_of)
     if answer.degraded:
         out.warn(answer.degraded)
     if answer.corrected:
@@ -123,6 +142,21 @@ def _show(out: Output, number: int, hit: Hit, *, tell_language: bool = False) ->
     if hit.also_at:
         more = f" and {len(hit.also_at) - 1} more" if len(hit.also_at) > 1 else ""
         out.styled((f"same text at {clean(hit.also_at[0].url)}{more}", "dim"), margin=margin)
+
+
+def _show_time(out: Output, answer: Answer, as_of: AsOf) -> None:
+    """What was visible then of the sources that answered, and what cannot be answered."""
+    out.line(as_of.says)
+    answering = {f"{hit.source}@{hit.version}" if hit.version else hit.source for hit in answer.hits}
+    told = [one for one in as_of.sources if one.source in answering]
+    for one in told or [one for one in as_of.sources if not one.missing][:SOURCES_TOLD]:
+        out.line(f"  {clean(one.says)}")
+    missing = [one for one in as_of.sources if one.missing]
+    for one in missing[:SOURCES_TOLD]:
+        out.warn(f"{clean(one.says)}")
+    if len(missing) > SOURCES_TOLD:
+        out.warn(f"and {len(missing) - SOURCES_TOLD} more sources had nothing then, or do not keep it")
+    out.line("")
 
 
 def _line(text: str) -> str:

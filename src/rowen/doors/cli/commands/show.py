@@ -28,7 +28,14 @@ if TYPE_CHECKING:
 @click.option(
     "--generation", type=click.IntRange(1), metavar="G", help="As it was in this generation of its source."
 )
-async def command(call: Call, document: str, raw: bool, record: bool, generation: int | None) -> None:
+@click.option(
+    "--as-of",
+    metavar="WHEN",
+    help="As readers saw it then: a date (its beginning, UTC), an instant, or `2d` ago.",
+)
+async def command(
+    call: Call, document: str, raw: bool, record: bool, generation: int | None, as_of: str | None
+) -> None:
     """Show DOCUMENT: an address, `#anchor` at its end for one section, or the number of a hit.
 
     Numbers are those of the last search that was shown to you.
@@ -36,12 +43,18 @@ async def command(call: Call, document: str, raw: bool, record: bool, generation
     from rowen import wiring
     from rowen.doors.shapes import documents as shapes
     from rowen.reading import read
+    from rowen.reading.as_of import resolve
 
     url = last_search.address(wiring.store_name(call.config()), document)
     if record and generation is not None:
         said = "--record and --generation: of older versions the records are not kept"
         raise UserError(said, hint="omit one")
-    found = await _found(call, url, generation)
+    if as_of is not None and (record or generation is not None):
+        other = "--record" if record else "--generation"
+        raise UserError(f"--as-of and {other}: not together", hint="omit one")
+    ports = call.ports
+    then = await resolve(ports.store, [], at=as_of, generation=None, now=ports.clock.now())
+    found = await read.by_url(ports.store, url, then) if then else await _found(call, url, generation)
     if record:
         sent = await read.record(call.ports.store, found)
         if call.out.json:
@@ -54,8 +67,9 @@ async def command(call: Call, document: str, raw: bool, record: bool, generation
     if call.out.json:
         # The sections of an older version are in its text; the store has those that readers see.
         old = generation is not None and generation != found.generation
-        aliases = [] if old else await call.ports.store.aliases(found.id)
-        places = [] if old else await call.ports.store.document_sections(found.id)
+        aliases = [] if old or then else await ports.store.aliases(found.id)
+        shown = then.generations if then else None
+        places = [] if old else await ports.store.document_sections(found.id, shown=shown)
         call.out.emit({**shapes.WholeDocument.show(found, aliases=aliases, sections=places), "text": text})
     elif raw or not call.out.console.is_terminal:
         write_line(sys.stdout, clean_text(text).rstrip("\n"))

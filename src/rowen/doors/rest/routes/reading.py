@@ -23,10 +23,12 @@ from rowen.engine.ports import Ports
 from rowen.errors import NotFound
 from rowen.managing.find import find
 from rowen.reading import read as reading
+from rowen.reading.as_of import resolve
 from rowen.sinks.export import sink as export
 
 META = "meta."
 MAX_META, MAX_SOURCES = 20, 50
+MAX_NUMBER = 2**31 - 1
 CHUNK = 65_536
 FILE: Responses = {200: {"description": "The file", "content": {"application/jsonl": {}, "text/csv": {}}}}
 MEDIA_TYPES = {"jsonl": "application/jsonl", "csv": "text/csv; charset=utf-8"}
@@ -60,6 +62,13 @@ Language = Annotated[
 ]
 Few = Annotated[int, Query(description="At most this many hits", ge=1, le=50)]
 Skip = Annotated[int, Query(description="Skip this many of the best", ge=0, le=50)]
+Then = Annotated[
+    str | None,
+    Query(
+        description="As readers saw it then: a date (its beginning, UTC), an instant, or `2d` ago",
+        max_length=100,
+    ),
+]
 After = Annotated[str, Query(description="The `next` of the page before", max_length=4000)]
 
 
@@ -78,9 +87,15 @@ def router(ports: Ports) -> APIRouter:
         limit: Few = 10,
         offset: Skip = 0,
         prefix: Typed = False,
+        as_of: Then = None,
+        generation: Annotated[
+            int | None,
+            Query(description="In this generation of the one source that is named", ge=1, le=MAX_NUMBER),
+        ] = None,
     ) -> Any:
         """One hit for each document, with its best sections. Metadata is filtered with `meta.KEY=VALUE`, for
-        example `meta.tags=water`; give several to need all of them.
+        example `meta.tags=water`; give several to need all of them. With `as_of` or `generation` the answer
+        is that of an earlier time, as far as history is kept; `as_of` in it says where it comes from.
         """
         for kind in kinds:
             KINDS.check(kind)
@@ -95,6 +110,8 @@ def router(ports: Ports) -> APIRouter:
             mode=mode,
             limit=offset + limit,
             prefix=prefix,
+            as_of=as_of,
+            generation=generation,
         )
         return shapes.AnswerPage.show(answer, hits=answer.hits[offset:], limit=limit, offset=offset)
 
@@ -115,10 +132,12 @@ def router(ports: Ports) -> APIRouter:
     @api.get(
         "/documents/{document_id}",
         summary="One document with its text and sections",
-        **answers(shapes.WholeDocument, 404),
+        **answers(shapes.WholeDocument, 400, 404),
     )
-    async def get_document(document_id: DocumentId) -> Any:
-        found = await ports.store.document(document_id)
+    async def get_document(document_id: DocumentId, as_of: Then = None) -> Any:
+        then = await resolve(ports.store, [], at=as_of, generation=None, now=ports.clock.now())
+        shown = then.generations if then else None
+        found = await ports.store.document(document_id, shown=shown)
         if found is None:
             raise NotFound(
                 f"document {document_id}: readers do not see it",
@@ -126,7 +145,7 @@ def router(ports: Ports) -> APIRouter:
                 document=document_id,
             )
         aliases, sections = await asyncio.gather(
-            ports.store.aliases(document_id), ports.store.document_sections(document_id)
+            ports.store.aliases(document_id), ports.store.document_sections(document_id, shown=shown)
         )
         return shapes.WholeDocument.show(found, aliases=aliases, sections=sections)
 

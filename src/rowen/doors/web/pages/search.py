@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import quote
 
+from rowen.core.search.as_of import AsOf
 from rowen.core.search.hit import Answer, Hit
 from rowen.core.search.languages import tag_of
 from rowen.core.search.question import Question
@@ -42,6 +43,7 @@ async def search(visit: Visit) -> Page:
         "since": _since(visit),
         "kinds": [visit.asked("kind")] if visit.asked("kind") else [],
         "language": tag_of(visit.asked("language")),
+        "as_of": visit.asked("as_of") or None,
     }
     # The last word may still be being typed: its beginning counts as well.
     common["prefix"] = visit.asked("typing") == "1"
@@ -61,7 +63,7 @@ async def search(visit: Visit) -> Page:
         "took_ms": max(1, round(took_ms)),
         "hits": [_hit(visit, index, hit, sources, query) for index, hit in enumerate(hits, 1)],
         "chosen": number,
-        "read": await _in_place(visit, hits[number - 1], query, number) if hits else None,
+        "read": await _in_place(visit, hits[number - 1], query, number, answer.as_of) if hits else None,
         **_filters(visit, sources, every.hits),
     }
     return _page(visit, query, data)
@@ -78,7 +80,13 @@ def _said(answer: Answer) -> dict[str, Any]:
         "corrected": answer.corrected,
         "fits": answer.fits,
         "on_topic": round(answer.on_topic, 4),
+        "as_of": _then(answer.as_of) if answer.as_of else None,
     }
+
+
+def _then(as_of: AsOf) -> dict[str, Any]:
+    """What the banner says of an earlier time: when, and which sources cannot answer."""
+    return {"says": as_of.says, "missing": [one.says for one in as_of.sources if one.missing]}
 
 
 def _hit(visit: Visit, number: int, hit: Hit, sources: dict[str, Source], query: str) -> dict[str, Any]:
@@ -106,9 +114,12 @@ def _hit(visit: Visit, number: int, hit: Hit, sources: dict[str, Source], query:
     }
 
 
-async def _in_place(visit: Visit, hit: Hit, query: str, number: int) -> dict[str, Any] | None:
+async def _in_place(
+    visit: Visit, hit: Hit, query: str, number: int, as_of: AsOf | None
+) -> dict[str, Any] | None:
     """The chosen hit between its neighbours, as much of the document as fits."""
-    document = await visit.ports.store.document(hit.document_id)
+    shown = as_of.generations if as_of else None
+    document = await visit.ports.store.document(hit.document_id, shown=shown)
     if document is None:
         return None
     blocks = markdown.blocks(document.text or "")

@@ -1,4 +1,4 @@
-"""How often each word stands in each text: what makes a score depend on what readers see, and on nothing else.
+"""How often each word stands in each text, so that a score depends on what readers see and on nothing else.
 
 The index weighs words by all the texts it holds, also those of older generations and those that nobody can
 see any more, and no caller can tell it otherwise. So it proposes, and what it proposes is scored here, by the

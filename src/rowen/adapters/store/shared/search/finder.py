@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from rowen.adapters.store.shared.search import view as views
-from rowen.adapters.store.shared.search.cut import Scored, unranked
 from rowen.adapters.store.shared.search.counts import Seen
+from rowen.adapters.store.shared.search.cut import Scored, unranked
 from rowen.adapters.store.shared.search.index import (
     BLOCK_BITS,
     DEEPER,
@@ -30,6 +32,7 @@ from rowen.adapters.store.shared.search.matrix import VectorMatrix
 from rowen.adapters.store.shared.search.saved import SavedView
 from rowen.adapters.store.shared.search.view import Allowed, View
 from rowen.adapters.store.shared.transaction import Transaction
+from rowen.errors import StoreBusy
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,6 +44,8 @@ BATCH = 5_000
 """Texts that are indexed together; a process that ends waits for no more."""
 WORTH_SAVING = 5_000
 """Sections or vectors that are worth a file."""
+LONGEST_WAIT_S = 30.0
+"""For another process that writes the index."""
 KEPT_VIEWS = 4
 """Of older generations."""
 SPARE = 56
@@ -85,6 +90,7 @@ class Finder:
         self._thread: ThreadPoolExecutor | None = None
         self._following: Future[None] | None = None
         self._closed = threading.Event()
+        self._temporary: TemporaryDirectory[str] | None = None
 
     @property
     def words(self) -> WordIndex | None:
@@ -142,7 +148,9 @@ class Finder:
         With `patiently` the caller waits for what is missing in the index, however much it is.
         """
         index = self._words
-        if index is None or not self._is_complete(db, view, index, patiently):
+        if patiently and not self._can_write and (index is None or len(index.missing(view.keys))):
+            index = self._aside(db, view)
+        elif index is None or not self._is_complete(db, view, index, patiently):
             return None
         wanted, blocks = depth, None
         if allowed is not None:
@@ -174,10 +182,12 @@ class Finder:
         model_id: int,
         vector: bytes,
         depth: int,
+        *,
+        patiently: bool = False,
     ) -> Scored | None:
-        """The nearest visible texts. None: too many vectors are not here yet."""
+        """The nearest visible texts. None: too many vectors are not here yet to wait for."""
         matrix = self.matrix(db, model_id, len(vector))
-        if self._most_at_once is not None and not matrix.is_loaded:
+        if self._most_at_once is not None and not matrix.is_loaded and not patiently:
             matrix.open()
             if len(view.keys) - len(matrix) > self._most_at_once:
                 self.wake()
@@ -226,6 +236,8 @@ class Finder:
         self._closed.set()
         if self._thread is not None:
             self._thread.shutdown(wait=True)
+        if self._temporary is not None:
+            self._temporary.cleanup()
 
     # below: runs in a thread of its own, or of the caller's
 
@@ -298,17 +310,39 @@ class Finder:
             return True
         if not len(view.keys) or not self._can_write:
             return False
+        if patiently:
+            self._wait_for(db, view, index)
+            return True
         missing = index.missing(view.keys)
-        if len(missing) > AT_ONCE and not patiently:
+        if len(missing) > AT_ONCE:
             self.wake()
             return False
         try:
-            passages = view.passages_of(missing).tolist()
-            for start in range(0, len(passages), BATCH):
-                index.add(_texts(db, passages[start : start + BATCH]))
+            index.add(_texts(db, view.passages_of(missing).tolist()))
         except Exception as exc:
             _log.warning("search_not_followed error=%r", str(exc))
         return not len(index.missing(view.keys))
+
+    def _wait_for(self, db: Transaction, view: View, index: WordIndex) -> None:
+        """Index what is missing, after another process that is writing. Raises `StoreBusy` after a while."""
+        until = time.monotonic() + LONGEST_WAIT_S
+        while len(missing := index.missing(view.keys)[:BATCH]):
+            if index.add(_texts(db, view.passages_of(missing).tolist())):
+                until = time.monotonic() + LONGEST_WAIT_S
+            elif time.monotonic() > until or self._closed.wait(0.1):
+                raise StoreBusy(
+                    "search: another process is writing the index of words",
+                    hint="questions about an earlier time need it; try again in a moment",
+                )
+
+    def _aside(self, db: Transaction, view: View) -> WordIndex:
+        """An index of this process alone, where none may be kept beside the store."""
+        with self._guard:
+            if self._temporary is None:
+                self._temporary = TemporaryDirectory(prefix="rowen-search-")
+            index = WordIndex(Path(self._temporary.name))
+        self._wait_for(db, view, index)
+        return index
 
 
 def _seen_by(view: View) -> Callable[[Opened], Seen]:

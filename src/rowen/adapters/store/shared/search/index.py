@@ -336,9 +336,7 @@ def _groups(opened: Opened, seen: Seen, terms: Sequence[str], prefix: str) -> li
     return groups
 
 
-def _query(
-    opened: Opened, groups: Sequence[Sequence[str]], weights: Mapping[str, tuple[float, int]]
-) -> Any:
+def _query(opened: Opened, groups: Sequence[Sequence[str]], weights: Mapping[str, tuple[float, int]]) -> Any:
     import tantivy
 
     def weighed(word: str) -> Any:
@@ -347,15 +345,15 @@ def _query(
         return tantivy.Query.boost_query(_term(word), its_weight / math.log1p(max(odds, 1e-9)))
 
     clauses = [
-        weighed(group[0]) if len(group) == 1 else tantivy.Query.disjunction_max_query(list(map(weighed, group)))
+        weighed(group[0])
+        if len(group) == 1
+        else tantivy.Query.disjunction_max_query(list(map(weighed, group)))
         for group in groups
     ]
     return tantivy.Query.boolean_query([(tantivy.Occur.Should, clause) for clause in clauses])
 
 
-def _having(
-    opened: Opened, seen: Seen, words: Sequence[str]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _having(opened: Opened, seen: Seen, words: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """How many of the visible texts have each word, and how many in the index."""
     import numpy as np
 

@@ -165,7 +165,15 @@ class Search(Topic):
         model_id = find_model(db, request.model) if request.model and request.vector else 0
         if not model_id or not request.vector:
             return unranked()
-        found = self._finder.dense(db, view, allowed, model_id, request.vector, request.depth)
+        found = self._finder.dense(
+            db,
+            view,
+            allowed,
+            model_id,
+            request.vector,
+            request.depth,
+            patiently=request.shown is not None,
+        )
         if found is not None:
             return found
         return _ranked(db, view, allowed, self._nearest(db, model_id, request.vector), request)
