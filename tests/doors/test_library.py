@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from datetime import UTC, datetime
 
 import pytest
 
@@ -38,6 +39,24 @@ def test_add_sync_search_diff_and_rollback(db: str, site: Site) -> None:
             rowen.approve("orchard")
         rowen.remove("orchard")
         assert rowen.status() == []
+
+
+def test_a_search_as_of_an_earlier_time(db: str, site: Site) -> None:
+    with Rowen(db=db) as rowen:
+        rowen.add(site.url + "/", name="orchard")
+        rowen.sync("orchard")
+        before = rowen.search("plum")
+        moment = datetime.now(UTC)
+        site.set("/plum.html", fruit_page("plum", "May"))
+        rowen.sync("orchard")
+        for then in (rowen.search("plum", as_of=moment), rowen.search("plum", generation=1)):
+            assert [(hit.url, hit.score, hit.snippet) for hit in then.hits] == [
+                (hit.url, hit.score, hit.snippet) for hit in before.hits
+            ]
+            assert then.as_of is not None
+            assert [one.generation for one in then.as_of.sources] == [1]
+        with pytest.raises(NotFound, match="first shown"):
+            rowen.search("plum", as_of="2001-01-01")
 
 
 def test_errors_are_raised_as_they_are(db: str) -> None:

@@ -730,3 +730,25 @@ async def test_what_a_limit_leaves_out_is_said_in_the_words_of_the_command_line(
     assert words in said(listed)
     assert ended.structured_content is not None
     assert ended.structured_content["left_out"] == {"over_max_pages": 2}
+
+
+async def test_an_earlier_time_is_searched_and_read_and_the_model_is_told(world: World, site: Site) -> None:
+    moment = world.clock.now().isoformat()
+    world.clock.advance(60)
+    site.set("/plum.html", fruit_page("plum", "May"))
+    await world.sync("orchard")
+    for then in ({"as_of": moment}, {"generation": 1}):
+        result = await call(world, "search_docs", query="plum", **then)
+        assert said(result).startswith("Not what is visible now, but as of ")
+        assert "orchard: generation 1, shown from" in said(result)
+        values = result.structured_content
+        assert values is not None
+        assert {hit["generation"] for hit in values["hits"]} == {1}
+        assert {hit["verified_at"] for hit in values["hits"]} == {None}
+        assert values["as_of"]["sources"][0]["generation"] == 1
+    url = f"{site.url}/plum.html"
+    assert "May" in said(await call(world, "read_document", url=url))
+    then = await call(world, "read_document", url=url, as_of=moment)
+    assert not then.is_error and "May" not in said(then)
+    assert "in the future" in await refused(world, "search_docs", query="plum", as_of="2999-01-01")
+    assert "records are not kept" in await refused(world, "read_document", url=url, as_of=moment, raw=True)

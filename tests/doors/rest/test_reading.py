@@ -87,6 +87,39 @@ async def test_a_search_that_makes_no_sense_is_refused(harvested: Api) -> None:
     assert (await harvested.get(f"{V1}/search?q=a&limit=51")).is_problem(422, "invalid")
 
 
+async def test_a_search_and_a_document_as_of_an_earlier_time(harvested: Api) -> None:
+    world = harvested.world
+    moment = world.clock.now().isoformat().replace("+00:00", "Z")
+    before = (await harvested.get(f"{V1}/search?q=oats&source=docs")).json
+    world.clock.advance(60)
+    world.site.set("/oats", html("Oats", "Nothing but spelt."))
+    assert (await harvested.post(f"{V1}/sources/docs/sync")).json["generation"] == 2
+    now = (await harvested.get(f"{V1}/search?q=oats&source=docs")).json
+    assert now["as_of"] is None and now["hits"] != before["hits"]
+
+    for then in (f"as_of={moment}", "as_of=60s", "generation=1"):
+        answer = (await harvested.get(f"{V1}/search?q=oats&source=docs&{then}")).json
+        (source,) = answer["as_of"]["sources"]
+        assert (source["source"], source["generation"], source["missing"]) == ("docs", 1, None)
+        verified = {"verified_at": None, "verified_by": None}
+        assert answer["hits"] == [{**hit, **verified} for hit in before["hits"]], "hit for hit"
+    (old,) = [hit["document_id"] for hit in before["hits"] if hit["url"].partition("#")[0].endswith("/oats")]
+    assert (await harvested.get(f"{V1}/documents/{old}")).is_problem(404, "not_found")
+    document = (await harvested.get(f"{V1}/documents/{old}?as_of={moment}")).json
+    assert (document["generation"], document["verified_at"]) == (1, None)
+    assert document["sections"]
+
+
+async def test_an_earlier_time_that_makes_no_sense_is_refused(harvested: Api) -> None:
+    assert (await harvested.get(f"{V1}/search?q=a&as_of=soon")).is_problem(400, "bad_call")
+    assert (await harvested.get(f"{V1}/search?q=a&as_of=2999-01-01")).is_problem(400, "bad_call")
+    assert (await harvested.get(f"{V1}/search?q=a&as_of=2001-01-01")).is_problem(404, "not_found")
+    assert (await harvested.get(f"{V1}/search?q=a&generation=7")).is_problem(404, "not_found")
+    assert (await harvested.get(f"{V1}/search?q=a&generation=0")).is_problem(422, "invalid")
+    assert (await harvested.get(f"{V1}/search?q=a&generation=1&as_of=1d")).is_problem(400, "bad_call")
+    assert (await harvested.get(f"{V1}/documents/1?as_of=soon")).is_problem(400, "bad_call")
+
+
 async def test_a_search_without_the_model_says_so(harvested: Api) -> None:
     harvested.world.embedder.down = True
     answer = (await harvested.get(f"{V1}/search?q=barley")).json

@@ -55,3 +55,16 @@ async def test_nothing_found_is_said_with_the_question(reader: Person) -> None:
 async def test_a_question_without_a_word_is_refused_in_words(reader: Person) -> None:
     page = await reader.get("/search?q=%22%22&source=nobody")
     assert page.status in (400, 404) and "What to do" in page.words
+
+
+async def test_an_earlier_time_in_the_address_is_a_banner_and_stays_with_the_next_question(
+    reader: Person,
+) -> None:
+    page = await reader.get("/search?q=barley&as_of=0s")
+    assert page.status == 200
+    assert "This is what readers saw as of" in page.words
+    assert 'name="as_of" value="0s"' in page.text
+    assert 'class="here"' in page.text
+    assert "as of" not in (await reader.get("/search?q=barley")).words
+    assert (await reader.get("/search?q=barley&as_of=soon")).status == 400
+    assert (await reader.get("/search.json?q=barley&as_of=0s")).json["answer"]["as_of"]["says"]
