@@ -167,7 +167,7 @@ def _label(source: str, version: str) -> str:
 
 _TEXT = {"type": "string"}
 _NUMBER = {"type": "integer"}
-_THEN = {**_TEXT, "description": "what was visible then: ISO date or `2d` ago"}
+_THEN = {**_TEXT, "description": "visible then: ISO date or `2d`"}
 
 TOOLS = (
     Tool(
@@ -183,7 +183,7 @@ TOOLS = (
             "language": {**_TEXT, "description": "only what is in it, such as `de`"},
             "limit": {**_NUMBER, "description": f"{HITS} if left out"},
             "as_of": _THEN,
-            "generation": {**_NUMBER, "description": "an earlier one of `source`"},
+            "generation": {**_NUMBER, "description": "of `source`"},
         },
         required=("query",),
         answers={"query": "string", "mode": "string", "hits": "array"},

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 K1, B = 1.2, 0.75
 LEAST_WEIGHT = 1e-6
-MOST_TIMES = 65_535
+MOST_TIMES = 255
 EXACT_LENGTHS = 24
 ROUNDING = 1e-4
 """Scores of the index have 32 bits."""
@@ -31,7 +31,7 @@ class Counts(NamedTuple):
     """The different words of texts, text after text."""
 
     stems: NDArray[np.uint32]
-    times: NDArray[np.uint16]
+    times: NDArray[np.uint8]
     ends: NDArray[np.int64]
     """Of each text, where its words end."""
     lengths: NDArray[np.int64]
@@ -53,7 +53,7 @@ class Seen(NamedTuple):
 def counted(words: Sequence[str]) -> tuple[list[int], list[int]]:
     """The different words of a text, and how often each stands there."""
     times = Counter(words)
-    return [hashed(word) for word in times], [min(number, MOST_TIMES) for number in times.values()]
+    return list(map(hashed, times)), list(times.values())
 
 
 @lru_cache(maxsize=65_536)
@@ -67,7 +67,7 @@ def seen(counts: Counts, visible: NDArray[np.int64], *, exact: bool) -> Seen:
 
     hidden = np.ones(len(counts.ends), bool)
     hidden[visible] = False
-    places, _ = _words_of(counts, np.flatnonzero(hidden))
+    gone = _words_of(counts, *_stretches(counts, np.flatnonzero(hidden)))
     average = float(counts.lengths[visible].mean()) if len(visible) else 1.0
     of_all = float(counts.lengths.mean()) if len(counts.lengths) else 1.0
     # A longer average makes every text a shorter one, and by no more than this.
@@ -75,7 +75,7 @@ def seen(counts: Counts, visible: NDArray[np.int64], *, exact: bool) -> Seen:
     return Seen(
         texts=len(visible),
         average=max(average, 1e-9),
-        gone=np.sort(counts.stems[places]),
+        gone=np.sort(gone),
         widening=widening if exact else widening * 1.1,
     )
 
@@ -104,30 +104,36 @@ def scores(
     """Of texts by their numbers. Of each group of words the best one counts; they are places in `stems`."""
     import numpy as np
 
-    places, of = _words_of(counts, texts)
-    said = counts.stems[places]
+    begins, ends = _stretches(counts, texts)
+    said = _words_of(counts, begins, ends)
+    until = np.cumsum(ends - begins)
     lengths = _rounded_down()[_rounded_down().searchsorted(counts.lengths[texts], "right") - 1]
     saturation = K1 * (1 - B + B * lengths / seen.average)
     by_word = np.zeros((len(stems), len(texts)))
     for row, (stem, its_weight) in enumerate(zip(stems, weights, strict=True)):
         here = np.flatnonzero(said == np.uint32(stem))
-        texts_here, times = of[here], counts.times[places[here]].astype(np.float64)
-        by_word[row, texts_here] = its_weight * (1 + K1) * times / (times + saturation[texts_here])
+        of = until.searchsorted(here, "right")
+        times = counts.times[here - until[of] + ends[of]].astype(np.float64)
+        by_word[row, of] = its_weight * (1 + K1) * times / (times + saturation[of])
     total = np.zeros(len(texts))
     for group in groups:
         total += by_word[group[0]] if len(group) == 1 else by_word[list(group)].max(axis=0)
     return total
 
 
-def _words_of(counts: Counts, texts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The places of all words of these texts; and for each, which of the texts it is of."""
+def _stretches(counts: Counts, texts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where the words of each of these texts begin and end."""
     import numpy as np
 
-    ends = counts.ends[texts]
-    begins = np.where(texts > 0, counts.ends[texts - 1], 0)
-    number = ends - begins
-    of = np.repeat(np.arange(len(texts)), number)
-    return np.arange(len(of)) + np.repeat(begins - np.cumsum(number) + number, number), of
+    return np.where(texts > 0, counts.ends[texts - 1], 0), counts.ends[texts]
+
+
+def _words_of(counts: Counts, begins: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.uint32]:
+    import numpy as np
+
+    stems = counts.stems
+    parts = [stems[begin:end] for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)]
+    return np.concatenate(parts) if parts else stems[:0]
 
 
 @cache

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rowen.adapters.store.shared.search import counts as counting
-from rowen.adapters.store.shared.search.counts import Counts, Seen
+from rowen.adapters.store.shared.search.counts import MOST_TIMES, Counts, Seen
 from rowen.adapters.store.shared.search.files import Stamped, append, mapped, numbers, writing
 from rowen.adapters.store.shared.search.view import distinct
 from rowen.adapters.store.shared.search.words import words
@@ -219,11 +219,11 @@ class WordIndex:
 
         each = [counting.counted(one) for one in said]
         stems = np.array([stem for one in each for stem in one[0]], np.uint32)
-        times = np.array([number for one in each for number in one[1]], np.uint16)
+        times = np.array([number for one in each for number in one[1]], np.int64).clip(max=MOST_TIMES)
         ends = after + np.cumsum([len(one[0]) for one in each], dtype=np.int64)
         if len(stems):
             append(self._files.path(begun, "stems"), stems, at=after)
-            append(self._files.path(begun, "times"), times, at=after)
+            append(self._files.path(begun, "times"), times.astype(np.uint8), at=after)
         append(self._files.path(begun, "ends"), ends, at=at)
         append(self._files.path(begun, "lengths"), np.array([len(one) for one in said], np.int64), at=at)
         return int(ends[-1])
@@ -256,7 +256,7 @@ class WordIndex:
         )
         entries = int(stamp["entries"])
         stems = mapped(self._files.path(begun, "stems"), np.uint32, entries)
-        times = mapped(self._files.path(begun, "times"), np.uint16, entries)
+        times = mapped(self._files.path(begun, "times"), np.uint8, entries)
         index.reload()
         searcher = index.searcher()
         if searcher.num_docs < count:
