@@ -13,6 +13,7 @@ from rich.text import Text
 from rowen.core.document import Outcome
 from rowen.core.rules.left_out import sentences
 from rowen.core.run import Counters, Event, Run, RunStatus
+from rowen.core.source import Source
 from rowen.doors.cli.output import clean
 from rowen.doors.words import OUTCOMES, count, seconds, size
 from rowen.engine.run import Receipt
@@ -36,6 +37,7 @@ COLOURS = {
     "failed": "red",
     "skipped": "yellow",
 }
+_RANK = {RunStatus.PARTIAL: 1, RunStatus.HELD: 2, RunStatus.CANCELLED: 3, RunStatus.FAILED: 4}
 STYLES = {
     RunStatus.COMPLETED: "green",
     RunStatus.PARTIAL: "yellow",
@@ -181,6 +183,24 @@ def side_by_side(receipts: Sequence[tuple[str, Receipt]]) -> Table:
     for name, read in SIDE_BY_SIDE.items():
         table.add_row(name, *(read(receipt.counters) for _, receipt in receipts))
     table.add_row("time", *(seconds(receipt.duration_s) for _, receipt in receipts))
+    return table
+
+
+def answers(receipts: Sequence[Receipt], could_not: Sequence[tuple[Source, str]]) -> Table:
+    """Which of many sources answered how; those that did not come last."""
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("source", no_wrap=True)
+    table.add_column("kind", no_wrap=True)
+    table.add_column("answered", no_wrap=True)
+    table.add_column("items", justify="right", no_wrap=True)
+    table.add_column("why", style="dim", overflow="fold")
+    ranked = sorted(receipts, key=lambda one: (_RANK.get(one.status, 0), one.source.label))
+    for one in ranked:
+        why = one.error or one.result.missing or ""
+        shown = Text(clean(one.source.label)), one.source.kind, state_of(one), f"{one.counters.processed:,}"
+        table.add_row(*shown, clean(why))
+    for source, said in could_not:
+        table.add_row(clean(source.label), source.kind, Text("not run", style="red"), "0", clean(said))
     return table
 
 

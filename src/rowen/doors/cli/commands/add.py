@@ -36,7 +36,12 @@ class AddCommand(click.Command):
 @click.option(
     "--set", "settings", multiple=True, metavar="KEY=VALUE", help="A setting of the source; repeatable."
 )
-@click.option("--from", "listed", type=click.Path(), metavar="FILE", help="Add all portals of a TOML file.")
+@click.option(
+    "--from",
+    "listed",
+    metavar="FILE|URL",
+    help="Add all portals of a TOML file, of a list of CKAN instances (JSON) or of a register (CSV).",
+)
 @click.option(
     "--check/--no-check",
     default=None,
@@ -146,17 +151,27 @@ def _missing() -> click.MissingParameter:
 
 def _add_listed(call: Call, file: str, *, check: bool) -> None:
     from rowen.doors.cli import session
+    from rowen.managing.add_many import registers
     from rowen.managing.add_many import rules as portal_list
-    from rowen.managing.add_many.add import ADDED, add_listed
+    from rowen.managing.add_many.add import ADDED, REFUSED, add_listed, add_register, fetched
 
-    entries = portal_list.parse(_read(file), file=file)
+    remote = file.startswith(("http://", "https://"))
+    here = "" if remote else _read(file)
+    if not remote and not registers.is_register(here):
+        # Before a store is made: a mistake in the file should not leave an empty one.
+        portal_list.parse(here, file=file)
 
     async def work(ports: Ports) -> None:
-        results = await add_listed(ports, entries, check=check)
+        text = await fetched(ports, file) if remote else here
+        if registers.is_register(text):
+            results = await add_register(ports, registers.parse(text, file=file), check=check)
+        else:
+            results = await add_listed(ports, portal_list.parse(text, file=file), check=check)
         for result in results:
             _show(call.out, result)
-        added = sum(result.outcome == ADDED for result in results)
-        call.out.note(f"{added} of {len(results)} added" + ("; next: rowen sync" if added else ""))
+        added, refused = (sum(one.outcome == outcome for one in results) for outcome in (ADDED, REFUSED))
+        also = f", {refused} refused" if refused else ""
+        call.out.note(f"{added} of {len(results)} added{also}" + ("; next: rowen sync" if added else ""))
 
     session.run(call, work, creates=True)
 
@@ -176,17 +191,22 @@ def _show(out: Output, result: Listed) -> None:
     if out.json:
         value = {"source": entry.name, "kind": entry.type, "location": entry.url, "outcome": result.outcome}
         if result.added is not None:
-            value |= {"source": result.added.source.label, "location": result.added.source.location}
+            source = result.added.source
+            value |= {"source": source.label, "kind": source.kind, "location": source.location}
+        if result.why:
+            value |= {"error": result.why}
         out.emit(value)
         return
     from rich.text import Text
 
-    style = "green" if result.added else "dim"
+    style = "green" if result.added else "yellow" if result.why else "dim"
+    kind = result.added.source.kind if result.added else entry.type or "?"
     name = f"{entry.name}@{entry.version}" if entry.version else entry.name
     out.line(
         Text(f"{result.outcome:9}", style=style)
         .append(clean(name), "bold default")
-        .append(f"  {entry.type}  {clean(entry.url)}", "default")
+        .append(f"  {kind}  {clean(entry.url)}", "default")
+        .append(f"  {clean(result.why)}" if result.why else "", "yellow")
     )
 
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from rowen.engine.ports import Ports
     from rowen.engine.run import Receipt
 
+MANY = 10
+"""From so many sources on, a table at the end says which answered how."""
 INTERRUPTED = (
     "interrupted: what was visible before is unchanged; the next sync continues with what was stored"
 )
@@ -104,6 +106,7 @@ async def perform_all(
 
     codes = set()
     receipts = []
+    could_not = []
 
     async def one(source: Source) -> None:
         try:
@@ -112,14 +115,17 @@ async def perform_all(
             receipts.append(receipt)
         except Exception as exc:
             codes.add(_could_not(out, source, exc, full=full, verbose=verbose))
+            could_not.append((source, str(exc)))
         if len(found) > 1:
             out.line("")
 
     await each(found, one, ports.max_parallel_runs)
     await after_a_change(ports, out)
     if len(found) > 1 and not out.json:
-        from rowen.doors.cli.receipt import totals
+        from rowen.doors.cli.receipt import answers, totals
 
+        if len(found) >= MANY:
+            out.print(answers(receipts, could_not))
         out.line(totals(receipts, sources=len(found)))
     # That some work failed says more than that some call was wrong.
     return failure.FAILED if failure.FAILED in codes else max(codes)
