@@ -9,6 +9,11 @@ RULES := $(shell find tests -name 'test_*rules.py' -not -path 'tests/core/*')
 # a time, in their order: no worker keeps one that another could have begun.
 PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
 ONE_BY_ONE := --dist load --maxschedchunk 1
+# With AGAIN=1 only the tests that failed last, one after the other.
+ifdef AGAIN
+PYTEST := $(BIN)/python -m pytest --last-failed --last-failed-no-failures none
+ONE_BY_ONE :=
+endif
 
 # All chance in `make torture` comes from this number: another one tries other moments and inputs.
 ROWEN_TORTURE_SEED ?= 1
