@@ -87,6 +87,7 @@ bench: $(STAMP)         ## the figures in docs/benchmarks.md
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/search.py --sections 200000 --questions 100
 	$(BIN)/python benchmarks/api.py
+	$(BIN)/python benchmarks/keys.py
 	$(BIN)/python benchmarks/workers.py
 	$(BIN)/python benchmarks/large_crawl.py
 

@@ -8,6 +8,7 @@ from rowen.core.rules.words import ago as ago
 from rowen.core.rules.words import ahead as ahead
 from rowen.core.rules.words import count as count
 from rowen.core.rules.words import minute
+from rowen.core.rules.words import size as size
 
 OUTCOMES = {
     "created": "new",
@@ -25,15 +26,6 @@ CHANGES = {
     "source_removed": ("-", "removed as a source"),
 }
 """What became of a document between two generations: its sign and its word."""
-
-
-def size(number_bytes: int) -> str:
-    value = float(number_bytes)
-    for unit in ("B", "kB", "MB", "GB"):
-        if value < 1000:
-            return f"{value:.0f} {unit}" if unit == "B" or value >= 100 else f"{value:.1f} {unit}"
-        value /= 1000
-    return f"{value:.1f} TB"
 
 
 def seconds(value: float) -> str:

@@ -61,6 +61,7 @@ def test_matched_words_of_a_snippet_are_marks_and_nothing_else_is_an_element() -
 def test_parts_of_a_long_section_are_one_block() -> None:
     long = "# Title\n\n" + "\n\n".join(f"Paragraph {number} " + "word " * 60 for number in range(40))
     (block,) = blocks(long)
+    assert blocks(long) is blocks(long), "a text is cut once for all keys that show it"
     assert block[0].heading == "Title" and "Paragraph 39" in block[1] and "# Title" not in block[1]
 
 

@@ -56,7 +56,7 @@ def age(path: Path) -> None:
 async def test_a_folder_is_recognised_and_described(world: World, folder: Path) -> None:
     added = await sources.add(world.ports, f"{folder}/", name="again")
     assert (added.source.kind, added.source.location) == ("files", str(folder))
-    assert "3 files" in added.findings[0]
+    assert added.findings[0] == "3 files, 61 B: kind `files`"
 
 
 async def test_every_text_file_becomes_a_document(world: World) -> None:

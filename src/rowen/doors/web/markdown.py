@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup, escape
@@ -44,7 +44,9 @@ def stems(said: Iterable[str]) -> frozenset[str]:
     return frozenset(stem(word) for word in said)
 
 
-def blocks(text: str) -> list[tuple[Section, str]]:
+# The next key of a person who types, and the next hit that is looked at, mostly show the same document.
+@lru_cache(maxsize=8)
+def blocks(text: str) -> tuple[tuple[Section, str], ...]:
     """The sections of a text, each with its Markdown below the heading; parts of a long one are one."""
     found: list[tuple[Section, str]] = []
     for section in split(text):
@@ -53,7 +55,7 @@ def blocks(text: str) -> list[tuple[Section, str]]:
             found[-1] = (found[-1][0], found[-1][1] + body)
         else:
             found.append((section, _HEADING_LINE.sub("", body, count=1) if section.level else body))
-    return found
+    return tuple(found)
 
 
 def _begins(section: Section, body: str) -> bool:

@@ -55,8 +55,8 @@ async def prepare(ports: Ports, location: str, *, settings: Mapping[str, Any], c
     except PermanentError as exc:
         raise BadLocation(exc.message, hint=exc.hint, location=path) from exc
     readable = sum(not is_binary_name(entry.path) for entry in scan.entries)
-    size = sum(entry.size for entry in scan.entries) / 1_000_000
-    findings = [f"{words.count(len(scan.entries), 'file')}, {size:.1f} MB: kind `files`"]
+    size = words.size(sum(entry.size for entry in scan.entries))
+    findings = [f"{words.count(len(scan.entries), 'file')}, {size}: kind `files`"]
     if readable < len(scan.entries):
         findings.append(f"left out because they are no text: {len(scan.entries) - readable:,}")
     if scan.passed_over:
