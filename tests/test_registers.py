@@ -54,7 +54,8 @@ def test_a_kind_of_a_plugin_is_found_and_has_the_settings_that_every_kind_has(in
     install("rowen-pears", "rowen.kinds", {"pears": "pears_a:PEARS"}, pears_a=_KIND)
     kind = registers.kinds().named("pears")
     assert kind.name == "pears"
-    assert [param.name for param in kind.params] == ["max_deleted_share", "time_limit_s", "webhook_secret"]
+    common = ["max_deleted_share", "time_limit_s", "keep", "webhook_secret"]
+    assert [param.name for param in kind.params] == common
     assert "pears" in registers.kinds().names()
     assert registers.kinds().loadable()["pears"] == kind
 

@@ -122,6 +122,11 @@ class HistoryConfig:
     keep_generations: int = setting(
         3, help="Generations that can be shown again, the active one included", low=1, high=1000
     )
+    keep: str = setting(
+        "",
+        help="How long a generation is kept after another took its place, such as `90d`, also when it is not"
+        " among the last `keep_generations`; empty: by their number alone",
+    )
     keep_handoffs: str = setting("30d", help="How long the record of a finished handoff is kept")
 
 

@@ -156,6 +156,37 @@ class World:
             )
 
 
+async def test_what_was_shown_when_is_known_with_rollbacks_and_after_a_vacuum(store: Store) -> None:
+    source = await a_source(store)
+    hour = timedelta(hours=1)
+    assert [(one.generation, one.first_at) for one in await store.shown_at(NOW)] == [(0, None)]
+    assert await store.oldest_seen(source.id, NOW) is None
+    for number in (1, 2, 3):
+        page = {"https://docs.example/a": f"# A\n\nbarley {number}"}
+        await a_generation(store, source, page, at=NOW + number * hour)
+    await store.activate(source.id, 2, now=NOW + 4 * hour)
+
+    async def shown(hours: float) -> tuple[int, bool, datetime | None, datetime | None]:
+        (one,) = await store.shown_at(NOW + hours * hour)
+        return one.generation, one.kept, one.at, one.until
+
+    assert await shown(0.5) == (0, False, None, None)
+    assert await shown(1) == (1, True, NOW + hour, NOW + 2 * hour)
+    assert await shown(3.5) == (3, True, NOW + 3 * hour, NOW + 4 * hour)
+    assert await shown(9) == (2, True, NOW + 4 * hour, None)
+    seen = [await store.oldest_seen(source.id, NOW + hours * hour) for hours in (0, 1.5, 2, 3.5, 4, 9)]
+    assert seen == [1, 1, 2, 2, 2, 2]
+    await a_generation(store, source, {"https://docs.example/a": "# A\n\nrye"}, at=NOW + 5 * hour)
+    assert (await shown(3.5))[:2] == (3, False), "what was rolled back went with the run after it"
+    await store.vacuum({source.id: 2}, everything=False)
+    (one,) = await store.shown_at(NOW + 9 * hour)
+    assert (one.first_at, one.kept_since) == (NOW + hour, NOW + 2 * hour)
+    await store.remove_source(source.id, now=NOW + 9 * hour)
+    assert await store.shown_at(NOW + hour) == []
+    assert await store.removed_since(NOW + hour) == [("docs", NOW + 9 * hour)]
+    assert await store.removed_since(NOW + 9 * hour) == []
+
+
 async def test_a_question_about_an_earlier_time_is_answered_as_it_was_then(store: Store) -> None:
     assert isinstance(store, SharedStore)
     world = World(store, await a_source(store), await a_source(store, "notes"))

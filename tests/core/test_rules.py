@@ -154,6 +154,12 @@ def test_the_oldest_kept_generation(activated: list[int], active: int, keep: int
     assert oldest_kept(activated, active=active, keep=keep) == floor
 
 
+def test_what_the_number_or_the_time_keeps_is_kept() -> None:
+    assert oldest_kept([1, 2, 3, 4, 5], active=5, keep=2, seen=3) == 3, "the time keeps more"
+    assert oldest_kept([1, 2, 3, 4, 5], active=5, keep=4, seen=5) == 2, "the number keeps more"
+    assert oldest_kept([1, 2, 3, 4, 5], active=5, keep=2, seen=None) == 4
+
+
 def test_what_lasts_until_a_moment_is_over_in_the_minute_that_is_said() -> None:
     noon = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
     assert minute(noon) == "2026-01-01 12:00 UTC"

@@ -145,7 +145,12 @@ class Version:
         return self.born <= generation and (self.died is None or self.died > generation)
 
 
-def oldest_kept(activated: list[int], *, active: int, keep: int) -> int:
-    """The oldest generation that history still holds: `keep` of them, the active one included."""
+def oldest_kept(activated: list[int], *, active: int, keep: int, seen: int | None = None) -> int:
+    """The oldest generation that history still holds: `keep` of them, the active one included.
+
+    `seen` is the oldest one that readers saw within the time for which history is kept, if there is such a
+    time: what either of the two keeps is kept.
+    """
     history = sorted(n for n in activated if n <= active)
-    return history[-keep] if len(history) >= keep else (history[0] if history else 0)
+    floor = history[-keep] if len(history) >= keep else (history[0] if history else 0)
+    return floor if seen is None else min(floor, seen)

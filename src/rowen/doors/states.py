@@ -16,6 +16,8 @@ from rowen.core.state import Step, after
 from rowen.records import dataclass
 
 if TYPE_CHECKING:  # a command that only reads must not load the modules that fetch
+    from datetime import datetime
+
     from rowen.core.source import Source
     from rowen.core.sync_request import SyncRequest
     from rowen.engine.ports import Ports
@@ -40,6 +42,8 @@ class SourceStatus:
     """A process runs sources by their schedule; if none does, `next_run` waits for `rowen serve`."""
     upstream_pause: Pause | None = None
     """Its upstream asked not to be called before a time."""
+    kept_since: datetime | None = None
+    """From when on what readers saw can be searched and shown again."""
 
 
 async def statuses(ports: Ports, *, sections: bool = True) -> list[SourceStatus]:
@@ -78,6 +82,7 @@ class _Around:
     served: bool
     held: Collection[str]
     """The names of the leases of sources that are run now."""
+    kept_since: Mapping[int, datetime | None]
 
 
 async def _around(ports: Ports) -> _Around:
@@ -88,6 +93,7 @@ async def _around(ports: Ports) -> _Around:
         requests={one.source_id: one for one in await ports.store.sync_requests()},
         served=await holder(ports, ORCHESTRATOR) is not None,
         held=await holders(ports, SOURCE_LEASES),
+        kept_since={one.source_id: one.kept_since for one in await ports.store.shown_at(ports.clock.now())},
     )
 
 
@@ -139,6 +145,7 @@ async def _now(ports: Ports, source: Source, around: _Around, *, documents: int 
         next_run=following,
         served=around.served,
         upstream_pause=pause,
+        kept_since=around.kept_since.get(source.id),
     )
 
 

@@ -94,6 +94,8 @@ class Ports:
     secrets: Callable[[str], str | None] = lambda name: None
     """The value of a variable that a setting refers to, or None."""
     keep_generations: int = 3
+    keep_s: float = 0.0
+    """How long generations are kept that are not among so many; 0: no longer. A source may say otherwise."""
     keep_handoffs_s: float = 30 * 86_400.0
     every_s: float = 86_400.0
     """How often `rowen serve` runs a source that has no interval of its own."""

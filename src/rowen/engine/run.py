@@ -343,7 +343,13 @@ class Execution:
         generations = await store.generations(self._source.id)
         shown = [generation.number for generation in generations if generation.activated_at]
         if len(shown) > ports.keep_generations:
-            floor = oldest_kept(shown, active=self._intake.run.generation, keep=ports.keep_generations)
+            keep_s = self._source.params.get("keep") or ports.keep_s
+            seen = None
+            if keep_s:
+                since = ports.clock.now() - timedelta(seconds=keep_s)
+                seen = await store.oldest_seen(self._source.id, since)
+            active, keep = self._intake.run.generation, ports.keep_generations
+            floor = oldest_kept(shown, active=active, keep=keep, seen=seen)
             before = ports.clock.now() - timedelta(seconds=ports.keep_handoffs_s)
             await store.vacuum({self._source.id: floor}, handoffs_before=before, everything=False)
 

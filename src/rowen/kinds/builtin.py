@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 def with_common_settings(kind: Kind) -> Kind:
     """The kind with the settings that every source has."""
-    from rowen.kinds.settings import MAX_DELETED_SHARE, TIME_LIMIT_S, WEBHOOK_SECRET
+    from rowen.kinds.settings import KEEP, MAX_DELETED_SHARE, TIME_LIMIT_S, WEBHOOK_SECRET
 
     named = {param.name for param in kind.params}
-    common = (MAX_DELETED_SHARE, TIME_LIMIT_S, WEBHOOK_SECRET)
+    common = (MAX_DELETED_SHARE, TIME_LIMIT_S, KEEP, WEBHOOK_SECRET)
     return replace(kind, params=(*kind.params, *(one for one in common if one.name not in named)))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rowen.core.params import how, number, optional, switch, what, whole, words
-from rowen.core.rules.duration import Duration
+from rowen.core.rules.duration import LONGEST_INTERVAL_S, Duration
 from rowen.core.safety.secrets import reference
 
 
@@ -36,6 +36,13 @@ TIME_LIMIT_S = how(
     None,
     "How long a run may take before it ends as partial and the next goes on; none for `runs.time_limit_s`",
     optional(Duration(0, 30 * 86_400, bare="s")),
+)
+KEEP = how(
+    "keep",
+    None,
+    "How long a generation can be searched and shown again after another took its place, such as `90d`; none"
+    " for `history.keep`. What `history.keep_generations` keeps is kept as well",
+    optional(Duration(1, LONGEST_INTERVAL_S)),
 )
 WEBHOOK_SECRET = how(
     "webhook_secret",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from rowen.core.generation import Activation, Diff, Generation, GenerationHistory, oldest_kept
 from rowen.core.source import Source
@@ -105,13 +105,25 @@ async def approve(ports: Ports, source: Source, *, by: str | None = None) -> int
 
 
 async def vacuum(
-    store: Generations, sources: Sequence[Source], *, keep: int, handoffs_before: datetime | None = None
+    store: Generations,
+    sources: Sequence[Source],
+    *,
+    keep: int,
+    keep_s: float = 0.0,
+    now: datetime | None = None,
+    handoffs_before: datetime | None = None,
 ) -> Vacuumed:
-    """Delete what died before the kept history, and what is not used any more."""
+    """Delete what died before the kept history, and what is not used any more.
+
+    A generation is kept if it is among the last `keep`, or if readers saw it within the time of its source's
+    setting `keep`, else within `keep_s`, before `now`.
+    """
     floors = {}
     for source in sources:
         numbers = [g.number for g in await store.generations(source.id) if g.activated_at]
-        floors[source.id] = oldest_kept(numbers, active=source.active_generation, keep=keep)
+        own_s = source.params.get("keep") or keep_s
+        seen = await store.oldest_seen(source.id, now - timedelta(seconds=own_s)) if own_s and now else None
+        floors[source.id] = oldest_kept(numbers, active=source.active_generation, keep=keep, seen=seen)
     return await store.vacuum(floors, handoffs_before=handoffs_before, everything=True)
 
 

@@ -91,6 +91,9 @@ async def open_ports(config: Config, *, create: bool = True) -> AsyncIterator[Po
             dispatcher=lambda: _dispatcher(config, store),
             secrets=variable,
             keep_generations=config.history.keep_generations,
+            keep_s=interval_s(config.history.keep, of="setting `history.keep`:")
+            if config.history.keep
+            else 0.0,
             every_s=interval_s(config.runs.every),
             keep_handoffs_s=interval_s(config.history.keep_handoffs, of="setting `history.keep_handoffs`:"),
             max_parallel_runs=config.runs.max_parallel,

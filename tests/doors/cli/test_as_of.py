@@ -107,3 +107,28 @@ def test_a_document_is_shown_as_readers_saw_it(rowen: Rowen, between: str, orcha
     assert ended.code == 2 and "not together" in ended.err
     ended = rowen("show", f"{orchard.url}/quince.html", "--as-of", between)
     assert ended.code == 2 and "readers saw no document with this address as of 20" in ended.err
+
+
+def test_history_is_kept_by_time_beside_by_number(rowen: Rowen, orchard: Site) -> None:
+    assert rowen("edit", "orchard", "--set", "keep=forever").code == 2
+    assert rowen("edit", "orchard", "--set", "keep=90d", "--yes").code == 0
+    moment = now()
+    for month in ("May", "June", "July", "August"):
+        orchard.set("/plum.html", fruit_page("plum", month))
+        assert rowen("sync", "orchard").code == 0
+    first = rowen("search", "plum", "--as-of", moment, "--json").json
+    assert {hit["generation"] for hit in first["hits"]} == {1}, "of five, three are kept by their number"
+    assert rowen("vacuum", "--keep", "1").code == 0
+    assert rowen("search", "plum", "--generation", "1").code == 0
+    status = rowen("status")
+    assert "orchard: history is kept for 12w6d, since 20" in status.out
+    (source,) = rowen("status", "--json").json["sources"]
+    assert source["kept_since"] < moment
+
+    assert rowen("edit", "orchard", "--set", "keep=none", "--yes").code == 0
+    rowen("vacuum", "--keep", "2")
+    ended = rowen("search", "plum", "--generation", "1")
+    assert ended.code == 2 and "kept: 4, 5" in ended.err
+    assert "history is kept" not in rowen("status").out
+    (source,) = rowen("status", "--json").json["sources"]
+    assert source["kept_since"] > moment

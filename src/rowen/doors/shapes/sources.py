@@ -42,6 +42,8 @@ class Source(Shape):
     """False when no `rowen serve` looks after the store: then nothing runs by schedule"""
     generation: int = at("active_generation")
     """What readers see; 0 before the first harvest"""
+    kept_since: Time | None
+    """From when on what readers saw can be searched and shown again; null before the first harvest"""
     held_generation: int | None
     held_reason: str | None
     held_at: Time | None

@@ -43,6 +43,10 @@ class Generations(Protocol):
         """What readers saw of each source at a moment, whether it is kept or not."""
         ...
 
+    async def oldest_seen(self, source_id: int, since: datetime) -> int | None:
+        """The oldest generation that readers saw at a moment or after it; None before the first."""
+        ...
+
     async def removed_since(self, at: datetime) -> list[tuple[str, datetime]]:
         """Sources that were removed after a moment, by their labels, and when."""
         ...

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rowen.core.rules.duration import text_of
 from rowen.core.rules.left_out import sentences
 from rowen.core.rules.standing import Loudness, State
+from rowen.core.rules.words import minute
 from rowen.doors.cli.call import Call, store_command
 from rowen.doors.cli.output import clean
 from rowen.doors.words import ago, ahead, count, until
@@ -63,8 +65,18 @@ async def command(call: Call) -> None:
     headings = ["*source", "kind", ">generation", ">documents", *([">sections"] if wide else [])]
     out.table([*headings, "last run", "next run", *(["back to"] if seeded else []), "state"], rows)
     problems = [line for one in found for line in _problems(one)]
+    kept = [line for one in found if (line := _history(one))]
+    problems += ["", *kept] if kept else []
     for line in (*problems, *_about_workers(workforce), *_about_vectors(embedding)):
         out.line(line)
+
+
+def _history(one: SourceStatus) -> str | None:
+    """Since when history is kept, where a source keeps it by time."""
+    keep_s = one.source.params.get("keep")
+    if not keep_s or one.kept_since is None:
+        return None
+    return clean(f"{one.source.label}: history is kept for {text_of(keep_s)}, since {minute(one.kept_since)}")
 
 
 def _about_workers(workforce: dict[str, Any]) -> list[str]:

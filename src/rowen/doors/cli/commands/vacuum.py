@@ -31,6 +31,8 @@ async def command(call: Call, keep: int | None) -> None:
         ports.store,
         await ports.store.sources(),
         keep=keep or ports.keep_generations,
+        keep_s=ports.keep_s,
+        now=ports.clock.now(),
         handoffs_before=ports.clock.now() - timedelta(seconds=ports.keep_handoffs_s),
     )
     parts = [

@@ -62,6 +62,12 @@ LEFT JOIN activations a ON a.id = (
   SELECT max(b.id) FROM activations b WHERE b.source_id = s.id AND b.at <= :at)
 ORDER BY s.id;
 
+-- name: oldest_seen
+-- The oldest generation that readers saw at a moment or after it.
+SELECT min(a.generation) FROM activations a
+WHERE a.source_id = :source AND a.id >= coalesce(
+  (SELECT max(b.id) FROM activations b WHERE b.source_id = :source AND b.at <= :since), 0);
+
 -- name: removed_since
 -- Sources that were removed after a moment.
 SELECT CASE WHEN version = '' THEN name ELSE name || '@' || version END, at FROM removals WHERE at > :at ORDER BY id;

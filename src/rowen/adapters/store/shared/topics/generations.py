@@ -43,6 +43,11 @@ class Generations(Topic):
         return db.all(Shown, "shown_at", at=at)
 
     @reads
+    def oldest_seen(self, db: Transaction, source_id: int, since: datetime) -> int | None:
+        number: int | None = db.value("oldest_seen", source=source_id, since=since)
+        return number
+
+    @reads
     def removed_since(self, db: Transaction, at: datetime) -> list[tuple[str, datetime]]:
         return [(row[0], time_in(row[1])) for row in db.rows("removed_since", at=at)]
 
