@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from rowen.core.run import RunStatus, StopReason
+from tests.support.portals.catalogues import Udata
 from tests.support.portals.every import COUNTED, FAMILIES, PAGED
+from tests.support.portals.geo import OgcRecords, StacApi
+from tests.support.portals.repositories import Dataverse
 from tests.support.portals.skeleton import Family
 from tests.support.portals.trying import a_source_of, visible
 
@@ -127,3 +130,21 @@ async def test_a_total_that_is_too_small_loses_nothing(tmp_path: Path, family: t
     async with a_source_of(portal, tmp_path) as world:
         receipt = await world.sync("data")
         assert (receipt.status, receipt.counters.created) == (RunStatus.COMPLETED, NUMBER)
+
+
+async def test_what_is_wanted_is_sent_and_looked_at_again(tmp_path: Path) -> None:
+    for number, (family, settings, sent, left) in enumerate(
+        [
+            (Udata, {"tags": "eau"}, {"tag": "eau"}, 12),
+            (Udata, {"tags": "feu"}, {"tag": "feu"}, 0),
+            (Dataverse, {"tags": "water"}, {"fq": 'keywordValue_ss:"water"'}, 12),
+            (OgcRecords, {"types": "dataset"}, {"type": "dataset"}, 12),
+            (StacApi, {"bbox": "8,46,9,47"}, {}, 12),
+            (StacApi, {"bbox": "20,46,21,47"}, {}, 0),
+        ]
+    ):
+        portal = family(12)
+        async with a_source_of(portal, tmp_path / str(number), **settings) as world:
+            await world.sync("data")
+            assert sent.items() <= portal.asked[0].items()
+            assert len(await visible(world)) == left

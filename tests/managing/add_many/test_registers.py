@@ -50,7 +50,15 @@ def test_lists_of_domains_of_addresses_and_of_software_are_read() -> None:
     assert [(one.name, one.type) for one in parse(table, file="t.csv")] == [("One", "dkan"), ("Two", "")]
 
 
-@pytest.mark.parametrize("text", ["", "[[portals]]\nname = 'a'\nurl = 'https://a.example'\n", "just words\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# name, url\n[[portals]]\n",
+        "",
+        "[[portals]]\nname = 'a'\nurl = 'https://a.example'\n",
+        "just words\n",
+    ],
+)
 def test_what_people_write_is_no_register(text: str) -> None:
     assert not is_register(text)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 MAX_DEPTH = 60
-MAX_ELEMENTS = 3_000_000
+MAX_ELEMENTS = 1_000_000
 _NAMESPACE = "xmlns"
 
 

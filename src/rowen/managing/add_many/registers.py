@@ -38,8 +38,9 @@ def is_register(text: str) -> bool:
     start = text.lstrip("\ufeff \t\r\n")
     if start[:1] == "{" or re.match(r"\[\s*[{\"\]]", start):
         return True
-    header = {_key(one) for one in start.partition("\n")[0].split(_delimiter(start))}
-    return len(header) > 1 and bool(header & set(_URL)) and "=" not in start.partition("\n")[0]
+    first = start.partition("\n")[0]
+    header = {_key(one) for one in first.split(_delimiter(start))}
+    return len(header) > 1 and bool(header & set(_URL)) and not first.startswith("#") and "=" not in first
 
 
 def parse(text: str, *, file: str) -> list[Entry]:

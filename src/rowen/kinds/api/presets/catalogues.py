@@ -33,6 +33,7 @@ UDATA = Preset(
     },
     catalogue=Catalogue(
         lists=("tags", "spatial"),
+        choices={"tags": ("tag", "{value}"), "query": ("q", "{value}")},
         name="slug",
         landing="/datasets/{id}/",
         resources="resources[].[title, url, format, description]",

@@ -36,6 +36,12 @@ OGC_RECORDS = Preset(
     },
     catalogue=Catalogue(
         lists=("tags", "themes", "contacts"),
+        choices={
+            "types": ("type", "{value}"),
+            "query": ("q", "{value}"),
+            "bbox": ("bbox", "{value}"),
+        },
+        area="geometry",
         landing="/items/{id}",
         resources=(
             "links[?rel == 'enclosure' || rel == 'item' || rel == 'data' || rel == 'service'"
@@ -140,7 +146,9 @@ STAC = Preset(
         "meta.tags": "not_null(keywords, properties.keywords)",
     },
     catalogue=Catalogue(
-        lists=("tags",), resources="assets.*.[not_null(title, href), href, type, description]"
+        lists=("tags",),
+        resources="assets.*.[not_null(title, href), href, type, description]",
+        area="not_null(extent.spatial.bbox[0], bbox)",
     ),
 )
 """SpatioTemporal Asset Catalogs: the collections of a service or of a static catalogue; items if wanted."""

@@ -90,7 +90,13 @@ DATAVERSE = Preset(
         "meta.tags": "keywords",
         "meta.themes": "subjects",
     },
-    catalogue=Catalogue(lists=("tags", "themes", "creators", "contacts")),
+    catalogue=Catalogue(
+        lists=("tags", "themes", "creators", "contacts"),
+        choices={
+            "themes": ("fq", 'subject_ss:"{value}"'),
+            "tags": ("fq", 'keywordValue_ss:"{value}"'),
+        },
+    ),
 )
 """Dataverse's Search API, in the order of publication."""
 
