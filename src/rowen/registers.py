@@ -64,9 +64,11 @@ def kinds() -> Register[Kind]:
 
 def sinks() -> Register[SinkKind]:
     """The kinds of sink there are."""
+    from rowen.core.exchange.sink import SUBSCRIPTION
     from rowen.sinks.builtin import BUILTIN
 
-    return Register("kind {}: no such kind of sink", BUILTIN, _Group(PLUGIN_SINKS, _sink))
+    ours = {**BUILTIN, SUBSCRIPTION: _subscription}
+    return Register("kind {}: no such kind of sink", ours, _Group(PLUGIN_SINKS, _sink))
 
 
 def embedders() -> Register[Callable[[EmbedderSpec], Embedder]]:
@@ -100,6 +102,14 @@ def _kind(plugin: Plugin) -> Kind:
     if kind.name != plugin.name:
         raise plugin.wrong(f"its kind calls itself `{kind.name}`, not `{plugin.name}`")
     return with_common_settings(kind)
+
+
+def _subscription() -> SinkKind:
+    """A sink that asks questions, so it stands above the room of sinks."""
+    from rowen.engine.sink_kind import SinkKind
+    from rowen.service.subscriptions import sink
+
+    return SinkKind(send=sink.send, check=sink.check, params=sink.PARAMS, stale=sink.stale)
 
 
 def _sink(plugin: Plugin) -> SinkKind:

@@ -30,7 +30,7 @@ from rowen.ports.store.sources import Sources
 SOURCES = "sources"
 FIELDS: Mapping[str, str] = {
     "name": "What the sink is called: letters, digits, dots, dashes, underscores",
-    "kind": "`webhook`, `export`, `atom`, `sheets`, or a plug-in's",
+    "kind": "`webhook`, `export`, `atom`, `sheets`, `subscription`, or a plug-in's",
     SOURCES: "Globs over names or `name@version` of sources, as a list; all if omitted",
 }
 """What every `[[sinks]]` table may have, with its meaning."""

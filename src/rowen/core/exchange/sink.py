@@ -14,6 +14,9 @@ from typing import Any
 from rowen.core.feed import START, Cursor
 from rowen.records import dataclass
 
+SUBSCRIPTION = "subscription"
+"""The kind of sink that tells when the answer to one thing changes."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sink:

@@ -50,6 +50,9 @@ COMMANDS: dict[str, dict[str, str]] = {
     "Sending": {
         "export": "Write the visible documents into a file.",
         "sinks": "Show the sinks and what waits for each.",
+        "subscribe": "Be told when the answer to one thing changes.",
+        "subscriptions": "List what is subscribed to, and who is told.",
+        "unsubscribe": "Remove a subscription.",
         "announce": "Send what waits to the sinks now.",
     },
     "History": {
@@ -73,7 +76,13 @@ COMMANDS: dict[str, dict[str, str]] = {
 
 LINES = {name: line for group in COMMANDS.values() for name, line in group.items()}
 NAMES = list(LINES)
-SHARED = {"resume": "pause", "approve": "rollback", "company": "companies"}
+SHARED = {
+    "resume": "pause",
+    "approve": "rollback",
+    "company": "companies",
+    "subscriptions": "subscribe",
+    "unsubscribe": "subscribe",
+}
 """Commands that are in the module of another one, under their own name."""
 
 

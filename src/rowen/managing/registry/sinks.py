@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from rowen.core.exchange.sink import SinkEntry
+from rowen.core.exchange.sink import SUBSCRIPTION, SinkEntry
 from rowen.core.feed import START, Cursor
 from rowen.engine.ports import Ports
 from rowen.errors import ConfigError
@@ -31,7 +31,9 @@ async def plan(ports: Ports, entries: Sequence[SinkEntry]) -> list[Step]:
         action, reason = rules.change(entry, wanted[entry.name], stored.pop(entry.name, None))
         steps.append(Step(action=action, label=entry.name, reason=reason, what="sink", sink=entry))
     gone = "not in the list; what it was sent stays there"
-    return steps + [Step(action="remove", label=name, reason=gone, what="sink") for name in sorted(stored)]
+    # Subscriptions of people are no part of the list, unless it names them.
+    left = sorted(name for name, sink in stored.items() if sink.kind != SUBSCRIPTION)
+    return steps + [Step(action="remove", label=name, reason=gone, what="sink") for name in left]
 
 
 async def check_left(ports: Ports, entries: Sequence[SinkEntry]) -> None:

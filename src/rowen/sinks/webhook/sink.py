@@ -80,7 +80,7 @@ async def send(ports: Ports, sink: Sink, lease: Lease, *, force: bool) -> Sent:
     if not page:
         return Sent(sent=0, cursor=end)
     sent, cursor = 0, sink.cursor
-    receiver = _Receiver(ports, sink, settings)
+    receiver = Receiver(ports, sink.name, settings)
     async with ports.open_fetcher(receiver.options) as fetcher:
         while page:
             for batch in delivery.batches(page, size=size):
@@ -94,11 +94,13 @@ async def send(ports: Ports, sink: Sink, lease: Lease, *, force: bool) -> Sent:
     return Sent(sent=sent, cursor=max(cursor, end))
 
 
-class _Receiver:
-    def __init__(self, ports: Ports, sink: Sink, settings: Mapping[str, Any]) -> None:
+class Receiver:
+    """Who takes signed posts, by the settings of a sink."""
+
+    def __init__(self, ports: Ports, sink: str, settings: Mapping[str, Any]) -> None:
         self._ports = ports
-        self._sink = sink.name
-        self._text: bool = settings["text"]
+        self._sink = sink
+        self._text: bool = settings.get("text", False)
         self._shown: str = settings["url"]
         self._url = fill("url", self._shown, ports.secrets)
         self._secret = fill("secret", settings["secret"], ports.secrets) if settings["secret"] else ""
@@ -116,7 +118,7 @@ class _Receiver:
         last = batch[-1].cursor
         name = delivery.delivery_id(self._sink, batch[0].cursor, last, at=batch[0].at)
         content = delivery.body(sink=self._sink, delivery=name, cursor=last, changes=changes)
-        await self._post(fetcher, content, name)
+        await self.post(fetcher, content, name)
         return len(changes)
 
     async def _changes(self, items: Sequence[FeedItem]) -> list[dict[str, Any]]:
@@ -131,7 +133,8 @@ class _Receiver:
                 one["text"] = texts.get(one["reference"])
         return changes
 
-    async def _post(self, fetcher: Fetcher, content: bytes, name: str) -> None:
+    async def post(self, fetcher: Fetcher, content: bytes, name: str) -> None:
+        """One body under a name by which the receiver recognises it. Raises what stopped it."""
         now = self._ports.clock.now()
         timestamp = str(int(now.timestamp()))
         headers = {
