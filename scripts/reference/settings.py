@@ -10,7 +10,7 @@ from rowen.config import SECTIONS, SHORT_VARIABLES, load
 from rowen.core.exchange import alarm_channels
 from rowen.core.params import Param
 from rowen.managing.registry import rules as registry
-from rowen.sinks.builtin import BUILTIN
+from rowen.registers import our_sinks
 from rowen.sinks.declared import FIELDS as SINK_FIELDS
 from scripts.reference.markdown import WRITTEN, table
 
@@ -76,7 +76,7 @@ def sources_page() -> Iterator[str]:
 
 def sinks_page() -> Iterator[str]:
     yield SINKS
-    for name, kind in ((name, made()) for name, made in BUILTIN.items()):
+    for name, kind in ((name, made()) for name, made in our_sinks().items()):
         yield f"## Sink `{name}`\n"
         yield _params(kind.params)
 

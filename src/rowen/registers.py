@@ -64,11 +64,15 @@ def kinds() -> Register[Kind]:
 
 def sinks() -> Register[SinkKind]:
     """The kinds of sink there are."""
+    return Register("kind {}: no such kind of sink", our_sinks(), _Group(PLUGIN_SINKS, _sink))
+
+
+def our_sinks() -> dict[str, Callable[[], SinkKind]]:
+    """What makes each of our own kinds of sink, by name."""
     from rowen.core.exchange.sink import SUBSCRIPTION
     from rowen.sinks.builtin import BUILTIN
 
-    ours = {**BUILTIN, SUBSCRIPTION: _subscription}
-    return Register("kind {}: no such kind of sink", ours, _Group(PLUGIN_SINKS, _sink))
+    return {**BUILTIN, SUBSCRIPTION: _subscription}
 
 
 def embedders() -> Register[Callable[[EmbedderSpec], Embedder]]:
