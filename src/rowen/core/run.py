@@ -76,6 +76,12 @@ class Counters:
     rate_limited: int = 0
     """Responses that refused a request because there were too many."""
     not_modified: int = 0
+    not_asked: int = 0
+    """Among those not modified: a listing whose dates hold names the date it named before."""
+    claims_checked: int = 0
+    """How often something that was said to be unchanged was compared with its text."""
+    claims_broken: int = 0
+    """How often the text was another one."""
     bytes_received: int = 0
     """Bodies of successful responses, as sent over the wire (compressed)."""
     bytes_avoided: int = 0

@@ -36,6 +36,8 @@ MAX_SITEMAPS = 200
 ABSENT = frozenset({404, 410})
 ABSENT_SINCE = "absent_since"
 """In place of a file's content in its listing: when it was missed; None if it was there before."""
+LASTMODS = "lastmods"
+"""In the listing of a sitemap: one for each address, or none at all. Earlier versions remembered none."""
 LOOK_AGAIN = timedelta(days=1)
 """As long as RFC 9309 allows a robots.txt to be remembered."""
 _LIKE_A_SITEMAP = re.compile(rb"<(?:\w+:)?(?:urlset|sitemapindex)\b")
@@ -79,6 +81,12 @@ class SiteFiles:
         self._some_forbid = False
         self.complete = True
         """Every sitemap that exists was read; without that, no page is an orphan."""
+        self.listed: frozenset[str] = frozenset()
+        """The addresses that sitemaps name."""
+        self.lastmods: dict[str, str] = {}
+        """When pages were last modified, as sitemaps write it; empty where two of them differ."""
+        self.lastmods_before: dict[str, str] = {}
+        """The same as it was remembered from the run before."""
 
     # robots.txt
 
@@ -186,11 +194,15 @@ class SiteFiles:
             read += 1
             payload = await self._sitemap(url, limit, named=bool(given) or url != guess)
             found.update(dict.fromkeys(payload["urls"]))
+            _note(self.lastmods, payload)
+            if (remembered := self._file(url)) is not None:
+                _note(self.lastmods_before, remembered.payload)
             ignored[SITEMAP_TOO_LONG] += payload.get("left_out", 0)
             children = [child for child in dict.fromkeys(payload["children"]) if child not in met]
             met.update(children)
             waiting += children
         listed = list(found)
+        self.listed = frozenset(found)
         ignored[SITEMAP_TOO_LONG] += len(listed[limit:])
         ignored[SITEMAP_UNREAD] += len(waiting)
         return listed[:limit]
@@ -226,6 +238,7 @@ class SiteFiles:
             return as_before
         payload = {
             "urls": list(parsed.urls),
+            LASTMODS: list(parsed.lastmods) if any(parsed.lastmods) else [],
             "children": list(parsed.children),
             "left_out": parsed.left_out,
         }
@@ -277,7 +290,7 @@ class SiteFiles:
         """Ask for a file where it stands, or where it redirects to on the same host."""
         remembered = self._file(url)
         request = Request(url, first_bytes=first_bytes)
-        if remembered is not None and not self._intake.unconditional:
+        if remembered is not None and not self._intake.unconditional and not _lacks_lastmods(remembered):
             request = replace(request, validators=remembered.validators)
         return (await follow(self._client.ask, request, may_follow=_on_one_host))[1]
 
@@ -319,6 +332,17 @@ class SiteFiles:
 def _says_absent(listing: Listing) -> bool:
     # The payload of a robots.txt is its text.
     return isinstance(listing.payload, dict) and ABSENT_SINCE in listing.payload
+
+
+def _lacks_lastmods(listing: Listing) -> bool:
+    """Is it a sitemap that was read by a version that read no dates?"""
+    payload = listing.payload
+    return isinstance(payload, dict) and "urls" in payload and LASTMODS not in payload
+
+
+def _note(lastmods: dict[str, str], payload: Mapping[str, Any]) -> None:
+    for url, lastmod in zip(payload["urls"], payload.get(LASTMODS, ()), strict=False):
+        lastmods[url] = lastmod if lastmods.get(url, lastmod) == lastmod else ""
 
 
 def _host(origin: str) -> str:

@@ -23,6 +23,9 @@ MAX_URLS = 200_000
 MAX_BYTES = 50_000_000
 """What is read of a file, packed and unpacked; the standard allows as much."""
 
+MAX_LASTMOD = 40
+"""A longer date is none."""
+
 _PIECE = 65_536
 _GZIP_MAGIC = b"\x1f\x8b"
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
@@ -31,7 +34,9 @@ _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 @dataclass(frozen=True, slots=True)
 class Sitemap:
     urls: tuple[str, ...] = ()
-    """Pages. When they were last modified is not read."""
+    """Pages."""
+    lastmods: tuple[str, ...] = ()
+    """When each of them was last modified, as it is written; empty where nothing certain is said."""
     children: tuple[str, ...] = ()
     """Further sitemaps, of an index."""
     left_out: int = 0
@@ -98,8 +103,9 @@ class _Found(ABC):
         self._name = name
         self._base = base
         self._max_urls = max_urls
-        self._urls: dict[str, None] = {}
-        self._children: dict[str, None] = {}
+        self._urls: dict[str, str] = {}
+        """With the date that is named beside each."""
+        self._children: dict[str, str] = {}
         self._left_out = 0
 
     @abstractmethod
@@ -115,13 +121,15 @@ class _Found(ABC):
         return self._sitemap(1)
 
     def _sitemap(self, more: int = 0) -> Sitemap:
-        return Sitemap(tuple(self._urls), tuple(self._children), self._left_out + more)
+        lastmods = tuple(self._urls.values())
+        return Sitemap(tuple(self._urls), lastmods, tuple(self._children), self._left_out + more)
 
-    def _keep(self, found: dict[str, None], url: str) -> None:
+    def _keep(self, found: dict[str, str], url: str, lastmod: str = "") -> None:
         if url in found:
-            return
-        if len(self._urls) + len(self._children) < self._max_urls:
-            found[url] = None
+            if found[url] != lastmod:
+                found[url] = ""
+        elif len(self._urls) + len(self._children) < self._max_urls:
+            found[url] = lastmod
         else:
             self._left_out += 1
 
@@ -171,6 +179,7 @@ class _Xml(_Found):
         self._path: list[str] = []
         self._text: list[str] = []
         self._loc = ""
+        self._lastmod = ""
         self._parser = parser = expat.ParserCreate()
         parser.buffer_text = True
         parser.StartElementHandler = self._start
@@ -206,13 +215,15 @@ class _Xml(_Found):
         if len(path) == 1 and tag not in ("urlset", "sitemapindex"):
             raise Unparseable(f"{self._name}: starts with `<{tag[:40]}>`, not with a sitemap's element")
         if len(path) == 2:
-            self._loc = ""
+            self._loc = self._lastmod = ""
 
     def _end(self, _: str) -> None:
         path = self._path
         tag = path.pop()
         if len(path) == 2 and tag == "loc":
             self._loc = "".join(self._text).strip()
+        elif len(path) == 2 and tag == "lastmod":
+            self._lastmod = "".join(self._text).strip()
         elif len(path) == 1 and self._loc:
             self._add(path[0], tag)
         self._text.clear()
@@ -222,6 +233,6 @@ class _Xml(_Found):
         if url is None:
             return
         if root == "urlset" and tag == "url":
-            self._keep(self._urls, url)
+            self._keep(self._urls, url, self._lastmod if len(self._lastmod) <= MAX_LASTMOD else "")
         elif root == "sitemapindex" and tag == "sitemap":
             self._keep(self._children, url)

@@ -113,6 +113,12 @@ PARTS: tuple[Part, ...] = (
     ),
     _part("verifications", "source_id:int at:time way:text exceptions:json", key="source_id"),
     _part(
+        "claims",
+        "source_id:int signal:text claims:int checked:int lies:int told:int alarms:int held:int runs:int"
+        " turns:int falls:int lied_at:time lied_about:text checked_at:time",
+        key="source_id signal",
+    ),
+    _part(
         "activations",
         "id:int source_id:int generation:int previous:int run_id:int at:time cause:text actor:text"
         " documents:int",

@@ -1,1 +1,1 @@
-"""How fast pages change, how likely copies are current, and which pages to spend a budget of requests on."""
+"""How fast pages change, which claims of a site hold, and which pages to spend a budget of requests on."""

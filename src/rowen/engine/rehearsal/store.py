@@ -23,14 +23,18 @@ from rowen.ports.store.store import Store
 PASSED_ON = frozenset(
     {
         "acquire_lease", "lease", "leases_like", "release_lease", "renew_lease",
-        "aliases", "document", "documents", "generations", "listings", "metadata", "note", "notes_like",
-        "passage_states", "pauses", "record", "references", "source", "sources", "visible_references",
+        "aliases", "claims", "document", "documents", "generations", "listings", "metadata", "note",
+        "notes_like", "passage_states", "pauses", "record", "references", "runs", "source", "sources",
+        "visible_references",
     }
 )  # fmt: skip
 """Reads, and the leases that keep another run away meanwhile."""
 SWALLOWED = frozenset(
-    {"refresh", "save_aliases", "save_inventory", "save_items", "save_listing", "save_note", "save_progress"}
-)
+    {
+        "refresh", "save_aliases", "save_claims", "save_inventory", "save_items", "save_listing", "save_note",
+        "save_progress",
+    }
+)  # fmt: skip
 UNSTORED = 1 << 60
 """Where the numbers of references begin that no store has given out."""
 SHORT_BYTES = 4_000

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 
 from rowen.core.document import NO_VALIDATORS
+from rowen.core.web.verified import LISTING
 from rowen.errors import PermanentError, TransientError
 from rowen.fetching.client import STOPS, stop_reason
 from rowen.fetching.redirects import REDIRECTS
@@ -16,7 +17,7 @@ from rowen.kinds.crawl.pages import DELIVERED, ReadPage
 from rowen.kinds.crawl.question import PageQuestion
 from rowen.kinds.crawl.spread import NotAsked
 from rowen.kinds.crawl.state import CrawlState
-from rowen.kinds.crawl.verdicts import Verdicts
+from rowen.kinds.crawl.verdicts import GONE, Verdicts
 from rowen.kinds.crawl.visits import Visit
 from rowen.ports.fetcher import Response
 
@@ -39,8 +40,14 @@ class Asking:
                 state.intake.counters.ignored["answered_in_an_earlier_run"] += 1
             elif self._differs_by_nothing(visit):
                 state.intake.counters.ignored[TWIN] += 1
+            elif state.claims.may_skip(visit) and visit.known is not None and not state.pages.outdated(visit):
+                state.claims.skipped(visit)
+                state.intake.not_modified(visit.known, by=LISTING)
+                state.frontier.unchanged(visit)
             elif visit.url.startswith(state.site) or not await self._forbidden(visit):
                 response, page = await self.ask(visit)
+                if response.status == 304 and state.claims.must_check(visit):
+                    response, page = await self._checked(visit, response)
                 await self._verdicts.answered(visit, response, page)
         except STOPS as exc:
             state.stops(stop_reason(exc), exc)
@@ -83,14 +90,18 @@ class Asking:
         state.frontier.duplicate(visit, plain)
         return True
 
-    async def ask(self, visit: Visit) -> tuple[Response, ReadPage | None]:
-        """The answer, and what was made of its body if that is not the stored version."""
+    async def ask(self, visit: Visit, *, whole: bool = False) -> tuple[Response, ReadPage | None]:
+        """The answer, and what was made of its body if that is not the stored version.
+
+        With `whole` the body is asked for, whatever the validators would say.
+        """
         state = self._state
         validators, known_hash, has_document = NO_VALIDATORS, None, False
         if visit.known is not None:
             has_document = bool(visit.known.document_id)
             if not state.intake.unconditional and not state.pages.outdated(visit):
-                validators = visit.known.validators
+                if not whole:
+                    validators = state.claims.usable(visit.known.validators)
                 # Of what an interrupted run left, only its validators can be asked for.
                 known_hash = visit.known.body_hash if has_document else None
         if state.spread is not None:
@@ -104,6 +115,24 @@ class Asking:
             return response, None
         page = await state.pages.read(visit.url, response, known_hash=known_hash, has_document=has_document)
         return response, state.wrapping.cut(page)
+
+    async def _checked(self, visit: Visit, said: Response) -> tuple[Response, ReadPage | None]:
+        """Fetch a page that says it has not changed; its answer stands unless there is another text."""
+        state = self._state
+        try:
+            response, page = await self.ask(visit, whole=True)
+            if response.status in DELIVERED and page is None and not response.refused:
+                state.claims.same_body(visit, response.validators)
+                return said, None
+            if response.status == 304 or (response.status >= 400 and response.status not in GONE):
+                return said, None
+            if visit.known is not None and response.validators != visit.known.validators:
+                again, _ = await self.ask(visit)
+                if again.status != 304:
+                    state.claims.changed_meanwhile(visit)
+        except (TransientError, PermanentError):
+            return said, None
+        return response, page
 
     async def answers(self, canonical: str, visit: Visit) -> bool:
         """Is the canonical address a page itself? One that fails, or leads back to us, is not believed."""

@@ -28,6 +28,8 @@ from rowen.fetching.client import open_client, stop_reason
 from rowen.fetching.site_files import SiteFiles
 from rowen.kinds.crawl import refusals
 from rowen.kinds.crawl.asking import Asking
+from rowen.kinds.crawl.claims import REMEMBERED as CLAIMS
+from rowen.kinds.crawl.claims import PageClaims
 from rowen.kinds.crawl.frontier.frontier import Frontier
 from rowen.kinds.crawl.frontier.named import NamedFrontier, pages_in_scope
 from rowen.kinds.crawl.judging.missing import REMEMBERED, MissingPages
@@ -116,10 +118,12 @@ class Crawl:
             if self._is_closed(listed):
                 error = refusals.closed(state.source)
                 return Harvested.stopped(StopReason.ERROR, error, root_answered=False)
+            await self._hear_claims(listings.get(CLAIMS))
             references = await self._recheck_twins(listings.get(TWINS), references)
             state.frontier = self._begin(references, leftovers, listed)
             self.begun = True
             await self._visit_root()
+            await self._visit_sooner()
             may_spread = state.intake.dispatch and state.pages.may_be_spread
             may_spread = may_spread and bool(await other_workers(state.ports))
             await self._visit_rest(at_a_time=state.settings["concurrency"], while_small=may_spread)
@@ -133,6 +137,7 @@ class Crawl:
         if state.aliases:
             await store.save_aliases(state.intake.lease, source_id, state.aliases)
         self._forget_unlinked_names()
+        await state.claims.save(store)
         for name, payload in ((REMEMBERED, state.missing.payload), (TWINS, state.twins.names)):
             before = listings.get(name)
             if payload is not None and (before.payload if before else {}) != payload:
@@ -221,6 +226,23 @@ class Crawl:
             max_pages=state.settings["max_pages"],
             strict_depth=state.intake.unconditional,
             listed_all=state.files.complete,
+            sooner=state.claims.sooner,
+        )
+
+    async def _hear_claims(self, remembered: Listing | None) -> None:
+        """What the sitemaps and the validators of known pages say, and how far that was true so far."""
+        state = self._state
+        store, source_id = state.ports.store, state.source.id
+        records = await store.claims(source_id)
+        before = [run for run in await store.runs(source_id, limit=2) if run.id != state.intake.run.id]
+        state.claims = PageClaims(
+            state.intake,
+            records,
+            remembered.payload if remembered else None,
+            lastmods=state.files.lastmods,
+            lastmods_before=state.files.lastmods_before,
+            previous=before[0] if before else None,
+            whole=state.named is None,
         )
 
     async def cut_off(self) -> Harvested:
@@ -230,6 +252,7 @@ class Crawl:
         aliases = {name: of for name, of in state.aliases.items() if name not in state.intake.known}
         if aliases:
             await state.ports.store.save_aliases(state.intake.lease, state.source.id, aliases)
+        await state.claims.save(state.ports.store)
         progress = self._progress()
         return Harvested(
             stop_reason=StopReason.TIME_LIMIT,
@@ -276,6 +299,17 @@ class Crawl:
         while visit is not None:
             await self._asking.visit(visit)
             visit = self._state.frontier.next() if visit.depth == 0 and self._state.stop is None else None
+
+    async def _visit_sooner(self) -> None:
+        """All pages whose claims are checked: what they show decides how the others are asked."""
+        frontier = self._state.frontier
+        if isinstance(frontier, Frontier):
+            await visit_all(
+                lambda: frontier.next_sooner() if self._state.stop is None else None,
+                self._asking.visit,
+                at_a_time=self._state.settings["concurrency"],
+                more=lambda: bool(frontier.queued_known),
+            )
 
     async def _visit_by_workers(self) -> None:
         state = self._state

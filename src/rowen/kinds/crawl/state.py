@@ -18,6 +18,7 @@ from rowen.engine.ports import Ports
 from rowen.errors import RowenError
 from rowen.fetching.client import Client
 from rowen.fetching.site_files import SiteFiles
+from rowen.kinds.crawl.claims import PageClaims
 from rowen.kinds.crawl.frontier.frontier import Frontier
 from rowen.kinds.crawl.frontier.named import NamedFrontier
 from rowen.kinds.crawl.judging.missing import MissingPages
@@ -28,6 +29,7 @@ from rowen.kinds.crawl.spread import Spread
 
 
 class CrawlState:
+    claims: PageClaims
     frontier: Frontier | NamedFrontier
     files: SiteFiles
     missing: MissingPages
@@ -77,7 +79,7 @@ class CrawlState:
 
     @property
     def hint(self) -> str | None:
-        said = (self.refusal_hint, self.pages.hint, self.files.hint)
+        said = (self.refusal_hint, self.pages.hint, self.files.hint, self.claims.hint)
         return "; ".join(filter(None, said)) or None
 
     def stops(self, reason: StopReason, error: RowenError) -> None:

@@ -40,7 +40,8 @@ class Verdicts:
         status, intake, frontier = response.status, state.intake, state.frontier
         if status == 304 and visit.known is not None:
             if visit.known.document_id:
-                intake.not_modified(visit.known, response.validators, by=NOT_MODIFIED)
+                sent = state.claims.not_modified(visit)
+                intake.not_modified(visit.known, response.validators, by=NOT_MODIFIED, sent=sent)
             else:
                 await intake.revived(visit.known)
             frontier.unchanged(visit)
@@ -52,11 +53,13 @@ class Verdicts:
             await self._received(visit, response, page)
         elif status in DELIVERED:
             assert visit.known is not None, visit.url
+            state.claims.same_body(visit, response.validators)
             intake.same_body(visit.known, response.validators)
             frontier.unchanged(visit)
         elif status in REDIRECTS:
             self._redirected(visit, response)
         elif status in GONE:
+            state.claims.gone(visit)
             frontier.gone(visit)
             intake.gone(visit.url, f"http_{status}")
             if visit.known is None:
@@ -117,8 +120,14 @@ class Verdicts:
             links=tuple(links),
             metadata=state.pages.metadata(visit, converted),
         )
+        hid_links = links != before and any(self._is_news(url) for url in links)
+        state.claims.received(visit, draft, hid_links=hid_links, outdated=state.pages.outdated(visit))
         await state.wrapping.fetched(draft, links_changed=links != before)
         state.frontier.document(visit, links)
+
+    def _is_news(self, url: str) -> bool:
+        """Was an address never met, by a link or in a sitemap?"""
+        return url not in self._state.files.listed and not self._state.frontier.is_met(url)
 
     async def _twin_of(self, visit: Visit, text: bytes) -> str | None:
         """The address that this page has already, or a plainer one that the site links to."""
@@ -144,6 +153,7 @@ class Verdicts:
             if not judged or not await state.missing.has(visit, converted.text, root=shown):
                 return False
             reason, detail = SOFT_404, SAYS
+        state.claims.gone(visit)
         state.frontier.gone(visit)
         if visit.known is None or not visit.known.document_id:
             state.intake.counters.ignored[reason] += 1
@@ -204,6 +214,7 @@ class Verdicts:
         elif target is not None and target != url and state.scope.why_not(target) is None:
             if url == state.root:
                 state.root = target
+            state.claims.gone(visit)
             state.frontier.moved(visit, target)
         elif target and state.moved_to and urls.origin_of(state.moved_to) == urls.origin_of(target):
             # The root leads to that site, and so does this page: the others would, too.

@@ -15,6 +15,7 @@ from rowen.ports.store.documents import Documents
 from rowen.ports.store.feed import Feed
 from rowen.ports.store.generations import Generations
 from rowen.ports.store.handoffs import Handoffs
+from rowen.ports.store.learning.claims import Claims
 from rowen.ports.store.learning.plans import Plans
 from rowen.ports.store.leases import Leases
 from rowen.ports.store.notes import Notes
@@ -41,6 +42,7 @@ class Store(
     Offers,
     Shards,
     Plans,
+    Claims,
     Protocol,
 ):
     """One database. Readers never wait for writers."""

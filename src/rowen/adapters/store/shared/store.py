@@ -11,6 +11,7 @@ from rowen.adapters.store.shared.topics.documents import Documents
 from rowen.adapters.store.shared.topics.feed import Feed
 from rowen.adapters.store.shared.topics.generations import Generations
 from rowen.adapters.store.shared.topics.handoffs import Handoffs
+from rowen.adapters.store.shared.topics.learning.claims import Claims
 from rowen.adapters.store.shared.topics.learning.plans import Plans
 from rowen.adapters.store.shared.topics.leases import Leases
 from rowen.adapters.store.shared.topics.notes import Notes
@@ -41,6 +42,7 @@ class SharedStore(
     Offers,
     Shards,
     Plans,
+    Claims,
 ):
     follows_ahead = True
     """A run indexes its texts for searches from this machine, before readers see them."""

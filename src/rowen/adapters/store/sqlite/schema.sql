@@ -14,6 +14,24 @@ CREATE TABLE activations (
   at         TEXT NOT NULL
 , cause TEXT NOT NULL DEFAULT 'run', actor TEXT, documents INTEGER);
 
+CREATE TABLE claims (
+  source_id  INTEGER NOT NULL REFERENCES sources (id) ON DELETE CASCADE,
+  signal     TEXT NOT NULL,
+  claims     INTEGER NOT NULL,
+  checked    INTEGER NOT NULL,
+  lies       INTEGER NOT NULL,
+  told       INTEGER NOT NULL,
+  alarms     INTEGER NOT NULL,
+  held       INTEGER NOT NULL,
+  runs       INTEGER NOT NULL,
+  turns      INTEGER NOT NULL,
+  falls      INTEGER NOT NULL,
+  lied_at    TEXT,
+  lied_about TEXT,
+  checked_at TEXT,
+  PRIMARY KEY (source_id, signal)
+) WITHOUT ROWID;
+
 CREATE TABLE companies (
   id            INTEGER PRIMARY KEY,
   name          TEXT NOT NULL,

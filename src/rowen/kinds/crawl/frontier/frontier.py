@@ -35,10 +35,12 @@ class Frontier:
         max_pages: int,
         strict_depth: bool = False,
         listed_all: bool = True,
+        sooner: Sequence[str] = (),
     ) -> None:
         """`closed` says which known pages robots.txt forbids; `strict_depth` measures depths anew.
 
-        Without `listed_all` the listing was cut short: no known page makes room for a new one.
+        Without `listed_all` the listing was cut short: no known page makes room for a new one. The known
+        pages of `sooner` come first, in their order.
         """
         self._answers = answers = Answers(known=known, leftovers=leftovers, ids=ids, aliases=aliases)
         self._known = answers.known
@@ -62,6 +64,10 @@ class Frontier:
         self._walk.put(first, ROOT, 0)
         ahead = [page for page in self._known.values() if page.reference_id not in answers.gone]
         ahead.sort(key=lambda page: page.depth)
+        if sooner:
+            order = {url: place for place, url in enumerate(sooner)}
+            ahead.sort(key=lambda page: order.get(page.reference, len(order)))
+        self._sooner = {known[url].reference_id for url in sooner if url in known}
         self._ahead = [page.reference_id for page in ahead if page.reference_id != first]
         if first in self._walk.order and first not in answers.gone:
             self._ahead.insert(0, first)
@@ -76,16 +82,28 @@ class Frontier:
     def next(self) -> Visit | None:
         """The next page to ask for, or None while there is none (answers under way may bring more)."""
         while self._ahead:
-            number = self._ahead.pop()
-            self.queued_known -= number in self._known
-            if number not in self._answers.claimed:
-                known = self._known.get(number)
-                return self._answers.claim(number, known.depth if known else 0)
+            if (visit := self._next_ahead()) is not None:
+                return visit
         if not self._walk.begun:
             if self._answers.in_flight:
                 return None
             self._walk.begin(self._listed)
         return self._walk.next()
+
+    def next_sooner(self) -> Visit | None:
+        """The next of the pages that come before all others; None when there is no more of them."""
+        while self._ahead and self._ahead[-1] in self._sooner:
+            if (visit := self._next_ahead()) is not None:
+                return visit
+        return None
+
+    def _next_ahead(self) -> Visit | None:
+        number = self._ahead.pop()
+        self.queued_known -= number in self._known
+        if number in self._answers.claimed:
+            return None
+        known = self._known.get(number)
+        return self._answers.claim(number, known.depth if known else 0)
 
     def claim(self, url: str, depth: int) -> Visit | None:
         """This page next, before all others; None when it was asked for already or may not be.

@@ -1,0 +1,236 @@
+"""Signals that say "unchanged", and how far each of them can be believed: learnt for each source.
+
+A sitemap's `lastmod`, an `ETag` or a `Last-Modified` is a claim of the site. Some claims are checked against
+the text itself. Each signal has one record in each source: how often it claimed, was checked and lied.
+
+What follows from a record is its standing. A signal is proven when no check since its last lie found another
+text, so many checks in at least two runs that the share of lies is below 5 % (the upper end of Wilson's
+interval, at 95 %). One lie takes that away; the way back gets twice as long with each fall. Pure.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from enum import StrEnum
+from typing import NamedTuple
+
+from rowen.core.rules.words import count
+from rowen.records import dataclass
+
+
+class Signal(StrEnum):
+    LASTMOD = "lastmod"
+    """A sitemap names the date that it named before."""
+    ETAG = "etag"
+    """The server answers 304 to an `If-None-Match`, or sends the `ETag` that it sent before."""
+    LAST_MODIFIED = "last_modified"
+    """The same with `If-Modified-Since` and `Last-Modified`."""
+
+
+NAMES = {
+    Signal.LASTMOD: "lastmod of the sitemap",
+    Signal.ETAG: "ETag",
+    Signal.LAST_MODIFIED: "Last-Modified",
+}
+
+
+class Standing(StrEnum):
+    UNPROVEN = "unproven"
+    """Too little was checked yet: validators are used as servers mean them, `lastmod` is not used."""
+    TRUSTED = "trusted"
+    DISTRUSTED = "distrusted"
+    """It lied and has not proven itself again: nothing is left out on its word."""
+
+
+Z = 1.645
+"""One-sided, 95 %."""
+MOST_LIES = 0.05
+RUNS = 2
+LONGEST = 5
+"""After so many falls the way back gets no longer."""
+
+FIRST_BODIES = 50
+"""304s of a run that are compared with their text while validators are unproven; more of a large site."""
+FEW_BODIES = 10
+"""The same when they are proven."""
+MOST_ASKED = 80
+"""Pages of a run that a trusted `lastmod` would leave out and that are asked all the same."""
+WITHIN_RUNS = 3
+"""Where the numbers above allow it, every page has its turn within so many runs."""
+MOST_HINTS = 20
+"""Pages of a run that are fetched because one signal says "changed" and another "unchanged"."""
+MOST_HOT = 8
+"""References that changed last: what changed lately is the likeliest to change again, so it is checked."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Record:
+    """What one signal of one source did so far."""
+
+    claims: int = 0
+    """How often it said "unchanged"."""
+    checked: int = 0
+    """How many of these were compared with the text."""
+    lies: int = 0
+    """Of the checked: the text was another one, or gone."""
+    told: int = 0
+    """How often it said "changed", and it had."""
+    alarms: int = 0
+    """How often it said "changed" of a text that was as before: costs a look, loses nothing."""
+    held: int = 0
+    """Checks since the last lie."""
+    runs: int = 0
+    """Runs with such checks."""
+    turns: int = 0
+    """Runs in which it claimed something: whose turn it is to be checked follows from it."""
+    falls: int = 0
+    """How often it lied while it was used."""
+    lied_at: datetime | None = None
+    lied_about: str | None = None
+    """The first reference it lied about in the last run in which it lied."""
+    checked_at: datetime | None = None
+
+    @property
+    def standing(self) -> Standing:
+        proven = self.runs >= self.runs_needed and most_lies(self.held) <= MOST_LIES
+        if proven:
+            return Standing.TRUSTED
+        return Standing.UNPROVEN if self.lied_at is None else Standing.DISTRUSTED
+
+    @property
+    def runs_needed(self) -> int:
+        return int(RUNS * 2 ** min(self.falls, LONGEST))
+
+    @property
+    def checks_needed(self) -> int:
+        return math.ceil(Z * Z * (1 - MOST_LIES) / MOST_LIES)
+
+    @property
+    def why(self) -> str:
+        """Why its standing is what it is, in words."""
+        if self.standing is Standing.TRUSTED:
+            share = most_lies(self.held) * 100
+            return (
+                f"{count(self.held, 'check')} in {count(self.runs, 'run')} held: at most {share:.1f} % lies"
+            )
+        so_far = f"{self.held} of {self.checks_needed} checks, {self.runs} of {self.runs_needed} runs"
+        if self.lied_at is None:
+            return f"not checked enough yet: {so_far}"
+        return f"lied on {self.lied_at:%Y-%m-%d} about `{self.lied_about}`; since then {so_far}"
+
+
+NOTHING = Record()
+
+
+class Heard(NamedTuple):
+    """A signal of a source with its record, for people."""
+
+    signal: Signal
+    record: Record
+
+    @property
+    def name(self) -> str:
+        return NAMES[self.signal]
+
+
+def heard(records: Mapping[Signal, Record]) -> tuple[Heard, ...]:
+    """The records of a source, in the order of signals."""
+    return tuple(Heard(signal, records[signal]) for signal in Signal if signal in records)
+
+
+def most_lies(held: int) -> float:
+    """The upper end of Wilson's interval for the share of lies, when none of so many checks found one."""
+    return Z * Z / (held + Z * Z)
+
+
+@dataclass(slots=True)
+class Seen:
+    """What one run saw of a signal."""
+
+    claims: int = 0
+    checked: int = 0
+    lies: int = 0
+    told: int = 0
+    alarms: int = 0
+    lied_about: str | None = None
+
+    def check(self, reference: str, *, held: bool) -> None:
+        self.checked += 1
+        if not held:
+            self.lies += 1
+            self.lied_about = self.lied_about or reference
+
+
+def after_run(before: Record, seen: Seen, at: datetime) -> Record:
+    """The record after a run that began at `at`."""
+    record = replace(
+        before,
+        claims=before.claims + seen.claims,
+        checked=before.checked + seen.checked,
+        lies=before.lies + seen.lies,
+        told=before.told + seen.told,
+        alarms=before.alarms + seen.alarms,
+        turns=before.turns + bool(seen.claims),
+        checked_at=at if seen.checked else before.checked_at,
+    )
+    if seen.lies:
+        fell = before.standing is not Standing.DISTRUSTED
+        return replace(
+            record, held=0, runs=0, falls=before.falls + fell, lied_at=at, lied_about=seen.lied_about
+        )
+    return replace(record, held=before.held + seen.checked, runs=before.runs + bool(seen.checked))
+
+
+# which claims are checked
+
+
+def bodies(pages: int, *, proven: bool) -> int:
+    """How many pages of a run are compared by their text, whatever their validators say."""
+    if proven:
+        return min(_within_runs(pages), max(FEW_BODIES, math.isqrt(pages) // 4))
+    return min(pages, max(FIRST_BODIES, math.isqrt(pages)))
+
+
+def asked(pages: int) -> int:
+    """How many pages of a run are asked for though a trusted `lastmod` says that they are as they were."""
+    return min(_within_runs(pages), max(MOST_ASKED, math.isqrt(pages)))
+
+
+def _within_runs(pages: int) -> int:
+    return -(-pages // WITHIN_RUNS)
+
+
+def whose_turn(references: Sequence[str], number: int, turn: int) -> list[str]:
+    """About so many of the references: in as many runs as that takes, each of them has its turn once.
+
+    It depends on the name and the count of runs alone, so new pages change nothing for the others.
+    """
+    if not number:
+        return []
+    rounds = -(-len(references) // number)
+    if rounds <= 1:
+        return list(references)
+    return [one for one in references if zlib.crc32(one.encode()) % rounds == turn % rounds]
+
+
+def hint(before: Mapping[Signal, Record], after: Mapping[Signal, Record], at: datetime) -> str | None:
+    """What a person should know of the signals after the run that began at `at`."""
+    said = []
+    for signal, record in after.items():
+        lied = record.lied_at == at
+        if record.standing is not Standing.DISTRUSTED:
+            continue
+        if signal is not Signal.LASTMOD:
+            then = "pages are fetched whole until it has proven itself again"
+        elif lied and before.get(signal, NOTHING).standing is Standing.TRUSTED:
+            then = "every page is asked for until it has proven itself again"
+        else:
+            # It was not used: nothing is different for a reader of the receipt.
+            continue
+        lie = f"said that `{record.lied_about}` was unchanged, and it was not"
+        said.append(f"{NAMES[signal]} {lie if lied else f'lied on {record.lied_at:%Y-%m-%d}'}: {then}")
+    return "; ".join(said) or None
