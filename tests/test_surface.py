@@ -94,7 +94,7 @@ OPTIONS = {
     "handoffs": {"NAME", "--status", "--reason", "--run", "--limit", "--offset"},
     "embed": set(),
     "vacuum": {"--keep"},
-    "doctor": {"--offline"},
+    "doctor": {"NAME", "--offline"},
     "config": set(),
     "token": set(),
     "db": set(),

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from rowen.core.freshness.claims import heard as signals
 from rowen.core.lease import SOURCE as SOURCE_LEASES
 from rowen.core.lease import source_lease_name
 from rowen.core.rules.schedule import NextRun, next_run
@@ -18,6 +19,7 @@ from rowen.records import dataclass
 if TYPE_CHECKING:  # a command that only reads must not load the modules that fetch
     from datetime import datetime
 
+    from rowen.core.freshness.claims import Heard
     from rowen.core.source import Source
     from rowen.core.sync_request import SyncRequest
     from rowen.engine.ports import Ports
@@ -44,6 +46,8 @@ class SourceStatus:
     """Its upstream asked not to be called before a time."""
     kept_since: datetime | None = None
     """From when on what readers saw can be searched and shown again."""
+    signals: tuple[Heard, ...] = ()
+    """What was claimed of its pages, and how far that was true."""
 
 
 async def statuses(ports: Ports, *, sections: bool = True) -> list[SourceStatus]:
@@ -55,7 +59,9 @@ async def statuses(ports: Ports, *, sections: bool = True) -> list[SourceStatus]
     around = await _around(ports)
     sources = await ports.store.sources()
     if sections:
-        return [await _status(ports, source, around) for source in sources]
+        heard = await ports.store.claims_of([source.id for source in sources])
+        found = [await _status(ports, source, around) for source in sources]
+        return [replace(one, signals=signals(heard[one.source.id])) for one in found]
     counts = await ports.store.document_counts()
     return [await _now(ports, source, around, documents=counts.get(source.id, 0)) for source in sources]
 
@@ -70,7 +76,8 @@ def totals(found: Sequence[SourceStatus]) -> dict[State, int]:
 
 
 async def status_of(ports: Ports, source: Source) -> SourceStatus:
-    return await _status(ports, source, await _around(ports))
+    found = await _status(ports, source, await _around(ports))
+    return replace(found, signals=signals(await ports.store.claims(source.id)))
 
 
 @dataclass(frozen=True, slots=True)

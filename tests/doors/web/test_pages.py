@@ -6,8 +6,10 @@ import re
 
 import pytest
 
+from rowen.core.freshness.claims import Record, Signal
 from rowen.doors.web.pages import machinery
 from rowen.doors.web.render import Assets
+from rowen.engine.leases import run_lease
 from rowen.offers.companies import project
 from tests.doors.web.conftest import Person, browsing
 from tests.support.job_board import a_board, an_offer, show
@@ -132,3 +134,16 @@ async def test_companies_have_a_place_in_the_bar_where_there_is_a_job_source(rea
     one = await reader.get("/companies/1")
     assert "1 open job listing of 1" in one.words
     assert (await reader.get("/companies/1.json")).json["company"]["name"] == "Acme & Sons"
+
+
+async def test_the_page_of_a_source_shows_which_of_its_signals_hold(reader: Person) -> None:
+    source, now = await reader.world.source(), reader.world.clock.now()
+    assert "Signals" not in (await reader.get("/sources/docs")).words
+    held, lied = Record(claims=900, checked=60, held=60, runs=2), Record(lies=1, lied_at=now, lied_about="/a")
+    async with run_lease(reader.world.ports, source) as lease:
+        await reader.world.store.save_claims(lease, source.id, {Signal.LASTMOD: held, Signal.ETAG: lied})
+    words = (await reader.get("/sources/docs")).words
+    assert "lastmod of the sitemap 900 60 0 trusted 60 checks in 2 runs held: at most 4.3 % lies" in words
+    assert "ETag 0 0 1 distrusted lied on" in words
+    shown = (await reader.get("/sources/docs.json")).json
+    assert [one["standing"] for one in shown["signals"]] == ["trusted", "distrusted"]

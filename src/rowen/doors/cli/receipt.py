@@ -23,6 +23,7 @@ FAILURES_SHOWN = 5
 MENTIONED = {
     *("created", "updated", "unchanged", "metadata_updated", "deleted", "failed", "skipped", "ignored"),
     *("requests", "bytes_received", "bytes_avoided", "retries", "not_modified", "same_body", "same_content"),
+    *("not_asked", "claims_checked", "claims_broken"),
     *("passages_new", "passages_reused", "embeddings_computed", "embeddings_reused"),
     *("pages", "reads", "redirects", "parses", "validators_refreshed"),
 }
@@ -118,6 +119,7 @@ def tiers(counters: Counters) -> list[tuple[str, str]]:
     c = counters
     retries = f", {count(c.retries, 'retry', 'retries')}" if c.retries else ""
     avoided = f", {size(c.bytes_avoided)} avoided" if c.bytes_avoided else ""
+    answered = c.not_modified - c.not_asked
     passages = c.passages_new + c.passages_reused
     rows = [
         (c.left_out, "left out", "\n".join(sentences(c.left_out))),
@@ -128,9 +130,19 @@ def tiers(counters: Counters) -> list[tuple[str, str]]:
             f"{count(c.requests, 'request')}, {size(c.bytes_received)} received{retries}",
         ),
         (
-            c.not_modified,
+            c.not_asked,
+            "sitemap",
+            f"{count(c.not_asked, 'page')} not asked for: their dates hold and are the same",
+        ),
+        (
+            answered,
             "validators",
-            f"{count(c.not_modified, 'item')} not modified: nothing downloaded or opened{avoided}",
+            f"{count(answered, 'item')} not modified: nothing downloaded or opened{avoided}",
+        ),
+        (
+            c.claims_checked,
+            "signals",
+            f"{count(c.claims_checked, 'claim')} checked, {count(c.claims_broken, 'lie')} found",
         ),
         (c.same_body, "body hash", f"{count(c.same_body, 'page')} byte for byte the same: not parsed"),
         (

@@ -10,6 +10,30 @@ if TYPE_CHECKING:  # a command that only reads must not load the modules that fe
     from rowen.doors.states import SourceStatus
 
 
+class Claims(Shape):
+    """A signal that says "unchanged", and how far that was true."""
+
+    signal: str = at(lambda one: one.signal.value)
+    """`lastmod`, `etag` or `last_modified`"""
+    standing: str = at(lambda one: one.record.standing.value)
+    """`trusted`, `unproven` or `distrusted`"""
+    why: str = at("record.why")
+    claims: int = at("record.claims")
+    """How often it said "unchanged", since it is checked"""
+    checked: int = at("record.checked")
+    """How many of these were compared with the text"""
+    lies: int = at("record.lies")
+    """Of the checked: the text was another one, or gone"""
+    told: int = at("record.told")
+    """How often it said "changed", and it had"""
+    alarms: int = at("record.alarms")
+    """How often it said "changed" of a text that was as before"""
+    checked_at: Time | None = at("record.checked_at")
+    lied_at: Time | None = at("record.lied_at")
+    lied_about: str | None = at("record.lied_about")
+    """What it lied about last"""
+
+
 class Source(Shape):
     """A source, how much of it readers see, and the state it is in."""
 
@@ -88,6 +112,8 @@ class Source(Shape):
     running: bool
     left_out: dict[str, int]
     """How many items its last run left out because of a limit, by reason"""
+    signals: list[Claims] = at(lambda one: one.signals)
+    """What was claimed of its pages, and how far that was true; empty before anything was checked"""
 
 
 class Sources(Shape):

@@ -46,9 +46,12 @@ def outcome(run: Run, source: Source) -> str:
         said.append(_changes(counters))
         if run.result.missing:
             said.append(f"{run.result.missing.capitalize()}; what readers saw of it stays.")
-    if counters.not_modified and every:
+    answered = counters.not_modified - counters.not_asked
+    if answered and every:
         avoided = f", {size(counters.bytes_avoided)} avoided" if counters.bytes_avoided else ""
-        said.append(f"{counters.not_modified:,} of {count(every, noun)} answered ‘not modified’{avoided}.")
+        said.append(f"{answered:,} of {count(every, noun)} answered ‘not modified’{avoided}.")
+    if counters.not_asked:
+        said.append(f"{counters.not_asked:,} were not asked for: the sitemap holds its word.")
     return " ".join(said)
 
 
@@ -83,8 +86,19 @@ def receipt(run_counters: Mapping[str, Any], kind: str) -> list[dict[str, Any]]:
         )
     if c.reads:
         row("read", c.reads, f"{'file' if c.reads == 1 else 'files'} opened of {every:,}", c.reads / every)
+    if c.not_asked:
+        row("sitemap", c.not_asked, "not asked for: their dates hold and are the same", c.not_asked / every)
     avoided = f", {size(c.bytes_avoided)} avoided" if c.bytes_avoided else ""
-    row("validators", c.not_modified, f"not modified: no body sent{avoided}", c.not_modified / every)
+    answered = c.not_modified - c.not_asked
+    row("validators", answered, f"not modified: no body sent{avoided}", answered / every)
+    if c.claims_checked:
+        lies = count(c.claims_broken, "lie")
+        row(
+            "signals",
+            c.claims_checked,
+            f"claims of “unchanged” checked, {lies} found",
+            c.claims_checked / every,
+        )
     row("body hash", c.same_body, "byte for byte the same: not parsed", c.same_body / every)
     changed = c.created + c.updated
     row(

@@ -21,6 +21,7 @@ from rowen.core.rules.clocks import SKEW
 from rowen.core.source import Status
 from rowen.doors.cli.call import Call
 from rowen.doors.cli.call import command as rowen_command
+from rowen.doors.cli.names import source_names
 from rowen.errors import NotFound, RowenError
 
 if TYPE_CHECKING:
@@ -46,10 +47,19 @@ class Check:
 
 
 @rowen_command("doctor")
+@click.argument("name", required=False, shell_complete=source_names)
 @click.option("--offline", is_flag=True, help="Ask no source whether it answers.")
-def command(call: Call, offline: bool) -> int:
-    """Check this installation and whether its sources answer. Ends with 1 if there is a problem."""
+def command(call: Call, name: str | None, offline: bool) -> int:
+    """Check this installation and whether its sources answer. Ends with 1 if there is a problem.
+
+    With NAME: which signals of that source hold (dates of its sitemap, ETag, Last-Modified), and which lied.
+    """
     from rowen.doors.cli import session
+
+    if name is not None:
+        from rowen.doors.cli import signals
+
+        return signals.show(call, name)
 
     async def work() -> list[Check]:
         return [check async for check in _checks(call.config(), offline=offline)]

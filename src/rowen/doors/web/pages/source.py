@@ -16,6 +16,7 @@ from rowen.core.rules.standing import caller
 from rowen.core.run import Run, RunItem
 from rowen.core.source import Source
 from rowen.doors import states
+from rowen.doors.shapes.sources import Claims
 from rowen.doors.states import SourceStatus
 from rowen.doors.web import live, told
 from rowen.doors.web.pages import figures
@@ -61,6 +62,7 @@ async def source(visit: Visit) -> Page:
         "generations": _generations(found, await history.generations(visit.ports.store, found)),
         "receipt": told.receipt(newest[0].counters, found.kind) if newest else [],
         "problems": await _problems(visit, newest[0]) if newest else [],
+        "signals": [Claims.show(one, one) | {"name": one.name} for one in status.signals],
         "settings": {name: str(value) for name, value in sorted(found.params.items())},
         "added_at": found.created_at,
         "done": _done(visit, found),
