@@ -146,7 +146,7 @@ def main() -> None:
         print(
             f"{number:>7} datasets  first {number / found['first_s']:,.0f} per CPU s "
             f"({found['first_s'] / found['floor_s']:.0f} x downloading and parsing alone), "
-            f"full again {found['full_s'] / found['first_s']:.2f} x, "
+            f"full again {found['full_s'] / found['floor_s']:.1f} x of that, "
             f"second {found['second_s'] / found['first_s']:.4f} x of it "
             f"in {found['second_requests']:.0f} request, peak {found['peak_mb']:.0f} MB"
         )

@@ -6,12 +6,30 @@ from dataclasses import replace
 
 import pytest
 
+from rowen.core import hashing
 from rowen.core.document import Draft
 from rowen.core.source import Source
 from rowen.ports.store.store import Store
 from tests.contract.helpers import LATER, NOW, a_draft, a_run, a_source, an_end, ingest
 
 pytestmark = pytest.mark.anyio
+
+
+async def test_documents_are_told_by_the_hash_of_the_record_they_were_made_from(store: Store) -> None:
+    source = await a_source(store)
+    lease, run = await a_run(store, source)
+    drafts = [
+        replace(a_draft("rain", "Rain"), record=b'{"id": 1}'),
+        replace(a_draft("snow", "Snow"), record=b'{"id": 1}'),
+        a_draft("page", "A page"),
+    ]
+    await ingest(store, lease, run, await store.stage(lease, run, drafts, now=NOW))
+    await store.finish_run(lease, run, an_end(run), now=LATER)
+    ids = {name: known.document_id for name, known in (await store.known(source.id)).items()}
+    digest = hashing.of_bytes(b'{"id": 1}')
+    assert await store.record_hashes(list(ids.values())) == {ids["rain"]: digest, ids["snow"]: digest}
+    assert await store.record_hashes([]) == {}
+
 
 A, B = "https://docs.example/a", "https://docs.example/b"
 

@@ -27,7 +27,7 @@ from rowen.fetching.client import stop_reason
 from rowen.kinds.api import give_up, items, rules
 from rowen.kinds.api.asking import ApiClient, ahead
 from rowen.kinds.api.items import Listed, Reading
-from rowen.kinds.api.receiver import Receiver, refuse_emptiness
+from rowen.kinds.api.receiver import READ_WITH, Receiver, read_with, refuse_emptiness
 from rowen.kinds.api.rules import Definition
 from rowen.kinds.api.slices import SlicedWalk
 from rowen.kinds.api.walk import Remembered, Rows, Walk, parsed
@@ -76,6 +76,9 @@ class _Harvest:
             windowed=api.windowed,
             fits=self._fits if api.choice else None,
         )
+        self._read_with, as_before = read_with(source, params)
+        # A record with its detail is made of more than the list says.
+        self._receiver.by_record = as_before and api.catalogue is not None and not api.detail
 
     def _walk(
         self, *, window: Window | None = None, remembered: Remembered | None = None, changes: bool = False
@@ -147,7 +150,8 @@ class WholeList(_Harvest):
             mode=Mode.FULL if walk.seen or walk.nameless else Mode.INCREMENTAL,
             hint=hint,
             complete=walk.cut is None and not walk.beyond and not self._is_cut(walk),
-            metadata={VALIDATORS: self._to_remember(walk)},
+            metadata={VALIDATORS: self._to_remember(walk)}
+            | ({READ_WITH: self._read_with} if walk.is_complete() else {}),
         )
 
     def _why_it_ended(self, walk: Walk) -> StopReason:

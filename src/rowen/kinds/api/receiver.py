@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import datetime
+from importlib.metadata import version
 from typing import Any
 
 import orjson
 
+from rowen.core import hashing
 from rowen.core.document import Draft, Known, Validators
 from rowen.core.rules.left_out import NOT_INDEXED
 from rowen.core.source import Source
@@ -50,6 +52,21 @@ def record_of(item: Any) -> bytes | None:
         return None
 
 
+READ_WITH = "read_with"
+"""In a source's metadata: what decided how the records of its last complete list were read."""
+
+
+def read_with(source: Source, params: Mapping[str, Any]) -> tuple[str, bool]:
+    """What decides how records are read now, and whether all that readers see was read so.
+
+    After a rollback readers see what earlier runs have read.
+    """
+    settings = {name: repr(value) for name, value in params.items()}
+    now = hashing.of_mapping({"version": version("rowen"), "settings": settings}).hex()
+    shown = source.active_generation and source.active_generation == source.last_generation
+    return now, bool(shown) and source.metadata.get(READ_WITH) == now
+
+
 def refuse_emptiness(source: Source) -> None:
     # invariant: a portal's empty answer wipes nothing.
     if source.active_generation:
@@ -85,6 +102,9 @@ class Receiver:
         """With one, items are stored in the order they came in: what is stored is a beginning of the list."""
         self.by_validator = not intake.unconditional
         """An item with the known validator is not looked into."""
+        self.by_record = False
+        """An item whose record is the stored one is not read: it would be read as before, see `read_with`."""
+        self._records: Mapping[int, bytes] = {}
         self._leftovers: Mapping[str, Known] = {}
         self.taken: set[str] = set()
         self.unknown = 0
@@ -120,25 +140,37 @@ class Receiver:
             del page[one.id]
             self._intake.gone(one.id, DELETED)
         self.unknown += sum(one not in self._intake.known for one in page)
+        if self.by_record:
+            known = [one.document_id for one in self._intake.known.values()]
+            self._records = await self._ports.store.record_hashes(known)
         if self._details:
             self._leftovers = await self._ports.store.leftovers(self._intake.run.source_id, list(page))
         waiting = [one for one in page.values() if not await self._is_known(one)]
         await each(waiting, self._receive, self._reads_at_once)
 
     async def _is_known(self, one: Listed) -> bool:
-        if not self.by_validator or not one.validator:
-            return False
         known = self._intake.known.get(one.id)
+        by_validator = self.by_validator and bool(one.validator)
         if known is not None:
-            if known.validators.etag == one.validator:
+            if by_validator and known.validators.etag == one.validator:
                 self._intake.not_modified(known, sent=not self._details)
                 return True
+            if self._has_its_record(known, one):
+                self._intake.same_body(known, Validators(one.validator or None))
+                return True
             return False
-        left = self._leftovers.get(one.id)
+        left = self._leftovers.get(one.id) if by_validator else None
         if left is None or left.validators.etag != one.validator:
             return False
         await self._intake.revived(left)
         return True
+
+    def _has_its_record(self, known: Known, one: Listed) -> bool:
+        stored = self._records.get(known.document_id)
+        if stored is None or one.gone:
+            return False
+        record = record_of(one.item)
+        return record is not None and hashing.of_bytes(record) == stored
 
     async def _receive(self, one: Listed) -> None:
         try:

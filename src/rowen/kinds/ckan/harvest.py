@@ -24,7 +24,7 @@ from rowen.fetching.client import STOPS, stop_reason
 from rowen.kinds.api.asking import TOO_MUCH, PageSize, ahead
 from rowen.kinds.api.datasets.choice import Choice
 from rowen.kinds.api.items import Broken, Listed, Reading
-from rowen.kinds.api.receiver import Receiver, refuse_emptiness
+from rowen.kinds.api.receiver import READ_WITH, Receiver, read_with, refuse_emptiness
 from rowen.kinds.ckan import dates, resume, trust
 from rowen.kinds.ckan import rules as ckan
 from rowen.kinds.ckan.api import ActionApi, DatasetPages
@@ -60,6 +60,7 @@ class Harvester:
             in_order=True,
             fits=self._fits if choice else None,
         )
+        self._read_with, self._receiver.by_record = read_with(source, params)
         self._searched = True
         """Datasets come from searches, which look for the words of the settings."""
         self._mode = Mode.FULL
@@ -194,7 +195,7 @@ class Harvester:
             return await self._by_names(exc)
         absent, _ = await self._compared(listing)
         await self._receiver.delete_absent(absent, self._check)
-        return self._listed(listing) if listing.complete else {}
+        return {**self._listed(listing), READ_WITH: self._read_with} if listing.complete else {}
 
     async def _stored_before(self, listing: DatasetPages) -> str:
         """Take in what a killed first run has stored, if it still holds; returns the id it reaches to."""

@@ -206,7 +206,7 @@ def dataset_of(row: Any, *, portal: str, language: str, template: str) -> Readin
     versions = languages.versions(titles, descriptions, language)
     shown = versions[0].language if versions else language
     title = dataset.title_of(dataset.in_language(titles, shown), name, reference)
-    facts, files = _metadata(row, name, shown), _files(row, shown)
+    facts, files = _metadata(row, name, shown), _files(row, shown, several=bool(versions))
     named = row.get("language") or _extras_of(row).get("language")
     tags = languages.tags_of(titles, descriptions, named)
     described = facts | languages.facts_in_others(_raw_facts(row), shown) if versions else facts
@@ -280,14 +280,14 @@ def _metadata(row: Mapping[str, Any], name: str, language: str) -> dict[str, Any
     return found
 
 
-def _files(row: Mapping[str, Any], language: str) -> list[File]:
+def _files(row: Mapping[str, Any], language: str, *, several: bool) -> list[File]:
     return [
         File(
             dataset.in_language(one.get("name_translated") or one.get("name"), language),
             dataset.in_language(one.get("url")),
             dataset.in_language(one.get("format")),
             dataset.in_language(one.get("description_translated") or one.get("description"), language),
-            _in_other_languages(one, language),
+            _in_other_languages(one, language) if several else (),
         )
         for one in _dicts(row.get("resources"))
     ]

@@ -89,6 +89,10 @@ class Documents(Protocol):
         """A visible document as its source sent it, as JSON; None for one that came otherwise."""
         ...
 
+    async def record_hashes(self, document_ids: Sequence[int]) -> dict[int, bytes]:
+        """The hashes of the records that these documents were made from, of those that have one."""
+        ...
+
     async def references(self, source_id: int) -> References: ...
 
     async def aliases(self, document_id: int) -> list[str]:

@@ -19,6 +19,14 @@ JOIN document_records x ON x.ref_id = d.ref_id AND x.payload_hash = d.payload_ha
 JOIN records r ON r.id = x.record_id
 WHERE d.id = :document;
 
+-- name: record_hashes
+-- Which records these documents were made from.
+SELECT d.id, r.hash
+FROM documents d
+JOIN document_records x ON x.ref_id = d.ref_id AND x.payload_hash = d.payload_hash
+JOIN records r ON r.id = x.record_id
+WHERE d.id IN list(:documents);
+
 -- name: document_records_vacuum
 -- Records of these references whose version no document has.
 DELETE FROM document_records

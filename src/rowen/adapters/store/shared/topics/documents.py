@@ -72,6 +72,10 @@ class Documents(Topic):
         return find_record(db, document_id)
 
     @reads
+    def record_hashes(self, db: Transaction, document_ids: Sequence[int]) -> dict[int, bytes]:
+        return dict(db.rows("record_hashes", documents=list(document_ids))) if document_ids else {}
+
+    @reads
     def references(self, db: Transaction, source_id: int) -> References:
         ids: dict[str, int] = {}
         names: dict[int, str] = {}
