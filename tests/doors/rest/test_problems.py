@@ -47,6 +47,7 @@ EXPECTED = {
     "AddressRefused": 422,
     "BodyTooLarge": 502,
     "Unparseable": 502,
+    "Expired": 502,
     "LeaseLost": 409,
 }
 

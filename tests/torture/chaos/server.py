@@ -14,7 +14,7 @@ from typing import Any
 
 from aiohttp import web
 
-from tests.support.site import Page, Site, _cut, html
+from tests.support.site import Page, Site, cut_connection, html
 
 BOMB_BYTES = 20_000_000
 """What a bomb unpacks to: more than the tests let a body have."""
@@ -74,7 +74,7 @@ def _head(*lines: str) -> bytes:
 
 
 async def reset(request: web.BaseRequest, page: Page) -> web.StreamResponse:
-    return _cut(request)
+    return cut_connection(request)
 
 
 async def closed_at_once(request: web.BaseRequest, page: Page) -> web.StreamResponse:
@@ -197,7 +197,7 @@ async def outage(request: web.BaseRequest) -> web.StreamResponse:
 
 
 async def all_reset(request: web.BaseRequest) -> web.StreamResponse:
-    return _cut(request)
+    return cut_connection(request)
 
 
 async def empty(request: web.BaseRequest) -> web.StreamResponse:
