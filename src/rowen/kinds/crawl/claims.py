@@ -48,6 +48,8 @@ class PageClaims:
         self._before = lastmods_before
         self._at = intake.run.started_at
         self._seen = {signal: Seen() for signal in Signal}
+        # Looked up for every page: the hot path of a refresh.
+        self._standings = {signal: records.get(signal, NOTHING).standing for signal in Signal}
         self._may_use = whole and not intake.unconditional
         self._hot: list[str] = list(remembered["hot"]) if remembered else []
         self._digests: dict[str, bytes] = self._claimed(remembered["lastmods"] if remembered else "")
@@ -137,6 +139,9 @@ class PageClaims:
 
     def must_check(self, visit: Visit) -> bool:
         """The server says 304: is the page to be fetched all the same, and compared?"""
+        url = visit.url
+        if url not in self._bodies and url not in self._asked and not self._says_changed(url):
+            return False
         known = visit.known
         signal = _signal(self.usable(known.validators)) if known is not None and known.document_id else None
         if signal is None or not self._may_use:
@@ -257,7 +262,7 @@ class PageClaims:
     def _standing(self, signal: Signal) -> Standing:
         if self._seen[signal].lies:
             return Standing.DISTRUSTED
-        return self._records.get(signal, NOTHING).standing
+        return self._standings[signal]
 
     def _trusts(self, signal: Signal) -> bool:
         return self._standing(signal) is Standing.TRUSTED
