@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 
+from rowen.core.freshness.source_rates import SourceRates
 from rowen.core.source import Source
 from rowen.core.web.verified import Freshness, Looked
 from rowen.ports.store.store import Store
@@ -19,12 +20,15 @@ A, B = "https://docs.example/a", "https://docs.example/b"
 DAY = timedelta(days=1)
 
 
-async def a_look(store: Store, source: Source, looked: Looked | None, *, days: float) -> int:
+async def a_look(
+    store: Store, source: Source, looked: Looked | None, *, days: float, rates: SourceRates | None = None
+) -> int:
     """A run that finds nothing new; how many rows its end wrote."""
     lease = await a_lease(store, source)
     run = await begun(store, lease, source.id, full=False, now=NOW + days * DAY)
     before = store.rows_written()
-    await store.finish_run(lease, run, replace(an_end(run, activate=False), looked=looked), now=LATER)
+    end = replace(an_end(run, activate=False), looked=looked, rates=rates)
+    await store.finish_run(lease, run, end, now=LATER)
     written = store.rows_written() - before
     await store.release_lease(lease)
     return written

@@ -28,6 +28,7 @@ from rowen.engine.embedding import Filled
 from rowen.engine.ingest import catch_up
 from rowen.engine.intake import Agreed, Intake, OnEvent, unheard
 from rowen.engine.kind import Harvested, Kind, save_progress
+from rowen.engine.learning.rates import learn_rates
 from rowen.engine.leases import (
     Held,
     OnWait,
@@ -294,6 +295,11 @@ class Execution:
         self, end: RunEnd, exc: RowenError | None = None, *, hint: str | None = None
     ) -> Receipt:
         source = self._source
+        if end.looked is not None:
+            # What cannot be learnt now is learnt by the next run.
+            with suppress(TransientError):
+                began = self._intake.run.started_at
+                end = replace(end, rates=await learn_rates(self._ports.store, source.id, now=began))
         await self._write_down(end)
         if end.activate is not None:
             await self._forget()

@@ -21,7 +21,7 @@ def evidences() -> st.SearchStrategy[Evidence]:
         lambda changes, interval, quiet: Evidence(
             changes=changes, changed_s=changes * interval, unchanged_s=quiet
         ),
-        st.floats(min_value=0.0, max_value=50.0),
+        st.integers(0, 500).map(lambda tenths: tenths / 10),
         seconds,
         st.floats(min_value=0.0, max_value=10_000.0),
     )

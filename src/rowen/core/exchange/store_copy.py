@@ -111,7 +111,11 @@ PARTS: tuple[Part, ...] = (
         "source_id:int number:int run_id:int activated_at:time documents:int",
         key="source_id number",
     ),
-    _part("verifications", "source_id:int at:time way:text exceptions:json", key="source_id"),
+    _part(
+        "verifications",
+        "source_id:int at:time way:text exceptions:json rates:json learnt_at:time",
+        key="source_id",
+    ),
     _part(
         "claims",
         "source_id:int signal:text claims:int checked:int lies:int told:int alarms:int held:int runs:int"
@@ -136,6 +140,11 @@ PARTS: tuple[Part, ...] = (
     ),
     _part("refs", "id:int source_id:int reference:text", digest_of="reference"),
     _part("refs.alias_of", "id:int alias_of:int"),
+    _part(
+        "page_changes",
+        "ref_id:int source_id:int changes:real changed_s:real unchanged_s:real",
+        key="ref_id",
+    ),
     _part("records", "id:int hash:bytes body:bytes"),
     _part("document_records", "ref_id:int payload_hash:bytes record_id:int", key="ref_id", loose=True),
     _part("contents", "id:int hash:bytes text:text sectioned:flag"),

@@ -17,6 +17,8 @@ from rowen.records import dataclass
 
 LEAN = 10.0
 """A group leans on the one above it as if that were so many pages."""
+DOUBT = 2.0
+"""That pages of a source differ by factors is expected as if so many pages had shown it."""
 ROUNDS = 12
 ENOUGH = 2e-3
 """At most so many rounds of fitting a prior, and none after one that moved it by less than this."""
@@ -88,7 +90,7 @@ def fit(pages: Iterable[tuple[Evidence, int]], above: Prior | None = None) -> Pr
     if not number:
         return above or Prior(math.log(1e-6), 1.0)
     start = above or Prior(_pooled(known), 1.0)
-    lean = LEAN if above is not None else 0.0
+    lean, doubt = (LEAN, LEAN) if above is not None else (0.0, DOUBT)
     mean, width = start.mean, start.width
     for _ in range(ROUNDS):
         prior = Prior(mean, width)
@@ -96,7 +98,7 @@ def fit(pages: Iterable[tuple[Evidence, int]], above: Prior | None = None) -> Pr
         logs = [(math.log(one.rate), one.spread, count) for one, count in found]
         mean = (lean * start.mean + sum(x * count for x, _, count in logs)) / (lean + number)
         square = sum(((x - mean) ** 2 + spread**2) * count for x, spread, count in logs)
-        width = math.sqrt((lean * start.width**2 + square) / (lean + number))
+        width = math.sqrt((doubt * start.width**2 + square) / (doubt + number))
         width = min(max(width, NARROWEST), WIDEST)
         if abs(mean - prior.mean) < ENOUGH and abs(width - prior.width) < ENOUGH:
             break
@@ -116,7 +118,7 @@ class Rates:
     def __init__(self, pages: Sequence[tuple[Evidence, Group]]) -> None:
         counts: dict[tuple[Group, Evidence], int] = defaultdict(int)
         for evidence, group in pages:
-            counts[group, _rounded(evidence)] += 1
+            counts[group, _rounded(evidence, 2)] += 1
         members: dict[Group, list[tuple[Evidence, int]]] = defaultdict(list)
         for (group, evidence), count in counts.items():
             for depth in range(len(group) + 1):
@@ -133,7 +135,7 @@ class Rates:
 
     def of(self, evidence: Evidence, group: Group = ()) -> float:
         """Changes per second of a page. Pages whose evidence is about the same share the work."""
-        prior, about = self.prior(group), _rounded(evidence)
+        prior, about = self.prior(group), _rounded(evidence, 3)
         key = (prior, about.changes, about.changed_s, about.unchanged_s)
         if key not in self._found:
             self._found[key] = estimate(about, prior)
@@ -147,13 +149,14 @@ def _fitted(members: Mapping[Group, Sequence[tuple[Evidence, int]]]) -> dict[Gro
     return priors
 
 
-def _rounded(evidence: Evidence) -> Evidence:
+def _rounded(evidence: Evidence, digits: int) -> Evidence:
+    """About the same, so that many pages share it."""
+
+    def about(number: float) -> float:
+        return float(f"{number:.{digits - 1}e}")
+
     return Evidence(
-        changes=_three_digits(evidence.changes),
-        changed_s=_three_digits(evidence.changed_s),
-        unchanged_s=_three_digits(evidence.unchanged_s),
+        changes=about(evidence.changes),
+        changed_s=about(evidence.changed_s),
+        unchanged_s=about(evidence.unchanged_s),
     )
-
-
-def _three_digits(number: float) -> float:
-    return float(f"{number:.2e}")

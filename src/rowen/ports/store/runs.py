@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Any, NamedTuple, Protocol
 
+from rowen.core.freshness.source_rates import SourceRates
 from rowen.core.lease import Lease
 from rowen.core.run import Counters, Mode, Run, RunItem, RunStatus
 from rowen.core.source import Source, Status
@@ -39,6 +40,8 @@ class RunEnd:
     """The stretch of time the run asked for, where a source is asked by date."""
     looked: Looked | None = None
     """How a run that looked at everything readers see found it; None leaves what is known as it is."""
+    rates: SourceRates | None = None
+    """How fast the pages change, when that was learnt; kept with `looked`."""
     metadata: Mapping[str, Any] | None = None
     answered: str | None = None
     """The upstream that answered without a complaint: its pause is lifted."""

@@ -17,6 +17,7 @@ from rowen.ports.store.generations import Generations
 from rowen.ports.store.handoffs import Handoffs
 from rowen.ports.store.learning.claims import Claims
 from rowen.ports.store.learning.plans import Plans
+from rowen.ports.store.learning.rates import Rates
 from rowen.ports.store.leases import Leases
 from rowen.ports.store.notes import Notes
 from rowen.ports.store.offers import Offers
@@ -43,6 +44,7 @@ class Store(
     Shards,
     Plans,
     Claims,
+    Rates,
     Protocol,
 ):
     """One database. Readers never wait for writers."""

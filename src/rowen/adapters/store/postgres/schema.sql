@@ -466,7 +466,9 @@ CREATE TABLE verifications (
   source_id  bigint PRIMARY KEY REFERENCES sources (id) ON DELETE CASCADE,
   at         timestamptz NOT NULL,
   way        text,
-  exceptions jsonb NOT NULL
+  exceptions jsonb NOT NULL,
+  rates      jsonb,
+  learnt_at  timestamptz
 );
 
 -- What a source answered while a plan was made, until the plan is applied or a day has passed.
@@ -480,3 +482,13 @@ CREATE TABLE planned_answers (
   PRIMARY KEY (plan, key)
 );
 CREATE INDEX planned_answers_by_source ON planned_answers (source_id);
+
+-- Pages that changed at least once: what their checks say about how fast they change.
+CREATE TABLE page_changes (
+  ref_id      bigint PRIMARY KEY REFERENCES refs (id) ON DELETE CASCADE,
+  source_id   bigint NOT NULL REFERENCES sources (id) ON DELETE CASCADE,
+  changes     double precision NOT NULL,
+  changed_s   double precision NOT NULL,
+  unchanged_s double precision NOT NULL
+);
+CREATE INDEX page_changes_by_source ON page_changes (source_id);

@@ -13,6 +13,7 @@ from rowen.adapters.store.shared.topics.generations import Generations
 from rowen.adapters.store.shared.topics.handoffs import Handoffs
 from rowen.adapters.store.shared.topics.learning.claims import Claims
 from rowen.adapters.store.shared.topics.learning.plans import Plans
+from rowen.adapters.store.shared.topics.learning.rates import Rates
 from rowen.adapters.store.shared.topics.leases import Leases
 from rowen.adapters.store.shared.topics.notes import Notes
 from rowen.adapters.store.shared.topics.offers import Offers
@@ -43,6 +44,7 @@ class SharedStore(
     Shards,
     Plans,
     Claims,
+    Rates,
 ):
     follows_ahead = True
     """A run indexes its texts for searches from this machine, before readers see them."""

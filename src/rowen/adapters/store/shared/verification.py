@@ -9,6 +9,7 @@ from datetime import datetime
 from rowen.adapters.store.shared.transaction import Transaction
 from rowen.adapters.store.shared.values import Json, json_in, time_in
 from rowen.core.feed import Document
+from rowen.core.freshness.source_rates import SourceRates
 from rowen.core.web.verified import Looked, Verification, after_run, way_of
 
 
@@ -21,12 +22,22 @@ def load(db: Transaction, source_id: int) -> Verification | None:
     return Verification(at=time_in(row[0]), by=row[1], exceptions=exceptions)
 
 
-def record(db: Transaction, source_id: int, looked: Looked, at: datetime) -> None:
+def record(
+    db: Transaction, source_id: int, looked: Looked, at: datetime, rates: SourceRates | None = None
+) -> None:
     found = after_run(load(db, source_id), looked, at)
     kept = {
         name: None if way is None else [way[0].isoformat(), way[1]] for name, way in found.exceptions.items()
     }
-    db.write("verification_save", source=source_id, at=found.at, way=found.by, exceptions=Json(kept))
+    db.write(
+        "verification_save",
+        source=source_id,
+        at=found.at,
+        way=found.by,
+        exceptions=Json(kept),
+        rates=Json(rates.as_rows()) if rates else None,
+        learnt_at=at if rates else None,
+    )
 
 
 def with_ways(db: Transaction, documents: Iterable[Document]) -> list[Document]:

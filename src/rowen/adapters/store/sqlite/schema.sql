@@ -206,6 +206,14 @@ CREATE TABLE offers (
   UNIQUE (provider, external_id)
 );
 
+CREATE TABLE page_changes (
+  ref_id      INTEGER PRIMARY KEY REFERENCES refs (id) ON DELETE CASCADE,
+  source_id   INTEGER NOT NULL REFERENCES sources (id) ON DELETE CASCADE,
+  changes     REAL NOT NULL,
+  changed_s   REAL NOT NULL,
+  unchanged_s REAL NOT NULL
+);
+
 CREATE TABLE passages (
   id           INTEGER PRIMARY KEY,
   hash         BLOB NOT NULL UNIQUE,
@@ -393,7 +401,7 @@ CREATE TABLE verifications (
   at         TEXT NOT NULL,
   way        TEXT,
   exceptions TEXT NOT NULL
-) WITHOUT ROWID;
+, rates TEXT, learnt_at TEXT) WITHOUT ROWID;
 
 CREATE INDEX activations_by_source ON activations (source_id, id);
 
@@ -438,6 +446,8 @@ CREATE INDEX offers_by_company ON offers (company_id, closed_at);
 CREATE INDEX offers_by_fingerprint ON offers (fingerprint);
 
 CREATE INDEX offers_reposted ON offers (repost_of) WHERE repost_of IS NOT NULL;
+
+CREATE INDEX page_changes_by_source ON page_changes (source_id);
 
 CREATE INDEX planned_answers_by_source ON planned_answers (source_id);
 

@@ -126,9 +126,12 @@ WHERE source_id = :source AND status = 'running';
 SELECT at, way, exceptions FROM verifications WHERE source_id = :source;
 
 -- name: verification_save
--- A run looked at everything.
-INSERT INTO verifications (source_id, at, way, exceptions) VALUES (:source, :at, :way, :exceptions)
-ON CONFLICT (source_id) DO UPDATE SET at = excluded.at, way = excluded.way, exceptions = excluded.exceptions;
+-- A run looked at everything; what it has not learnt stays as it was.
+INSERT INTO verifications (source_id, at, way, exceptions, rates, learnt_at)
+VALUES (:source, :at, :way, :exceptions, :rates, :learnt_at)
+ON CONFLICT (source_id) DO UPDATE SET at = excluded.at, way = excluded.way, exceptions = excluded.exceptions,
+  rates = coalesce(excluded.rates, verifications.rates),
+  learnt_at = coalesce(excluded.learnt_at, verifications.learnt_at);
 
 -- name: verification_forget
 -- After a rollback readers see other versions than the last run looked at.

@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from rowen.adapters.store.shared.database import Topic, reads, writes
+from rowen.adapters.store.shared.topics.learning.rates import forget_changes, record_changes
 from rowen.adapters.store.shared.topics.records import forget_records
 from rowen.adapters.store.shared.transaction import Lock, Row, Transaction
 from rowen.adapters.store.shared.values import Json, json_in, links_in, time_in
@@ -78,6 +79,8 @@ class Generations(Topic):
             result=Json(result.as_dict()) if result else None,
         )
         db.write("generation_activated", source=source_id, generation=generation, now=now)
+        if run is not None and cause is Cause.APPROVAL:
+            record_changes(db, source_id, run.id, generation, run.started_at)
         if cause is Cause.ROLLBACK:
             db.write("verification_forget", source=source_id)
         if pin:
@@ -188,6 +191,8 @@ def _vacuum(
             texts += [row[0] for row in done if row[0] is not None]
             refs.update(row[1] for row in done)
         db.write("vacuum_generations", source=source_id, floor=floor)
+        if dead:
+            forget_changes(db, source_id)
         documents += len(dead)
         touched.update(dead, texts)
     contents = _ids(

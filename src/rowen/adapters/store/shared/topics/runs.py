@@ -10,6 +10,7 @@ from rowen.adapters.store.shared import verification
 from rowen.adapters.store.shared.database import Topic, reads, writes
 from rowen.adapters.store.shared.topics import shards
 from rowen.adapters.store.shared.topics.generations import record_activation
+from rowen.adapters.store.shared.topics.learning.rates import record_changes
 from rowen.adapters.store.shared.topics.leases import fence
 from rowen.adapters.store.shared.transaction import Transaction
 from rowen.adapters.store.shared.values import Json, json_in, maybe_json
@@ -80,8 +81,10 @@ class Runs(Topic):
             metadata=maybe_json(end.metadata),
             now=now,
         )
+        if end.activate is not None:
+            record_changes(db, run.source_id, run.id, end.activate, run.started_at)
         if end.looked is not None:
-            verification.record(db, run.source_id, end.looked, run.started_at)
+            verification.record(db, run.source_id, end.looked, run.started_at, end.rates)
         db.write(
             "run_finish",
             run=run.id,

@@ -1,0 +1,41 @@
+-- name: rates_learnt_at
+-- When rates of the pages of a source were last learnt.
+SELECT learnt_at FROM verifications WHERE source_id = :source;
+
+-- name: pages_visible
+-- How many documents readers see of a source.
+SELECT count(*) FROM documents_active d WHERE d.source_id = :source;
+
+-- name: pages_checked
+-- Every so many of the visible pages, when each was fetched, and what is known of its earlier versions.
+SELECT r.reference, d.fetched_at, h.changes, h.changed_s, h.unchanged_s
+FROM documents_active d JOIN refs r ON r.id = d.ref_id LEFT JOIN page_changes h ON h.ref_id = d.ref_id
+WHERE d.source_id = :source AND d.id % :step = 0;
+
+-- name: pages_changed
+-- The pages whose texts or metadata a run found changed, and the versions readers saw before.
+SELECT r.id, r.reference, d.fetched_at, h.changes, h.changed_s, h.unchanged_s
+FROM documents d JOIN refs r ON r.id = d.ref_id LEFT JOIN page_changes h ON h.ref_id = d.ref_id
+WHERE d.source_id = :source AND d.died = :generation AND r.reference IN (
+  SELECT i.reference FROM run_items i
+  WHERE i.run_id = :run AND i.reason IN ('content_changed', 'metadata_changed')
+);
+
+-- name: page_changes_save
+-- What the checks of a page said until now.
+INSERT INTO page_changes (ref_id, source_id, changes, changed_s, unchanged_s)
+VALUES (:ref, :source, :changes, :changed_s, :unchanged_s)
+ON CONFLICT (ref_id) DO UPDATE
+SET changes = excluded.changes, changed_s = excluded.changed_s, unchanged_s = excluded.unchanged_s;
+
+-- name: page_changes_forget
+-- Pages that no version is kept of.
+DELETE FROM page_changes
+WHERE source_id = :source AND NOT EXISTS (SELECT 1 FROM documents d WHERE d.ref_id = page_changes.ref_id);
+
+-- name: documents_changing
+-- These visible documents, what was learnt of their sources, and what is known of their pages.
+SELECT d.id, d.source_id, r.reference, d.fetched_at, v.rates, h.changes, h.changed_s, h.unchanged_s
+FROM documents_active d JOIN refs r ON r.id = d.ref_id JOIN verifications v ON v.source_id = d.source_id
+LEFT JOIN page_changes h ON h.ref_id = d.ref_id
+WHERE d.id IN list(:documents) AND v.rates IS NOT NULL;

@@ -1,0 +1,88 @@
+"""How fast pages change: a row for each page that changed at least once, and what was learnt of a source."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from rowen.adapters.store.shared import verification
+from rowen.adapters.store.shared.database import Topic, reads
+from rowen.adapters.store.shared.transaction import Transaction
+from rowen.adapters.store.shared.values import json_in, maybe_time_in, time_in
+from rowen.core.freshness.evidence import Evidence
+from rowen.core.freshness.source_rates import SourceRates, seen_changed, seen_quiet
+from rowen.core.web.verified import way_of
+
+
+class Rates(Topic):
+    @reads
+    def rates_learnt_at(self, db: Transaction, source_id: int) -> datetime | None:
+        return maybe_time_in(db.value("rates_learnt_at", source=source_id))
+
+    @reads
+    def checked_pages(self, db: Transaction, source_id: int, *, most: int) -> list[tuple[str, Evidence]]:
+        known = verification.load(db, source_id)
+        if known is None:
+            return []
+        number = db.value("pages_visible", source=source_id)
+        step = max(-(-number // most), 1)
+        found = []
+        for reference, fetched, *sums in db.rows("pages_checked", source=source_id, step=step):
+            fetched_at = time_in(fetched)
+            verified_at, _ = way_of(known, reference, fetched_at)
+            found.append((reference, seen_quiet(_evidence(sums), fetched_at, verified_at)))
+        return found
+
+    @reads
+    def change_rates(self, db: Transaction, document_ids: Sequence[int]) -> dict[int, float]:
+        rows = db.rows("documents_changing", documents=list(document_ids)) if document_ids else []
+        found: dict[int, float] = {}
+        sources: dict[int, SourceRates] = {}
+        looks = {row[1]: verification.load(db, row[1]) for row in rows}
+        for document_id, source_id, reference, fetched, rates, *sums in rows:
+            if source_id not in sources:
+                sources[source_id] = SourceRates.of_rows(json_in(rates))
+            fetched_at = time_in(fetched)
+            verified_at, _ = way_of(looks[source_id], reference, fetched_at)
+            evidence = seen_quiet(_evidence(sums), fetched_at, verified_at)
+            found[document_id] = sources[source_id].rate(reference, evidence)
+        return found
+
+
+def record_changes(db: Transaction, source_id: int, run_id: int, generation: int, at: datetime) -> None:
+    """What a run that is about to be shown says of the pages it found changed; `at` is when it began.
+
+    To be called before the run's own look is recorded: the interval began when a page was verified before.
+    """
+    rows = db.rows("pages_changed", source=source_id, run=run_id, generation=generation)
+    if not rows:
+        return
+    known = verification.load(db, source_id)
+    values = []
+    for ref_id, reference, fetched, *sums in rows:
+        fetched_at = time_in(fetched)
+        verified_at, _ = way_of(known, reference, fetched_at)
+        evidence = seen_changed(_evidence(sums), fetched_at, verified_at, at)
+        values.append(
+            {
+                "ref": ref_id,
+                "source": source_id,
+                "changes": evidence.changes,
+                "changed_s": evidence.changed_s,
+                "unchanged_s": evidence.unchanged_s,
+            }
+        )
+    db.write_many("page_changes_save", values)
+
+
+def forget_changes(db: Transaction, source_id: int) -> None:
+    """Pages of which no version is kept have no history of changes either."""
+    db.write("page_changes_forget", source=source_id)
+
+
+def _evidence(sums: Sequence[Any]) -> Evidence | None:
+    changes, changed_s, unchanged_s = sums
+    if changes is None:
+        return None
+    return Evidence(changes=changes, changed_s=changed_s, unchanged_s=unchanged_s)

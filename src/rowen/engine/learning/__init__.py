@@ -1,0 +1,1 @@
+"""What runs learn about how their sources behave."""

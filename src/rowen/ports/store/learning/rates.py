@@ -1,0 +1,31 @@
+"""How fast pages change: what their checks said, and what was learnt from it.
+
+A page that never changed has no row: how long it stood is in its version and in the record of the source's
+last look. One that changed has one row, which is written when it changes. What was learnt is kept in the
+record of the last look; so a run that finds nothing new writes no more rows than without all this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+
+from rowen.core.freshness.evidence import Evidence
+
+
+class Rates(Protocol):
+    async def rates_learnt_at(self, source_id: int) -> datetime | None:
+        """When rates of the source's pages were last learnt; None if they never were."""
+        ...
+
+    async def checked_pages(self, source_id: int, *, most: int) -> list[tuple[str, Evidence]]:
+        """What the checks of visible pages said, by reference: of all, or of every so many of them.
+
+        Nothing when the source has not been looked at since its pages were first fetched.
+        """
+        ...
+
+    async def change_rates(self, document_ids: Sequence[int]) -> dict[int, float]:
+        """Changes per second of the pages of visible documents; without those of sources that learnt none."""
+        ...
