@@ -157,7 +157,7 @@ def test_threads_that_make_the_first_instances_at_once_all_get_one() -> None:
         start, made = threading.Barrier(4), []
 
         def make(kind: type = Shared, start: threading.Barrier = start, made: list[object] = made) -> None:
-            start.wait(5)
+            start.wait(60)
             made.append(kind(1))
 
         threads = [threading.Thread(target=make) for _ in range(4)]

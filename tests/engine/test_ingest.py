@@ -55,7 +55,7 @@ class Held:
     async def ingest(self, *arguments: Any, **named: Any) -> Any:
         self.writes += 1
         if self.writes == 1:
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(60):
                 await self.embedded_meanwhile.wait()
         return await self._ingest(*arguments, **named)
 
@@ -96,7 +96,7 @@ async def test_a_page_is_told_of_when_it_is_stored_not_when_the_next_one_comes(w
             all_but_one.set()
 
     syncing = asyncio.create_task(sync(world.ports, await world.source(), on_event=count))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         await all_but_one.wait()
     last.set()
     assert (await syncing).counters.created == len(PAGES) + 1

@@ -196,7 +196,7 @@ def test_eleven_hundred_half_open_connections_lock_out_nobody(process: Rowen, se
         url = urlsplit(served.url)
         slow = []
         for number in range(1100):
-            one = held.enter_context(socket.create_connection((url.hostname, url.port), timeout=10))
+            one = held.enter_context(socket.create_connection((url.hostname, url.port), timeout=60))
             one.sendall(sent)
             slow.append(one)
             if number % 100 == 99:

@@ -63,7 +63,7 @@ class Background:
         assert self._loop is not None
         assert self._stop is not None
         self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join(30)
+        self._thread.join(120)
         if self._failure is not None:
             raise self._failure
 

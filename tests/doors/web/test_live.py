@@ -19,7 +19,7 @@ pytestmark = pytest.mark.anyio
 
 async def told(person: Person, path: str) -> AsyncIterator[tuple[str, dict[str, Any]]]:
     """The events of a stream, each with its data."""
-    async with asyncio.timeout(30), person.session.get(person.url + path) as response:
+    async with asyncio.timeout(120), person.session.get(person.url + path) as response:
         assert response.status == 200 and response.content_type == "text/event-stream"
         name = ""
         async for line in response.content:

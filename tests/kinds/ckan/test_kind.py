@@ -256,7 +256,7 @@ async def test_after_an_interrupted_first_harvest_only_what_was_in_flight_is_emb
 
         portal.before_search = tell
         run = asyncio.ensure_future(world.sync("data"))
-        await asyncio.wait_for(half_way.wait(), 5)
+        await asyncio.wait_for(half_way.wait(), 60)
         run.cancel()
         await asyncio.gather(run, return_exceptions=True)
         portal.before_search = None
