@@ -138,12 +138,12 @@ def test_status_shows_each_source(rowen: Rowen, orchard: Site) -> None:
     one = next(s for s in rowen("status", "--json").json["sources"] if s["name"] == "orchard")
     assert " ".join(one) == (
         "name version label key kind location status state state_text state_since state_by state_hint "
-        "loudness next_run_at next_run_text served generation held_generation held_reason held_at "
+        "loudness next_run_at next_run_text served generation kept_since held_generation held_reason held_at "
         "documents sections last_run_at last_success_at last_error_at last_error last_outcome "
         "last_outcome_text last_mode last_processed last_bytes_received last_bytes_avoided last_failed "
         "last_processed_date watermark "
         "consecutive_failures every_s paused paused_at paused_by pinned pinned_at pinned_by "
-        "client_paused_until stopped running left_out"
+        "client_paused_until stopped running left_out signals"
     )
     assert (one["documents"], one["generation"], one["running"], one["status"]) == (4, 1, False, "SUCCESS")
 

@@ -167,7 +167,7 @@ def _label(source: str, version: str) -> str:
 
 _TEXT = {"type": "string"}
 _NUMBER = {"type": "integer"}
-_THEN = {**_TEXT, "description": "visible then: ISO date or `2d`"}
+_THEN = {**_TEXT, "description": "ISO date or `2d` ago"}
 
 TOOLS = (
     Tool(
@@ -180,7 +180,7 @@ TOOLS = (
             "query": _TEXT,
             "source": {**_TEXT, "description": "name or name@version; all if left out"},
             "version": {**_TEXT, "description": "the best stored match is searched"},
-            "language": {**_TEXT, "description": "only what is in it, such as `de`"},
+            "language": {**_TEXT, "description": "such as `de`"},
             "limit": {**_NUMBER, "description": f"{HITS} if left out"},
             "as_of": _THEN,
             "generation": {**_NUMBER, "description": "of `source`"},
@@ -191,7 +191,7 @@ TOOLS = (
     ),
     Tool(
         name="list_sources",
-        description="The sources that can be searched, with version, size, state and when last verified.",
+        description="The sources, with version, size, state and when last verified.",
         answers={"sources": "array"},
         call=_list_sources,
     ),
@@ -212,9 +212,9 @@ TOOLS = (
         takes={
             "url": _TEXT,
             "document_id": _NUMBER,
-            "section": {**_TEXT, "description": "number, heading or anchor; the beginning if left out"},
+            "section": {**_TEXT, "description": "number, heading or anchor"},
             "budget_tokens": {**_NUMBER, "description": f"{BUDGET_TOKENS} if left out"},
-            "raw": {"type": "boolean", "description": "its record as the portal sent it"},
+            "raw": {"type": "boolean", "description": "the portal's own record"},
             "as_of": _THEN,
         },
         answers={"url": "string", "document_id": "integer", "text": "string", "left_out": "array"},
@@ -223,11 +223,11 @@ TOOLS = (
     Tool(
         name="what_changed",
         description="Documents added, changed and removed, with headings, and the cursor for next time. "
-        "With `against`: names, signatures, sections and pages that differ between two versions.",
+        "With `against`: what differs between two versions.",
         takes={
             "source": {**_TEXT, "description": "all if left out"},
-            "against": {**_TEXT, "description": "an older version or source, such as 3.11"},
-            "since": {**_TEXT, "description": "a cursor or an ISO date; the last change if left out"},
+            "against": {**_TEXT, "description": "an older version or source"},
+            "since": {**_TEXT, "description": "a cursor or ISO date"},
         },
         answers={"changes": "array", "cursor": "string", "more": "boolean"},
         call=_what_changed,

@@ -17,7 +17,7 @@ from typing import Any
 from rowen.core.document import NO_VALIDATORS, Known
 from rowen.core.rules.left_out import TOO_MANY_LINKS
 from rowen.core.run import Mode, StopReason
-from rowen.core.source import Source
+from rowen.core.source import UNFINISHED, Source
 from rowen.core.web import urls
 from rowen.engine.intake import Intake
 from rowen.engine.kind import Harvested, progress_of
@@ -235,6 +235,9 @@ class Crawl:
         store, source_id = state.ports.store, state.source.id
         records = await store.claims(source_id)
         before = [run for run in await store.runs(source_id, limit=2) if run.id != state.intake.run.id]
+        if state.source.metadata.get(UNFINISHED):
+            # The time of a run that goes on is for what the one before did not get to: it checks nothing.
+            before = []
         state.claims = PageClaims(
             state.intake,
             records,
