@@ -12,6 +12,7 @@ import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from rowen.adapters.store.postgres.store import PostgresStore
 from rowen.adapters.store.sqlite.copying import SqliteCopying
 from rowen.adapters.store.sqlite.store import SqliteStore
 from rowen.adapters.system import SystemClock, is_dead, owner
+from rowen.core.generation import oldest_kept
 from rowen.core.run import RunStatus
 from rowen.core.source import Source
 from rowen.engine.ports import Ports
@@ -104,9 +106,18 @@ async def run_activate(job: Job, page: mmap.mmap) -> None:
         while True:
             (source,) = await ports.store.sources()
             if source.active_generation >= job.until:
+                await forget(ports, source)
                 return
             write_edition(Path(job.folder), source.active_generation + 1)
             await synced(ports, source)
+
+
+async def forget(ports: Ports, source: Source) -> None:
+    """What the next run would do after one was killed between its activation and forgetting history."""
+    shown = [one.number for one in await ports.store.generations(source.id) if one.activated_at]
+    floor = oldest_kept(shown, active=source.active_generation, keep=ports.keep_generations)
+    before = ports.clock.now() - timedelta(seconds=ports.keep_handoffs_s)
+    await ports.store.vacuum({source.id: floor}, handoffs_before=before, everything=False)
 
 
 async def synced(ports: Ports, source: Source) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import mmap
 import multiprocessing
-import os
 import resource
 import signal
 import time
@@ -56,8 +55,8 @@ def run(
         child.join(LONGEST_S if kill_after_s is None else kill_after_s)
         lasted_s = time.monotonic() - begun
         if child.exitcode is None:
-            assert child.pid is not None
-            os.kill(child.pid, signal.SIGKILL)
+            # One that ended in this moment is no error.
+            child.kill()
             child.join(LONGEST_S)
             if child.exitcode == -signal.SIGKILL:
                 assert kill_after_s is not None, f"{job.work} did not end in {LONGEST_S} s"
