@@ -132,9 +132,11 @@ def write_edition(folder: Path, edition: int) -> None:
         text = f"# Note {number}\n\nEdition {edition if number % 2 else edition // 3} of it.\n"
         path = folder / f"{number}.md"
         if not path.exists() or path.read_text() != text:
-            path.write_text(text)
-            # The time of a change is a validator, which is compared as well.
-            os.utime(path, (edition, edition))
+            # The time of a change is a validator and is compared as well: no kill may part the two.
+            made = folder.with_name(f"{path.name}.new")
+            made.write_text(text)
+            os.utime(made, (edition, edition))
+            made.replace(path)
 
 
 async def run_rollback(job: Job, page: mmap.mmap) -> None:
