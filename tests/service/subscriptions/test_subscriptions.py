@@ -194,13 +194,8 @@ async def test_a_message_that_was_not_taken_is_sent_again_under_its_name(
     assert [one.json["number"] for one in taken] == [1, 2]
 
 
-async def test_a_crash_after_the_message_was_taken_sends_it_again_under_the_same_name(
-    world: SinkWorld, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    docs = await world.source()
-    await world.show(docs, tasks=function("task(coro)"))
-    await to(world, receiver, symbol="aio.task")
-    await world.show(docs, tasks=function("task(coro, a)"))
+async def die_after_sending(world: SinkWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that announces dies when the message was taken and before it is written down."""
     move, moves = world.store.move_sink, 0
 
     async def dying(lease: Lease, name: str, **given: Any) -> None:
@@ -215,6 +210,16 @@ async def test_a_crash_after_the_message_was_taken_sends_it_again_under_the_same
         await world.announce()
     monkeypatch.undo()
     world.clock.advance(120)
+
+
+async def test_a_crash_after_the_message_was_taken_sends_it_again_under_the_same_name(
+    world: SinkWorld, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    docs = await world.source()
+    await world.show(docs, tasks=function("task(coro)"))
+    await to(world, receiver, symbol="aio.task")
+    await world.show(docs, tasks=function("task(coro, a)"))
+    await die_after_sending(world, monkeypatch)
     await world.show(docs, tasks=function("task(coro, a, b)"))
     await world.announce()
     ids = [one.id for one in receiver.taken]
@@ -233,20 +238,7 @@ async def test_a_file_has_each_message_once_after_a_crash(
     )
     assert not file.exists()
     await world.show(docs, tasks=function("task(coro, a)"))
-    move, moves = world.store.move_sink, 0
-
-    async def dying(lease: Lease, name: str, **given: Any) -> None:
-        nonlocal moves
-        moves += 1
-        if moves == 2:
-            raise Died
-        await move(lease, name, **given)
-
-    monkeypatch.setattr(world.store, "move_sink", dying)
-    with pytest.raises(Died):
-        await world.announce()
-    monkeypatch.undo()
-    world.clock.advance(120)
+    await die_after_sending(world, monkeypatch)
     await world.announce()
     await world.show(docs, tasks=function("task(coro)"))
     await world.announce()
