@@ -25,7 +25,8 @@ from rowen.doors.shapes import runs
 from rowen.doors.shapes.documents import AsOf, Hit
 from rowen.doors.words import CHANGES, OUTCOMES, count
 from rowen.engine.run import Receipt
-from rowen.reading.read import Changes, Excerpt, Heading, Touched
+from rowen.reading.read import Excerpt, Heading
+from rowen.reading.recent import Changes, Touched
 from rowen.reading.versions import Compared
 from rowen.records import dataclass
 

@@ -23,6 +23,7 @@ from rowen.errors import UserError
 from rowen.managing.find import choose, find, find_changed, find_pair
 from rowen.reading import read as reading
 from rowen.reading.as_of import resolve
+from rowen.reading.recent import what_changed
 from rowen.reading.search import MAX_LIMIT
 from rowen.reading.versions import compare
 from rowen.records import dataclass
@@ -148,7 +149,7 @@ async def _what_changed(ports: Ports, arguments: Arguments, caller: Caller) -> A
             raise UserError("argument `against`: compared with which source?", hint="give `source` with it")
         return answers.compared(await compare(ports.store, *await find_pair(ports.store, against, source)))
     chosen = await find_changed(ports.store, [source] if source else [])
-    return answers.changes(await reading.what_changed(ports.store, chosen, since=arguments.text("since")))
+    return answers.changes(await what_changed(ports.store, chosen, since=arguments.text("since")))
 
 
 async def _refresh_source(ports: Ports, arguments: Arguments, caller: Caller) -> Answer:
