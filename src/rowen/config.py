@@ -7,15 +7,16 @@ where it came from.
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Mapping
 from dataclasses import field, fields
 from pathlib import Path
 from typing import Any, get_type_hints
 
+from rowen import project_file
 from rowen.core.params import switch
 from rowen.core.rules.duration import Duration
 from rowen.errors import ConfigError, did_you_mean
+from rowen.project_file import variable_of
 from rowen.records import dataclass
 
 
@@ -189,7 +190,6 @@ class Setting:
 
 
 SECTIONS: dict[str, type] = get_type_hints(Config)
-SQLITE = "sqlite:///"
 SHORT_VARIABLES = {
     "ROWEN_DB": "store.url",
     "CB_FAILURE_THRESHOLD": "breaker.failure_threshold",
@@ -198,73 +198,6 @@ SHORT_VARIABLES = {
     "CB_RATE_LIMIT_BACKOFF_MULTIPLIER": "breaker.rate_limit_multiplier",
     "CB_MAX_RECOVERY_TIMEOUT_SECS": "breaker.max_recovery_timeout_s",
 }
-
-
-FILE = "rowen.toml"
-"""A project's file: settings, and the sources, sinks and alarms that `rowen apply` reads."""
-LISTS = frozenset(("defaults", "sources", "sinks", "alarms"))
-"""Tables of that file that are no settings."""
-# fmt: off
-NOT_FOR_FOUND = frozenset((
-    "embedding.api_key_env", "embedding.base_url", "embedding.options", "fetch.allow_private",
-    "render.browser", "render.sandbox", "service.allowed_roots", "service.allowed_variables",
-    "service.host", "service.trusted_proxies",
-))
-# fmt: on
-"""Settings that start programs, send keys somewhere or open doors: a file that was found may not say them."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Found:
-    """The `rowen.toml` of the current folder."""
-
-    path: Path
-    trusted: bool
-    """A person of this machine said that its settings may be used."""
-    has_settings: bool
-    sources: int
-
-
-def find(folder: Path) -> Found | None:
-    """The file of a folder, without using anything of it."""
-    path = folder.absolute() / FILE
-    if not path.is_file():
-        return None
-    try:
-        content = tomllib.loads(path.read_text("utf-8-sig"))
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError):
-        # The person who trusted it is told what is wrong with it when it is read.
-        content = {"store": {}} if is_trusted(path) else {}
-    sources = content.get("sources", [])
-    return Found(
-        path=path,
-        trusted=is_trusted(path),
-        has_settings=bool(content.keys() - LISTS),
-        sources=len(sources) if isinstance(sources, list) else 0,
-    )
-
-
-def is_trusted(path: Path) -> bool:
-    return str(path.resolve()) in _trusted()
-
-
-def trust(path: Path, *, trusted: bool = True) -> None:
-    """Remember, for this user, whether the settings of a file may be used."""
-    others = {one for one in _trusted() if one != str(path.resolve())}
-    folder = state_folder()
-    folder.mkdir(parents=True, exist_ok=True)
-    said = sorted(others | ({str(path.resolve())} if trusted else set()))
-    (folder / _TRUSTED).write_text("".join(f"{one}\n" for one in said), "utf-8")
-
-
-_TRUSTED = "trusted_files"
-
-
-def _trusted() -> set[str]:
-    try:
-        return set((state_folder() / _TRUSTED).read_text("utf-8").splitlines())
-    except OSError:
-        return set()
 
 
 def load(
@@ -280,9 +213,9 @@ def load(
     env = os.environ if environment is None else environment  # noqa: TID251 - the one place that may
     given: dict[str, tuple[Any, str]] = {}
     if "ROWEN_CONFIG" in env:
-        given |= _from_file(Path(env["ROWEN_CONFIG"]))
-    elif folder is not None and (found := find(folder)) and found.trusted and found.has_settings:
-        given |= _from_found(found.path)
+        given |= project_file.settings(Path(env["ROWEN_CONFIG"]))
+    elif folder is not None and (found := project_file.find(folder)) and found.trusted and found.has_settings:
+        given |= project_file.settings_of_found(found.path)
     given |= _from_environment(env)
     if db is not None:
         given["store.url"] = (db, "--db")
@@ -300,7 +233,7 @@ def load(
                     value=values[one.name],
                     origin=origin,
                     help=one.metadata["help"],
-                    variable=_variable(name),
+                    variable=variable_of(name),
                 )
             )
         sections[section] = cls(**values)
@@ -325,80 +258,12 @@ def environment() -> dict[str, str]:
     return dict(os.environ)  # noqa: TID251 - and the last one
 
 
-def default_store_path() -> Path:
-    import platformdirs  # only when no store is configured
-
-    return Path(platformdirs.user_data_dir("rowen")) / "rowen.db"
-
-
-def cache_path() -> Path:
-    """What this user's processes may keep on this machine, and may lose at any moment."""
-    import platformdirs
-
-    return Path(platformdirs.user_cache_dir("rowen"))
-
-
-def state_folder() -> Path:
-    """Where this user's last search and trusted files are remembered."""
-    import platformdirs
-
-    return Path(platformdirs.user_state_dir("rowen"))
-
-
-def _from_found(path: Path) -> dict[str, tuple[Any, str]]:
-    """The settings of a file that was found and not named: some of them are not for such a file to say."""
-    given = _from_file(path)
-    for name in sorted(NOT_FOR_FOUND & given.keys()):
-        raise ConfigError(
-            f"setting `{name}` in `{path}`: not for a file that was found",
-            hint=f"set {_variable(name)}, or name the file: ROWEN_CONFIG={path}",
-            name=name,
-        )
-    url, _ = given.get("store.url", ("", ""))
-    inside = isinstance(url, str) and url.startswith(SQLITE)
-    if url and not (
-        inside and Path(url.removeprefix(SQLITE)).resolve().is_relative_to(path.parent.resolve())
-    ):
-        raise ConfigError(
-            f"setting `store.url` in `{path}`: a file that was found names a SQLite file of its own folder",
-            hint=f"set ROWEN_DB, or name the file: ROWEN_CONFIG={path}",
-            name="store.url",
-        )
-    return given
-
-
-def _from_file(path: Path) -> dict[str, tuple[Any, str]]:
-    try:
-        content = tomllib.loads(path.read_text("utf-8-sig"))
-    except OSError as exc:
-        raise ConfigError(f"settings file `{path}`: cannot be read: {exc.strerror}") from exc
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as exc:
-        raise ConfigError(f"settings file `{path}`: not TOML: {exc}") from exc
-    given: dict[str, tuple[Any, str]] = {}
-    for section, values in content.items():
-        if section in LISTS:
-            continue
-        if not isinstance(values, dict):
-            raise ConfigError(
-                f"settings file `{path}`: `{section}` is not a section",
-                hint="write `[fetch]` and below it `timeout_s = 10`",
-            )
-        given |= {f"{section}.{key}": (value, f"`{path}`") for key, value in values.items()}
-    url, origin = given.get("store.url", ("", ""))
-    if isinstance(url, str) and url.startswith(SQLITE):
-        # Beside the file that names it, whichever folder the command is called in.
-        given["store.url"] = f"{SQLITE}{path.absolute().parent / url.removeprefix(SQLITE)}", origin
-    return given
-
-
 def _from_environment(env: Mapping[str, str]) -> dict[str, tuple[Any, str]]:
-    names = {_variable(f"{s}.{f.name}"): f"{s}.{f.name}" for s, cls in SECTIONS.items() for f in fields(cls)}
+    names = {
+        variable_of(f"{s}.{f.name}"): f"{s}.{f.name}" for s, cls in SECTIONS.items() for f in fields(cls)
+    }
     names |= SHORT_VARIABLES
     return {name: (env[variable], f"`{variable}`") for variable, name in names.items() if env.get(variable)}
-
-
-def _variable(name: str) -> str:
-    return "ROWEN_DB" if name == "store.url" else "ROWEN_" + name.replace(".", "_").upper()
 
 
 def _checked(name: str, raw: Any, default: Any, limits: Mapping[str, Any]) -> Any:

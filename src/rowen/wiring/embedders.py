@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rowen import registers
-from rowen.config import Config, cache_path, variable
+from rowen.config import Config, variable
 from rowen.errors import ConfigError
+from rowen.places import cache_path
 
 if TYPE_CHECKING:
     from rowen.adapters.embedders import EmbedderSpec

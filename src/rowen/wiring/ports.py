@@ -15,7 +15,6 @@ from rowen import registers
 from rowen.adapters.system import SystemClock, is_dead, owner
 from rowen.config import (
     Config,
-    default_store_path,
     environment,
     variable,
 )
@@ -26,6 +25,7 @@ from rowen.core.rules.duration import interval_s
 from rowen.core.rules.retry import RetryPolicy
 from rowen.engine.ports import FetchSettings, Ports
 from rowen.errors import ConfigError
+from rowen.places import default_store_path
 
 if TYPE_CHECKING:
     from rowen.core.exchange.alarm import Alarm

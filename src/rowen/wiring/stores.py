@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 
 from rowen.adapters.system import SystemClock, is_dead, owner
 from rowen.config import (
-    SQLITE,
     Config,
-    cache_path,
-    default_store_path,
 )
 from rowen.errors import ConfigError, UserError
+from rowen.places import cache_path, default_store_path
+from rowen.project_file import SQLITE
 
 if TYPE_CHECKING:
     from rowen.managing.check_store import CheckPorts

@@ -34,12 +34,17 @@ class Call:
         """The configuration in force, with the store that this call names."""
         from pathlib import Path
 
-        from rowen import config
+        from rowen import config, project_file
 
         folder = Path.cwd()
-        if not self.told and (found := config.find(folder)) and found.has_settings and not found.trusted:
+        if (
+            not self.told
+            and (found := project_file.find(folder))
+            and found.has_settings
+            and not found.trusted
+        ):
             self.told = True
-            self.out.note(f"{config.FILE} here is not used: read it, then `rowen config trust`")
+            self.out.note(f"{project_file.FILE} here is not used: read it, then `rowen config trust`")
         return config.load(db=self.db, folder=folder)[0]
 
     async def source(self, name: str) -> Source:

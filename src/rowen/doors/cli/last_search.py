@@ -10,8 +10,8 @@ import contextlib
 import json
 from collections.abc import Sequence
 
-from rowen.config import state_folder
 from rowen.errors import NotFound, UserError
+from rowen.places import state_folder
 
 FILE = "last_search.json"
 

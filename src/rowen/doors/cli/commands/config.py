@@ -12,17 +12,17 @@ from rowen.doors.cli.call import command as rowen_command
 from rowen.doors.words import count
 
 if TYPE_CHECKING:
-    from rowen.config import Found
+    from rowen.project_file import Found
 
 
 @rowen_command("show", short_help="Show every value and where it came from.")
 def show(call: Call) -> None:
     """Show every setting, its value, and where it came from."""
     from rowen import config as settings
-    from rowen import wiring
+    from rowen import project_file, wiring
 
     config, found = settings.load(db=call.db, folder=Path.cwd())
-    file = settings.find(Path.cwd())
+    file = project_file.find(Path.cwd())
     path = wiring.store_name(config)
     values = {one: _shown(one.value) for one in found}
     if call.out.json:
@@ -64,13 +64,13 @@ def trust(call: Call, file: str, distrust: bool) -> None:
     Read the file first. Trust is remembered for you and for this path. Also then the file cannot start
     programs, name a store outside its folder or say where keys are sent.
     """
-    from rowen import config as settings
+    from rowen import project_file
     from rowen.errors import NotFound
 
     path = Path(file)
     if not path.is_file():
         raise NotFound(f"file `{file}`: not there", hint="`rowen init` writes one")
-    settings.trust(path, trusted=not distrust)
+    project_file.trust(path, trusted=not distrust)
     said = "not trusted any more" if distrust else "trusted: commands called in its folder use its settings"
     call.out.result({"file": str(path.absolute()), "trusted": not distrust}, f"{path.absolute()}: {said}")
 

@@ -30,10 +30,10 @@ def command(call: Call, locations: tuple[str, ...], store: str | None, every: st
 
     A terminal is asked for what is omitted; elsewhere LOCATION is needed.
     """
-    from rowen import config
+    from rowen import project_file
     from rowen.core.rules.duration import interval_s
 
-    path = Path(config.FILE)
+    path = Path(project_file.FILE)
     if path.exists():
         raise Conflict(f"file `{path}`: exists already", hint="edit it, then `rowen apply`")
     if not locations:
@@ -51,7 +51,7 @@ def command(call: Call, locations: tuple[str, ...], store: str | None, every: st
     interval_s(every or "1d")
     sources = _sources(locations)
     path.write_text(_text(sources, store=store or "here", every=every or "1d"), "utf-8")
-    config.trust(path)
+    project_file.trust(path)
     if call.out.json:
         call.out.emit({"file": str(path.absolute()), "sources": [name for name, _ in sources]})
         return

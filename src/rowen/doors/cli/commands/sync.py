@@ -83,7 +83,7 @@ async def command(
 
 
 def _how_to_begin() -> str:
-    from rowen.config import find
+    from rowen.project_file import find
 
     listed = find(Path.cwd())
     if listed is not None and listed.sources:
