@@ -9,10 +9,8 @@ known: the index is read until nothing beyond it can belong to the best.
 from __future__ import annotations
 
 import math
-import zlib
-from collections import Counter
 from collections.abc import Sequence
-from functools import cache, lru_cache
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -48,17 +46,6 @@ class Seen(NamedTuple):
     """The words of texts in the index that readers do not see, ascending, once for each text."""
     widening: float
     """How many times its score in the index a text may have here."""
-
-
-def counted(words: Sequence[str]) -> tuple[list[int], list[int]]:
-    """The different words of a text, and how often each stands there."""
-    times = Counter(words)
-    return list(map(hashed, times)), list(times.values())
-
-
-@lru_cache(maxsize=65_536)
-def hashed(word: str) -> int:
-    return zlib.crc32(word.encode("utf-8", "replace"))
 
 
 def seen(counts: Counts, visible: NDArray[np.int64], *, exact: bool) -> Seen:

@@ -4,9 +4,9 @@ Texts are added and never changed, so the index only grows; one that holds more 
 that are there is made again. A text has a number here, its place in the file of keys. The stamp says how many
 of them count: a writer that was killed leaves entries beyond it, which its successor deletes first.
 
-Words are cut by `words`, as PostgreSQL's index has them, and stemmed here. The heading path stands five times
-before the text: as one field it ranks as FTS5 does with five times the weight for headings. Beside the index
-stand the words of each text (`counts.py`), by which what the index proposes is scored.
+Words are cut by `words`, as PostgreSQL's index has them, and stemmed by `stems`. The heading path stands five
+times before the text: as one field it ranks as FTS5 does with five times the weight for headings. Beside the
+index stand the words of each text (`counts.py`), by which what the index proposes is scored.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rowen.adapters.store.shared.search import counts as counting
 from rowen.adapters.store.shared.search.counts import MOST_TIMES, Counts, Seen
 from rowen.adapters.store.shared.search.files import Stamped, append, mapped, numbers, writing
+from rowen.adapters.store.shared.search.stems import Collected, hashed, stemmed
 from rowen.adapters.store.shared.search.view import distinct
 from rowen.adapters.store.shared.search.words import words
 from rowen.core.search.query import is_cjk
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-HEADING_WEIGHT = 5
 BLOCK_BITS = 6
 """Texts with numbers near each other mostly came together, of one source: a filter names blocks of 64."""
 MOST_BLOCKS = 1_024
@@ -40,7 +40,6 @@ SHORTEST_STEM = 4
 DEEPER = 4
 MEMORY = 32_000_000
 """Of the writer."""
-LONGEST_WORD = 100
 _BODY, _NUMBER, _BLOCK = "body", "number", "block"
 
 
@@ -187,7 +186,7 @@ class WordIndex:
         fresh = set(self._fresh(np.array([one.key for one in texts], np.int64)).tolist())
         new = [text for number, text in enumerate(texts) if number in fresh]
         exact = opened is None or opened.exact
-        said: list[list[str]] = []
+        collected = Collected()
         writer = index.writer(MEMORY, 1)
         try:
             if index.searcher().num_docs > len(held):
@@ -196,11 +195,10 @@ class WordIndex:
                     tantivy.Query.range_query(_schema(), _NUMBER, tantivy.FieldType.Integer, len(held), 2**62)
                 )
             for number, one in enumerate(new, len(held)):
-                said.append(stemmed(one.heading_path) * HEADING_WEIGHT + stemmed(one.text))
                 document = tantivy.Document()
                 document.add_integer(_NUMBER, number)
                 document.add_integer(_BLOCK, number >> BLOCK_BITS)
-                document.add_text(_BODY, " ".join(said[-1]))
+                document.add_text(_BODY, collected.add(one.heading_path, one.text))
                 writer.add_document(document)
             writer.commit()
         finally:
@@ -210,22 +208,21 @@ class WordIndex:
         entries = int(opened.counts.ends[-1]) if opened and len(held) else 0
         if new:
             append(self._files.path(begun, "keys"), np.array([t.key for t in new], np.int64), at=len(held))
-            entries = self._append_counts(begun, said, at=len(held), after=entries)
+            entries = self._append_counts(begun, collected, at=len(held), after=entries)
         self._files.write(begun=begun, count=len(held) + len(new), entries=entries, exact=exact)
         self.refresh()
 
-    def _append_counts(self, begun: str, said: list[list[str]], *, at: int, after: int) -> int:
+    def _append_counts(self, begun: str, collected: Collected, *, at: int, after: int) -> int:
         import numpy as np
 
-        each = [counting.counted(one) for one in said]
-        stems = np.array([stem for one in each for stem in one[0]], np.uint32)
-        times = np.array([number for one in each for number in one[1]], np.int64).clip(max=MOST_TIMES)
-        ends = after + np.cumsum([len(one[0]) for one in each], dtype=np.int64)
+        stems = np.asarray(collected.stems).astype(np.uint32, copy=False)
+        times = np.asarray(collected.times).clip(max=MOST_TIMES).astype(np.uint8)
+        ends = after + np.asarray(collected.ends)
         if len(stems):
             append(self._files.path(begun, "stems"), stems, at=after)
-            append(self._files.path(begun, "times"), times.astype(np.uint8), at=after)
+            append(self._files.path(begun, "times"), times, at=after)
         append(self._files.path(begun, "ends"), ends, at=at)
-        append(self._files.path(begun, "lengths"), np.array([len(one) for one in said], np.int64), at=at)
+        append(self._files.path(begun, "lengths"), np.asarray(collected.lengths), at=at)
         return int(ends[-1])
 
     def _fresh(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -311,7 +308,7 @@ def _best(
         opened.counts,
         seen,
         at,
-        [counting.hashed(word) for word in asked],
+        [hashed(word) for word in asked],
         weights,
         [[place[word] for word in group] for group in groups],
     )
@@ -357,7 +354,7 @@ def _having(opened: Opened, seen: Seen, words: Sequence[str]) -> tuple[NDArray[n
     """How many of the visible texts have each word, and how many in the index."""
     import numpy as np
 
-    stems = np.array([counting.hashed(word) for word in words], np.uint32)
+    stems = np.array([hashed(word) for word in words], np.uint32)
     in_index = np.array([opened.searcher.doc_freq(_BODY, word) for word in words], np.int64)
     counted = in_index
     if not opened.exact:
@@ -389,27 +386,12 @@ def _term(word: str) -> Any:
     return tantivy.Query.term_query(_schema(), _BODY, word, index_option="freq")
 
 
-def stemmed(text: str) -> list[str]:
-    """What words are in the index; more than one for a word that is cut."""
-    found: list[str] = _analyzer().analyze(words(text))
-    return found
-
-
 @cache
 def _spaces() -> Any:
     """Texts come to the index as stems already."""
     import tantivy
 
     return tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build()
-
-
-@cache
-def _analyzer() -> Any:
-    import tantivy
-
-    plain = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace())
-    short = plain.filter(tantivy.Filter.remove_long(LONGEST_WORD))
-    return short.filter(tantivy.Filter.stemmer("English")).build()
 
 
 @cache
