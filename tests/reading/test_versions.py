@@ -77,6 +77,31 @@ async def test_names_are_new_removed_and_changed_and_one_that_moved_is_none_of_t
     assert found.symbols[0].url.endswith("/3.12/pipes.md#aio.runner")
 
 
+async def test_a_name_that_a_page_without_changes_still_defines_is_neither_removed_nor_new(
+    tmp_path: Path,
+) -> None:
+    kept = "# Reference\n\nAll names.\n" + function("aio.both", "both()") + function("aio.late", "late()")
+    texts = {
+        "1.0": {"guide.md": "# Guide\n\nRead it.\n" + function("aio.both", "both()"), "ref.md": kept},
+        "2.0": {"guide.md": "# Guide\n\nRead it all.\n" + function("aio.late", "late()"), "ref.md": kept},
+    }
+    pages: dict[str, str | bytes | Page] = {}
+    for version, of_version in texts.items():
+        entries = "\n".join(f"- [{path}](/{version}/{path})" for path in of_version)
+        pages[f"/{version}/llms.txt"] = Page(f"# Docs\n\n{entries}\n", content_type="text/plain")
+        pages |= {f"/{version}/{path}": md(text) for path, text in of_version.items()}
+    with Site(pages) as site:
+        async with a_world(tmp_path, site) as world:
+            for version in texts:
+                location = f"{site.url}/{version}/llms.txt"
+                await sources.add(world.ports, location, name="aio", version=version, kind="llms")
+                await world.sync(f"aio@{version}")
+            found = await between(world, "aio@1.0", "aio@2.0")
+    assert found.symbols == ()
+    assert (found.counts["symbols_removed"], found.counts["symbols_added"]) == (0, 0)
+    assert found.counts["pages_same"] == 1
+
+
 async def test_sections_and_pages_are_matched_by_their_paths_without_the_version(world: World) -> None:
     found = await between(world)
     assert [(one.title, one.note.words) for one in found.sections] == [

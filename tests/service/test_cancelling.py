@@ -14,14 +14,13 @@ import pytest
 from rowen.adapters.store.postgres.store import PostgresStore
 from rowen.core.lease import HEARTBEAT_S, source_lease_name
 from rowen.core.run import RunStatus
-from rowen.core.source import Status
+from rowen.core.source import Source, Status
 from rowen.engine.leases import run_slot
 from rowen.engine.run import Receipt, sync
-from rowen.engine.tasks import CANCEL, Cancels
+from rowen.engine.tasks import CANCEL, Cancels, Dropped
 from rowen.ports.store.store import Store
-from rowen.service.attempts import NEXT_ATTEMPT, RETRY_BASE_S, run_source
+from rowen.service.attempts import NEXT_ATTEMPT, RETRY_BASE_S, run_source, sync_now
 from rowen.service.cancelling import Outcome, cancel_run, cancel_source
-from rowen.service.sync_job import Dropped
 from rowen.service.sync_queue import SyncQueue
 from tests.support.gate import DEADLINE_S, Gate, StillClock, until
 from tests.support.postgres import Server
@@ -160,6 +159,46 @@ class HeldCall:
         self.reached.set()
         await self.go.wait()
         return await call(*args, **kwargs)
+
+
+async def _waits(world: World, source: Source) -> asyncio.Task[Receipt]:
+    """A `rowen sync` in another terminal, that waits because a run of another source is under way."""
+    elsewhere = replace(world.ports, owner="another process", cancels=Cancels())
+    seen = asyncio.Event()
+    waiting = asyncio.create_task(sync_now(elsewhere, source, on_wait=lambda words: seen.set()))
+    await asyncio.wait_for(seen.wait(), DEADLINE_S)
+    return waiting
+
+
+async def test_a_sync_that_waits_for_its_turn_in_another_process_is_dropped(world: World) -> None:
+    source = await world.add()
+    now = world.clock.now()
+    busy = await world.store.acquire_lease("run:0", "a third process", now=now, ttl_s=60)
+    assert busy is not None
+    waiting = await _waits(world, source)
+    done = await cancel_source(world.ports, source)
+    assert (done.outcome, done.dropped) == (Outcome.DROPPED, 1)
+    with pytest.raises(Dropped, match="source `docs`: the sync was cancelled before it began"):
+        await asyncio.wait_for(waiting, DEADLINE_S)
+    assert (await cancel_source(world.ports, source)).outcome is Outcome.NOTHING
+    assert await world.store.notes_like("drop:") == {}
+    assert await world.store.leases_like("waiting:") == []
+    # What was dropped once is no order for later syncs.
+    await world.store.release_lease(busy)
+    assert (await sync_now(world.ports, source)).status is RunStatus.COMPLETED
+
+
+async def test_a_sync_whose_turn_comes_while_it_is_cancelled_does_not_run(world: World) -> None:
+    source = await world.add()
+    busy = await world.store.acquire_lease("run:0", "a third process", now=world.clock.now(), ttl_s=60)
+    assert busy is not None
+    waiting = await _waits(world, source)
+    await world.store.save_note(f"drop:waiting:{source.id}:another process", True)
+    await world.store.release_lease(busy)
+    with pytest.raises(Dropped):
+        await asyncio.wait_for(waiting, DEADLINE_S)
+    assert await world.store.runs(source.id, limit=9) == []
+    assert await world.store.lease("run:0") is None
 
 
 @pytest.mark.parametrize("here", [True, False], ids=["here", "elsewhere"])

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rowen import errors
+from rowen.engine.tasks import Dropped
 from rowen.errors import RowenError
-from rowen.service.sync_job import Dropped
 
 STATUSES: tuple[tuple[type[RowenError], int], ...] = (
     (errors.NotFound, 404),

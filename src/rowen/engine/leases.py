@@ -16,6 +16,7 @@ from rowen.core.rules.clocks import is_ahead
 from rowen.core.rules.words import count
 from rowen.core.source import Source, Status
 from rowen.engine.ports import Ports
+from rowen.engine.tasks import Dropped
 from rowen.errors import Conflict, NotFound, Pinned, TransientError
 from rowen.ports.clock import Clock
 from rowen.ports.store.leases import Leases
@@ -24,6 +25,10 @@ from rowen.ports.store.sources import Sources
 HOST_PATIENCE_S = 60.0
 HOST_LOOK_S = 1.0
 SLOT_LOOK_S = 1.0
+WAITING = "waiting:"
+"""Begins the names of the leases of processes that wait for their turn to run a source."""
+DROP = "drop:"
+"""Begins the names of the notes that tell such a process to wait no longer."""
 ORCHESTRATOR = "orchestrator"
 """Held by the one `rowen serve` that looks after a store."""
 WORKER = "worker:"
@@ -68,23 +73,68 @@ async def run_slot(ports: Ports, source: Source, *, on_wait: OnWait | None = Non
     """One of the few runs that may be under way at a time; by default there is one.
 
     Without a free one it raises `Conflict`, or with `on_wait` waits, after a call that says for whom. For a
-    source that another process runs it does not wait.
+    source that another process runs it does not wait. A wait that `drop_waiting` ended raises `Dropped`.
     """
     names = [f"run:{number}" for number in range(ports.max_parallel_runs)]
-    told = ""
-    while (lease := await _any_of(ports, names)) is None:
+    lease = await _any_of(ports, names)
+    if lease is None:
         others = await _other_runs(ports)
         if on_wait is None:
             raise Conflict(
                 f"another run is under way: {others}", hint="wait for it to end, or set `runs.max_parallel`"
             )
-        if not told:
-            await _refuse_if_running(ports, source)
-            on_wait(f"waiting for {others}")
-            told = others
-        await ports.clock.sleep(SLOT_LOOK_S)
+        await _refuse_if_running(ports, source)
+        lease = await _waited(ports, source, names, lambda: on_wait(f"waiting for {others}"))
     async with kept(ports, lease):
         yield lease
+
+
+async def _waited(ports: Ports, source: Source, names: Sequence[str], begin: Callable[[], None]) -> Lease:
+    """The first lease that is free; `begin` is called once others can see that this process waits."""
+    waiting, lease = f"{WAITING}{source.id}:{ports.owner}", None
+    try:
+        async with AsyncExitStack() as held:
+            seen = await acquire(ports, waiting)
+            if seen is not None:
+                await held.enter_async_context(kept(ports, seen))
+            begin()
+            while not await ports.store.note(DROP + waiting):
+                lease = await _any_of(ports, names)
+                if lease is not None:
+                    break
+                await ports.clock.sleep(SLOT_LOOK_S)
+        # invariant: first the lease that says it waits is let go, then the note is looked at. A request that
+        # was made while it waited is seen.
+        if lease is None or await ports.store.note(DROP + waiting):
+            await ports.store.save_note(DROP + waiting, None)
+            raise Dropped.of(source)
+    except BaseException:
+        if lease is not None:
+            await asyncio.shield(ports.store.release_lease(lease))
+        raise
+    return lease
+
+
+async def drop_waiting(ports: Ports, source: Source, *, wait_s: float) -> int:
+    """Tell every process that waits to run a source to wait no longer; returns how many will not run it."""
+    names = list(await holders(ports, f"{WAITING}{source.id}:"))
+    for name in names:
+        await ports.store.save_note(DROP + name, True)
+    deadline = ports.clock.monotonic() + wait_s
+    dropped = 0
+    for name in names:
+        is_gone_at = deadline
+        while (note := await ports.store.note(DROP + name)) and ports.clock.monotonic() < is_gone_at:
+            if await holder(ports, name) is None:
+                # It looks for the note next, unless it had its turn, or died, before there was one.
+                is_gone_at = min(is_gone_at, ports.clock.monotonic() + SLOT_LOOK_S)
+            await ports.clock.sleep(SLOT_LOOK_S / 5)
+        if not note or await holder(ports, name) is not None:
+            # Gone because of it, or sure to look at it.
+            dropped += 1
+        else:
+            await ports.store.save_note(DROP + name, None)
+    return dropped
 
 
 async def _any_of(ports: LeasePorts, names: Sequence[str]) -> Lease | None:

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Itera
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, TypeVar
 
+from rowen.core.source import Source
 from rowen.errors import LeaseLost, RowenError
 from rowen.ports.clock import Clock
 from rowen.ports.store.notes import Notes
@@ -79,6 +80,16 @@ class CancelRequested(RowenError):
     """Raised inside a run that was cancelled."""
 
     reason = "cancelled"
+
+
+class Dropped(RowenError):
+    """A sync that waited for its turn was cancelled."""
+
+    reason = "cancelled"
+
+    @classmethod
+    def of(cls, source: Source) -> Dropped:
+        return cls(f"source `{source.label}`: the sync was cancelled before it began")
 
 
 class Cancels:

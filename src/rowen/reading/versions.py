@@ -1,13 +1,14 @@
 """What changed between two versions of one thing: two sources, matched by pages, names and sections.
 
 Texts are read for pages that differ. A name is the same name wherever it is defined, so one that moved to
-another page is neither new nor removed.
+another page is neither new nor removed, nor is one that a page without changes defines as well.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from rowen.core.compare.matching import Matched, PageOf, match, path_key
@@ -23,6 +24,7 @@ TEXTS = 100
 LISTED = 40
 """Lines of each kind; the counts are of all."""
 MOST_PAGES = 50_000
+_WORDS = re.compile(r"\w+")
 
 
 class Placed(NamedTuple):
@@ -63,9 +65,13 @@ async def compare(store: Feed, before: Source, after: Source, *, limit: int = LI
     sides = [await _pages(store, one) for one in (before, after)]
     matched = match(*sides)
     changed = [pair for pair in matched.pairs if pair[0].content != pair[1].content]
+    same = [now for was, now in matched.pairs if was.content == now.content]
     old = await _outlines(store, before, [*(one for one, _ in changed), *matched.removed])
     new = await _outlines(store, after, [*(one for _, one in changed), *matched.added])
     symbols = _symbols(old, new, _by_reference(sides[0]), _by_reference(sides[1]))
+    come_or_gone = {one.note.name for one in symbols if one.note.change != "changed"}
+    stayed = await _names_in(store, after, same, come_or_gone)
+    symbols = [one for one in symbols if one.note.change == "changed" or one.note.name not in stayed]
     sections = [
         Placed(note, now.title, _at(now.url, note.anchor))
         for was, now in changed
@@ -114,6 +120,22 @@ async def _outlines(store: Feed, source: Source, pages: Sequence[PageOf]) -> dic
         found |= made
     # A page that went while it was read says nothing.
     return {name: found.get(name, Outline(symbols={}, sections={})) for name in references}
+
+
+async def _names_in(store: Feed, source: Source, pages: Sequence[PageOf], names: Collection[str]) -> set[str]:
+    """Those of the names that one of the pages defines; pages without their last part are not cut."""
+    last = {name.rpartition(".")[2] for name in names}
+
+    def defined(texts: Sequence[str]) -> set[str]:
+        told = (text for text in texts if not last.isdisjoint(_WORDS.findall(text)))
+        return {name for text in told for name in outline(text).symbols if name in names}
+
+    found: set[str] = set()
+    for start in range(0, len(pages) if names else 0, TEXTS):
+        some = [one.reference for one in pages[start : start + TEXTS]]
+        read = await store.documents(source.id, references=some, limit=len(some), text=True)
+        found |= await asyncio.to_thread(defined, [one.text or "" for one in read])
+    return found
 
 
 def _symbols(

@@ -12,7 +12,7 @@ from enum import StrEnum
 from rowen.core.lease import source_lease_name
 from rowen.core.run import Run, RunStatus
 from rowen.core.source import Source
-from rowen.engine.leases import acquire, holder
+from rowen.engine.leases import acquire, drop_waiting, holder
 from rowen.engine.ports import Ports
 from rowen.engine.tasks import forget_cancel, request_cancel
 from rowen.records import dataclass
@@ -56,6 +56,7 @@ async def cancel_source(
     if request is not None:
         await ports.store.finish_request(request)
         dropped = max(dropped, 1)
+    dropped += await drop_waiting(ports, source, wait_s=wait_s)
     if await cancel_next_attempt(ports, source, wait_s=wait_s):
         dropped = max(dropped, 1)
     running = await _under_way(ports, source, queue)

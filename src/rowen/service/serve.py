@@ -23,13 +23,13 @@ from rowen.engine.intake import OnEvent, unheard
 from rowen.engine.leases import Held, acquire, orchestrator_lease, workers
 from rowen.engine.ports import Ports
 from rowen.engine.run import Receipt
+from rowen.engine.tasks import Dropped
 from rowen.errors import Conflict, LeaseLost, NotFound, TransientError
 from rowen.ports.clock import Clock
 from rowen.ports.dispatcher import Dispatcher
 from rowen.ports.store.access import Access
 from rowen.service.attempts import NotRun, RunResult, RunSource, run_source, settles
 from rowen.service.feed_wait import sleep_or
-from rowen.service.sync_job import Dropped
 from rowen.service.worker import BUSY_S, SYNC, sync_payload
 from rowen.sinks.announcer import Announcer
 

@@ -14,7 +14,8 @@ from rowen.core.run import Event
 from rowen.core.source import Source
 from rowen.core.sync_request import joined
 from rowen.engine.intake import OnEvent
-from rowen.errors import RowenError, TransientError
+from rowen.engine.tasks import Dropped
+from rowen.errors import TransientError
 from rowen.service.attempts import RunResult
 
 MAX_UNREAD = 1000
@@ -29,16 +30,6 @@ class Stopping(TransientError):
     @classmethod
     def now(cls) -> Stopping:
         return cls("this server is about to stop", hint="ask again in a moment", retry_after_s=5.0)
-
-
-class Dropped(RowenError):
-    """A sync that waited for its turn was cancelled."""
-
-    reason = "cancelled"
-
-    @classmethod
-    def of(cls, source: Source) -> Dropped:
-        return cls(f"source `{source.label}`: the sync was cancelled before it began")
 
 
 class Watch:

@@ -21,11 +21,12 @@ from rowen.engine.intake import OnEvent, unheard
 from rowen.engine.leases import holder, pinned, reloaded
 from rowen.engine.ports import Ports
 from rowen.engine.run import Receipt
+from rowen.engine.tasks import Dropped
 from rowen.errors import Conflict, Pinned
 from rowen.records import dataclass
 from rowen.service.attempts import NotRun, RunResult, UpstreamPaused, paused, run_source, settles
 from rowen.service.feed_wait import FeedWait, sleep_or
-from rowen.service.sync_job import Dropped, Stopping, SyncJob, Watch
+from rowen.service.sync_job import Stopping, SyncJob, Watch
 from rowen.sinks.announcer import Announcer
 
 POLL_S = 1.0

@@ -47,6 +47,44 @@ def test_list_of_a_source_shows_its_documents_as_far_as_the_limit(rowen: Rowen, 
     assert rowen("list", "orchard", "--limit", "0").code == 2
 
 
+@pytest.fixture
+def folder(rowen: Rowen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that is a source, in the current one."""
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "notes"
+    folder.joinpath("sub").mkdir(parents=True)
+    folder.joinpath("sub", "oats.md").write_text("# Oats\n\nFor the winter.\n\n## Sow\n\nIn autumn.\n")
+    folder.joinpath("rye.rst.txt").write_text(".. _rye:\n\nRye\n===\n\nFor bread.\n")
+    assert rowen("add", "notes", "--sync").code == 0
+    return folder
+
+
+def test_list_of_a_folder_says_the_folder_once_and_paths_in_it(rowen: Rowen, folder: Path) -> None:
+    lines = rowen("list", "notes").out.splitlines()
+    assert lines[0] == f"in {folder}"
+    assert [line.split() for line in lines[1:]] == [
+        ["title", "path"],
+        ["Rye", "rye.rst.txt"],
+        ["Oats", "sub/oats.md"],
+    ]
+    listed = rowen("list", "notes", "--json").json["documents"]
+    assert [one["url"] for one in listed] == [
+        (folder / "rye.rst.txt").as_uri(),
+        (folder / "sub" / "oats.md").as_uri(),
+    ]
+
+
+def test_show_takes_a_path_in_the_source_and_a_path_from_here(rowen: Rowen, folder: Path) -> None:
+    whole = rowen("show", "sub/oats.md").out
+    assert whole.startswith("# Oats")
+    assert rowen("show", "notes/sub/oats.md").out == whole
+    assert rowen("show", str(folder / "sub" / "oats.md")).out == whole
+    assert rowen("show", "notes/sub/oats.md#sow").out.startswith("## Sow")
+    folder.joinpath("new.md").write_text("# New\n")
+    ended = rowen("show", "notes/new.md")
+    assert (ended.code, "no document with this address is visible" in ended.err) == (2, True)
+
+
 def test_show_prints_the_markdown_of_a_document_or_of_one_section(rowen: Rowen, orchard: Site) -> None:
     whole = rowen("show", f"{orchard.url}/plum.html").out
     assert whole.startswith("# Plum\n\nThe plum is picked by hand.\n")

@@ -15,10 +15,10 @@ import orjson
 import pytest
 
 from rowen.core.run import Event, RunStatus
-from rowen.doors.cli.commands.sync import perform
+from rowen.doors.cli.commands.sync import perform, perform_all
 from rowen.doors.cli.output import Output
 from rowen.doors.cli.progress import JsonProgress
-from rowen.engine.leases import process_words
+from rowen.engine.leases import DROP, WAITING, process_words
 from rowen.engine.run import sync
 from rowen.errors import Conflict
 from rowen.service.attempts import sync_now
@@ -101,6 +101,29 @@ async def test_a_sync_that_waits_says_so_in_json_as_well(
     said = [orjson.loads(line) for line in capsys.readouterr().err.splitlines()]
     assert [one["event"] for one in said] == ["waiting", "started", "item", "finished"]
     assert (said[0]["source"], said[0]["detail"]) == ("docs", "waiting for a sync that has just begun")
+
+
+@pytest.mark.anyio
+async def test_a_sync_that_was_cancelled_while_it_waited_says_so_in_json(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Site({"/": html("Home", "barley")}) as site:
+        async with a_world(tmp_path, site) as world:
+            source, out = await world.add(), Output()
+            out.json = True
+            await world.store.acquire_lease("run:0", "elsewhere", now=world.clock.now(), ttl_s=1e9)
+            await world.store.save_note(f"{DROP}{WAITING}{source.id}:{world.ports.owner}", True)
+            code = await perform_all(
+                world.ports, out, [source], full=False, progress=JsonProgress, verbose=False
+            )
+    receipt = orjson.loads(capsys.readouterr().out)
+    assert (code, receipt["status"], receipt["outcome"], receipt["run_id"]) == (
+        1,
+        "cancelled",
+        "cancelled",
+        None,
+    )
+    assert receipt["error"] == "source `docs`: the sync was cancelled before it began"
 
 
 async def _runs_and_lease(world: World) -> tuple[list[object], object]:

@@ -74,6 +74,7 @@ _ENDINGS = {
     "pdf": Kind.PDF, "docx": Kind.DOCX, "docm": Kind.DOCX, "pptx": Kind.PPTX, "pptm": Kind.PPTX,
     "xlsx": Kind.XLSX, "xlsm": Kind.XLSX,
 }  # fmt: skip
+_MARKUP = frozenset((Kind.MARKDOWN, Kind.MDX, Kind.RST, Kind.ASCIIDOC))
 
 # The names are those of code fences: what highlights a block here highlights it elsewhere.
 _LANGUAGES = {
@@ -179,6 +180,10 @@ def name_of(url: str) -> str:
 def _by_name(name: str) -> Kind | None:
     if name in _LANGUAGES_BY_NAME:
         return Kind.CODE
+    # Documentation generators serve the sources of their pages as `page.rst.txt`.
+    within = _ENDINGS.get(_ending(name.removesuffix(".txt"))) if name.endswith(".txt") else None
+    if within in _MARKUP:
+        return within
     ending = _ending(name)
     return _ENDINGS.get(ending) or (Kind.CODE if ending in _LANGUAGES else None)
 

@@ -1,7 +1,7 @@
-"""The hits of the last search, so that `rowen show 2` and `rowen open 2` know which one is meant.
+"""Which document is meant by what a person typed: the number of a hit of the last search, an address, a path.
 
-They lie in the user's state folder, not in the store: a store may be read-only, or shared. Without them only
-addresses can be given.
+The hits lie in the user's state folder, not in the store: a store may be read-only, or shared. Without them
+only addresses and paths can be given.
 """
 
 from __future__ import annotations
@@ -9,9 +9,14 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rowen.errors import NotFound, UserError
 from rowen.places import state_folder
+
+if TYPE_CHECKING:
+    from rowen.doors.cli.call import Call
 
 FILE = "last_search.json"
 
@@ -39,6 +44,30 @@ def address(store: str, given: str) -> str:
             f"hit {number}: the last search had {len(urls)}", hint="give one of its numbers, or an address"
         )
     return urls[int(number) - 1]
+
+
+async def wanted(call: Call, given: str) -> str:
+    """The address of the document that is meant; a path that no document has as its name is a file here."""
+    from rowen import wiring
+    from rowen.reading import read
+
+    url = address(wiring.store_name(call.config()), given)
+    file = _file_at(url)
+    if file is None:
+        return url
+    try:
+        await read.by_url(call.ports.store, url)
+    except NotFound:
+        return file
+    return url
+
+
+def _file_at(typed: str) -> str | None:
+    """The address of a file that is typed as a path, with its anchor."""
+    path, mark, anchor = typed.partition("#")
+    if "://" in typed or not path or not Path(path).is_file():
+        return None
+    return f"{Path(path).resolve().as_uri()}{mark}{anchor}"
 
 
 def _remembered(store: str) -> list[str]:

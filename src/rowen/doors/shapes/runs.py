@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from rowen.core.rules.left_out import left_out
 from rowen.core.run import Counters, Mode, RunStatus, StopReason
 from rowen.doors.shapes.shape import Rounded, Shape, Time, at
+from rowen.engine.tasks import Dropped
 from rowen.errors import RowenError
 
 if TYPE_CHECKING:  # a command that only reads must not load the modules that fetch
@@ -249,18 +250,19 @@ def receipt_of(source: Source, ended: CoreReceipt | core.Run) -> dict[str, Any]:
 
 def failed_receipt(source: Source, exc: Exception, *, full: bool) -> dict[str, Any]:
     """The same fields for a source whose run could not begin, or ended without a receipt."""
+    dropped = isinstance(exc, Dropped)
     return Receipt.show(
         source,
         source=source.label,
         run_id=None,
         mode=Mode.FULL if full or not source.active_generation else Mode.INCREMENTAL,
-        status=RunStatus.FAILED,
+        status=RunStatus.CANCELLED if dropped else RunStatus.FAILED,
         generation=source.active_generation,
         counters=Counters(),
         left_out={},
-        stop_reason=StopReason.ERROR,
-        outcome="failed",
-        outcome_text="failed",
+        stop_reason=StopReason.CANCELLED if dropped else StopReason.ERROR,
+        outcome="cancelled" if dropped else "failed",
+        outcome_text="cancelled" if dropped else "failed",
         error=exc.message if isinstance(exc, RowenError) else f"{type(exc).__name__}: {exc}",
         hint=exc.hint if isinstance(exc, RowenError) else None,
         duration_s=0.0,

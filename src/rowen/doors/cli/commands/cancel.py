@@ -11,7 +11,7 @@ from rowen.doors.cli.names import source_names
 @store_command("cancel")
 @click.argument("name", shell_complete=source_names)
 async def command(call: Call, name: str) -> None:
-    """End the run of source NAME, in whichever process it is, and drop its sync request.
+    """End the run of source NAME, in whichever process it is, and what waits to sync it.
 
     What was visible stays, and the next sync continues with what was stored. A run of another process ends at
     its next heartbeat, within 15 seconds.
@@ -26,7 +26,7 @@ async def command(call: Call, name: str) -> None:
         "cancelled": f"{run} cancelled",
         "requested": f"{run} was told, and has not ended yet",
         "ended": f"{run} had ended: {done.run.status.value if done.run else ''}",
-        "dropped": "no run was under way; its sync request is dropped",
+        "dropped": "no run was under way; what waited to sync it was dropped",
         "nothing": "no run is under way",
     }
     call.out.result(shapes.Cancelled.show(done), f"{source.label}: {said[done.outcome]}")

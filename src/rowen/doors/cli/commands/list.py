@@ -78,7 +78,12 @@ async def _documents(call: Call, source: Source, limit: int) -> None:
             }
         )
         return
-    call.out.table(["*~title", "~address"], [(clean(one.title), clean(one.url)) for one in found])
+    # The folder of a `files` source is the same in every row; `rowen show` takes the paths in it as well.
+    paths = bool(found) and all(one.url.startswith("file:") and one.reference for one in found)
+    if paths:
+        call.out.line(f"in {clean(source.location)}")
+    rows = [(clean(one.title), clean(one.reference if paths else one.url)) for one in found]
+    call.out.table(["*~title", "~path" if paths else "~address"], rows)
     if not found:
         call.out.note(f"hint: nothing is visible of it yet: run `rowen sync {source.label}`")
     elif len(found) < total:

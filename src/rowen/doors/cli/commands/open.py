@@ -18,10 +18,9 @@ async def command(call: Call, hit: str) -> None:
 
     Where there is no browser, its address is printed.
     """
-    from rowen import wiring
     from rowen.reading import read
 
-    wanted = last_search.address(wiring.store_name(call.config()), hit)
+    wanted = await last_search.wanted(call, hit)
     document = await read.by_url(call.ports.store, wanted)
     anchor = wanted.partition("#")[2]
     url = f"{document.url}#{anchor}" if anchor else document.url

@@ -36,16 +36,15 @@ if TYPE_CHECKING:
 async def command(
     call: Call, document: str, raw: bool, record: bool, generation: int | None, as_of: str | None
 ) -> None:
-    """Show DOCUMENT: an address, `#anchor` at its end for one section, or the number of a hit.
+    """Show DOCUMENT: an address or a path, `#anchor` at its end for one section, or the number of a hit.
 
     Numbers are those of the last search that was shown to you.
     """
-    from rowen import wiring
     from rowen.doors.shapes import documents as shapes
     from rowen.reading import read
     from rowen.reading.as_of import resolve
 
-    url = last_search.address(wiring.store_name(call.config()), document)
+    url = await last_search.wanted(call, document)
     if record and generation is not None:
         said = "--record and --generation: of older versions the records are not kept"
         raise UserError(said, hint="omit one")
