@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
@@ -7,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rowen.core.search.query import terms
-from rowen.core.search.snippet import CUT, Snippet, plain, snippet, stem
+from rowen.core.search.snippet import CUT, Snippet, plain, snippet, stem, stems_in
 
 PAGE = """## Queues
 
@@ -191,3 +192,12 @@ def test_what_matches_is_always_in_view(text: str, words: list[str], width: int)
 def test_a_snippet_keeps_to_its_width(text: str, width: int) -> None:
     longest = max((len(word) for word in plain(text).split()), default=0)
     assert len(snippet(text, [], width=width).text) <= max(width, min(longest, width)) + len(CUT)
+
+
+@given(
+    st.text(st.sampled_from("aeiyrsgnt ABI_-.²éß日\n"), max_size=60),
+    st.lists(st.text(st.sampled_from("aeiyrsgnt"), min_size=1, max_size=6), max_size=4),
+)
+def test_stems_are_looked_for_quickly_and_found_as_by_reading_every_word(text: str, words: list[str]) -> None:
+    wanted = {stem(word) for word in words}
+    assert stems_in(text, wanted) == wanted & {stem(word) for word in re.findall(r"[^\W_]+", text.lower())}

@@ -9,19 +9,17 @@ one of them, and on questions about other things.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 
 from rowen.core.search.hit import Place
 from rowen.core.search.rank import Ranked
-from rowen.core.search.snippet import stem
+from rowen.core.search.snippet import stem, stems_in
 from rowen.core.search.symbols import Fit
 
 NOTHING_FITS = 0.7
 """Below this, a question is more likely about something that no source speaks of."""
 
 _MAX_CHARS = 20_000
-_WORD = re.compile(r"[^\W_]+")
 # Of the nearest vector, beyond where the model calls texts related, and of the words found in the best hit.
 _BY_VECTOR, _BY_WORDS = 10.0, 4.6
 _BY_WORDS_ALONE = (-2.2, 7.8)
@@ -32,9 +30,8 @@ _RIGHT, _RANKED, _NAMED, _FIRST = -6.2, 5.3, 5.0, 2.3
 def coverage(place: Place, terms: Sequence[str]) -> float:
     """The share of the words looked for that a hit has in its title, headings or text."""
     wanted = {stem(term) for term in terms}
-    text = f"{place.title} {place.heading_path} {place.text[:_MAX_CHARS]}".lower()
-    said = {stem(word) for word in _WORD.findall(text)}
-    return len(wanted & said) / len(wanted) if wanted else 0.0
+    text = f"{place.title} {place.heading_path} {place.text[:_MAX_CHARS]}"
+    return len(stems_in(text, wanted)) / len(wanted) if wanted else 0.0
 
 
 def on_topic(

@@ -27,13 +27,14 @@ class Queries:
     def __init__(self, package: str, rules: Sequence[Rule]) -> None:
         self._package = package
         self._rules = [(re.compile(pattern), put) for pattern, put in rules]
+        self.text = cache(self._text)
+        """A statement as it is written, to be put together with others."""
         self.sql = cache(self._sql)
         """The statement of a name in the database's own SQL."""
         self.translated = lru_cache(maxsize=256)(self._translated)
         """A statement that was put together, in the database's own SQL."""
 
-    def text(self, name: str) -> str:
-        """A statement as it is written, to be put together with others."""
+    def _text(self, name: str) -> str:
         texts = own(self._package)
         return _COMMENT.sub("", texts[name] if name in texts else shared()[name])
 

@@ -130,7 +130,11 @@ class View:
         count = self.stems_before[rows + 1] - begin
         of = np.repeat(np.arange(len(rows)), count)
         stems = self.stems[np.arange(len(of)) + np.repeat(begin - np.cumsum(count) + count, count)]
-        hits = np.bincount(of, np.isin(stems, hashed(wanted)), len(rows))
+        # For each of a few words once: `np.isin` takes ten times as long to get ready.
+        said = np.zeros(len(stems), bool)
+        for one in hashed(wanted):
+            said |= stems == one
+        hits = np.bincount(of, said, len(rows))
         shares: NDArray[np.float64] = hits / np.maximum(len(wanted) + count - hits, 1)
         return shares
 

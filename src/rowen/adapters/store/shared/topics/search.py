@@ -220,16 +220,17 @@ def _by_passage(view: View, ranked: Scored) -> dict[int, float]:
 
 def _defining(db: Transaction, request: SearchRequest) -> list[Row]:
     passing = _passing(db, request.filters)
-    shortest_first = " ORDER BY length(s.symbol), d.id LIMIT :most"
+    # With a number in place of a value: SQLite plans a statement anew when the value of its limit is bound.
+    shortest_first = f" ORDER BY length(s.symbol), d.id LIMIT {MOST_DEFINITIONS}"
     statement = db.queries.text("symbol_places") + passing.conditions + shortest_first
-    return db.query(statement, {**passing.values, "names": list(request.names), "most": MOST_DEFINITIONS})
+    return db.query(statement, {**passing.values, "names": list(request.names)})
 
 
 def _inventoried(db: Transaction, request: SearchRequest) -> list[Row]:
     passing = _passing(db, request.filters)
-    shortest_first = " ORDER BY length(i.name), d.id LIMIT :most"
+    shortest_first = f" ORDER BY length(i.name), d.id LIMIT {MOST_DEFINITIONS}"
     statement = db.queries.text("inventory_places") + passing.conditions + shortest_first
-    return db.query(statement, {**passing.values, "names": list(request.names), "most": MOST_DEFINITIONS})
+    return db.query(statement, {**passing.values, "names": list(request.names)})
 
 
 def _passing(db: Transaction, filters: Filters) -> Among:
