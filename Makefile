@@ -21,9 +21,9 @@ torture: export ROWEN_TORTURE_SEED := $(ROWEN_TORTURE_SEED)
 torture: export ROWEN_TORTURE_FIGURES := .venv/torture.json
 
 # Each worker reads every test, and tests start many processes: without compiled modules both take seconds more.
-quick test browser torture coverage: export PYTHONDONTWRITEBYTECODE :=
+quick test browser guides torture coverage: export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: run cluster newcomer quick test browser screenshots torture check lint coverage fix golden reference docs bench judge clean
+.PHONY: run cluster newcomer quick test browser guides screenshots torture check lint coverage fix golden reference docs bench judge clean
 
 run: $(STAMP)           ## the main job, embedded: harvest a bundled site twice, search it, show the diff
 	@$(BIN)/rowen demo
@@ -37,12 +37,15 @@ newcomer:               ## a fresh environment, install, add, sync, search, an a
 quick: $(STAMP)         ## the rules, the contract of the store on SQLite, one journey: under half a minute
 	@$(PYTEST) -m "not torture" -k "not postgres" tests/core tests/contract tests/journeys/test_readers.py $(RULES)
 
-test: $(STAMP)          ## the tests, without those of `make browser` and `make torture`
-	@$(PYTEST) -m "not torture and not browser"
+test: $(STAMP)          ## the tests, without those of `make browser`, `make guides` and `make torture`
+	@$(PYTEST) -m "not torture and not browser and not guides"
 
-browser: $(STAMP)       ## the page in a real Chromium, which is installed where it can be
+browser: $(STAMP)       ## what needs a real Chromium, which is installed where it can be
 	@$(BIN)/python scripts/browser.py
-	@$(PYTEST) tests/doors/web/browser
+	@$(PYTEST) -m browser
+
+guides: $(STAMP)        ## the documentation followed step by step, as a reader would
+	@$(PYTEST) $(ONE_BY_ONE) -m guides tests/test_docs.py
 
 screenshots: $(STAMP)   ## the pictures in docs/images, taken by the tests of the page
 	@ROWEN_SCREENSHOTS=docs/images $(BIN)/python -m pytest tests/doors/web/browser/test_pictures.py
@@ -57,7 +60,7 @@ coverage: $(STAMP)      ## how much of core and engine their tests run, lines an
 	@$(BIN)/coverage combine --quiet
 	@$(BIN)/coverage report
 
-check: lint docs test coverage torture ## what CI runs: format, lint, types, imports, documentation, tests, coverage, torture
+check: lint docs guides test coverage torture ## what CI runs: format, lint, types, imports, documentation, tests, coverage, torture
 
 lint: $(STAMP)          ## format, lint, types, imports
 	$(BIN)/ruff format --check .

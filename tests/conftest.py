@@ -7,11 +7,13 @@ import os
 import re
 import signal
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import pytest
 from hypothesis import settings
 
+from tests.support.browsers import there_is_one
 from tests.support.gate import DEADLINE_S
 from tests.support.postgres import Server, shared_server
 from tests.support.stores import disconnect
@@ -31,8 +33,11 @@ settings.register_profile("thorough", max_examples=300, deadline=None)
 settings.load_profile("default")
 
 
-BROWSER = "tests/doors/web/browser/"
-"""What a person does on the page, in a real browser: `make browser`."""
+BROWSER = ("tests/doors/web/browser/", "tests/adapters/test_render.py", "tests/kinds/web/test_render.py")
+"""What needs a real browser, a person at the page and pages that scripts write: `make browser`."""
+
+UNSEEN = pytest.StashKey[int]()
+"""How many tests of the browser a run left out."""
 
 TORTURE_TIMEOUT_S = 1200
 """A torture test does much on purpose, and a busy machine takes several times as long for it."""
@@ -48,6 +53,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.timeout(TORTURE_TIMEOUT_S), append=False)
     # The long ones first: those that take seconds fill the time until the last of them ends.
     items.sort(key=lambda item: (item.get_closest_marker("torture") is None, not _is_of_torture(item)))
+
+
+def pytest_deselected(items: Sequence[pytest.Item]) -> None:
+    """Count the tests of the browser that were left out; workers of xdist report it to the first process."""
+    for item in items[:1]:
+        unseen = sum(1 for one in items if one.nodeid.startswith(BROWSER))
+        item.config.stash[UNSEEN] = unseen
+        if hasattr(item.config, "workeroutput"):
+            item.config.workeroutput["unseen"] = unseen
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    node.config.stash[UNSEEN] = getattr(node, "workeroutput", {}).get("unseen", 0)
 
 
 def _is_of_torture(item: pytest.Item) -> bool:
@@ -114,10 +133,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     for kind in sorted({dict(report.user_properties).get("hosts", "") for report in ended} - {""}):
         terminalreporter.write_line(f"hosts: {kind}")
     summarise(terminalreporter, SEED)
-    unseen = [
-        report for report in terminalreporter.stats.get("skipped", []) if report.nodeid.startswith(BROWSER)
-    ]
-    if unseen:
+    skipped = [one for one in terminalreporter.stats.get("skipped", []) if one.nodeid.startswith(BROWSER)]
+    unseen = len(skipped) + terminalreporter.config.stash.get(UNSEEN, 0)
+    if unseen and not there_is_one():
         terminalreporter.write_line(
-            f"browser: {len(unseen)} tests did not run, there is no Chromium; `make browser` installs it"
+            f"browser: {unseen} tests did not run, there is no Chromium; `make browser` installs it"
         )

@@ -81,6 +81,7 @@ def test_the_commands_of_a_block_work(block: Block, here: dict[str, str], place:
     assert done.returncode == 0, f"{script}\n{done.stdout}\n{done.stderr}"
 
 
+@pytest.mark.guides
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.file)
 def test_a_guide_can_be_followed_and_prints_what_it_says(
