@@ -108,7 +108,7 @@ async def test_rates_that_were_learnt_are_those_of_documents(store: Store) -> No
     await a_look(store, source, Looked(by="not_modified"), days=1)
     ids = {one.reference: one.id for one in await store.documents(source.id)}
     assert await store.rates_learnt_at(source.id) is None
-    assert await store.change_rates(list(ids.values())) == {}
+    assert {one.rate for one in (await store.proofs(list(ids.values()))).values()} == {None}
     await a_change(store, source, {A: "two"}, days=2)
     ids = {one.reference: one.id for one in await store.documents(source.id)}
     rates = learnt(await store.checked_pages(source.id, most=100))
@@ -117,9 +117,9 @@ async def test_rates_that_were_learnt_are_those_of_documents(store: Store) -> No
     assert await store.rates_learnt_at(source.id) == NOW + 4 * DAY
     await a_look(store, source, Looked(by="not_modified"), days=5)
     assert await store.rates_learnt_at(source.id) == NOW + 4 * DAY, "kept until they are learnt again"
-    found = await store.change_rates(list(ids.values()))
+    found = {name: proof.rate or 0.0 for name, proof in (await store.proofs(list(ids.values()))).items()}
     assert found[ids[A]] > found[ids[B]] > 0.0
-    assert await store.change_rates([]) == {}
+    assert await store.proofs([]) == {}
 
 
 async def test_the_history_of_a_page_goes_with_its_last_version(store: Store) -> None:

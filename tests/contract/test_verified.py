@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 
+from rowen.core.freshness.proof import Proof
 from rowen.core.freshness.source_rates import SourceRates
 from rowen.core.source import Source
 from rowen.core.web.verified import Freshness, Looked
@@ -55,8 +56,8 @@ async def test_a_run_that_looked_at_everything_verifies_all_but_its_exceptions(s
     await a_look(store, source, None, days=3)
     assert (await ways(store, source))["a"] == (2, "same_body"), "a run that did not look says nothing"
     found = {one.reference: one.id for one in await store.documents(source.id)}
-    assert await store.verified([found[B]]) == {found[B]: (NOW + DAY, "not_modified")}
-    assert await store.verified([]) == {}
+    assert await store.proofs([found[B]]) == {found[B]: Proof(NOW + DAY, "not_modified")}
+    assert await store.proofs([]) == {}
     await a_look(store, source, Looked(by="same_body", failed=[B]), days=2)
     assert await store.freshness(source.id, now=NOW + 2.5 * DAY) == Freshness(day=1, week=1, older=0)
 

@@ -41,6 +41,18 @@ def test_add_sync_search_diff_and_rollback(db: str, site: Site) -> None:
         assert rowen.status() == []
 
 
+def test_what_is_known_of_an_address(db: str, site: Site) -> None:
+    with Rowen(db=db) as rowen:
+        rowen.add(site.url + "/", name="orchard")
+        rowen.sync("orchard")
+        assert rowen.look_up(site.url + "/plum.html").state == "present"
+        site.remove("/plum.html")
+        rowen.sync("orchard")
+        found = rowen.look_up(site.url + "/plum.html")
+        assert (found.state, found.by) == ("gone", "http_404")
+        assert rowen.look_up(site.url + "/nowhere").state == "unknown"
+
+
 def test_a_search_as_of_an_earlier_time(db: str, site: Site) -> None:
     with Rowen(db=db) as rowen:
         rowen.add(site.url + "/", name="orchard")

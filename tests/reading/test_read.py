@@ -14,6 +14,7 @@ from rowen.core.feed import Document
 from rowen.errors import NotFound
 from rowen.managing.find import find
 from rowen.managing.sources import add
+from rowen.reading import addresses
 from rowen.reading import read as reading
 from tests.contract.helpers import LATER, NOW, a_draft, a_run, a_source, an_end, ingest
 from tests.support.site import Site, html
@@ -142,7 +143,7 @@ async def test_a_file_is_found_by_its_address(world: World, tmp_path: Path) -> N
 async def test_an_item_is_found_whose_reference_has_nothing_to_do_with_its_address(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "PAGE", 2)
+    monkeypatch.setattr(addresses, "PAGE", 2)
     portal = await a_source(world.store, "portal")
     url = "https://portal.example/dataset/rainfall"
     items = [replace(a_draft(f"id-{n}", f"Text {n}"), url=f"{url}-{n}") for n in range(5)]

@@ -7,9 +7,9 @@ from typing import cast
 
 import pytest
 
+from rowen.core.freshness.proof import Proof
 from rowen.core.search.hit import Answer, Filters, Place, SearchMode
 from rowen.core.search.query import terms as terms_of
-from rowen.core.web.verified import Way
 from rowen.errors import UserError
 from rowen.ports.store.search import SearchRequest, SearchResult
 from rowen.ports.store.store import Store
@@ -32,7 +32,7 @@ class Shelf:
     async def symbol_words(self, *, shortest: int, longest: int) -> list[str]:
         return []
 
-    async def verified(self, document_ids: Sequence[int]) -> dict[int, Way]:
+    async def proofs(self, document_ids: Sequence[int]) -> dict[int, Proof]:
         return {}
 
     async def languages(self, document_ids: Sequence[int]) -> dict[int, str]:

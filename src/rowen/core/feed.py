@@ -92,6 +92,8 @@ class Document:
     """When it was last known to be right."""
     verified_by: str | None = None
     """How, as `core.web.verified` names the ways; None where that was not kept."""
+    p_fresh: float | None = None
+    """The probability that it is current; only when it was asked for, and None where it cannot be told."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -13,6 +13,7 @@ from rowen.errors import UserError
 from rowen.managing.find import choose_all
 from rowen.reading import search as searching
 from rowen.reading.as_of import resolve
+from rowen.reading.proof import proven_hits
 
 if TYPE_CHECKING:
     from rowen.core.search.hit import Answer
@@ -51,9 +52,10 @@ async def search(
         call = SearchCall(query=query, filters=filters, mode=mode, limit=limit, prefix=prefix)
         answer = await ports.search_elsewhere(call)
         if answer is not None:
-            return answer
+            return proven_hits(answer, ports.clock.now())
     # A keyword search never loads the model.
     embedder = await for_search(ports) if mode is not SearchMode.KEYWORD else None
-    return await searching.search(
+    answer = await searching.search(
         ports.store, embedder, query, mode=mode, filters=filters, limit=limit, prefix=prefix, as_of=then
     )
+    return proven_hits(answer, ports.clock.now())

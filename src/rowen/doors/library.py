@@ -23,6 +23,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from rowen import config as settings
 from rowen import wiring
+from rowen.core.freshness.truth import Truth
 from rowen.core.generation import Diff, GenerationHistory
 from rowen.core.rules.standing import PYTHON
 from rowen.core.run import Event
@@ -37,7 +38,7 @@ from rowen.errors import UserError
 from rowen.managing import find as finding
 from rowen.managing import pausing, sources
 from rowen.managing.sources import Added
-from rowen.reading import history
+from rowen.reading import addresses, history
 from rowen.service.attempts import sync_now
 
 OnEvent = Callable[[Event], None]
@@ -124,6 +125,10 @@ class AsyncRowen:
             generation=generation,
         )
 
+    async def look_up(self, url: str) -> Truth:
+        """What is known of an address: present, gone or unknown, with evidence and time. Nothing is asked."""
+        return await addresses.truth(self._ports.store, url, self._ports.clock.now())
+
     async def status(self) -> list[SourceStatus]:
         return await states.statuses(self._ports)
 
@@ -206,6 +211,7 @@ class Rowen:
     remove = _waited(AsyncRowen.remove)
     sync = _waited(AsyncRowen.sync)
     search = _waited(AsyncRowen.search)
+    look_up = _waited(AsyncRowen.look_up)
     status = _waited(AsyncRowen.status)
     diff = _waited(AsyncRowen.diff)
     rollback = _waited(AsyncRowen.rollback)

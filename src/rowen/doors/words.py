@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from rowen.core.freshness.proof import likely
 from rowen.core.rules.words import ago as ago
 from rowen.core.rules.words import ahead as ahead
 from rowen.core.rules.words import count as count
 from rowen.core.rules.words import minute
 from rowen.core.rules.words import size as size
+from rowen.core.web.verified import FETCHED, WORDS
 
 OUTCOMES = {
     "created": "new",
@@ -41,3 +43,13 @@ def seconds(value: float) -> str:
 def until(moment: datetime | None) -> str:
     """To be put behind something that waits."""
     return f" until {minute(moment)}" if moment else ""
+
+
+def proof(verified_at: datetime | None, by: str | None, p_fresh: float | None, now: datetime) -> str:
+    """`verified 2 h ago, not modified (304), 97 % likely current`; empty where nothing was verified."""
+    if verified_at is None:
+        return ""
+    if by == FETCHED:
+        return f"fetched {ago(verified_at, now)}, {likely(p_fresh)}"
+    how = f", {WORDS[by]}" if by in WORDS else ""
+    return f"verified {ago(verified_at, now)}{how}, {likely(p_fresh)}"

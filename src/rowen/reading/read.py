@@ -9,31 +9,30 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol
 from urllib.parse import unquote
 
 from rowen.core.feed import Document
+from rowen.core.freshness.truth import State, Truth
 from rowen.core.rules.tokens import CHARACTERS_PER_TOKEN
 from rowen.core.search.as_of import AsOf
 from rowen.core.section import Section, join_path
-from rowen.core.source import Source
 from rowen.core.split import address_mark, split
-from rowen.core.web import urls
 from rowen.errors import NotFound
 from rowen.ports.store.documents import Documents
 from rowen.ports.store.feed import Feed
 from rowen.ports.store.generations import Generations
+from rowen.ports.store.learning.outcomes import Outcomes
 from rowen.ports.store.search import Search
 from rowen.ports.store.sources import Sources
+from rowen.reading import addresses
 from rowen.records import dataclass
 
-PAGE = 1000
-MAX_TAILS = 32
 _MARK = re.compile(re.escape(address_mark("NAME")).replace("NAME", '(?P<name>[^"]*)'))
 
 
-class ReadStore(Sources, Feed, Documents, Generations, Search, Protocol):
+class ReadStore(Sources, Feed, Documents, Generations, Search, Outcomes, Protocol):
     """Visible documents, by every name they have."""
 
 
@@ -63,9 +62,13 @@ class Excerpt:
     """What was left out, each heading once."""
 
 
-async def by_id(store: Feed, document_id: int, as_of: AsOf | None = None) -> Document:
+async def by_id(store: ReadStore, document_id: int, as_of: AsOf | None = None) -> Document:
     found = await store.document(document_id, shown=as_of.generations if as_of else None)
     if found is None:
+        named = await store.reference_of(document_id) if as_of is None else None
+        truth = await addresses.of_reference(store, *named) if named else None
+        if truth is not None and truth.state is State.GONE:
+            raise _gone(f"document {document_id}: not visible; it was removed: `{truth.url}`", truth)
         when = f", {as_of.says}" if as_of else ""
         raise NotFound(
             f"document {document_id}: not visible{when}; it was removed, or replaced by a newer version",
@@ -78,21 +81,12 @@ async def by_id(store: Feed, document_id: int, as_of: AsOf | None = None) -> Doc
 async def by_url(store: ReadStore, url: str, as_of: AsOf | None = None) -> Document:
     """The visible document at an address, also under another reference; of several, the one fetched last.
 
-    With `as_of`, the one that readers saw then.
+    With `as_of`, the one that readers saw then. One that is gone is told with when and why.
     """
-    shown = as_of.generations if as_of else None
-    address = url.partition("#")[0].strip()
-    spellings = _spellings(address)
-    wanted = [*spellings, *_tails(address)]
-    sources = await store.sources()
-    found: list[Document] = []
-    for source in sources:
-        named = await store.documents(source.id, references=wanted, shown=shown)
-        found += [one for one in named if spellings & {one.reference, one.url}]
-    if not found:
-        looked = [await _by_another_name(store, source, spellings, shown) for source in sources]
-        found = [one for one in looked if one is not None]
-    if not found and as_of is not None:
+    found = await addresses.find(store, url, as_of.generations if as_of else None)
+    if found is not None:
+        return await by_id(store, found.id, as_of)
+    if as_of is not None:
         said = "; ".join(one.says for one in as_of.sources if one.missing)
         raise NotFound(
             f"`{url}`: readers saw no document with this address {as_of.says}"
@@ -100,13 +94,26 @@ async def by_url(store: ReadStore, url: str, as_of: AsOf | None = None) -> Docum
             hint="`rowen diff` lists what differs between two generations",
             url=url,
         )
-    if not found:
-        raise NotFound(
-            f"`{url}`: no document with this address is visible",
-            hint="search for it; a page that was removed or never harvested cannot be read",
-            url=url,
-        )
-    return await by_id(store, max(found, key=lambda one: one.fetched_at).id, as_of)
+    truth = await addresses.not_visible(store, url)
+    if truth.state is State.GONE:
+        raise _gone(f"`{url}`: no document with this address is visible; it", truth)
+    raise NotFound(
+        f"`{url}`: no document with this address is visible ({truth.says})",
+        hint="search for it; a page that was removed or never harvested cannot be read",
+        url=url,
+        state=truth.state.value,
+    )
+
+
+def _gone(what: str, truth: Truth) -> NotFound:
+    return NotFound(
+        f"{what} is {truth.says} (source `{truth.source}`)",
+        hint="`rowen search --as-of` and `rowen show --as-of` answer from earlier times, while they are kept",
+        url=truth.url,
+        state=truth.state.value,
+        gone_at=truth.at.isoformat() if truth.at else None,
+        why=truth.by,
+    )
 
 
 async def record(store: Documents, document: Document) -> Any:
@@ -182,42 +189,6 @@ def section_at(document: Document, anchor: str) -> str | None:
     if mark is None:
         return None
     return str(1 + next(index for index, one in enumerate(sections) if mark.start() < one.end))
-
-
-# finding a document
-
-
-def _spellings(address: str) -> set[str]:
-    """How a source may have written this address down."""
-    known = {address, urls.normalise(address) or address}
-    return known | {one.removesuffix("/") for one in known} | {f"{one.removesuffix('/')}/" for one in known}
-
-
-def _tails(address: str) -> list[str]:
-    """The ends of its path: a source of files knows each by its path inside the source."""
-    segments = [unquote(part) for part in address.partition("?")[0].split("/") if part][-MAX_TAILS:]
-    return ["/".join(segments[start:]) for start in range(len(segments))]
-
-
-async def _by_another_name(
-    store: ReadStore, source: Source, spellings: set[str], shown: Mapping[int, int] | None
-) -> Document | None:
-    """A page under another name it answers to, or an item whose reference has nothing to do with its URL."""
-    if any(urls.host_of(one) == urls.host_of(source.location) != "" for one in spellings):
-        aliases = (await store.references(source.id)).aliases
-        meant = [aliases[one] for one in spellings if one in aliases]
-        if meant and (named := await store.documents(source.id, references=meant, shown=shown)):
-            return named[0]
-    after = ""
-    while page := await store.documents(source.id, after=after, limit=PAGE, shown=shown):
-        for one in page:
-            if one.url in spellings:
-                return one
-        if all(one.reference == one.url for one in page):
-            # This source calls its documents by their addresses, and was asked for this one already.
-            return None
-        after = page[-1].reference
-    return None
 
 
 # one document

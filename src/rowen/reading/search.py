@@ -10,6 +10,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 
+from rowen.core.freshness.proof import Proof
 from rowen.core.search import likelihood, rank
 from rowen.core.search.as_of import AsOf
 from rowen.core.search.hit import AlsoAt, Answer, Filters, Hit, Place, SearchMode, SectionHit
@@ -26,7 +27,6 @@ from rowen.core.search.symbols import (
     slips,
     words_of,
 )
-from rowen.core.web.verified import Way
 from rowen.errors import EmbedderUnavailable, UserError
 from rowen.ports.embedder import Embedder
 from rowen.ports.store.search import DEPTH, Search, SearchRequest, SearchResult
@@ -123,14 +123,14 @@ async def search(
     likely = likelihood.likelihoods([one.best for one in groups], topic)
     hits = [_hit(one, terms, score) for one, score in zip(groups, likely, strict=True)]
     # How a document was verified is known of what readers see now.
-    ways = {} if as_of else await store.verified([hit.document_id for hit in hits])
+    proofs = {} if as_of else await store.proofs([hit.document_id for hit in hits])
     spoken = await store.languages([hit.document_id for hit in hits if hit.language is None])
     return Answer(
         query=query,
         mode=SearchMode.KEYWORD if degraded else mode,
         degraded=degraded,
         hits=tuple(
-            _verified(_spoken(hit, spoken.get(hit.document_id)), ways.get(hit.document_id)) for hit in hits
+            _proven(_spoken(hit, spoken.get(hit.document_id)), proofs.get(hit.document_id)) for hit in hits
         ),
         corrected=meant if meant != asked else None,
         on_topic=topic,
@@ -247,8 +247,10 @@ def _spoken(hit: Hit, language: str | None) -> Hit:
     return hit if language is None or hit.language else replace(hit, language=language)
 
 
-def _verified(hit: Hit, way: Way | None) -> Hit:
-    return hit if way is None else replace(hit, verified_at=way[0], verified_by=way[1])
+def _proven(hit: Hit, proof: Proof | None) -> Hit:
+    if proof is None:
+        return hit
+    return replace(hit, verified_at=proof.at, verified_by=proof.by, change_rate=proof.rate)
 
 
 def _address(place: Place) -> str:

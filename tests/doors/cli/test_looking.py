@@ -191,3 +191,33 @@ def test_the_script_of_a_shell_is_printed_or_installed(
     assert "complete" in file.read_text()
     assert rowen("completion", "tcsh").code == 2
     assert isinstance(cli.get_command(click.Context(cli), "completion"), click.Command)
+
+
+def test_a_page_that_is_gone_is_shown_with_when_and_why(rowen: Rowen, orchard: Site) -> None:
+    orchard.remove("/pear.html")
+    assert rowen("sync", "orchard").code == 0
+    ended = rowen("show", f"{orchard.url}/pear.html")
+    assert ended.code == 2
+    assert "gone since 20" in ended.err
+    assert "the server answered 404" in ended.err
+    unknown = rowen("show", f"{orchard.url}/nowhere.html")
+    assert "unknown: no run of a source met this address" in unknown.err
+
+
+def test_inspect_by_a_source_also_says_what_is_known_of_the_copy(rowen: Rowen, orchard: Site) -> None:
+    ended = rowen("inspect", f"{orchard.url}/pear.html", "--source", "orchard")
+    assert "present, verified 20" in ended.out
+    found = rowen("inspect", f"{orchard.url}/pear.html", "--source", "orchard", "--json").json["copy"]
+    assert (found["state"], found["by"], found["p_fresh"]) == ("present", "fetched", None)
+    alone = rowen("inspect", f"{orchard.url}/pear.html", "--json").json
+    assert alone["copy"] is None
+
+
+def test_documents_and_hits_carry_their_proof(rowen: Rowen, orchard: Site) -> None:
+    (hit, *_) = rowen("search", "plum", "--mode", "keyword", "--json").json["hits"]
+    assert (hit["verified_by"], hit["p_fresh"]) == ("fetched", None)
+    assert "rate of change not known yet" in rowen("search", "plum", "--mode", "keyword").out
+    document = rowen("show", f"{orchard.url}/plum.html", "--json").json
+    assert document["p_fresh"] is None
+    (listed, *_) = rowen("list", "orchard", "--json").json["documents"]
+    assert "p_fresh" in listed

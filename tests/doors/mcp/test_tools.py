@@ -366,6 +366,32 @@ async def test_an_anchor_that_looks_like_a_number_is_an_anchor(world: World) -> 
     assert read["sections"][0] == 4
 
 
+async def test_answers_say_how_likely_they_are_current(world: World) -> None:
+    url = world.site.url + "/plum.html"
+    before = await answered(world, "read_document", url=url)
+    assert before["p_fresh"] is None
+    for _ in range(2):
+        world.clock.advance(86_400)
+        await world.sync("orchard")
+    world.clock.advance(86_400)
+    found = await answered(world, "search_docs", query="plum")
+    read = await answered(world, "read_document", url=url)
+    assert 0.5 < read["p_fresh"] < 1.0
+    assert read["verified_by"] == "not_modified"
+    assert all(hit["p_fresh"] is not None for hit in found["hits"])
+    (said,) = [one.text for one in (await call(world, "read_document", url=url)).content]
+    assert "(not modified (304)), " in said
+    assert "% likely current" in said
+
+
+async def test_a_page_that_is_gone_is_told_with_when_and_why(world: World) -> None:
+    world.site.remove("/plum.html")
+    await world.sync("orchard")
+    said = await refused(world, "read_document", url=world.site.url + "/plum.html")
+    assert "gone since 20" in said
+    assert "the server answered 404" in said
+
+
 async def test_a_document_that_is_gone_is_told(world: World) -> None:
     url = world.site.url + "/plum.html"
     number = (await answered(world, "read_document", url=url))["document_id"]

@@ -34,6 +34,49 @@ async def test_a_search_answers_with_hits_that_lead_to_documents(harvested: Api)
     assert document["sections"][0]["text"]
 
 
+async def test_hits_and_documents_say_how_likely_they_are_current(harvested: Api) -> None:
+    path = f"{V1}/search?q=barley&mode=keyword"
+    (first, *_) = (await harvested.get(path)).json["hits"]
+    assert (first["verified_by"], first["p_fresh"]) == ("fetched", None), "nothing was learnt yet"
+    for _ in range(2):
+        harvested.world.clock.advance(86_400)
+        await harvested.world.sync()
+    harvested.world.clock.advance(86_400)
+    hits = (await harvested.get(path)).json["hits"]
+    assert all(0.5 < hit["p_fresh"] < 1.0 for hit in hits)
+    number, source = hits[0]["document_id"], hits[0]["source"]
+    document = (await harvested.get(f"{V1}/documents/{number}")).json
+    (listed,) = [
+        one
+        for one in (await harvested.get(f"{V1}/sources/{source}/documents")).json["documents"]
+        if one["id"] == number
+    ]
+    (touched, *_) = (await harvested.get(f"{V1}/changes")).json["changes"]
+    assert document["p_fresh"] == listed["p_fresh"] == hits[0]["p_fresh"]
+    assert touched["document"]["p_fresh"] is not None
+    assert document["verified_by"] == "not_modified"
+    then = (await harvested.get(f"{path}&as_of=1h")).json["hits"]
+    assert {hit["p_fresh"] for hit in then} == {None}, "an earlier time is not current"
+
+
+async def test_an_address_is_present_gone_or_unknown(harvested: Api) -> None:
+    site = harvested.world.site
+    hit = (await harvested.get(f"{V1}/search?q=barley")).json["hits"][0]
+    url = hit["url"].partition("#")[0]
+    present = (await harvested.get(f"{V1}/addresses", params={"url": url})).json
+    assert (present["state"], present["document_id"]) == ("present", hit["document_id"])
+    source = await harvested.world.source()
+    pages = await harvested.world.pages()
+    last = max(pages)
+    site.remove(last)
+    await harvested.world.sync()
+    gone = (await harvested.get(f"{V1}/addresses", params={"url": site.url + last})).json
+    assert (gone["state"], gone["by"], gone["source"]) == ("gone", "http_404", source.label)
+    assert gone["at"] is not None
+    unknown = (await harvested.get(f"{V1}/addresses", params={"url": site.url + "/nowhere"})).json
+    assert (unknown["state"], unknown["at"], unknown["failure"]) == ("unknown", None, None)
+
+
 async def test_a_record_is_what_the_source_sent(harvested: Api) -> None:
     store = harvested.world.store
     hit = (await harvested.get(f"{V1}/search?q=barley")).json["hits"][0]

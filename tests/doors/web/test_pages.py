@@ -77,7 +77,7 @@ async def test_what_is_not_there_is_said_with_what_to_do(reader: Person) -> None
         ("/sources/docs/runs/99", "no such run"),
         ("/sources/docs/diff/1..9", "not kept"),
         ("/sources/docs/diff/x", "expected two generations"),
-        ("/documents/99", "readers do not see it"),
+        ("/documents/99", "not visible; it was removed, or replaced by a newer version"),
     ):
         page = await reader.get(address)
         assert page.status == 404 and said in page.words, page.words

@@ -33,8 +33,9 @@ async def test_a_page_that_changes_every_day_has_a_higher_rate_than_its_neighbou
         world.site.set("/b.html", a_page("/b.html", f"rye of day {day}"))
         await world.sync()
     ids = {one.reference.rpartition("/")[2]: one.id for one in await world.store.documents(source.id)}
-    rates = await world.store.change_rates(list(ids.values()))
-    assert rates[ids["b.html"]] > 2 * rates[ids["a.html"]] > 0.0
+    proofs = await world.store.proofs(list(ids.values()))
+    rates = {name: proofs[ids[name]].rate or 0.0 for name in ("a.html", "b.html")}
+    assert rates["b.html"] > 2 * rates["a.html"] > 0.0
 
 
 async def test_rates_are_learnt_from_the_second_look_on_and_once_a_day(world: World) -> None:

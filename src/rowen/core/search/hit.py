@@ -111,6 +111,10 @@ class Hit:
     """When its document was last known to be right."""
     verified_by: str | None = None
     """How, as `core.web.verified` names the ways."""
+    change_rate: float | None = None
+    """Changes of its page per second, as learnt; None while that is not known."""
+    p_fresh: float | None = None
+    """The probability that it is current at the time of the answer; None where that cannot be told."""
     matches: tuple[tuple[int, int], ...] = ()
     """Where words of the question stand in the snippet: start and end, the end not included."""
     language: str | None = None

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from rowen.core.feed import SOURCE_REMOVED, Document
+from rowen.core.freshness.proof import likely
 from rowen.core.rules.left_out import sentences
 from rowen.core.rules.standing import Standing
 from rowen.core.run import Run
@@ -19,6 +20,7 @@ from rowen.core.search.as_of import AsOf as Then
 from rowen.core.search.hit import Answer as Found
 from rowen.core.source import Source
 from rowen.core.web.urls import without_credentials
+from rowen.core.web.verified import WORDS
 from rowen.doors.mcp.quoting import NOTICE, clean, one_line, quoted
 from rowen.doors.shapes import compared as shapes
 from rowen.doors.shapes import runs
@@ -63,6 +65,7 @@ def search(found: Found, verified: Mapping[str, datetime | None], *, hint: str) 
             f"   {one_line(hit.url, 2000)}",
             f"   {label}, generation {hit.generation}, "
             f"fetched {_when(hit.fetched_at)}, verified {_when(checked)}"
+            + (f", {likely(hit.p_fresh)}" if checked else "")
             + (f", in `{hit.language}`" if hit.language and found.in_several_languages else ""),
             f"   {one_line(hit.snippet, 600)}",
         ]
@@ -164,9 +167,10 @@ def document(
 ) -> Answer:
     """`headings` of what was left out are named, on each side."""
     left_out = [f"{low} to {high}" if low < high else f"{low}" for low, high in _gaps(part)]
+    how = WORDS.get(one.verified_by or "")
     about = (
         f"document {one.id} of `{one.source}`, generation {one.generation}, fetched {_when(one.fetched_at)}, "
-        f"verified {_when(verified)}"
+        f"verified {_when(verified)}{f' ({how})' if how else ''}, {likely(one.p_fresh)}"
     )
     if part.sections:
         head = f"{_sections(part)} of {about}; all of it is about {part.tokens:,} tokens."
@@ -195,6 +199,8 @@ def document(
         "generation": one.generation,
         "fetched_at": _iso(one.fetched_at),
         "verified_at": _iso(verified),
+        "verified_by": one.verified_by,
+        "p_fresh": None if one.p_fresh is None else round(one.p_fresh, 4),
         "sections": [part.first, part.last],
         "sections_total": part.sections,
         "tokens_total": part.tokens,

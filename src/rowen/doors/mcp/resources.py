@@ -17,6 +17,7 @@ from rowen.doors.mcp.quoting import one_line, quoted
 from rowen.engine.ports import Ports
 from rowen.errors import NotFound
 from rowen.reading import read as reading
+from rowen.reading.proof import proven
 
 SCHEME = "rowen://"
 TEMPLATE = SCHEME + "{source}/{document_id}"
@@ -45,8 +46,9 @@ async def read(ports: Ports, uri: str) -> str:
             hint="search again, or read it by its URL",
             uri=uri,
         )
+    (document,) = await proven(ports.store, [document], ports.clock.now())
     part = reading.excerpt(document, chars=MOST_TOKENS * CHARACTERS_PER_TOKEN)
-    return answers.document(document, part, source.last_success_at).text
+    return answers.document(document, part, document.verified_at).text
 
 
 def _source(sources: Sequence[Source], label: str) -> Source | None:

@@ -23,6 +23,7 @@ from rowen.errors import UserError
 from rowen.managing.find import choose, find, find_changed, find_pair
 from rowen.reading import read as reading
 from rowen.reading.as_of import resolve
+from rowen.reading.proof import proven
 from rowen.reading.recent import what_changed
 from rowen.reading.search import MAX_LIMIT
 from rowen.reading.versions import compare
@@ -124,6 +125,8 @@ async def _read_document(ports: Ports, arguments: Arguments, caller: Caller) -> 
         if not section and anchor and not arguments.flag("raw"):
             section = reading.section_at(document, anchor) or ""
     verified = document.verified_at
+    if then is None:
+        (document,) = await proven(ports.store, [document], now)
     if arguments.flag("raw"):
         record = json.dumps(await reading.record(ports.store, document), ensure_ascii=False, indent=1)
         document = replace(document, text=f"```json\n{record}\n```\n")

@@ -42,6 +42,8 @@ class Hit(Shape):
     """When its document was last known to be right"""
     verified_by: str | None
     """How: `fetched`, `not_modified` (304), `same_body`, `same_content`, `listing`; null if not known"""
+    p_fresh: Annotated[float, Rounded(4)] | None
+    """The estimated probability that it is current now; null while its rate of change is not known"""
     sections: list[SectionHit]
     """Other sections of the document that matched"""
     also_at: list[AlsoAt]
@@ -107,6 +109,7 @@ DOCUMENT_EXAMPLE: dict[str, Any] = {
     "fetched_at": "2026-01-01T12:00:00+00:00",
     "verified_at": "2026-01-02T12:00:00+00:00",
     "verified_by": "not_modified",
+    "p_fresh": 0.9731,
 }
 
 
@@ -132,6 +135,8 @@ class Document(Shape):
     """When it was last known to be right"""
     verified_by: str | None
     """How: `fetched`, `not_modified` (304), `same_body`, `same_content`, `listing`; null if not known"""
+    p_fresh: Annotated[float, Rounded(4)] | None
+    """The estimated probability that it is current now; null while its rate of change is not known"""
 
 
 class Documents(Shape):
@@ -156,6 +161,48 @@ class WholeDocument(Document):
     """Other addresses of the same page"""
     text: str = at(lambda document: document.text or "")
     sections: list[Section]
+
+
+# Made outside: a field of the shape is called `at`.
+_FAILED_AT = at(lambda truth: truth.failure and truth.failure.at)
+_FAILURE = at(lambda truth: truth.failure and truth.failure.why)
+
+
+class Address(Shape):
+    examples = (
+        {
+            "url": "https://docs.example.org/legacy",
+            "state": "gone",
+            "says": "gone since 2026-01-02 12:00 UTC: the server answered 404",
+            "evidence": "the server answered 404",
+            "by": "http_404",
+            "at": "2026-01-02T12:00:00+00:00",
+            "source": "docs",
+            "document_id": None,
+            "p_fresh": None,
+            "failed_at": None,
+            "failure": None,
+        },
+    )
+
+    url: str
+    state: str
+    """`present`, `gone` or `unknown`"""
+    says: str
+    """All of it in one line, for people"""
+    evidence: str
+    """How it is known"""
+    by: str | None
+    """The same for programs: a way of verification, or the reason of a removal such as `http_404`"""
+    at: Time | None
+    """When it was last verified, or found gone; null for an address that no run met"""
+    source: str | None
+    document_id: int | None
+    p_fresh: Annotated[float, Rounded(4)] | None
+    """The estimated probability that the copy is current now; null where that cannot be told"""
+    failed_at: Time | None = _FAILED_AT
+    """When it was last asked for without an answer, after `at`"""
+    failure: str | None = _FAILURE
 
 
 class Record(Shape):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from rowen.core.freshness.proof import Proof
 from rowen.core.search.hit import Filters, Place
-from rowen.core.web.verified import Way
 from rowen.ports.embedder import Model
 from rowen.records import dataclass
 
@@ -58,8 +58,8 @@ class Search(Protocol):
         """The words by which symbols are looked up, of these lengths."""
         ...
 
-    async def verified(self, document_ids: Sequence[int]) -> dict[int, Way]:
-        """When and how these visible documents were last known to be right."""
+    async def proofs(self, document_ids: Sequence[int]) -> dict[int, Proof]:
+        """When and how these visible documents were last known to be right, and how fast they change."""
         ...
 
     async def languages(self, document_ids: Sequence[int]) -> dict[int, str]:

@@ -16,6 +16,7 @@ from rowen.ports.store.feed import Feed
 from rowen.ports.store.generations import Generations
 from rowen.ports.store.handoffs import Handoffs
 from rowen.ports.store.learning.claims import Claims
+from rowen.ports.store.learning.outcomes import Outcomes
 from rowen.ports.store.learning.plans import Plans
 from rowen.ports.store.learning.rates import Rates
 from rowen.ports.store.leases import Leases
@@ -45,6 +46,7 @@ class Store(
     Plans,
     Claims,
     Rates,
+    Outcomes,
     Protocol,
 ):
     """One database. Readers never wait for writers."""

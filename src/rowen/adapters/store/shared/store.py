@@ -12,6 +12,7 @@ from rowen.adapters.store.shared.topics.feed import Feed
 from rowen.adapters.store.shared.topics.generations import Generations
 from rowen.adapters.store.shared.topics.handoffs import Handoffs
 from rowen.adapters.store.shared.topics.learning.claims import Claims
+from rowen.adapters.store.shared.topics.learning.outcomes import Outcomes
 from rowen.adapters.store.shared.topics.learning.plans import Plans
 from rowen.adapters.store.shared.topics.learning.rates import Rates
 from rowen.adapters.store.shared.topics.leases import Leases
@@ -45,6 +46,7 @@ class SharedStore(
     Plans,
     Claims,
     Rates,
+    Outcomes,
 ):
     follows_ahead = True
     """A run indexes its texts for searches from this machine, before readers see them."""

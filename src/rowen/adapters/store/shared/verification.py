@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 
-from rowen.adapters.store.shared.transaction import Transaction
+from rowen.adapters.store.shared.transaction import Row, Transaction
 from rowen.adapters.store.shared.values import Json, json_in, time_in
 from rowen.core.feed import Document
 from rowen.core.freshness.source_rates import SourceRates
@@ -14,7 +14,17 @@ from rowen.core.web.verified import Looked, Verification, after_run, way_of
 
 
 def load(db: Transaction, source_id: int) -> Verification | None:
+    return _verification(db.row("verification", source=source_id))
+
+
+def load_with_rates(db: Transaction, source_id: int) -> tuple[Verification | None, SourceRates | None]:
+    """The same, and what was learnt of how fast the pages of the source change."""
     row = db.row("verification", source=source_id)
+    rates = row[3] if row is not None else None
+    return _verification(row), None if rates is None else SourceRates.of_rows(json_in(rates))
+
+
+def _verification(row: Row | None) -> Verification | None:
     if row is None:
         return None
     kept = json_in(row[2])

@@ -17,6 +17,7 @@ from rowen.errors import BadLocation
 
 if TYPE_CHECKING:
     from rowen.config import Config
+    from rowen.core.freshness.truth import Truth
     from rowen.managing.inspect import Inspection
 
 CUT_SHOWN = 5
@@ -41,31 +42,34 @@ def command(call: Call, url: str, source: str | None, text: bool) -> int:
         )
     config = call.config()
 
-    async def look(config: Config) -> Inspection:
+    async def look(config: Config) -> tuple[Inspection, Truth | None]:
         from rowen import wiring
         from rowen.managing.find import find
         from rowen.managing.guess import complete
         from rowen.managing.inspect import inspect
+        from rowen.reading.addresses import truth
 
         async with wiring.open_ports(config, create=source is None) as ports:
             belongs = await find(ports.store, source) if source else None
-            return await inspect(ports, complete(url, exists=False).locations[0], source=belongs, typed=True)
+            address = complete(url, exists=False).locations[0]
+            known = await truth(ports.store, address, ports.clock.now()) if belongs else None
+            return await inspect(ports, address, source=belongs, typed=True), known
 
     if source is not None:
-        found = session.run_async(lambda: look(config))
+        found, known = session.run_async(lambda: look(config))
     else:
         # A page can be looked at before there is a store, and without making one.
         with tempfile.TemporaryDirectory(prefix="rowen-") as folder:
             apart = replace(config, store=replace(config.store, url=f"sqlite:///{folder}/rowen.db"))
-            found = session.run_async(lambda: look(apart))
+            found, known = session.run_async(lambda: look(apart))
     if call.out.json:
-        call.out.emit(_shape(found))
+        call.out.emit(_shape(found, known))
     else:
-        _show(call, found, text=text)
+        _show(call, found, known, text=text)
     return 0 if found.why_not is None else 1
 
 
-def _show(call: Call, found: Inspection, *, text: bool) -> None:
+def _show(call: Call, found: Inspection, known: Truth | None, *, text: bool) -> None:
     from rowen.doors.words import count, size
 
     call.out.line(clean(found.title) or found.final_url)
@@ -84,6 +88,8 @@ def _show(call: Call, found: Inspection, *, text: bool) -> None:
         ("robots", found.robots.says),
         ("links", f"{followed:,} of {len(found.links):,} would be followed"),
     ]
+    if known is not None:
+        rows.append(("copy", clean(known.says)))
     if found.page_words:
         rows.append(("left out", f"{found.cut_words:,} of {count(found.page_words, 'word')} of the page"))
         rows += [("", clean(block)[:100]) for block in found.cut[:CUT_SHOWN]]
@@ -93,8 +99,11 @@ def _show(call: Call, found: Inspection, *, text: bool) -> None:
         call.out.line(clean_text(found.markdown))
 
 
-def _shape(found: Inspection) -> dict[str, Any]:
+def _shape(found: Inspection, known: Truth | None) -> dict[str, Any]:
+    from rowen.doors.shapes.documents import Address
+
     return {
+        "copy": Address.show(known) if known else None,
         "url": found.url,
         "final_url": found.final_url,
         "redirects": list(found.redirects),

@@ -60,6 +60,7 @@ async def _sources(call: Call) -> None:
 
 async def _documents(call: Call, source: Source, limit: int) -> None:
     from rowen.doors.shapes import documents as shapes
+    from rowen.reading.proof import proven
 
     found: list[Any] = []
     while len(found) < limit:
@@ -70,6 +71,7 @@ async def _documents(call: Call, source: Source, limit: int) -> None:
         found += page
     total = (await call.ports.store.stats(source.id)).documents
     if call.out.json:
+        found = await proven(call.ports.store, found, call.ports.clock.now())
         call.out.emit(
             {
                 "source": source.label,

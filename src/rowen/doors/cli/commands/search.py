@@ -14,6 +14,7 @@ from rowen.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from datetime import datetime
 
     from rowen.core.search.as_of import AsOf
     from rowen.core.search.hit import Answer, Hit
@@ -119,13 +120,15 @@ async def perform(
     for number, hit in enumerate(answer.hits, 1):
         if number > 1:
             out.line("")
-        _show(out, number, hit, tell_language=several)
+        _show(out, number, hit, ports.clock.now(), tell_language=several)
     if not answer.hits:
         await _nothing(ports.store, out, query, narrowed=bool(sources or kinds or language))
     return answer
 
 
-def _show(out: Output, number: int, hit: Hit, *, tell_language: bool = False) -> None:
+def _show(out: Output, number: int, hit: Hit, now: datetime, *, tell_language: bool = False) -> None:
+    from rowen.doors.words import proof
+
     label = f"{hit.source}@{hit.version}" if hit.version else hit.source
     spoken = f", {hit.language}" if hit.language and tell_language else ""
     said = f"  {label}, generation {hit.generation}{spoken}"
@@ -136,6 +139,8 @@ def _show(out: Output, number: int, hit: Hit, *, tell_language: bool = False) ->
     if hit.snippet:
         out.styled(*highlighted(hit.snippet, hit.matches), margin=margin, wraps=True)
     out.styled((clean(hit.url), "blue"), margin=margin)
+    if said := proof(hit.verified_at, hit.verified_by, hit.p_fresh, now):
+        out.styled((said, "dim"), margin=margin, wraps=True)
     if hit.sections:
         also = "; ".join(_line(section.heading_path.rpartition(" › ")[2]) for section in hit.sections[:3])
         out.styled((f"also: {also}", "dim"), margin=margin, wraps=True)

@@ -14,6 +14,8 @@ from rowen.doors.cli.output import clean, clean_text, write_line
 from rowen.errors import NotFound, UserError
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from rich.console import RenderableType
 
     from rowen.core.feed import Document
@@ -43,6 +45,7 @@ async def command(
     from rowen.doors.shapes import documents as shapes
     from rowen.reading import read
     from rowen.reading.as_of import resolve
+    from rowen.reading.proof import proven
 
     url = await last_search.wanted(call, document)
     if record and generation is not None:
@@ -54,6 +57,8 @@ async def command(
     ports = call.ports
     then = await resolve(ports.store, [], at=as_of, generation=None, now=ports.clock.now())
     found = await read.by_url(ports.store, url, then) if then else await _found(call, url, generation)
+    if generation is None and then is None:
+        (found,) = await proven(ports.store, [found], ports.clock.now())
     if record:
         sent = await read.record(call.ports.store, found)
         if call.out.json:
@@ -73,7 +78,7 @@ async def command(
     elif raw or not call.out.console.is_terminal:
         write_line(sys.stdout, clean_text(text).rstrip("\n"))
     else:
-        call.out.page(_drawn(found, text, url))
+        call.out.page(_drawn(found, text, url, ports.clock.now()))
 
 
 async def _found(call: Call, url: str, generation: int | None) -> Document:
@@ -126,15 +131,21 @@ def _as_document(source: Source, version: Version, generation: int) -> Document:
     )
 
 
-def _drawn(document: Document, text: str, url: str) -> RenderableType:
+def _drawn(document: Document, text: str, url: str, now: datetime) -> RenderableType:
     from rich.console import Group
     from rich.markdown import Markdown
     from rich.text import Text
 
+    from rowen.core.freshness.proof import likely
+    from rowen.core.web.verified import FETCHED
+    from rowen.doors.words import proof
     from rowen.reading.read import without_marks
 
     head = Text(clean(document.title) or document.reference, style="bold")
     fetched = f"{document.fetched_at:%Y-%m-%d %H:%M} UTC"
     about = f"{document.source}, generation {document.generation}, fetched {fetched}"
+    if document.verified_at is not None:
+        said = proof(document.verified_at, document.verified_by, document.p_fresh, now)
+        about += f", {likely(document.p_fresh) if document.verified_by == FETCHED else said}"
     body = Markdown(without_marks(clean_text(text)), hyperlinks=True)
     return Group(head, Text(clean(url), style="blue"), Text(about, style="dim"), Text(""), body)

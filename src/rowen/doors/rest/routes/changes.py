@@ -15,6 +15,7 @@ from rowen.doors.shapes import documents as shapes
 from rowen.engine.ports import Ports
 from rowen.managing.find import find, find_changed
 from rowen.reading.changes import changes, releases
+from rowen.reading.proof import proven_items
 from rowen.service.sync_queue import SyncQueue
 
 MAX_WAIT_S = 60.0
@@ -59,7 +60,9 @@ def router(ports: Ports, queue: SyncQueue) -> APIRouter:
         after = START if since is None else Cursor.parse(since)
         chosen = await find_changed(ports.store, names)
         items = await while_there(request, queue.feed_wait.read(after, chosen, limit=limit, wait_s=wait_s))
-        return shapes.Changes.show(changes=items, cursor=str(items[-1].cursor if items else after))
+        cursor = str(items[-1].cursor if items else after)
+        items = await proven_items(ports.store, items, ports.clock.now())
+        return shapes.Changes.show(changes=items, cursor=cursor)
 
     @api.get(
         "/sources/{source}/changelog",

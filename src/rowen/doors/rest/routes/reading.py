@@ -20,10 +20,11 @@ from rowen.doors.rest.operation import DocumentId, Limit, Responses, SourceName,
 from rowen.doors.rest.problems import Refusal, refused
 from rowen.doors.shapes import documents as shapes
 from rowen.engine.ports import Ports
-from rowen.errors import NotFound
 from rowen.managing.find import find
 from rowen.reading import read as reading
+from rowen.reading.addresses import truth
 from rowen.reading.as_of import resolve
+from rowen.reading.proof import proven
 from rowen.sinks.export import sink as export
 
 META = "meta."
@@ -123,6 +124,7 @@ def router(ports: Ports) -> APIRouter:
     async def list_documents(source: SourceName, after: After = "", limit: Limit = 100) -> Any:
         named = await find(ports.store, source)
         found = await ports.store.documents(named.id, after=after, limit=limit)
+        found = await proven(ports.store, found, ports.clock.now())
         return shapes.Documents.show(
             source=named.label,
             documents=found,
@@ -137,17 +139,26 @@ def router(ports: Ports) -> APIRouter:
     async def get_document(document_id: DocumentId, as_of: Then = None) -> Any:
         then = await resolve(ports.store, [], at=as_of, generation=None, now=ports.clock.now())
         shown = then.generations if then else None
-        found = await ports.store.document(document_id, shown=shown)
-        if found is None:
-            raise NotFound(
-                f"document {document_id}: readers do not see it",
-                hint="another version of it may be visible; look it up by its source",
-                document=document_id,
-            )
+        found = await reading.by_id(ports.store, document_id, then)
+        if then is None:
+            (found,) = await proven(ports.store, [found], ports.clock.now())
         aliases, sections = await asyncio.gather(
             ports.store.aliases(document_id), ports.store.document_sections(document_id, shown=shown)
         )
         return shapes.WholeDocument.show(found, aliases=aliases, sections=sections)
+
+    @api.get(
+        "/addresses",
+        summary="What is known of an address: present, gone or unknown",
+        **answers(shapes.Address, 422),
+    )
+    async def get_address(
+        url: Annotated[str, Query(description="Of a page or an item", pattern=r"\S", max_length=4000)],
+    ) -> Any:
+        """With the evidence and its time. An error proves nothing: an address that fails today is what it was
+        when it last answered, and `failure` says so. Nothing is fetched.
+        """
+        return shapes.Address.show(await truth(ports.store, url, ports.clock.now()))
 
     @api.get(
         "/documents/{document_id}/record",

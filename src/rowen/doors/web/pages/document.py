@@ -6,13 +6,15 @@ from typing import Any
 from urllib.parse import quote
 
 from rowen.core.feed import Document
+from rowen.core.freshness.proof import likely
 from rowen.core.search.question import Question
 from rowen.core.section import join_path
 from rowen.core.web.verified import WORDS
 from rowen.doors.web import markdown
 from rowen.doors.web.pages.search import section_at
 from rowen.doors.web.visit import Page, Visit
-from rowen.errors import NotFound
+from rowen.reading.proof import proven
+from rowen.reading.read import by_id
 
 PART_CHARS = 16_000
 """How much of a text is on one page: long documents go on, on further ones."""
@@ -21,12 +23,7 @@ LINKS = 200
 
 async def document(visit: Visit) -> Page:
     number = visit.part_number("id")
-    found = await visit.ports.store.document(number)
-    if found is None:
-        raise NotFound(
-            f"document {number}: readers do not see it",
-            hint="it was removed, or replaced by a newer version; search for it",
-        )
+    (found,) = await proven(visit.ports.store, [await by_id(visit.ports.store, number)], visit.now)
     text = found.text or ""
     blocks = markdown.blocks(text)
     parts = _parts([len(body) + len(section.heading) for section, body in blocks])
@@ -114,6 +111,8 @@ def _facts(found: Document) -> dict[str, Any]:
         "fetched_at": found.fetched_at,
         "verified_at": found.verified_at,
         "verified_by": WORDS.get(found.verified_by or ""),
+        "p_fresh": None if found.p_fresh is None else round(found.p_fresh, 4),
+        "likely": likely(found.p_fresh),
     }
 
 

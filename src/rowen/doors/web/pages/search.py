@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import quote
 
+from rowen.core.freshness.proof import likely
 from rowen.core.search.as_of import AsOf
 from rowen.core.search.hit import Answer, Hit
 from rowen.core.search.languages import tag_of
@@ -107,6 +108,9 @@ def _hit(visit: Visit, number: int, hit: Hit, sources: dict[str, Source], query:
         "url": hit.url,
         "fetched_at": hit.fetched_at,
         "verified_at": hit.verified_at,
+        "verified_by": hit.verified_by,
+        "p_fresh": None if hit.p_fresh is None else round(hit.p_fresh, 4),
+        "likely": likely(hit.p_fresh) if hit.verified_at else "",
         "born_later": source is not None and hit.fetched_at > source.created_at + SETTLED,
         "held": source is not None and source.held_generation is not None,
         "also_at": [one.url for one in hit.also_at],

@@ -7,7 +7,6 @@ record of the last look; so a run that finds nothing new writes no more rows tha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -24,8 +23,4 @@ class Rates(Protocol):
 
         Nothing when the source has not been looked at since its pages were first fetched.
         """
-        ...
-
-    async def change_rates(self, document_ids: Sequence[int]) -> dict[int, float]:
-        """Changes per second of the pages of visible documents; without those of sources that learnt none."""
         ...

@@ -33,9 +33,16 @@ SET changes = excluded.changes, changed_s = excluded.changed_s, unchanged_s = ex
 DELETE FROM page_changes
 WHERE source_id = :source AND NOT EXISTS (SELECT 1 FROM documents d WHERE d.ref_id = page_changes.ref_id);
 
--- name: documents_changing
--- These visible documents, what was learnt of their sources, and what is known of their pages.
-SELECT d.id, d.source_id, r.reference, d.fetched_at, v.rates, h.changes, h.changed_s, h.unchanged_s
-FROM documents_active d JOIN refs r ON r.id = d.ref_id JOIN verifications v ON v.source_id = d.source_id
-LEFT JOIN page_changes h ON h.ref_id = d.ref_id
-WHERE d.id IN list(:documents) AND v.rates IS NOT NULL;
+-- name: items_said
+-- Removals that readers saw, and failures, of these references of a source; the newest first.
+SELECT i.reference, i.outcome, i.reason, i.detail, r.started_at
+FROM runs r JOIN run_items i ON i.run_id = r.id
+WHERE r.source_id = :source AND i.reference IN list(:references) AND (
+  i.outcome = 'failed'
+  OR (i.outcome = 'deleted' AND EXISTS (SELECT 1 FROM activations a WHERE a.run_id = r.id))
+)
+ORDER BY i.id DESC LIMIT :limit;
+
+-- name: document_reference
+-- Of which source and reference a document is, visible or not.
+SELECT d.source_id, r.reference FROM documents d JOIN refs r ON r.id = d.ref_id WHERE d.id = :document;

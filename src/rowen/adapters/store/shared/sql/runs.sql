@@ -123,7 +123,7 @@ WHERE source_id = :source AND status = 'running';
 
 -- name: verification
 -- What is known of the documents of a source since its last run that looked at all of them.
-SELECT at, way, exceptions FROM verifications WHERE source_id = :source;
+SELECT at, way, exceptions, rates FROM verifications WHERE source_id = :source;
 
 -- name: verification_save
 -- A run looked at everything; what it has not learnt stays as it was.

@@ -95,7 +95,8 @@ WHERE d.source_id = :source AND d.born = :generation;
 -- name: models_all
 -- Every model that has vectors here.
 SELECT id, name, digest, dimensions FROM models;
--- name: documents_named
--- Which references these visible documents are of, and when they were fetched.
-SELECT d.id, d.source_id, r.reference, d.fetched_at
-FROM documents_active d JOIN refs r ON r.id = d.ref_id WHERE d.id IN list(:documents);
+-- name: documents_proven
+-- Which references these visible documents are of, when they were fetched, and what is known of their earlier versions.
+SELECT d.id, d.source_id, r.reference, d.fetched_at, h.changes, h.changed_s, h.unchanged_s
+FROM documents_active d JOIN refs r ON r.id = d.ref_id LEFT JOIN page_changes h ON h.ref_id = d.ref_id
+WHERE d.id IN list(:documents);

@@ -13,15 +13,15 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from rowen.adapters.store.shared import verification
 from rowen.adapters.store.shared.database import Topic, reads
 from rowen.adapters.store.shared.search.cut import Chosen, Scored, best, unlimited, unranked
+from rowen.adapters.store.shared.topics.learning.rates import proofs_of
 from rowen.adapters.store.shared.topics.passages import find_model
 from rowen.adapters.store.shared.transaction import Row, Transaction
 from rowen.adapters.store.shared.values import json_in, time_in
+from rowen.core.freshness.proof import Proof
 from rowen.core.search.hit import Filters, Place
 from rowen.core.search.languages import said_of
-from rowen.core.web.verified import Way, way_of
 from rowen.errors import StoreDamaged
 from rowen.ports.store.search import SearchRequest, SearchResult
 
@@ -114,13 +114,8 @@ class Search(Topic):
         return [row[0] for row in db.rows("symbol_words", shortest=shortest, longest=longest)]
 
     @reads
-    def verified(self, db: Transaction, document_ids: Sequence[int]) -> dict[int, Way]:
-        rows = db.rows("documents_named", documents=list(document_ids)) if document_ids else []
-        known = {source_id: verification.load(db, source_id) for source_id in {row[1] for row in rows}}
-        return {
-            document_id: way_of(known[source_id], reference, time_in(fetched_at))
-            for document_id, source_id, reference, fetched_at in rows
-        }
+    def proofs(self, db: Transaction, document_ids: Sequence[int]) -> dict[int, Proof]:
+        return proofs_of(db, document_ids)
 
     @reads
     def languages(self, db: Transaction, document_ids: Sequence[int]) -> dict[int, str]:

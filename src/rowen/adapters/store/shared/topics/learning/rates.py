@@ -9,9 +9,10 @@ from typing import Any
 from rowen.adapters.store.shared import verification
 from rowen.adapters.store.shared.database import Topic, reads
 from rowen.adapters.store.shared.transaction import Transaction
-from rowen.adapters.store.shared.values import json_in, maybe_time_in, time_in
+from rowen.adapters.store.shared.values import maybe_time_in, time_in
 from rowen.core.freshness.evidence import Evidence
-from rowen.core.freshness.source_rates import SourceRates, seen_changed, seen_quiet
+from rowen.core.freshness.proof import Proof
+from rowen.core.freshness.source_rates import seen_changed, seen_quiet
 from rowen.core.web.verified import way_of
 
 
@@ -34,20 +35,19 @@ class Rates(Topic):
             found.append((reference, seen_quiet(_evidence(sums), fetched_at, verified_at)))
         return found
 
-    @reads
-    def change_rates(self, db: Transaction, document_ids: Sequence[int]) -> dict[int, float]:
-        rows = db.rows("documents_changing", documents=list(document_ids)) if document_ids else []
-        found: dict[int, float] = {}
-        sources: dict[int, SourceRates] = {}
-        looks = {row[1]: verification.load(db, row[1]) for row in rows}
-        for document_id, source_id, reference, fetched, rates, *sums in rows:
-            if source_id not in sources:
-                sources[source_id] = SourceRates.of_rows(json_in(rates))
-            fetched_at = time_in(fetched)
-            verified_at, _ = way_of(looks[source_id], reference, fetched_at)
-            evidence = seen_quiet(_evidence(sums), fetched_at, verified_at)
-            found[document_id] = sources[source_id].rate(reference, evidence)
-        return found
+
+def proofs_of(db: Transaction, document_ids: Sequence[int]) -> dict[int, Proof]:
+    """How these visible documents are known to be right, and how fast their pages change."""
+    rows = db.rows("documents_proven", documents=list(document_ids)) if document_ids else []
+    known = {source_id: verification.load_with_rates(db, source_id) for source_id in {row[1] for row in rows}}
+    found: dict[int, Proof] = {}
+    for document_id, source_id, reference, fetched, *sums in rows:
+        looked, rates = known[source_id]
+        fetched_at = time_in(fetched)
+        at, by = way_of(looked, reference, fetched_at)
+        evidence = seen_quiet(_evidence(sums), fetched_at, at)
+        found[document_id] = Proof(at, by, None if rates is None else rates.rate(reference, evidence))
+    return found
 
 
 def record_changes(db: Transaction, source_id: int, run_id: int, generation: int, at: datetime) -> None:
