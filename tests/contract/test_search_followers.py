@@ -13,8 +13,10 @@ from typing import Any
 
 import pytest
 
+from rowen.adapters.children import cores as machine
 from rowen.adapters.store.postgres.store import PostgresStore
 from rowen.adapters.store.shared.search import finder as module
+from rowen.adapters.store.shared.search.ahead import IndexAhead
 from rowen.adapters.store.shared.search.finder import Finder
 from rowen.adapters.store.shared.search.index import WordIndex
 from rowen.adapters.store.shared.store import SharedStore
@@ -148,6 +150,22 @@ async def test_a_run_indexes_its_texts_before_readers_see_them(
     await answers(store)
     await a_generation(store, source, {"https://docs.example/d": "# Spelt\n\nSpelt and barley."})
     assert len(words_of(store)) == 4
+
+
+async def test_the_texts_of_a_large_run_are_indexed_by_a_child_before_readers_see_them(
+    store: Store, twin: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(IndexAhead, "batch", 2)
+    monkeypatch.setattr(machine, "cores", lambda: 2)
+    source = await a_source(store)
+    await a_generation(store, source, PAGES)
+    await answers(store)
+    with monkeypatch.context() as patch:
+        patch.setattr(WordIndex, "_add", lambda self, texts: pytest.fail("this process indexed"))
+        more = {f"https://docs.example/d{n}": f"# Spelt {n}\n\nSpelt and barley, {n}." for n in range(3)}
+        await a_generation(store, source, more)
+        assert len(words_of(store)) == 6
+    assert await answers(store) == await answers(twin)
 
 
 async def test_without_the_library_of_the_index_the_database_answers(

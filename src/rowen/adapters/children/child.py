@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import os
 import signal
+import struct
 import sys
 from collections.abc import Callable
 from typing import BinaryIO, TypeVar
 
-from rowen.adapters.children.pool import ANSWER, READY
+READY = b"rowen\n"
+ANSWER = struct.Struct(">I")
+"""What a child says first, and the length before each of its answers."""
 
 T = TypeVar("T")
 

@@ -9,15 +9,13 @@ the others go on.
 from __future__ import annotations
 
 import asyncio
-import struct
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+from rowen.adapters.children.child import ANSWER, READY
 from rowen.errors import TransientError
 
-READY = b"rowen\n"
-ANSWER = struct.Struct(">I")
 MAX_ANSWER_BYTES = 256 * 1024 * 1024
 
 _START_S = 30.0

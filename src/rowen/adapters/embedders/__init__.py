@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-
+from rowen.adapters.children.cores import cores
 from rowen.adapters.embedders.providers import MINILM, PROVIDERS, STATIC
 from rowen.adapters.embedders.spec import EmbedderSpec, key_variable, resolve, with_key
 from rowen.errors import ConfigError
@@ -16,11 +15,7 @@ __all__ = ["NAMES", "EmbedderSpec", "key_variable", "local_children", "make", "w
 
 def local_children() -> int:
     """How many processes the local model may use in a harvest: half of the cores, none where there is one."""
-    try:
-        cores = len(os.sched_getaffinity(0))
-    except AttributeError:  # not on macOS
-        cores = os.cpu_count() or 1
-    return cores // 2
+    return cores() // 2
 
 
 def make(spec: EmbedderSpec) -> Embedder:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from rowen.adapters.store.shared.topics.access import Access
 from rowen.adapters.store.shared.topics.documents import Documents
@@ -25,8 +27,14 @@ from rowen.adapters.store.shared.topics.shards import Shards
 from rowen.adapters.store.shared.topics.sources import Sources
 from rowen.core.lease import Lease
 from rowen.core.run import Run
+from rowen.core.section import Passage
+from rowen.ports.embedder import Model
 from rowen.ports.store.generations import Vacuumed
+from rowen.ports.store.handoffs import Ingested
 from rowen.ports.store.runs import RunEnd
+
+if TYPE_CHECKING:
+    from rowen.adapters.store.shared.search.ahead import IndexAhead
 
 
 class SharedStore(
@@ -51,14 +59,39 @@ class SharedStore(
     follows_ahead = True
     """A run indexes its texts for searches from this machine, before readers see them."""
 
+    @cached_property
+    def _ahead(self) -> IndexAhead:
+        from rowen.adapters.children.cores import cores
+        from rowen.adapters.store.shared.search.ahead import IndexAhead
+
+        # With one core a child would only take turns with the run.
+        return IndexAhead(lambda: self._finder.folder_to_write if self._follows and cores() > 1 else None)
+
+    @property
+    def _follows(self) -> bool:
+        return self.follows_ahead or self._finder.is_used
+
+    async def ingest(
+        self,
+        lease: Lease,
+        run: Run,
+        ingested: Sequence[Ingested],
+        passages: Sequence[Passage],
+        vectors: Mapping[bytes, bytes],
+        model: Model,
+        *,
+        now: datetime,
+    ) -> None:
+        await super().ingest(lease, run, ingested, passages, vectors, model, now=now)
+        await self._ahead.take(passages)
+
     async def finish_run(self, lease: Lease, run: Run, end: RunEnd, *, now: datetime) -> None:
-        if end.activate is not None and (self.follows_ahead or self._finder.is_used):
+        if end.activate is not None and self._follows:
             born = await self._db.read(
-                lambda db: [
-                    row[0] for row in db.rows("passages_born", source=run.source_id, generation=end.activate)
-                ]
+                lambda db: dict(db.rows("passages_born", source=run.source_id, generation=end.activate))
             )
             if len(born) >= self._finder.worth_saving or (born and self._finder.is_used):
+                await self._ahead.rest()
                 await asyncio.to_thread(self._finder.follow_ahead, born)
         await super().finish_run(lease, run, end, now=now)
 
@@ -71,6 +104,8 @@ class SharedStore(
         return done
 
     async def close(self) -> None:
+        if "_ahead" in self.__dict__:
+            await self._ahead.close()
         if "_finder" in self.__dict__:
             await asyncio.to_thread(self._finder.close)
         await self._db.close()

@@ -26,6 +26,7 @@ from rowen.adapters.store.shared.search.index import (
     Opened,
     Text,
     WordIndex,
+    key_of,
     seen_of,
 )
 from rowen.adapters.store.shared.search.matrix import VectorMatrix
@@ -95,6 +96,10 @@ class Finder:
     @property
     def words(self) -> WordIndex | None:
         return self._words
+
+    @property
+    def folder_to_write(self) -> Path | None:
+        return self.folder if self._can_write else None
 
     @property
     def is_used(self) -> bool:
@@ -257,11 +262,11 @@ class Finder:
             if not self._closed.is_set():
                 _log.warning("search_not_followed error=%r", str(exc))
 
-    def follow_ahead(self, passages: list[int]) -> None:
-        """Index passages before readers see them, so that no search has to do without the index."""
+    def follow_ahead(self, passages: Mapping[int, bytes]) -> None:
+        """Index passages (with their hashes) before readers see them, so that no search lacks the index."""
         if self._can_write and self._words is not None:
             try:
-                self._index(self._words, passages)
+                self._index(self._words, _not_in(self._words, passages))
             except Exception as exc:
                 _log.warning("search_not_followed error=%r", str(exc))
 
@@ -349,6 +354,15 @@ def _seen_by(view: View) -> Callable[[Opened], Seen]:
     return lambda opened: view.once("seen", opened, lambda: seen_of(opened, view.keys))
 
 
+def _not_in(index: WordIndex, passages: Mapping[int, bytes]) -> list[int]:
+    import numpy as np
+
+    ids = np.array(list(passages), np.int64)
+    keys = np.array([key_of(digest) for digest in passages.values()], np.int64)
+    order = np.argsort(keys, kind="stable")
+    return sorted(ids[order[index.missing(keys[order])]].tolist())
+
+
 def _deep_enough(depth: int, passing: int, among: int) -> int:
     """How far a list is read at first, when only so many of its texts pass."""
     return max(depth, min(among, round(1.3 * depth * among / passing)))
@@ -371,7 +385,7 @@ def _visible(
 
 def _texts(db: Transaction, passages: list[int]) -> list[Text]:
     rows = db.rows("passages_to_index", ids=passages)
-    return [Text(int.from_bytes(row[0][:8], "big", signed=True), row[1], row[2]) for row in rows]
+    return [Text(key_of(row[0]), row[1], row[2]) for row in rows]
 
 
 def _plain(name: str) -> str:

@@ -45,6 +45,7 @@ _BODY, _NUMBER, _BLOCK = "body", "number", "block"
 
 class Text(NamedTuple):
     key: int
+    """The beginning of its hash, see `view.py`."""
     heading_path: str
     text: str
 
@@ -262,6 +263,10 @@ class WordIndex:
         counts = Counts(stems, times, ends, lengths)
         exact = bool(stamp["exact"]) and searcher.num_docs == count
         return Opened(state, begun, index, searcher, keys, keys[order], order, counts, exact)
+
+
+def key_of(digest: bytes) -> int:
+    return int.from_bytes(digest[:8], "big", signed=True)
 
 
 def seen_of(opened: Opened, keys: NDArray[np.int64]) -> Seen:

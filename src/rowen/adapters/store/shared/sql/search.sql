@@ -88,8 +88,9 @@ SELECT hash, heading_path, text FROM passages WHERE id IN list(:ids);
 SELECT at FROM activations WHERE id = :activation;
 
 -- name: passages_born
--- The passages of documents that a run has stored for its generation.
-SELECT DISTINCT s.passage_id FROM documents d JOIN sections s ON s.content_id = d.content_id
+-- The passages of documents that a run has stored for its generation, with their hashes.
+SELECT DISTINCT p.id, p.hash FROM documents d JOIN sections s ON s.content_id = d.content_id
+JOIN passages p ON p.id = s.passage_id
 WHERE d.source_id = :source AND d.born = :generation;
 
 -- name: models_all
