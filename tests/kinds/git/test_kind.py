@@ -54,6 +54,16 @@ async def test_a_folder_with_a_repository_is_found_and_described(world: World, c
         await add(world, str(copy.folder / "docs"))
 
 
+async def test_a_repository_without_a_working_folder_is_not_taken_for_a_folder_of_files(
+    world: World, copy: WorkingCopy, tmp_path: Path
+) -> None:
+    copy.git("clone", "--quiet", "--bare", ".", str(tmp_path / "mirror"))
+    added = await sources.add(world.ports, str(tmp_path / "mirror"), name="bare")
+    assert (added.source.kind, added.source.location) == ("git", f"git+file://{tmp_path}/mirror")
+    added = await sources.add(world.ports, str(copy.folder), name="folder")
+    assert added.source.kind == "files"
+
+
 @pytest.mark.parametrize(
     ("location", "kind"),
     [

@@ -46,11 +46,15 @@ PARAMS = (
     ),
 )
 
+BARE = ("HEAD", "objects", "refs")
+"""What lies in a repository without a working folder: its own files are no documents."""
 TREE = "rowen:git"
 """The remembered listing: the commit is its validator."""
 
 
 def claims(ports: Ports, location: str) -> bool:
+    if all(ports.folders.locate(f"{location.rstrip('/')}/{part}") for part in BARE):
+        return True
     return git.parse_address(location) is not None and (
         location.startswith(("git+", "git:", "ssh:"))
         or location.rstrip("/").endswith(".git")
