@@ -19,6 +19,7 @@ LISTED = {
     "links": ", a tree of documents",
 }
 ENDS = {"arcgis": "where the site refuses"}
+ASKED = "asked for, a request each"
 LABELS = {
     "opendatasoft": "Opendatasoft",
     "arcgis": "ArcGIS Hub",
@@ -42,7 +43,9 @@ def rows(header: str) -> list[list[str]]:
 
 def test_the_table_is_what_the_presets_declare() -> None:
     first, *others = rows("kind")
-    assert first[0] == "`ckan`"
+    assert (first[0], first[6]) == ("`ckan`", f"in the list; {ASKED}")
+    faults = sum(row[0].startswith("CKAN") for row in rows("fault"))
+    assert first[7] == str(faults)
     assert others == [row_of(preset) for preset in CATALOGUES.values()]
 
 
@@ -67,9 +70,11 @@ def row_of(preset: Preset) -> list[str]:
         ", ".join(f"`{name}`" for name in (*(spec.name for spec in preset.own), *catalogue.choices)) or "none"
     )
     ends = f"{catalogue.offset_end:,}" if catalogue.offset_end else ENDS.get(preset.kind, "never")
+    listed = catalogue.columns or "chema" in catalogue.resources
+    columns = "; ".join(filter(None, (listed and "in the list", catalogue.table and ASKED))) or "none"
     label = LABELS.get(preset.kind)
     known = sum(row[0].startswith(label) for row in rows("fault")) if label else 0
-    return [f"`{preset.kind}`", listing, incremental, deletions, filters, ends, str(known)]
+    return [f"`{preset.kind}`", listing, incremental, deletions, filters, ends, columns, str(known)]
 
 
 def test_the_filters_of_ckan_are_those_it_is_sent() -> None:

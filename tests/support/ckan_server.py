@@ -96,6 +96,8 @@ class CkanServer(Site):
         self.asked: list[Asked] = []
         self.before_search: Callable[[int], None] | None = None
         """Called with the number of the search, from 1, before it is answered."""
+        self.tables: dict[str, list[dict[str, Any]] | int | str] = {}
+        """The datastore, by resource: fields, the status of a refusal, or a body that is no answer."""
         self._lock = threading.RLock()
         self._rows: dict[str, dict[str, Any]] = {}
         self._ids: list[str] = []
@@ -169,6 +171,7 @@ class CkanServer(Site):
             "package_search": self._search,
             "package_list": self._list,
             "package_show": self._show,
+            "datastore_search": self._datastore,
             "status_show": lambda params: (200, wrapped(b'{"ckan_version": "2.10.4"}')),
         }.get(action)
         if answer is None:
@@ -232,6 +235,21 @@ class CkanServer(Site):
             return self._failed()
         row = self._row(reference, "")
         return 200, wrapped(b"[" + row + b"]" if self.quirks.lists else row)
+
+    def _datastore(self, params: dict[str, str]) -> tuple[int, bytes]:
+        table = self.tables.get(params.get("resource_id", ""))
+        if isinstance(table, int):
+            if table == 500:
+                return 500, HTML_ERROR.encode()
+            kinds = {403: "Authorization Error"}
+            return refusal(table, kinds.get(table, "Not Found Error"), "Access denied")
+        if isinstance(table, str):
+            return 200, table.encode()
+        if table is None:
+            return refusal(404, "Not Found Error", f'Resource "{params.get("resource_id")}" was not found.')
+        own = [{"id": "_id", "type": "int"}]
+        answer = {"resource_id": params["resource_id"], "fields": own + table, "records": [], "limit": 0}
+        return 200, wrapped(orjson.dumps(answer))
 
     def _filtered(self, filters: str) -> list[str]:
         found = self._ids

@@ -82,6 +82,8 @@ class Counters:
     """How often something that was said to be unchanged was compared with its text."""
     claims_broken: int = 0
     """How often the text was another one."""
+    tables_asked: int = 0
+    """Tables of datasets that were asked for their columns, a request each."""
     bytes_received: int = 0
     """Bodies of successful responses, as sent over the wire (compressed)."""
     bytes_avoided: int = 0

@@ -19,6 +19,7 @@ SITEMAP_TOO_LONG = "sitemap_too_long"
 SITEMAP_UNREAD = "sitemap_unread"
 NOT_INDEXED = "not_indexed"
 BEYOND_PAGES = "beyond_pages"
+COLUMNS_NOT_ASKED = "columns_not_asked"
 
 
 class Limit(NamedTuple):
@@ -63,9 +64,14 @@ LIMITS: Mapping[str, Limit] = {
         "datasets behind the last page that the portal answers",
         "",
     ),
+    COLUMNS_NOT_ASKED: Limit(
+        "table that was not asked for its columns",
+        "tables that were not asked for their columns",
+        "later runs ask them; `columns` is how many one run asks",
+    ),
     NOT_INDEXED: Limit(
-        "fact or file of a dataset that has too many to index",
-        "facts or files of datasets that have too many to index",
+        "fact, file or column of a dataset that has too many to index",
+        "facts, files or columns of datasets that have too many to index",
         "their records are kept whole: `rowen show --record`",
     ),
 }

@@ -30,6 +30,7 @@ from rowen.kinds.api.items import Listed, Reading
 from rowen.kinds.api.receiver import READ_WITH, Receiver, read_with, refuse_emptiness
 from rowen.kinds.api.rules import Definition
 from rowen.kinds.api.slices import SlicedWalk
+from rowen.kinds.api.tables import asked as tables
 from rowen.kinds.api.walk import Remembered, Rows, Walk, parsed
 
 VALIDATORS = "validators"
@@ -67,6 +68,7 @@ class _Harvest:
         self._intake = intake
         self._client = client
         self._api = api
+        self._tables = tables.of_portal(ports, source, params, intake, client, api.catalogue)
         self._receiver = Receiver(
             ports,
             intake,
@@ -75,6 +77,7 @@ class _Harvest:
             details=bool(api.detail),
             windowed=api.windowed,
             fits=self._fits if api.choice else None,
+            before=self._tables.before,
         )
         self._read_with, as_before = read_with(source, params)
         # A record with its detail is made of more than the list says.
@@ -107,8 +110,12 @@ class _Harvest:
         if self._api.detail:
             item = items.with_detail(item, await self._detail(one.id))
         language = self._params.get("language", "")
-        reading = items.read(self._api, one, item, home=self._source.location, language=language)
-        return replace(reading, item=item) if self._api.detail else reading
+        answers = self._tables.answers(one.id)
+        asked = [field for answer in answers.values() for field in tables.fields_in(answer)]
+        home = self._source.location
+        reading = items.read(self._api, one, item, home=home, language=language, asked=asked)
+        reading = replace(reading, item=item) if self._api.detail else reading
+        return tables.with_answers(reading, one, answers)
 
     def _fits(self, one: Listed, reading: Reading) -> bool:
         catalogue = self._api.catalogue
@@ -137,10 +144,15 @@ class WholeList(_Harvest):
                 self._intake.counters.not_modified += 1
                 return Harvested(stop_reason=StopReason.EXHAUSTED, mode=Mode.INCREMENTAL)
             hint = await self._settle(walk)
+            await self._tables.catch_up(self._receiver)
         except (TransientError, PermanentError) as exc:
             # What was taken in is newer than what the validators stand for.
             return Harvested(
-                stop_reason=stop_reason(exc), error=exc, complete=False, metadata={VALIDATORS: None}
+                stop_reason=stop_reason(exc),
+                error=exc,
+                complete=False,
+                metadata={VALIDATORS: None},
+                remember=self._tables.remembered(),
             )
         if walk.beyond:
             self._intake.counters.ignored[BEYOND_PAGES] += walk.beyond
@@ -152,6 +164,7 @@ class WholeList(_Harvest):
             complete=walk.cut is None and not walk.beyond and not self._is_cut(walk),
             metadata={VALIDATORS: self._to_remember(walk)}
             | ({READ_WITH: self._read_with} if walk.is_complete() else {}),
+            remember=self._tables.remembered(),
         )
 
     def _why_it_ended(self, walk: Walk) -> StopReason:

@@ -7,7 +7,7 @@ its resources.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -23,6 +23,7 @@ from rowen.kinds.api.datasets.details import File
 from rowen.kinds.api.expression import Expression
 from rowen.kinds.api.presets.preset import Catalogue
 from rowen.kinds.api.rules import Definition, absolute, detail_url, joined
+from rowen.kinds.api.tables import columns
 from rowen.records import dataclass
 
 MAX_ID_CHARS = 500
@@ -69,6 +70,9 @@ class Reading:
 
     left_out: int = 0
     """Facts for which the index has no room."""
+
+    listed: bytes | None = field(default=None, repr=False)
+    """The item as its list says it, as JSON, where `item` has more: it tells whether the list is the same."""
 
     @property
     def digest(self) -> bytes:
@@ -135,10 +139,18 @@ def with_detail(item: Any, detail: Any) -> dict[str, Any]:
     return {**item, "detail": detail} if isinstance(item, dict) else {"item": item, "detail": detail}
 
 
-def read(api: Definition, one: Listed, item: Any, *, home: str, language: str = "") -> Reading:
-    """`item` is the listed one, with its detail where there is one."""
+def read(
+    api: Definition,
+    one: Listed,
+    item: Any,
+    *,
+    home: str,
+    language: str = "",
+    asked: Sequence[Any] = (),
+) -> Reading:
+    """`item` is the listed one, with its detail where there is one; `asked` are its columns by request."""
     if api.catalogue is not None:
-        return _dataset(api, api.catalogue, one, item, home=home, language=language)
+        return _dataset(api, api.catalogue, one, item, home=home, language=language, asked=asked)
     title = dataset.title_of(texts.clean(_text(api.title.find_or_none(item)))[:_MAX_TITLE_CHARS], one.id)
     found = {name: _flat(path.find_or_none(item)) for name, path in api.meta.items()}
     rendered = texts.rendered(title, api.text.find_or_none(item) if api.text else None)
@@ -152,7 +164,14 @@ def read(api: Definition, one: Listed, item: Any, *, home: str, language: str = 
 
 
 def _dataset(
-    api: Definition, catalogue: Catalogue, one: Listed, item: Any, *, home: str, language: str
+    api: Definition,
+    catalogue: Catalogue,
+    one: Listed,
+    item: Any,
+    *,
+    home: str,
+    language: str,
+    asked: Sequence[Any],
 ) -> Reading:
     def found(path: Expression | None) -> Any:
         return path.find_or_none(item) if path else None
@@ -176,14 +195,16 @@ def _dataset(
     listed = own(catalogue.resources)
     files = [_file(file, shown) for file in (listed if isinstance(listed, list) else ())]
     described = metadata | languages.facts_in_others(raw, shown) if versions else metadata
+    own_columns = columns.columns_of(own(catalogue.columns) or asked, shown)
     text, left_out = details.document_text(
-        title, dataset.in_language(descriptions, shown), described, files, versions
+        title, dataset.in_language(descriptions, shown), described, files, versions, own_columns
     )
+    named = columns.named((own_columns, *(file.columns for file in files)))
     return Reading(
         title=title,
         text=text,
         url=_dataset_url(api, catalogue, one, found(api.url), home=home, name=name),
-        metadata=dataset.tidy(_with_languages(metadata, tags)) | dataset.resources_of(files),
+        metadata=dataset.tidy(_with_languages(metadata, tags)) | dataset.resources_of(files) | named,
         left_out=left_out,
     )
 
@@ -201,8 +222,8 @@ def _with_languages(metadata: dict[str, Any], tags: list[str]) -> dict[str, Any]
 
 
 def _file(said: list[Any], language: str) -> File:
-    """From its name, address, format and description, as far as the preset finds them."""
-    name, url, form, about = [*said[:4], *[None] * 4][:4]
+    """From its name, address, format, description and schema, as far as the preset finds them."""
+    name, url, form, about, schema = [*said[:5], *[None] * 5][:5]
     also = tuple(
         text
         for value in (name, about)
@@ -215,6 +236,7 @@ def _file(said: list[Any], language: str) -> File:
         dataset.in_language(form, language),
         dataset.in_language(about, language),
         also,
+        columns.columns_of(schema, language) if schema else (),
     )
 
 

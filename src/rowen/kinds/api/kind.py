@@ -31,6 +31,7 @@ from rowen.kinds.api.presets.preset import Preset
 from rowen.kinds.api.presets.repositories import DATAVERSE, INVENIO, OAI_PMH
 from rowen.kinds.api.rules import Definition
 from rowen.kinds.api.settings import CATALOGUE, PARAMS, SHARED
+from rowen.kinds.api.tables import asked as tables
 from rowen.kinds.api.walk import Walk
 
 MAX_LIST_BYTES = 200_000_000
@@ -133,7 +134,8 @@ def _client(
 def params_of(preset: Preset) -> tuple[Param, ...]:
     """The settings that a source of this kind takes, with the preset's own defaults."""
     if preset.catalogue is not None:
-        return CATALOGUE + preset.own + (changes.PARAMS if preset.catalogue.changes else ())
+        asked = tables.PARAMS if preset.catalogue.table else ()
+        return CATALOGUE + preset.own + asked + (changes.PARAMS if preset.catalogue.changes else ())
     said = parameters.read(PARAMS, presets.settings_for(preset, ""))
     own = tuple(
         replace(

@@ -40,6 +40,7 @@ REFUSED = (400, 405, 406, 409, 422, 451)
 
 Read = Callable[[Listed], Awaitable[Reading]]
 Fits = Callable[[Listed, Reading], bool]
+Before = Callable[[Sequence[Listed]], Awaitable[None]]
 Check = Callable[[str], Awaitable[Listed | None]]
 """Asks for one item by its id: None when it is gone. Raises when that cannot be said."""
 
@@ -88,6 +89,7 @@ class Receiver:
         windowed: bool = False,
         in_order: bool = False,
         fits: Fits | None = None,
+        before: Before | None = None,
     ) -> None:
         self._ports = ports
         self._intake = intake
@@ -98,6 +100,8 @@ class Receiver:
         self._windowed = windowed
         self._fits = fits
         """Says whether the settings choose an item; None when they choose all."""
+        self._before = before
+        """Called with items that will be read, many at a time, to ask for what their list does not have."""
         self._reads_at_once = 1 if in_order else concurrency
         """With one, items are stored in the order they came in: what is stored is a beginning of the list."""
         self.by_validator = not intake.unconditional
@@ -107,6 +111,8 @@ class Receiver:
         self._records: Mapping[int, bytes] = {}
         self._leftovers: Mapping[str, Known] = {}
         self.taken: set[str] = set()
+        self.read: set[str] = set()
+        """Of these, the ones that were looked into."""
         self.unknown = 0
         """Of these, how many readers did not see before."""
         self.failures: dict[str, datetime | None] = {}
@@ -145,7 +151,19 @@ class Receiver:
             self._records = await self._ports.store.record_hashes(known)
         if self._details:
             self._leftovers = await self._ports.store.leftovers(self._intake.run.source_id, list(page))
-        waiting = [one for one in page.values() if not await self._is_known(one)]
+        await self._read_all([one for one in page.values() if not await self._is_known(one)])
+
+    async def take_again(self, items: Sequence[Listed]) -> None:
+        """Read known items once more: there is more to be said of them than when they were stored."""
+        await self._intake.look_up([one.id for one in items])
+        # They are counted by what comes of it, and not twice.
+        self._intake.counters.unchanged -= sum(one.id in self.taken for one in items)
+        await self._read_all(items)
+
+    async def _read_all(self, waiting: Sequence[Listed]) -> None:
+        self.read.update(one.id for one in waiting)
+        if self._before is not None and waiting:
+            await self._before(waiting)
         await each(waiting, self._receive, self._reads_at_once)
 
     async def _is_known(self, one: Listed) -> bool:
@@ -170,7 +188,8 @@ class Receiver:
         if stored is None or one.gone:
             return False
         record = record_of(one.item)
-        return record is not None and hashing.of_bytes(record) == stored
+        # A record that has more than the list says has the hash of what that said beside it.
+        return record is not None and hashing.of_bytes(record) in (stored, known.body_hash)
 
     async def _receive(self, one: Listed) -> None:
         try:
@@ -202,8 +221,10 @@ class Receiver:
                 intake.gone(one.id, NOT_CHOSEN)
             return
         validators = Validators(one.validator or None)
-        digest = reading.digest
-        if known is not None and known.body_hash == digest and not intake.unconditional:
+        digest = reading.digest if reading.listed is None else hashing.of_bytes(reading.listed)
+        # What was asked for beside the list may be new though the list is not.
+        says_all = reading.listed is None and not intake.unconditional
+        if known is not None and known.body_hash == digest and says_all:
             intake.same_body(known, validators)
             return
         if reading.left_out:

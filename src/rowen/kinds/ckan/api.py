@@ -49,6 +49,11 @@ class ActionApi:
         result, url = await self._result("package_list", {})
         return ckan.names_of(result, url)
 
+    async def fields(self, url: str) -> list[Any]:
+        """The columns of a table in the datastore, by the address that asks for them."""
+        response = await self._client.ask(url)
+        return ckan.fields_of(ckan.result_of(response.status, response.body, url), url)
+
     async def _result(self, action: str, params: dict[str, str | int]) -> tuple[Any, str]:
         url = ckan.action_url(self.portal, action, params)
         response = await self._client.ask(url)

@@ -25,6 +25,8 @@ from rowen.kinds.api.asking import TOO_MUCH, PageSize, ahead
 from rowen.kinds.api.datasets.choice import Choice
 from rowen.kinds.api.items import Broken, Listed, Reading
 from rowen.kinds.api.receiver import READ_WITH, Receiver, read_with, refuse_emptiness
+from rowen.kinds.api.tables import asked as tables
+from rowen.kinds.api.tables.asked import Tables
 from rowen.kinds.ckan import dates, resume, trust
 from rowen.kinds.ckan import rules as ckan
 from rowen.kinds.ckan.api import ActionApi, DatasetPages
@@ -52,6 +54,15 @@ class Harvester:
         self._intake = intake
         self._api = api
         self._choice = choice = Choice(params)
+        self._tables = Tables(
+            ports,
+            source,
+            intake,
+            api.fields,
+            lambda row: ckan.tables_in(row, api.portal),
+            most=params["columns"],
+            concurrency=params["concurrency"],
+        )
         self._receiver = Receiver(
             ports,
             intake,
@@ -59,6 +70,7 @@ class Harvester:
             concurrency=params["concurrency"],
             in_order=True,
             fits=self._fits if choice else None,
+            before=self._tables.before,
         )
         self._read_with, self._receiver.by_record = read_with(source, params)
         self._searched = True
@@ -68,21 +80,26 @@ class Harvester:
         self._remember: dict[str, Any] = {}
 
     async def run(self) -> Harvested:
+        learnt = await self._listed_or_changed()
+        await self._tables.catch_up(self._receiver)
+        return self.ended(learnt)
+
+    async def _listed_or_changed(self) -> dict[str, Any]:
         if self._may_ask_for_changes():
             if trust.is_distrusted(self._source.metadata, self._intake.run.started_at):
                 self._hint = "the portal's filter by date answered wrongly before: everything was listed"
                 learnt = await self._ids()
                 if learnt:
-                    return self.ended(learnt)
+                    return learnt
             elif await self._changes():
                 self._mode = Mode.INCREMENTAL
                 learnt = await self._checked()
                 must_list = self._is_listing_due() or self._mode is Mode.FULL
-                return self.ended(learnt | await self._ids() if must_list else learnt)
+                return learnt | await self._ids() if must_list else learnt
         self._mode = Mode.FULL
         # All rows come anyway: a portal whose dates do not move is compared by what it says.
         self._receiver.by_validator = False
-        return self.ended(await self._everything())
+        return await self._everything()
 
     def ended(self, learnt: Mapping[str, Any], error: RowenError | None = None) -> Harvested:
         return Harvested(
@@ -90,7 +107,7 @@ class Harvester:
             error=error,
             mode=self._mode,
             metadata=learnt,
-            remember=self._remember,
+            remember=self._remember | self._tables.remembered(),
             hint=self._hint,
         )
 
@@ -207,6 +224,7 @@ class Harvester:
             return ""
         for one in known:
             await self._intake.revived(one)
+        self._tables.leave_out_stored()
         references = [one.reference for one in known]
         listing.seen.update(references)
         self._receiver.taken.update(references)
@@ -326,12 +344,15 @@ class Harvester:
         await self._receiver.take(items)
 
     async def _read(self, one: Listed) -> Reading:
-        return ckan.dataset_of(
+        answers = self._tables.answers(one.id)
+        reading = ckan.dataset_of(
             one.item,
             portal=self._api.portal,
             language=self._params["language"],
             template=self._params["url_template"],
+            asked={table: tables.fields_in(answer) for table, answer in answers.items()},
         )
+        return tables.with_answers(reading, one, answers)
 
     def _fits(self, one: Listed, reading: Reading) -> bool:
         facts = {**reading.metadata, **ckan.names_in(one.item)}

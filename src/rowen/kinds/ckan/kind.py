@@ -26,6 +26,7 @@ from rowen.kinds.api import asking
 from rowen.kinds.api.datasets.choice import Choice
 from rowen.kinds.api.harvest import every_reference
 from rowen.kinds.api.settings import CATALOGUE, duration_s
+from rowen.kinds.api.tables import asked as tables
 from rowen.kinds.ckan import rules as ckan
 from rowen.kinds.ckan.api import ActionApi
 from rowen.kinds.ckan.harvest import Harvester
@@ -35,6 +36,7 @@ WEEK_S, HOUR_S = 604_800.0, 3_600.0
 
 PARAMS = (
     *CATALOGUE,
+    *tables.PARAMS,
     how("page_size", 1000, "Datasets to ask for at a time; fewer after an error", whole(1, 10_000)),
     how("full_sync_every", WEEK_S, "How often to list all ids to find what is gone: 7d, 12h", duration_s),
     how("overlap", HOUR_S, "How much further back to ask than the last run began: 1h", duration_s),

@@ -6,7 +6,7 @@ Pages of `package_search`, a dataset, lists of names, and refusals in all the fo
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
@@ -18,6 +18,8 @@ from rowen.kinds.api.datasets.choice import Choice
 from rowen.kinds.api.datasets.details import File
 from rowen.kinds.api.items import Reading
 from rowen.kinds.api.presets.preset import read_json
+from rowen.kinds.api.tables import columns
+from rowen.kinds.api.tables.columns import Column, Table
 from rowen.kinds.ckan import dates
 from rowen.records import dataclass
 
@@ -39,6 +41,8 @@ _STATUS_OF_TYPE = {
     "integrity error": 409,
 }
 _MAX_SAID_CHARS = 200
+_MARKS = ("last_modified", "metadata_modified", "revision_id", "hash", "size", "url")
+"""What changes with the table of a resource."""
 _EXTRAS = {
     "publisher": ("publisher_name", "publisher"),
     "frequency": ("frequency", "accrual_periodicity"),
@@ -191,8 +195,33 @@ def modified_at(row: Any) -> datetime | None:
     return dates.moment_of(validator_of(row))
 
 
-def dataset_of(row: Any, *, portal: str, language: str, template: str) -> Reading:
-    """Raises `Unparseable` for what cannot be a dataset."""
+def tables_in(row: Any, portal: str) -> list[Table]:
+    """The resources whose tables are in the portal's datastore."""
+    return [
+        Table(
+            reference,
+            action_url(portal, "datastore_search", {"resource_id": reference, "limit": 0}),
+            columns.mark_of(*(one.get(name) for name in _MARKS)),
+        )
+        for one in _dicts(row.get("resources") if isinstance(row, dict) else None)
+        if isinstance(reference := one.get("id"), str)
+        and reference
+        and str(one.get("datastore_active")).lower() == "true"
+    ]
+
+
+def fields_of(result: Any, url: str) -> list[Any]:
+    """The columns in an answer of the datastore."""
+    fields = result.get("fields") if isinstance(result, dict) else None
+    if isinstance(fields, list):
+        return fields
+    raise Unparseable(f"`{urls.without_credentials(url)}`: an answer without fields", url=url)
+
+
+def dataset_of(
+    row: Any, *, portal: str, language: str, template: str, asked: Mapping[str, Sequence[Any]] = {}
+) -> Reading:
+    """`asked` are fields of the datastore, by resource. Raises `Unparseable` for what cannot be a dataset."""
     reference = id_of(row)
     if not reference:
         raise Unparseable("a dataset without an id")
@@ -206,7 +235,7 @@ def dataset_of(row: Any, *, portal: str, language: str, template: str) -> Readin
     versions = languages.versions(titles, descriptions, language)
     shown = versions[0].language if versions else language
     title = dataset.title_of(dataset.in_language(titles, shown), name, reference)
-    facts, files = _metadata(row, name, shown), _files(row, shown, several=bool(versions))
+    facts, files = _metadata(row, name, shown), _files(row, shown, asked, several=bool(versions))
     named = row.get("language") or _extras_of(row).get("language")
     tags = languages.tags_of(titles, descriptions, named)
     described = facts | languages.facts_in_others(_raw_facts(row), shown) if versions else facts
@@ -217,7 +246,9 @@ def dataset_of(row: Any, *, portal: str, language: str, template: str) -> Readin
         title=title,
         text=text,
         url=dataset.fill(template or f"{portal}/dataset/{{name}}", id=reference, name=name),
-        metadata=dataset.tidy(facts | {"languages": tags}) | dataset.resources_of(files),
+        metadata=dataset.tidy(facts | {"languages": tags})
+        | dataset.resources_of(files)
+        | columns.named(file.columns for file in files),
         left_out=left_out,
     )
 
@@ -280,7 +311,9 @@ def _metadata(row: Mapping[str, Any], name: str, language: str) -> dict[str, Any
     return found
 
 
-def _files(row: Mapping[str, Any], language: str, *, several: bool) -> list[File]:
+def _files(
+    row: Mapping[str, Any], language: str, asked: Mapping[str, Sequence[Any]], *, several: bool
+) -> list[File]:
     return [
         File(
             dataset.in_language(one.get("name_translated") or one.get("name"), language),
@@ -288,9 +321,16 @@ def _files(row: Mapping[str, Any], language: str, *, several: bool) -> list[File
             dataset.in_language(one.get("format")),
             dataset.in_language(one.get("description_translated") or one.get("description"), language),
             _in_other_languages(one, language) if several else (),
+            _columns(one, language, asked),
         )
         for one in _dicts(row.get("resources"))
     ]
+
+
+def _columns(one: Mapping[str, Any], language: str, asked: Mapping[str, Sequence[Any]]) -> tuple[Column, ...]:
+    """Those of the datastore, or of a schema that the resource has with it."""
+    fields = asked.get(str(one.get("id"))) or one.get("schema")
+    return columns.columns_of(fields, language) if fields else ()
 
 
 def _in_other_languages(one: Mapping[str, Any], language: str) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 Reads `data.json`, JSON-LD by its shape (expanded, compacted, framed or a flat graph; contexts are not
 fetched: a property is known by the end of its name) and RDF/XML. Turtle is refused with a hint to the other
-forms. Links to a next page (hydra) come out as `next`.
+forms. Links to a next page (hydra) come out as `next`. A data package is a catalogue with one dataset.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from rowen.core.web import json_body, urls
 from rowen.errors import Unparseable
-from rowen.kinds.api.datasets import dcat_us
+from rowen.kinds.api.datasets import data_package, dcat_us
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -51,6 +51,8 @@ def _from_json(body: bytes, shown: str) -> dict[str, Any]:
         raise Unparseable(f"`{shown}`: broken JSON", url=shown) from exc
     if isinstance(answer, dict) and "@graph" not in answer and dcat_us.is_catalogue(answer):
         return {**answer, "dataset": dcat_us.datasets(answer)}
+    if data_package.is_package(answer):
+        return data_package.catalogue_of(answer, shown)
     if (
         isinstance(answer, list)
         and answer

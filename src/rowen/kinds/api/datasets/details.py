@@ -6,12 +6,14 @@ what the dataset says, so that another file or tag costs no embedding. Pure.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from rowen.core.section import DETAILS_HEADING
 from rowen.kinds.api.datasets.dataset import format_of, text_of
 from rowen.kinds.api.datasets.languages import Version, marked
+from rowen.kinds.api.tables import columns as tables
+from rowen.kinds.api.tables.columns import Column
 
 MAX_CHARS = 400_000
 """So much of them is indexed; the record that is kept has everything."""
@@ -27,36 +29,52 @@ class File(NamedTuple):
     description: str = ""
     also: tuple[str, ...] = ()
     """Its name and description in other languages."""
+    columns: tuple[Column, ...] = ()
 
 
 class Text(NamedTuple):
     text: str
     left_out: int
-    """Facts and files for which there was no room, and 1 for the rest of a description."""
+    """Facts, files and columns for which there was no room, and 1 for the rest of a description."""
 
 
 def document_text(
     title: str,
     description: str,
     facts: Mapping[str, Any],
-    files: Iterable[File],
+    files: Sequence[File],
     versions: Sequence[Version] = (),
+    columns: Sequence[Column] = (),
 ) -> Text:
-    """A dataset's document: what it says, in each of its languages, then the facts about it."""
+    """A dataset's document: what it says, in each of its languages, then the facts about it.
+
+    `columns` are those of the dataset itself, where a portal does not say which file has them.
+    """
     said, cut = _said(title, description, versions)
     lines: list[str] = []
     room, left_out = MAX_CHARS, int(cut)
-    for line in (*_facts(facts), *(_file(one) for one in files)):
+    for line, facts_in_it in _lines(facts, files, columns):
         if not line:
             continue
         if len(line) > room:
-            left_out += 1
+            left_out += facts_in_it
             continue
         room -= len(line)
         lines.append(f"- {line}")
     if lines:
         said += "\n".join(("", DETAILS_HEADING, "", *lines, ""))
     return Text(said, left_out)
+
+
+def _lines(
+    facts: Mapping[str, Any], files: Sequence[File], columns: Sequence[Column]
+) -> Iterator[tuple[str, int]]:
+    """Each with how many facts it has: what every dataset says first, a long schema last."""
+    for line in (*_facts(facts), *(_file(one) for one in files)):
+        yield line, 1
+    yield from tables.lines("", columns)
+    for one in files:
+        yield from tables.lines(_line(one.name) or _line(one.url), one.columns)
 
 
 def _said(title: str, description: str, versions: Sequence[Version]) -> tuple[str, int]:

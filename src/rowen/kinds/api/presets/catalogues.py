@@ -65,7 +65,9 @@ DKAN = Preset(
     },
     catalogue=Catalogue(
         landing="/dataset/{id}",
-        resources="distribution[].[title, downloadURL || accessURL, format || mediaType, description]",
+        resources=(
+            "distribution[].[title, downloadURL || accessURL, format || mediaType, description, schema]"
+        ),
         check="/api/1/metastore/schemas/dataset/items/{id}",
     ),
 )

@@ -147,7 +147,8 @@ STAC = Preset(
     },
     catalogue=Catalogue(
         lists=("tags",),
-        resources="assets.*.[not_null(title, href), href, type, description]",
+        resources='assets.*.[not_null(title, href), href, type, description, "table:columns"]',
+        columns='not_null("table:columns", properties."table:columns")',
         area="not_null(extent.spatial.bbox[0], bbox)",
     ),
 )

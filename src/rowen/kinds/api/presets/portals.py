@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rowen.kinds.api.datasets import dcat
 from rowen.kinds.api.presets.preset import Catalogue, Preset
+from rowen.kinds.api.tables.columns import layer_of
 
 DCAT = Preset(
     kind="dcat",
@@ -38,7 +39,11 @@ DCAT = Preset(
     },
     catalogue=Catalogue(
         area="[[spatial][].bbox, [spatial][].geometry, [spatial][]][] | [?@] | [0]",
-        resources="[distribution][].[title, downloadURL || accessURL, format || mediaType, description]",
+        resources=(
+            "[distribution][].[title, downloadURL || accessURL, format || mediaType, description,"
+            ' schema || tableSchema || "csvw:tableSchema"]'
+        ),
+        columns="variableMeasured",
     ),
 )
 """A catalogue in DCAT, in the shape that `kinds/api/datasets/dcat.py` reads all of its forms into.
@@ -72,10 +77,12 @@ SOCRATA = Preset(
         "meta.created": "resource.createdAt",
         "meta.tags": "classification.domain_tags || classification.tags",
         "meta.themes": "classification.categories",
-        "meta.columns": "resource.columns_name",
     },
     catalogue=Catalogue(
-        lists=("tags", "themes", "columns"),
+        columns=(
+            "resource.{name: columns_field_name, label: columns_name, type: columns_datatype,"
+            " description: columns_description}"
+        ),
         choices={
             "themes": ("categories", "{value}"),
             "tags": ("tags", "{value}"),
@@ -107,10 +114,9 @@ OPENDATASOFT = Preset(
         "meta.language": "[metas.default.language, metas.default.metadata_languages][]",
         "meta.tags": "metas.default.keyword",
         "meta.themes": "metas.default.theme",
-        "meta.columns": "fields[].label",
     },
     catalogue=Catalogue(
-        lists=("tags", "themes", "columns"),
+        columns="fields",
         choices={
             "organizations": ("refine", "publisher:{value}"),
             "themes": ("refine", "theme:{value}"),
@@ -155,6 +161,8 @@ ARCGIS = Preset(
             "bbox": ("bbox", "{value}"),
         },
         area="geometry",
+        columns="properties.fields",
+        table=layer_of,
         landing="/datasets/{id}",
         check="/api/search/v1/collections/dataset/items/{id}",
         most=100_000,

@@ -7,7 +7,7 @@ name a company has at a job board and `{host}` the host of the location.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Any, Protocol
 from urllib.parse import parse_qs, urlsplit
@@ -15,6 +15,7 @@ from urllib.parse import parse_qs, urlsplit
 from rowen.core.params import Param
 from rowen.core.web import json_body, urls, xml_body
 from rowen.errors import BadLocation, Unparseable
+from rowen.kinds.api.tables.columns import Table
 from rowen.records import dataclass
 
 _SITE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -53,7 +54,11 @@ class Catalogue:
     landing: str = ""
     """A dataset's page below the location, for datasets without `url`; with `{id}` or `{name}`."""
     resources: str = ""
-    """Finds a list of the name, the address and the format of each resource."""
+    """Finds a list of each resource: name, address, format, description and the schema of its columns."""
+    columns: str = ""
+    """Finds the columns of a dataset, in one of the ways that `datasets.columns` reads."""
+    table: Callable[[Any], Table | None] | None = None
+    """The table of a dataset whose columns no list has: they are asked for, with a request each."""
     check: str = ""
     """The path of one dataset, with `{id}` and `{host}`: asked before a dataset counts as gone."""
     check_lists: bool = False
