@@ -88,6 +88,7 @@ bench: $(STAMP)         ## the figures in docs/benchmarks.md
 	$(BIN)/python benchmarks/folder.py
 	$(BIN)/python benchmarks/portal.py
 	$(BIN)/python benchmarks/startup.py
+	$(BIN)/python benchmarks/store_size.py
 	$(BIN)/python benchmarks/search.py --sections 200000 --questions 100
 	$(BIN)/python benchmarks/api.py
 	$(BIN)/python benchmarks/keys.py

@@ -15,6 +15,7 @@ import pytest
 
 from rowen import config as settings
 from rowen import wiring
+from rowen.adapters.store.sqlite.texts import teach
 from rowen.core.exchange.store_rescue import Rescued
 from rowen.errors import Conflict, RowenError, StoreDamaged
 from rowen.managing import check_store
@@ -26,8 +27,8 @@ from tests.support.world import a_world
 pytestmark = pytest.mark.anyio
 
 PAGES = 40
-LARGE = 6_000
-"""Characters of a page's text, so that a page of the file holds few of them."""
+LARGE = 12_000
+"""Characters of a page's text, of which half a byte each is stored: more than a page of the file holds."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +61,9 @@ async def _harvest(folder: Path, site: Site) -> None:
 
 def texts_in(file: Path) -> dict[str, str]:
     db = apsw.Connection(str(file))
+    teach(db)
     found: Any = db.execute(
-        "SELECT d.url, c.text FROM documents_active d JOIN contents c ON c.id = d.content_id"
+        "SELECT d.url, text_of(c.text) FROM documents_active d JOIN contents c ON c.id = d.content_id"
     ).fetchall()
     db.close()
     return dict(found)

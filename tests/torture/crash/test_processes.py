@@ -16,6 +16,7 @@ from typing import Any
 import apsw
 import pytest
 
+from rowen.adapters.store.sqlite.texts import teach
 from tests.support.site import Site, html
 from tests.torture.tally import Tally
 
@@ -44,9 +45,10 @@ def call(db: Path, *arguments: str) -> dict[str, Any]:
 def what_readers_see(db: Path) -> list[tuple[Any, ...]]:
     """Every visible row, without the numbers that stores give out by themselves."""
     connection = apsw.Connection(str(db))
+    teach(connection)
     rows = connection.execute(
         """
-        SELECT d.url, d.title, d.etag, c.text, s.position, s.level, s.parent, s.heading, s.anchor,
+        SELECT d.url, d.title, d.etag, text_of(c.text), s.position, s.level, s.parent, s.heading, s.anchor,
                p.heading_path, p.text, v.vector
         FROM documents_active d
         JOIN contents c ON c.id = d.content_id

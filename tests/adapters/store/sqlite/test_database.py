@@ -17,6 +17,7 @@ from rowen.adapters.store.shared import topics
 from rowen.adapters.store.shared.queries import own, shared
 from rowen.adapters.store.sqlite.database import SqliteDatabase, migrations
 from rowen.adapters.store.sqlite.store import SqliteStore
+from rowen.adapters.store.sqlite.texts import teach
 from rowen.adapters.store.sqlite.transaction import QUERIES
 from rowen.errors import StoreBusy, StoreFull, StoreUnusable
 from tests.contract.helpers import a_generation, a_source, visible
@@ -39,8 +40,14 @@ def the_schema(db: apsw.Connection) -> str:
     return "\n\n".join(f"{row[0]};" for row in rows) + "\n"
 
 
-def test_the_schema_for_readers_is_what_the_migrations_make() -> None:
+def in_memory() -> apsw.Connection:
     db = apsw.Connection(":memory:")
+    teach(db)
+    return db
+
+
+def test_the_schema_for_readers_is_what_the_migrations_make() -> None:
+    db = in_memory()
     for migration in migrations():
         db.execute(migration.up)
     assert SCHEMA.read_text("utf-8").partition("\n\n")[2] == the_schema(db)
@@ -52,7 +59,7 @@ def test_no_two_migrations_have_one_number() -> None:
 
 
 def test_every_migration_can_be_undone() -> None:
-    db = apsw.Connection(":memory:")
+    db = in_memory()
     states = [the_schema(db)]
     for migration in migrations():
         db.execute(migration.up)
@@ -64,7 +71,7 @@ def test_every_migration_can_be_undone() -> None:
 
 
 def test_every_query_is_valid_and_used() -> None:
-    db = apsw.Connection(":memory:")
+    db = in_memory()
     for migration in migrations():
         db.execute(migration.up)
     folders = (STORES / "shared", STORES / "sqlite")
@@ -79,7 +86,7 @@ def test_every_query_is_valid_and_used() -> None:
 
 
 def test_the_columns_of_a_query_stand_in_the_order_of_the_fields_they_fill() -> None:
-    db = apsw.Connection(":memory:")
+    db = in_memory()
     for migration in migrations():
         db.execute(migration.up)
     checked = 0

@@ -22,6 +22,8 @@ QUERIES = Queries(
         (r"\bIN list\((:\w+)\)", r"= ANY (\1)"),
         (r"\b\w+ IN keys\((:\w+)\)", r"digest = ANY (\1)"),
         (r"\binstr\(", "strpos("),
+        (r"\btext_of\(([\w.]+)\)", r"\1"),
+        (r"\btext_bytes\(([\w.]+)\)", r"octet_length(\1)"),
         (r"(?<!:):([a-z]\w*)", r"%(\1)s"),
     ],
 )

@@ -19,6 +19,7 @@ from rowen.adapters.store.shared.transaction import Transaction
 from rowen.core.exchange.complete import COPY
 from rowen.core.exchange.store_copy import IDENTITY, PARTS, Key, Page, Part, Progress, Row, page_of
 from rowen.core.lease import Lease
+from rowen.errors import StoreDamaged
 
 T = TypeVar("T")
 Tx = TypeVar("Tx", bound=Transaction)
@@ -54,6 +55,8 @@ class SharedCopying(ABC, Generic[Tx]):
             await asyncio.gather(answering, return_exceptions=True)
 
     async def load(self, lease: Lease, part: Part, rows: Sequence[Row], progress: Progress) -> None:
+        if part.name == "contents" and not all(isinstance(row[2], str) for row in rows):
+            raise StoreDamaged("the store that is copied is damaged: a text cannot be read")
         await self._noted(lease, progress, lambda db: self._insert(db, part, rows))
 
     async def clear(self, lease: Lease, progress: Progress) -> None:

@@ -1,11 +1,13 @@
 """Named statements: those in `sql/` here, by topic, and those a database has in their place or besides.
 
-They are written in the SQL that both databases understand, with `:name` for a value. Three things are written
-as neither of them does, and each database's rules put its own in their place:
+They are written in the SQL that both databases understand, with `:name` for a value. Some things are written
+as one of them or neither does, and each database's rules put its own in their place:
 
     id IN list(:ids)                 one of these values
     reference IN keys(:keys)         one of these texts, by what a database finds long texts by
     COPY refs (id, ...) FROM STDIN   many rows at once
+    text_of(c.text)                  a long text, which may be stored in fewer bytes
+    text_bytes(c.text)               how many it has
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rowen.adapters.store.shared.copying import SharedCopying, listed
+from rowen.adapters.store.sqlite.texts import opened
 from rowen.adapters.store.sqlite.transaction import SqliteTransaction
 from rowen.core import hashing
 from rowen.core.exchange.store_copy import PARTS, TABLES, Part, Row
@@ -25,6 +26,11 @@ class SqliteCopying(SharedCopying[SqliteTransaction]):
     ) -> Iterator[Row]:
         names = [column.name for column in part.columns]
         found = db.connection.execute(f"SELECT {listed(names)} {rest}", values)
+        if part.name == "contents":
+            place = names.index("text")
+            for row in found:
+                yield (*row[:place], opened(row[place]), *row[place + 1 :])
+            return
         if part.digest_of is None:
             yield from found
             return
@@ -40,9 +46,10 @@ class SqliteCopying(SharedCopying[SqliteTransaction]):
                 ((value, key) for key, value in rows),
             )
         else:
+            places = ["packed(?)" if (part.name, name) == ("contents", "text") else "?" for name in names]
             # The digest at the end, where there is one, is for others.
             db.connection.executemany(
-                f"INSERT INTO {part.table} ({listed(names)}) VALUES ({', '.join('?' * len(names))})",
+                f"INSERT INTO {part.table} ({listed(names)}) VALUES ({', '.join(places)})",
                 (row[: len(names)] for row in rows),
             )
         if part.table == "passages":

@@ -27,6 +27,7 @@ from rowen.adapters.store.shared.migrations import (
 )
 from rowen.adapters.store.sqlite.holder import who_writes
 from rowen.adapters.store.sqlite.opening import REFUSED, is_alone, nearest, open_to_read, state_of
+from rowen.adapters.store.sqlite.texts import UnreadableText, teach
 from rowen.adapters.store.sqlite.transaction import SqliteTransaction, bound
 from rowen.errors import (
     NotFound,
@@ -198,6 +199,7 @@ class SqliteDatabase(Database[SqliteTransaction]):
         with self._guard:
             self._connections.add(db)
         db.convert_binding = bound
+        teach(db)
         db.set_busy_timeout(self._busy_timeout_ms)
         db.execute("PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -32000")
         return db
@@ -249,7 +251,7 @@ class SqliteDatabase(Database[SqliteTransaction]):
         except apsw.NotADBError as exc:
             hint = "point `--db` (or `ROWEN_DB`) at another file; if it was a store, try `rowen db rescue`"
             raise self._problem(StoreUnusable, "not a database, or its beginning is damaged", hint) from exc
-        except (apsw.CorruptError, UnicodeDecodeError, JSONDecodeError) as exc:
+        except (apsw.CorruptError, UnicodeDecodeError, JSONDecodeError, UnreadableText) as exc:
             raise self._damaged(exc) from exc
         except apsw.SQLError as exc:
             part = next((part for part in PARTS if f"no such table: {part}" in str(exc)), None)
@@ -319,6 +321,11 @@ def _transaction(db: apsw.Connection, kind: str) -> Iterator[None]:
 def user_version(db: apsw.Connection) -> int:
     """The number of the schema a file has."""
     return int(db.execute("PRAGMA user_version").get)
+
+
+def give_space_back(db: apsw.Connection) -> None:
+    """Leave no room in the file that nothing fills. It takes as much room again for a moment."""
+    db.execute("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def has_table(db: apsw.Connection, name: str) -> bool:

@@ -41,7 +41,7 @@ JOIN contents c ON c.id = d.content_id
 JOIN sections s ON s.content_id = d.content_id AND s.position = coalesce(
   (SELECT min(o.position) FROM sections o WHERE o.content_id = d.content_id AND o.anchor = i.anchor),
   (SELECT max(o.position) FROM sections o WHERE o.content_id = d.content_id
-     AND o.start_at < instr(c.text, '<a id="' || i.anchor || '"></a>')),
+     AND o.start_at < instr(text_of(c.text), '<a id="' || i.anchor || '"></a>')),
   0)
 WHERE i.words IN list(:names)
 
@@ -51,6 +51,10 @@ INSERT INTO listings (source_id, url, etag, last_modified, payload)
 VALUES (:source, :url, :etag, :last_modified, :payload)
 ON CONFLICT (source_id, url) DO UPDATE SET
   etag = excluded.etag, last_modified = excluded.last_modified, payload = excluded.payload;
+
+-- name: contents_insert
+-- Texts met for the first time.
+INSERT INTO contents (hash, text) VALUES (?1, packed(?2));
 
 -- name: passage_insert
 -- A passage met for the first time.

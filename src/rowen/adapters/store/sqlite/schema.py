@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
@@ -12,7 +13,14 @@ import apsw
 
 from rowen.adapters.store.shared.schema import SharedSchema
 from rowen.adapters.store.shared.values import time_out
-from rowen.adapters.store.sqlite.database import SqliteDatabase, has_table, migrations, user_version
+from rowen.adapters.store.sqlite.database import (
+    SqliteDatabase,
+    give_space_back,
+    has_table,
+    migrations,
+    user_version,
+)
+from rowen.errors import StoreBusy, StoreFull
 
 T = TypeVar("T")
 
@@ -32,6 +40,14 @@ class SqliteSchema(SharedSchema[apsw.Connection]):
 
     async def close(self) -> None:
         await self._database.close()
+
+    async def upgrade(self) -> None:
+        before = await self.version()
+        await super().upgrade()
+        if before < self.latest:
+            # The store is upgraded, whether or not its file can be made smaller now.
+            with suppress(StoreBusy, StoreFull):
+                await asyncio.to_thread(self._database.bare, give_space_back)
 
     async def _look(self, work: Callable[[apsw.Connection], T]) -> T:
         return await self._database.read(lambda db: work(db.connection))

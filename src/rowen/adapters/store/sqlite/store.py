@@ -6,11 +6,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import apsw
-
 from rowen.adapters.store.shared.store import SharedStore
 from rowen.adapters.store.shared.topics.search import Among, Ranked
-from rowen.adapters.store.sqlite.database import SqliteDatabase
+from rowen.adapters.store.sqlite.database import SqliteDatabase, give_space_back
 from rowen.adapters.store.sqlite.transaction import SqliteTransaction
 from rowen.core.search.query import fts5_match
 
@@ -59,7 +57,7 @@ class SqliteStore(SharedStore):
         return self._db.path.stat().st_size
 
     async def _give_space_back(self) -> None:
-        await self._db.outside_transaction(_give_space_back)
+        await self._db.outside_transaction(give_space_back)
 
 
 class _Listed:
@@ -73,7 +71,3 @@ class _Listed:
     def best(self, wanted: int, *, thorough: bool, among: Among | None) -> tuple[Ranked, bool]:
         ranked = self._best_of(wanted)
         return ranked, len(ranked) < wanted
-
-
-def _give_space_back(db: apsw.Connection) -> None:
-    db.execute("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)")

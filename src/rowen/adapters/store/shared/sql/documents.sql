@@ -97,7 +97,7 @@ DELETE FROM inventory WHERE id IN list(:ids);
 
 -- name: living_after
 -- What readers will see of a source when the run under way ends well, from a reference on.
-SELECT d.ref_id, r.reference, d.url, d.title, c.text, c.hash, d.body_hash, d.etag, d.last_modified, d.content_type,
+SELECT d.ref_id, r.reference, d.url, d.title, text_of(c.text), c.hash, d.body_hash, d.etag, d.last_modified, d.content_type,
        d.depth, d.links, d.metadata, d.body_bytes
 FROM documents d
 JOIN refs r ON r.id = d.ref_id
@@ -106,7 +106,7 @@ WHERE d.source_id = :source AND d.died IS NULL AND d.ref_id > :after ORDER BY d.
 
 -- name: living_among
 -- The same of some references.
-SELECT d.ref_id, r.reference, d.url, d.title, c.text, c.hash, d.body_hash, d.etag, d.last_modified, d.content_type,
+SELECT d.ref_id, r.reference, d.url, d.title, text_of(c.text), c.hash, d.body_hash, d.etag, d.last_modified, d.content_type,
        d.depth, d.links, d.metadata, d.body_bytes
 FROM documents d
 JOIN refs r ON r.id = d.ref_id

@@ -164,9 +164,9 @@ WHERE d.source_id = :source
 
 -- name: replacements
 -- What is born at a generation, with its text if it is short, beside the version that dies there.
-SELECT r.reference, n.content_id, o.content_id, octet_length(nc.text), coalesce(octet_length(oc.text), 0),
-       CASE WHEN octet_length(nc.text) <= :short THEN nc.text END,
-       CASE WHEN octet_length(oc.text) <= :short THEN oc.text END
+SELECT r.reference, n.content_id, o.content_id, text_bytes(nc.text), coalesce(text_bytes(oc.text), 0),
+       CASE WHEN text_bytes(nc.text) <= :short THEN text_of(nc.text) END,
+       CASE WHEN text_bytes(oc.text) <= :short THEN text_of(oc.text) END
 FROM documents n
 JOIN refs r ON r.id = n.ref_id
 JOIN contents nc ON nc.id = n.content_id
@@ -181,9 +181,9 @@ WHERE s.content_id IN list(:contents) AND s.form <> 'details' ORDER BY s.content
 
 -- name: versions_of
 -- Every version of a reference that is kept, oldest first; the texts of those that a generation of a list shows.
-SELECT d.id, r.reference, d.url, d.title, d.content_type, c.hash, d.fetched_at, d.born, d.died, octet_length(c.text),
+SELECT d.id, r.reference, d.url, d.title, d.content_type, c.hash, d.fetched_at, d.born, d.died, text_bytes(c.text),
        d.metadata, CASE WHEN (d.born <= :first AND (d.died IS NULL OR d.died > :first))
-                          OR (d.born <= :second AND (d.died IS NULL OR d.died > :second)) THEN c.text END
+                          OR (d.born <= :second AND (d.died IS NULL OR d.died > :second)) THEN text_of(c.text) END
 FROM refs r
 JOIN documents d ON d.ref_id = r.id
 JOIN contents c ON c.id = d.content_id

@@ -41,7 +41,7 @@ FROM sources s LEFT JOIN generations g ON g.source_id = s.id AND g.number = s.ac
 -- How much readers see of a source.
 SELECT count(*),
        CAST(coalesce(sum((SELECT count(*) FROM sections s WHERE s.content_id = d.content_id)), 0) AS bigint),
-       CAST(coalesce(sum((SELECT length(c.text) FROM contents c WHERE c.id = d.content_id)), 0) AS bigint)
+       CAST(coalesce(sum((SELECT text_bytes(c.text) FROM contents c WHERE c.id = d.content_id)), 0) AS bigint)
 FROM documents_active d WHERE d.source_id = :source;
 
 -- name: source_schedule

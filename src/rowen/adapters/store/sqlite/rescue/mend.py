@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import apsw
@@ -17,8 +18,9 @@ from rowen.adapters.store.shared.checking import Pointer
 from rowen.adapters.store.shared.values import links_in, links_out
 from rowen.adapters.store.sqlite.checking import POINTERS
 from rowen.adapters.store.sqlite.rescue.salvage import fetch
+from rowen.adapters.store.sqlite.texts import opened
 from rowen.core.exchange.store_check import has_payload, tiles, wrong_text, wrong_value
-from rowen.core.exchange.store_copy import IDENTITY, PARTS, Part
+from rowen.core.exchange.store_copy import IDENTITY, PARTS, Part, Row
 from rowen.core.search.query import indexable
 from rowen.core.split import passages, split
 
@@ -55,18 +57,22 @@ class Mending:
         names = ", ".join(f'"{column.name}"' for column in part.columns)
         wrong = [
             part.key_of(row)
-            for row in self._db.execute(f'SELECT {names} FROM "{part.table}"')
+            for row in self._rows(part, names)
             if wrong_value(part, row) or wrong_text(part, row)
         ]
         where = " AND ".join(f'"{name}" = ?' for name in part.key)
         for key in wrong:
             self._delete(part.table, where, key)
 
+    def _rows(self, part: Part, names: str) -> Iterator[Row]:
+        for row in self._db.execute(f'SELECT {names} FROM "{part.table}"'):
+            yield (*row[:2], opened(row[2]), *row[3:]) if part.name == "contents" else row
+
     def _make_sections(self) -> None:
         """Sections that do not cover their text, or whose passage is lost, are cut anew."""
         broken = [
             (number, text)
-            for number, text in fetch(self._db, "SELECT id, text FROM contents WHERE sectioned")
+            for number, text in fetch(self._db, "SELECT id, text_of(text) FROM contents WHERE sectioned")
             if not self._is_covered(number, text)
         ]
         for number, text in broken:

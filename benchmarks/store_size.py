@@ -1,0 +1,172 @@
+"""How many bytes a store takes for a byte of text, with its vectors and everything searches keep.
+
+    python benchmarks/store_size.py                    small Markdown and the records of a portal
+    python benchmarks/store_size.py --folder DIR       and a real documentation set, for example
+                                                       /usr/share/doc/python3.11/html (Debian: python3.11-doc)
+    python benchmarks/store_size.py --postgres         in PostgreSQL as well (a server is started for it)
+
+Text is what documents say, as Markdown. The notes are docstrings of this Python, one in a file; the records
+of the portal describe datasets with the same texts. What lies beside the database can be made again from it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import asyncio
+import os
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from rowen.adapters.store.sqlite.texts import teach  # noqa: E402
+from rowen.config import load  # noqa: E402
+from rowen.engine.run import sync  # noqa: E402
+from rowen.managing import sources  # noqa: E402
+from rowen.reading.search import search  # noqa: E402
+from rowen.wiring import open_ports  # noqa: E402
+
+NOT_READ = {"test", "tests", "site-packages", "idlelib", "lib2to3", "turtledemo"}
+"""Folders of the standard library."""
+SHORTEST = 300
+"""Characters of a docstring that is worth a note."""
+SHOWN = 12
+
+
+def docstrings() -> Iterator[tuple[str, str]]:
+    """Names and texts of classes and functions of the standard library, read from its files."""
+    library = Path(sysconfig.get_path("stdlib"))
+    for file in sorted(library.rglob("*.py")):
+        path = file.relative_to(library).with_suffix("")
+        if NOT_READ.intersection(path.parts):
+            continue
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                said = ast.get_docstring(node) or ""
+                if len(said) >= SHORTEST:
+                    yield f"{'.'.join(path.parts)}.{node.name}", said
+
+
+@contextmanager
+def a_manual(folder: Path) -> Iterator[tuple[str, str]]:
+    command = [sys.executable, str(Path(__file__).with_name("site_server.py")), "--folder", str(folder)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        assert server.stdin is not None
+        yield f"http://127.0.0.1:{server.stdout.readline().split()[0]}/", "web"
+        server.stdin.close()
+
+
+@contextmanager
+def some_notes() -> Iterator[tuple[str, str]]:
+    with tempfile.TemporaryDirectory() as folder:
+        for number, (name, said) in enumerate(docstrings()):
+            (Path(folder) / f"{number:04}.md").write_text(f"# {name}\n\n{said}\n", "utf-8")
+        yield folder, "files"
+
+
+@contextmanager
+def a_portal() -> Iterator[tuple[str, str]]:
+    from tests.support.ckan_server import CkanServer, a_dataset
+
+    rows = (
+        a_dataset(number, title=name.replace("_", " "), notes=said)
+        for number, (name, said) in enumerate(docstrings())
+    )
+    with CkanServer(rows) as portal:
+        yield portal.url, "ckan"
+
+
+async def harvest(db: str, location: str, kind: str) -> None:
+    config, _ = load(db=db)
+    async with open_ports(config) as ports:
+        added = await sources.add(ports, location, name="measured", kind=kind)
+        receipt = await sync(ports, added.source)
+        assert receipt.good, receipt
+        # What a search keeps is made by the first one.
+        await search(ports.store, ports.embedder(), "how to open a file")
+        await ports.store.follow()
+
+
+def on_sqlite(path: Path) -> tuple[int, dict[str, int]]:
+    import apsw
+
+    db = apsw.Connection(str(path))
+    teach(db)
+    text: Any = db.execute("SELECT sum(text_bytes(text)) FROM contents").get
+    rows: Any = db.execute("SELECT name, sum(pgsize) FROM dbstat GROUP BY name").fetchall()
+    db.close()
+    return int(text), dict(rows)
+
+
+def on_postgres(url: str, schema: str) -> tuple[int, dict[str, int]]:
+    import psycopg
+
+    with psycopg.connect(url.partition("&schema=")[0], autocommit=True) as db:
+        db.execute(f"SET search_path TO {schema}, public".encode())
+        db.execute("VACUUM FULL")
+        text: Any = db.execute("SELECT sum(octet_length(text)) FROM contents").fetchone()
+        rows: Any = db.execute(
+            "SELECT relname, pg_table_size(oid) FROM pg_class"
+            " WHERE relkind = 'r' AND relnamespace = %s::regnamespace"
+            " UNION ALL SELECT relname, pg_relation_size(oid) FROM pg_class"
+            " WHERE relkind = 'i' AND relnamespace = %s::regnamespace",
+            (schema, schema),
+        ).fetchall()
+    return int(text[0]), dict(rows)
+
+
+def beside(folder: Path) -> int:
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+
+
+def tell(what: str, text: int, tables: dict[str, int], followers: int) -> None:
+    database = sum(tables.values())
+    print(
+        f"{what:<28} {text / 1e6:>6.2f} MB of text: {(database + followers) / text:.2f} bytes for a byte "
+        f"({database / text:.2f} in the database, {followers / text:.2f} that searches keep beside it)"
+    )
+    largest = sorted(tables.items(), key=lambda one: -one[1])[:SHOWN]
+    print("   " + ", ".join(f"{name} {size / text:.3f}" for name, size in largest))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--folder", type=Path)
+    parser.add_argument("--postgres", action="store_true")
+    options = parser.parse_args()
+    corpora: dict[str, Any] = {"small Markdown": some_notes, "records of a portal": a_portal}
+    if options.folder:
+        corpora = {"a documentation set": lambda: a_manual(options.folder), **corpora}
+    with ExitStack() as stack:
+        home = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        server = None
+        if options.postgres:
+            from tests.support.postgres import own_server
+
+            server, _ = stack.enter_context(own_server())
+        for number, (name, corpus) in enumerate(corpora.items()):
+            with corpus() as (location, kind):
+                path = home / f"{number}.db"
+                asyncio.run(harvest(f"sqlite:///{path}", location, kind))
+                tell(f"{name}, SQLite", *on_sqlite(path), beside(path.with_name(f"{path.name}-search")))
+                if server is not None:
+                    schema, cache = f"measured_{number}", home / f"cache-{number}"
+                    os.environ["XDG_CACHE_HOME"] = str(cache)  # noqa: TID251
+                    url = f"{server.url}&schema={schema}"
+                    asyncio.run(harvest(url, location, kind))
+                    tell(f"{name}, PostgreSQL", *on_postgres(server.url, schema), beside(cache))
+
+
+if __name__ == "__main__":
+    main()

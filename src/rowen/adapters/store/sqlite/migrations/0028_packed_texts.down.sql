@@ -1,0 +1,1 @@
+UPDATE contents SET text = text_of(text);
