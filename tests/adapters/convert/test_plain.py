@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from rowen.adapters.convert.plain import convert_markdown, convert_plain
+from rowen.core.split import split
 
 _URL = "https://docs.example.org/guide/page.md"
 
@@ -54,6 +57,32 @@ def test_links_of_markdown_are_found_outside_code_and_resolved() -> None:
         "https://docs.example.org/guide/f%20g.md",
         "https://docs.example.org/d.md",
     )
+
+
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        ("## Files { #files }", "## Files {#files}"),
+        ("## Files {: #files .wide }", "## Files {#files}"),
+        ("## Files {.unnumbered #files data-x='a b'}", "## Files {#files}"),
+        ("## Files {#files .unnumbered}", "## Files {#files}"),
+        ("## Files {.no_toc}", "## Files"),
+        ("Files { #files }\n===", "Files {#files}\n==="),
+        ("## GET /files/{name}", "## GET /files/{name}"),
+        ("## A set {a, #b}", "## A set {a, #b}"),
+        ("Text { #files }", "Text { #files }"),
+        ("```\n## Files { #files }\n```", "```\n## Files { #files }\n```"),
+    ],
+)
+def test_attributes_of_a_heading_are_its_anchor_and_nothing_else(written: str, kept: str) -> None:
+    text = "# T\n\n{}\n\nEnd.\n"
+    assert convert_markdown(text.format(written), _URL).text == text.format(kept)
+
+
+def test_a_class_of_a_heading_makes_it_no_definition() -> None:
+    converted = convert_markdown("# Title { #title .hidden }\n\nText.\n", _URL)
+    (section,) = split(converted.text)
+    assert (converted.title, section.anchor, section.symbol) == ("Title", "title", None)
 
 
 def test_markdown_without_a_title_is_called_by_its_name() -> None:

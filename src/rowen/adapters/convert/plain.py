@@ -1,4 +1,4 @@
-"""Markdown and plain text: the text as it is, its title, and the links of Markdown.
+"""Markdown and plain text: the text as it is but for attributes of headings, its title, its links.
 
 Front matter is not text: its title and description are read, the block goes. The reader of front matter knows
 `key: value` lines, not YAML; the scan for links knows code, not all of Markdown.
@@ -29,6 +29,11 @@ _LINK = re.compile(
     r"|<(https?://[^\s<>]+)>",  # autolink
     re.MULTILINE,
 )
+_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})([^\n]*)$")
+_HEADING = re.compile(r" {0,3}#{1,6}[ \t]")
+_UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*$")
+_ATTRIBUTE = r"(?:[#.][^\s{}]+|[\w-]+=(?:\"[^\"{}]*\"|'[^'{}]*'|[^\s{}\"']+))"
+_ATTRIBUTES = re.compile(rf"[ \t]*\{{:?[ \t]*({_ATTRIBUTE}(?:[ \t]+{_ATTRIBUTE})*)[ \t]*\}}[ \t]*$")
 _MAX_TITLE_CHARS = 120
 
 
@@ -39,6 +44,7 @@ def convert_markdown(text: str, url: str) -> Converted:
     if front is not None and all(_YAML_LINE.match(line) for line in front[1].split("\n")):
         fields = {name: _unquoted(value) for name, value in _FIELD.findall(front[1])}
         text = text[front.end() :].lstrip("\n")
+    text = _with_plain_anchors(text)
     heading = next((section.heading for section in split(text) if section.level == 1 and section.heading), "")
     title = fields.pop("title", "") or heading
     if title and not heading:
@@ -51,6 +57,37 @@ def convert_plain(text: str, url: str) -> Converted:
     first = next((line.strip() for line in text.split("\n") if line.strip()), "")
     title = first if 0 < len(first) <= _MAX_TITLE_CHARS else file_name(url)
     return Converted(title, text)
+
+
+def _with_plain_anchors(text: str) -> str:
+    """Headings with `{#anchor}` alone, of the attributes that MkDocs, kramdown, Pandoc and others write.
+
+    They are `{ #anchor .class key=value }`, with a colon in front or without. What is in braces otherwise, as
+    in `GET /users/{id}`, is text.
+    """
+    if "{" not in text:
+        return text
+    lines = text.split("\n")
+    fence = ""
+    for number, line in enumerate(lines):
+        found = _FENCE.match(line)
+        if fence:
+            if found is not None and found[1].startswith(fence) and not found[2].strip():
+                fence = ""
+        elif found is not None:
+            fence = found[1]
+        elif line.rstrip().endswith("}") and (_HEADING.match(line) or _is_underlined(lines, number)):
+            lines[number] = _ATTRIBUTES.sub(_plain_anchor, line)
+    return "\n".join(lines)
+
+
+def _is_underlined(lines: list[str], number: int) -> bool:
+    return number + 1 < len(lines) and _UNDERLINE.match(lines[number + 1]) is not None
+
+
+def _plain_anchor(found: re.Match[str]) -> str:
+    anchor = next((one[1:] for one in found[1].split() if one.startswith("#")), "")
+    return f" {{#{anchor}}}" if anchor else ""
 
 
 def _unquoted(value: str) -> str:
