@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
@@ -51,6 +52,25 @@ def test_what_is_known_of_an_address(db: str, site: Site) -> None:
         found = rowen.look_up(site.url + "/plum.html")
         assert (found.state, found.by) == ("gone", "http_404")
         assert rowen.look_up(site.url + "/nowhere").state == "unknown"
+
+
+def test_what_differs_a_page_looked_at_and_subscriptions(db: str, site: Site, tmp_path: Path) -> None:
+    with Rowen(db=db) as rowen:
+        rowen.add(site.url + "/", name="orchard")
+        rowen.sync("orchard")
+        told = tmp_path / "told.jsonl"
+        made = rowen.subscribe(name="plums", path="*plum*", file=str(told), sources=["orchard"])
+        assert [one.name for one in rowen.subscriptions()] == [made.name] == ["plums"]
+        site.set("/plum.html", fruit_page("plum", "May"))
+        rowen.sync("orchard")
+        found = rowen.document_diff("orchard", f"{site.url}/plum.html")
+        assert (found.kind, found.from_generation, found.to_generation) == ("changed", 1, 2)
+        assert (found.text.words_added, found.text.words_removed) == (1, 1)
+        assert rowen.compare("orchard", "orchard").summary == "no difference"
+        looked_at = rowen.inspect(f"{site.url}/plum.html", source="orchard")
+        assert (looked_at.why_not, looked_at.title) == (None, "Plum")
+        rowen.unsubscribe("plums")
+        assert rowen.subscriptions() == []
 
 
 def test_a_search_as_of_an_earlier_time(db: str, site: Site) -> None:

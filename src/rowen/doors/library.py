@@ -19,7 +19,7 @@ import functools
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack
 from datetime import datetime
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 from rowen import config as settings
 from rowen import wiring
@@ -38,8 +38,15 @@ from rowen.errors import UserError
 from rowen.managing import find as finding
 from rowen.managing import pausing, sources
 from rowen.managing.sources import Added
-from rowen.reading import addresses, history
+from rowen.reading import addresses, history, versions
+from rowen.reading import diff as differences
+from rowen.reading.diff import DocumentDiff
+from rowen.reading.versions import Compared
 from rowen.service.attempts import sync_now
+
+if TYPE_CHECKING:
+    from rowen.core.exchange.sink import Sink
+    from rowen.managing.inspect import Inspection
 
 OnEvent = Callable[[Event], None]
 P = ParamSpec("P")
@@ -142,6 +149,57 @@ class AsyncRowen:
             to_generation=to_generation,
         )
 
+    async def document_diff(
+        self,
+        name: str,
+        reference: str,
+        *,
+        from_generation: int | None = None,
+        to_generation: int | None = None,
+    ) -> DocumentDiff:
+        """One document in two generations: its sections, and the words that differ in them."""
+        source = await self._find(name)
+        before, after = await history.span(
+            self._ports.store, source, from_generation=from_generation, to_generation=to_generation
+        )
+        return await differences.document(
+            self._ports.store, source, reference, from_generation=before, to_generation=after
+        )
+
+    async def compare(self, before: str, after: str, *, limit: int = versions.LISTED) -> Compared:
+        """What changed between two versions of one thing: names, signatures, sections, pages."""
+        pair = await finding.find_pair(self._ports.store, before, after)
+        return await versions.compare(self._ports.store, *pair, limit=limit)
+
+    async def inspect(self, url: str, *, source: str | None = None) -> Inspection:
+        """What would become of one page; it is asked for once, and nothing is stored."""
+        from rowen.managing.inspect import inspect
+
+        belongs = await self._find(source) if source else None
+        return await inspect(self._ports, url, source=belongs, typed=True)
+
+    async def subscribe(
+        self, /, *, name: str | None = None, sources: Sequence[str] = (), **settings: str
+    ) -> Sink:
+        """Be told when one answer changes: one of `path`, `heading`, `symbol`, `question`, and `url` or
+        `file`, as `rowen subscribe` takes them.
+        """
+        from rowen.service.subscriptions import subscribing
+
+        for one in sources:
+            await self._find(one)
+        return await subscribing.subscribe(self._ports, name=name, sources=sources, settings=settings)
+
+    async def subscriptions(self) -> list[Sink]:
+        from rowen.service.subscriptions import subscribing
+
+        return await subscribing.subscriptions(self._ports.store)
+
+    async def unsubscribe(self, name: str) -> None:
+        from rowen.service.subscriptions import subscribing
+
+        await subscribing.unsubscribe(self._ports.store, name)
+
     async def rollback(self, name: str, *, to_generation: int | None = None, pin: bool = False) -> int:
         """Returns the generation that is visible now; with `pin` the source stays there until `resume`."""
         return await history.rollback(
@@ -214,6 +272,12 @@ class Rowen:
     look_up = _waited(AsyncRowen.look_up)
     status = _waited(AsyncRowen.status)
     diff = _waited(AsyncRowen.diff)
+    document_diff = _waited(AsyncRowen.document_diff)
+    compare = _waited(AsyncRowen.compare)
+    inspect = _waited(AsyncRowen.inspect)
+    subscribe = _waited(AsyncRowen.subscribe)
+    subscriptions = _waited(AsyncRowen.subscriptions)
+    unsubscribe = _waited(AsyncRowen.unsubscribe)
     rollback = _waited(AsyncRowen.rollback)
     approve = _waited(AsyncRowen.approve)
     generations = _waited(AsyncRowen.generations)

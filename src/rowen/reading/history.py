@@ -20,9 +20,22 @@ async def diff(
     from_generation: int | None = None,
     to_generation: int | None = None,
 ) -> Diff:
-    """What changed between two generations.
+    """What changed between two generations, by default those of `span`."""
+    before, after = await span(store, source, from_generation=from_generation, to_generation=to_generation)
+    changes = await store.changes(source.id, before, after)
+    held = source.held_generation is not None and after == source.held_generation
+    return Diff(from_generation=before, to_generation=after, changes=tuple(changes), held=held)
 
-    By default what a held generation would change for readers; without one, what the active one changed.
+
+async def span(
+    store: Generations,
+    source: Source,
+    *,
+    from_generation: int | None = None,
+    to_generation: int | None = None,
+) -> tuple[int, int]:
+    """Two generations to compare: by default the one readers see and a held one; without a held one, the one
+    before what readers see, and that. Raises `NotFound` for one that is not kept.
     """
     generations = await store.generations(source.id)
     held = source.held_generation
@@ -38,10 +51,7 @@ async def diff(
     for number in (from_generation, to):
         if number:
             _existing(source, generations, number)
-    changes = await store.changes(source.id, from_generation, to)
-    return Diff(
-        from_generation=from_generation, to_generation=to, changes=tuple(changes), held=to == held is not None
-    )
+    return from_generation, to
 
 
 async def generations(store: Generations, source: Source) -> list[GenerationHistory]:

@@ -25,7 +25,9 @@ TOKEN = "rowen_schemathesis"
 
 SETTINGS = """
 [[operations]]
-include-operation-id = ["search", "add_source", "get_document"]
+include-operation-id = [
+  "search", "add_source", "get_document", "inspect_page", "compare_versions", "subscribe"
+]
 checks.positive_data_acceptance.enabled = false
 """
 """No schema says which words can be looked for, which times have passed, or where a server answers."""

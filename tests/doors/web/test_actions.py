@@ -161,3 +161,35 @@ async def test_ticked_handoffs_are_cancelled(person: Person) -> None:
     number = await unfinished_handoff(person, failed=False)
     await person.send(await person.get("/handoffs"), "/handoffs", change="cancel", id=str(number))
     assert (await person.world.store.handoff(number)).status.value == "failed"  # type: ignore[union-attr]
+
+
+async def test_somebody_subscribes_on_the_page_and_unsubscribes_by_typing_the_name(reader: Person) -> None:
+    page = await press(
+        reader,
+        "/subscriptions",
+        "/sinks",
+        way="path",
+        wanted="*",
+        url="https://hooks.example.org/",
+        name="mine",
+    )
+    assert "Subscribed as mine." in page.words and "3 places now" in page.words
+    (listed,) = (await reader.get("/sinks.json")).json["subscriptions"]
+    assert (listed["subscription"], listed["asks"], listed["messages"]) == ("mine", {"path": "*"}, 0)
+    refused = await press(reader, "/subscriptions/mine/remove", "/sinks", typed="other")
+    assert refused.status == 422 and "must be typed as it is" in refused.words
+    gone = await press(reader, "/subscriptions/mine/remove", "/sinks", typed="mine")
+    assert "Unsubscribed mine." in gone.words and "There are none." in gone.words
+
+
+async def test_a_page_of_a_person_with_a_token_subscribes_no_private_address(reader: Person) -> None:
+    await reader.sign_in(await reader.token(Scope.ADMIN, "ops"))
+    fields = {"way": "path", "wanted": "*", "url": "http://127.0.0.1:1/"}
+    refused = await press(reader, "/subscriptions", "/sinks", **fields)
+    assert refused.status == 422 and "not a public address" in refused.words
+
+
+async def test_a_reader_sees_subscriptions_and_no_form(reader: Person) -> None:
+    await reader.sign_in(await reader.token(Scope.READ, "guest"))
+    page = await reader.get("/sinks")
+    assert "Subscriptions" in page.words and "/subscriptions" not in page.text

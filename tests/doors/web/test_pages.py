@@ -10,9 +10,11 @@ from rowen.core.freshness.claims import Record, Signal
 from rowen.doors.web.pages import machinery
 from rowen.doors.web.render import Assets
 from rowen.engine.leases import run_lease
+from rowen.managing import sources
 from rowen.offers.companies import project
-from tests.doors.web.conftest import Person, browsing
+from tests.doors.web.conftest import Person, browsing, hold
 from tests.support.job_board import a_board, an_offer, show
+from tests.support.site import html
 from tests.support.world import World, a_page
 
 pytestmark = pytest.mark.anyio
@@ -24,6 +26,7 @@ ADDRESSES = (
     "/sources/docs",
     "/sources/docs/runs/1",
     "/sources/docs/diff/0..1",
+    "/sources/docs/compare/docs",
     "/add",
     "/documents/1",
     "/documents/1?raw=1",
@@ -147,3 +150,30 @@ async def test_the_page_of_a_source_shows_which_of_its_signals_hold(reader: Pers
     assert "ETag 0 0 1 distrusted lied on" in words
     shown = (await reader.get("/sources/docs.json")).json
     assert [one["standing"] for one in shown["signals"]] == ["trusted", "distrusted"]
+
+
+async def test_two_versions_are_compared_and_the_page_of_each_leads_there(world: World) -> None:
+    for version in ("1", "2"):
+        world.site.set(f"/{version}/", html("Manual", f"Version {version}.", links=[f"/{version}/a"]))
+        world.site.set(f"/{version}/a", a_page("/a", "the same text"))
+        await sources.add(world.ports, f"{world.site.url}/{version}/", name="manual", version=version)
+        await world.sync(f"manual@{version}")
+    async with browsing(world) as person:
+        for label, other in (("manual@1", "manual@2"), ("manual@2", "manual@1")):
+            page = await person.get(f"/sources/{label}")
+            assert f"Compare with {other}" in page.words
+            assert 'href="/sources/manual%401/compare/manual%402"' in page.text
+        page = await person.get("/sources/manual@1/compare/manual@2")
+        assert "manual@1 → manual@2" in page.words
+        assert "1 page changed, 1 the same" in page.words
+        data = (await person.get("/sources/manual@1/compare/manual@2.json")).json
+        assert (data["before"], data["after"], data["counts"]["pages_same"]) == ("manual@1", "manual@2", 1)
+        assert (await person.get("/sources/manual@1/compare/nothing")).status == 404
+
+
+async def test_why_pages_would_go_is_said_in_words(person: Person) -> None:
+    await hold(person)
+    held = (await person.get("/sources/many.json")).json["held"]
+    (group,) = held["groups"]
+    assert (group["gone"], group["why"]) == (18, "no page links to them any more")
+    assert "18 no page links to them any more" in (await person.get("/sources/many")).words

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from rowen.core.exchange.sink import Sink
+from rowen.core.feed import Document
 from rowen.core.lease import Lease
 from rowen.errors import ConfigError, Conflict, NotFound
 from rowen.managing import sources
 from rowen.managing.registry import rules as registry
 from rowen.managing.registry import sinks as registry_sinks
 from rowen.reading import history
+from rowen.service.subscriptions import rules
 from rowen.service.subscriptions.sink import PENDING
 from rowen.service.subscriptions.subscribing import subscribe, subscriptions, unsubscribe
 from rowen.sinks.announce import Outcome
@@ -104,6 +106,23 @@ async def test_a_path_is_told_by_its_pages(world: SinkWorld, receiver: Receiver)
     assert [(one["change"], one["reference"]) for one in said(receiver)] == [
         ("added", "https://docs.example/guide-b")
     ]
+
+
+def test_a_path_is_also_the_one_inside_the_location_of_the_source() -> None:
+    page = Document(
+        id=1, source_id=1, source="python", kind="web", reference="https://docs.example/3/library/re.html",
+        url="https://docs.example/3/library/re.html", title="re", metadata={}, content_type="text/html",
+        content_hash=b"x", generation=1, born=1, fetched_at=datetime(2026, 5, 1, tzinfo=UTC),
+    )  # fmt: skip
+    for wanted, fits in (
+        ("library/*", True),
+        ("3/library/*", True),
+        ("/3/library/*", True),
+        ("re.html", False),
+    ):
+        found = rules.part("path", wanted, page, location="https://docs.example/3/")
+        assert (found is not None) is fits, wanted
+    assert rules.part("path", "library/*", page, location="https://docs.example/3/index.html") is not None
 
 
 async def test_a_question_is_told_when_its_best_answer_changes(world: SinkWorld, receiver: Receiver) -> None:
@@ -298,3 +317,28 @@ async def test_too_broad_a_path_is_refused(
     with pytest.raises(Exception, match="more than 1 documents answer to it"):
         await to(world, receiver, path="*")
     assert await subscriptions(world.store) == []
+
+
+async def test_what_came_over_the_network_tells_no_private_address_names_no_file_and_reads_no_variable(
+    world: SinkWorld, receiver: Receiver, tmp_path: Path
+) -> None:
+    async def over_network(**settings: str) -> Sink:
+        return await subscribe(
+            world.ports, name="far", sources=[], settings={"path": "*", **settings}, over_network=True
+        )
+
+    with pytest.raises(ConfigError, match="not a public address"):
+        await over_network(url=receiver.url)
+    with pytest.raises(ConfigError, match="only the operator of this machine names files"):
+        await over_network(file=str(tmp_path / "messages"))
+    with pytest.raises(ConfigError, match="may not be used by sources added by API"):
+        await over_network(url="https://hooks.example.org/${HOME}")
+    assert await subscriptions(world.store) == []
+    # A name can lead anywhere later: it is looked at when a message is sent.
+    docs = await world.source()
+    await over_network(url=receiver.url.replace("127.0.0.1", "localhost"))
+    await world.show(docs, new="# New\n\nText.\n")
+    done = await world.announce()
+    assert done["far"].outcome is not Outcome.SENT
+    assert "private" in str(done["far"].error) or "public" in str(done["far"].error)
+    assert receiver.taken == []

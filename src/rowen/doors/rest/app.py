@@ -27,6 +27,7 @@ from rowen.doors.rest.metrics import Metrics
 from rowen.doors.rest.routes import (
     changes,
     companies,
+    comparing,
     handoffs,
     health,
     history,
@@ -34,6 +35,7 @@ from rowen.doors.rest.routes import (
     reference,
     runs,
     sources,
+    subscriptions,
     syncing,
 )
 from rowen.doors.rest.routes.webhooks import webhook_router
@@ -48,6 +50,7 @@ TAGS = [
     {"name": "runs", "description": "What syncs did, and what they avoided"},
     {"name": "generations", "description": "What readers see and saw"},
     {"name": "reading", "description": "Search, documents, changes, exports"},
+    {"name": "subscriptions", "description": "Who is told when one answer changes"},
     {"name": "handoffs", "description": "Changed items on their way to ingestion"},
     {"name": "scraping", "description": "Sync and handoffs by the paths of the ingestion handoff"},
     {"name": "webhooks", "description": "Other services report a change; signed, without a token"},
@@ -127,6 +130,8 @@ def create_app(
         history.router(ports, queue),
         reading.router(ports),
         changes.router(ports, queue),
+        comparing.router(ports),
+        subscriptions.router(ports, queue),
         companies.router(ports),
         handoffs.router(ports, queue),
         health.status_router(ports),

@@ -106,6 +106,36 @@ class NewSource(BaseModel):
     every: str | None = Field(default=None, max_length=32, description="`15m`, `6h`, `1d`, `weekly`")
 
 
+class NewSubscription(BaseModel):
+    """To one of `path`, `heading`, `symbol` and `question`."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {
+                    "symbol": "asyncio.gather",
+                    "url": "https://ci.example.org/hooks/rowen",
+                    "sources": ["python"],
+                }
+            ]
+        },
+    )
+
+    url: str = Field(min_length=1, max_length=2000, description="Messages are posted there")
+    path: str = Field(default="", max_length=1000, description="Pages whose path fits, such as `library/*`")
+    heading: str = Field(
+        default="", max_length=1000, description="Sections with this heading, or path of them"
+    )
+    symbol: str = Field(default="", max_length=1000, description="The definition of a name")
+    question: str = Field(default="", max_length=1000, description="The best answer of a search")
+    sources: list[str] = Field(default=[], max_length=50, description="Only of these; all if omitted")
+    secret: str = Field(
+        default="", max_length=200, description="Signs each message, by reference: `${HOOK_SECRET}`"
+    )
+    name: str | None = Field(default=None, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")
+
+
 class Rollback(BaseModel):
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"to": 2}, {}]})
 

@@ -33,3 +33,35 @@ class Compared(Shape):
     sections: list[PlacedNote]
     pages_added: list[ComparedPage]
     pages_removed: list[ComparedPage]
+
+
+class WordPiece(Shape):
+    mark: str
+    """`equal`, `removed`, `added`; `folded` for unchanged words that are left out"""
+    text: str
+    words: int
+
+
+class SectionDiff(Shape):
+    change: str
+    """`equal`, `changed`, `added`, `removed`, `moved`; `folded` for unchanged sections that are left out"""
+    heading_path: str
+    anchor: str | None
+    sections: int
+    """How many a `folded` one stands for"""
+    pieces: list[WordPiece]
+
+
+class DocumentDiff(Shape):
+    source: str
+    reference: str
+    change: str = at("kind")
+    """`added`, `changed`, `removed`, or `same`"""
+    from_generation: int
+    to_generation: int
+    title: str = at(lambda one: (one.after or one.before).title)
+    url: str = at(lambda one: (one.after or one.before).url)
+    words_added: int
+    words_removed: int
+    sections: list[SectionDiff]
+    """In the order of the newer version; removed ones where they stood"""

@@ -191,6 +191,8 @@ class Diff(Shape):
     source: str
     from_generation: int
     to_generation: int
+    held: bool
+    """Readers do not see the newer generation: it waits for an approval"""
     changes: list[Change]
 
 

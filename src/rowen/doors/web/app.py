@@ -50,6 +50,7 @@ PAGES: tuple[tuple[str, Handler], ...] = (
     ("/add", new.new),
     ("/sources/{name}/runs/{run:int}", run.run),
     ("/sources/{name}/diff/{span}", diff.diff),
+    ("/sources/{name}/compare/{other}", diff.compare),
     ("/sources/{name}", source.source),
     ("/documents/{id:int}", document.document),
     ("/inspect", inspect.inspect),
@@ -79,6 +80,8 @@ CHANGES: tuple[tuple[str, Handler], ...] = (
     ("/sources/{name}/approve", actions.approve),
     ("/sources/{name}/remove", actions.remove),
     ("/handoffs", actions.change_handoffs),
+    ("/subscriptions", machinery.subscribe),
+    ("/subscriptions/{name}/remove", machinery.unsubscribe),
     ("/settings/tokens", settings.create_token),
     ("/settings/tokens/remove", settings.remove_token),
 )

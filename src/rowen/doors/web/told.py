@@ -14,6 +14,24 @@ OUTCOMES = ("created", "updated", "unchanged", "deleted", "failed", "skipped")
 UPSTREAM_UNITS = {"files": "file", "git": "file", "github": "file", "ckan": "dataset"}
 
 
+WHY_GONE = {
+    "orphaned": "no page links to them any more",
+    "moved": "moved to another address",
+    "robots": "robots.txt forbids them now",
+    "absent": "not there any more",
+    "gone": "not there any more",
+    "unsupported_type": "of a type that is not read",
+    "deleted": "the source says they are deleted",
+    "http_404": "404 Not Found",
+    "http_410": "410 Gone: the site says so itself",
+}
+"""Why pages would go, by the reason of a run's items."""
+
+
+def why_gone(reason: str) -> str:
+    return WHY_GONE.get(reason) or reason.replace("_", " ")
+
+
 def unit(kind: str) -> str:
     """What a source of this kind consists of."""
     return UPSTREAM_UNITS.get(kind, "page" if kind in ("web", "llms") else "item")

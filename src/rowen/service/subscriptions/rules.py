@@ -43,11 +43,12 @@ def key_of(source: str, reference: str) -> str:
     return f"{source}\n{reference}"
 
 
-def part(way: str, wanted: str, document: Document) -> Entry | None:
-    """What a document contributes to the answer."""
+def part(way: str, wanted: str, document: Document, *, location: str = "") -> Entry | None:
+    """What a document contributes to the answer; a path is also that inside the location of its source."""
     if way == PATH:
         path = urlsplit(document.reference).path if "://" in document.reference else document.reference
-        names = (document.reference, path, path.lstrip("/"))
+        inside = document.reference.removeprefix(location.rpartition("/")[0] + "/")
+        names = (document.reference, path, path.lstrip("/"), inside)
         if not any(fnmatchcase(name, wanted) for name in names):
             return None
         return Entry(document.content_hash.hex()[:32], document.title, document.title, document.url)

@@ -17,8 +17,8 @@ from rowen.core.exchange.sink import Sink, SinkEntry
 from rowen.core.feed import SOURCE_REMOVED, Chosen, Cursor, Document
 from rowen.core.lease import Lease
 from rowen.core.search.hit import Filters
-from rowen.core.source import Source
-from rowen.engine import embedding
+from rowen.core.source import API, Source
+from rowen.engine import confine, embedding
 from rowen.engine.ports import Ports
 from rowen.engine.sink_kind import Sent
 from rowen.errors import ConfigError, PermanentError
@@ -31,6 +31,8 @@ from rowen.sinks.webhook import sink as webhook
 ANSWER, PENDING, NUMBER, MESSAGES, ASKED = "answer", "pending", "number", "messages", "asked"
 """In the state of a sink: the answer the receiver knows, a message on its way, how many there were, those in
 the file, and for what the answer is."""
+ORIGIN = "origin"
+"""Among the settings: `api` of a subscription that came over the network."""
 MOST_ENTRIES = 2_000
 PAGE, TEXTS = 500, 100
 
@@ -107,6 +109,7 @@ async def _delivered(ports: Ports, sink: Sink, state: Mapping[str, Any]) -> dict
         # Written whole: the same message twice is the same file.
         await ports.exports().write_text(file, "\n".join(lines) + "\n")
         return {**rest, MESSAGES: messages}
+    ports = confine.limited(ports) if sink.settings.get(ORIGIN) == API else ports
     receiver = webhook.Receiver(ports, sink.name, parameters.complete(PARAMS, sink.settings))
     content = json.dumps(pending, ensure_ascii=False).encode("utf-8", "backslashreplace")
     async with ports.open_fetcher(receiver.options) as fetcher:
@@ -178,7 +181,7 @@ async def _some(ports: Ports, source: Source, way: str, wanted: str, references:
 
 
 def _parts(source: Source, way: str, wanted: str, documents: Sequence[Document]) -> Answer:
-    found = ((one.reference, rules.part(way, wanted, one)) for one in documents)
+    found = ((one.reference, rules.part(way, wanted, one, location=source.location)) for one in documents)
     return {rules.key_of(source.label, reference): entry for reference, entry in found if entry is not None}
 
 

@@ -3,24 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from urllib.parse import urlsplit
 
 from rowen.core import hashing
 from rowen.core.exchange.sink import SUBSCRIPTION, Sink, SinkEntry
+from rowen.core.safety.addresses import is_public, parse_address
+from rowen.core.source import API
+from rowen.engine import confine
 from rowen.engine.ports import Ports
-from rowen.errors import Conflict, NotFound
+from rowen.errors import ConfigError, Conflict, NotFound
 from rowen.ports.store.feed import Feed
-from rowen.service.subscriptions.sink import asked, check
+from rowen.service.subscriptions.sink import ORIGIN, asked, check
 from rowen.sinks import announce, declared
 
 
 async def subscribe(
-    ports: Ports, *, name: str | None, sources: Sequence[str], settings: Mapping[str, str]
+    ports: Ports,
+    *,
+    name: str | None,
+    sources: Sequence[str],
+    settings: Mapping[str, str],
+    over_network: bool = False,
 ) -> Sink:
     """Store it and look up the answer of now: the receiver is told of changes from here on.
 
-    Raises `ConfigError`, and `Conflict` when the name is taken.
+    A subscription that came over the network tells public addresses alone, and uses the variables that the
+    operator allows. Raises `ConfigError`, and `Conflict` when the name is taken.
     """
     given = {key: value for key, value in settings.items() if value}
+    if over_network:
+        _check_network(ports, given)
     name = name or _name(given, sources)
     table = {"name": name, "kind": SUBSCRIPTION, **given, **({"sources": list(sources)} if sources else {})}
     (entry,) = declared.read([table], where="subscription")
@@ -29,6 +41,8 @@ async def subscribe(
         raise Conflict(
             f"subscription `{name}`: there is one of that name", hint=f"rowen unsubscribe {name}", name=name
         )
+    if over_network:
+        values[ORIGIN] = API
     end = await ports.store.feed_end()
     await ports.store.save_sink(name, kind=SUBSCRIPTION, settings=values, cursor=end)
     made = await find(ports.store, name)
@@ -37,6 +51,23 @@ async def subscribe(
         await ports.store.remove_sink(name)
         raise done.error
     return await find(ports.store, name)
+
+
+def _check_network(ports: Ports, settings: Mapping[str, str]) -> None:
+    """What can be refused at once; where a name leads is looked at with every message."""
+    confine.check_variables(ports, settings)
+    if settings.get("file"):
+        raise ConfigError("setting `file`: only the operator of this machine names files", setting="file")
+    try:
+        address = parse_address(urlsplit(settings.get("url", "")).hostname or "")
+    except ValueError:
+        return
+    if not is_public(address) and not ports.fetch.allow_private:
+        raise ConfigError(
+            f"setting `url`: `{address}` is not a public address, and the subscription came over the network",
+            hint="the operator of this machine may subscribe with `rowen subscribe`",
+            setting="url",
+        )
 
 
 async def subscriptions(store: Feed) -> list[Sink]:

@@ -109,7 +109,7 @@ async def test_a_generation_is_rolled_back_and_forward_again(chromium: Browser, 
         await expect(tab.page.locator(".said")).to_contain_text("Rolled back to 1")
         assert (await small.world.source("docs")).active_generation == 1
         await tab.page.get_by_role("button", name="Undo").click()
-        await expect(tab.page.locator(".said")).to_contain_text("Rolled back to 2")
+        await expect(tab.page.locator(".said")).to_contain_text("Went forward to 2")
         assert (await small.world.source("docs")).active_generation == 2
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -63,7 +63,9 @@ def command(call: Call, url: str, source: str | None, text: bool) -> int:
             apart = replace(config, store=replace(config.store, url=f"sqlite:///{folder}/rowen.db"))
             found, known = session.run_async(lambda: look(apart))
     if call.out.json:
-        call.out.emit(_shape(found, known))
+        from rowen.doors.shapes.inspected import Inspection as Shape
+
+        call.out.emit(Shape.show(found, copy=known))
     else:
         _show(call, found, known, text=text)
     return 0 if found.why_not is None else 1
@@ -97,32 +99,3 @@ def _show(call: Call, found: Inspection, known: Truth | None, *, text: bool) -> 
     if text:
         call.out.line("")
         call.out.line(clean_text(found.markdown))
-
-
-def _shape(found: Inspection, known: Truth | None) -> dict[str, Any]:
-    from rowen.doors.shapes.documents import Address
-
-    return {
-        "copy": Address.show(known) if known else None,
-        "url": found.url,
-        "final_url": found.final_url,
-        "redirects": list(found.redirects),
-        "status": found.status,
-        "content_type": found.content_type,
-        "indexed": found.why_not is None,
-        "why_not": found.why_not,
-        "title": found.title,
-        "robots": {
-            "allowed": found.robots.allowed,
-            "says": found.robots.says,
-            "delay_s": found.robots.delay_s,
-        },
-        "body_bytes": found.body_bytes,
-        "bytes_received": found.bytes_received,
-        "sections": len(found.sections),
-        "passages": found.passages,
-        "links": [{"url": link.url, "why_not": link.why_not} for link in found.links],
-        "words": found.page_words,
-        "words_left_out": found.cut_words,
-        "markdown": found.markdown,
-    }

@@ -46,24 +46,11 @@ async def command(call: Call, sources: tuple[str, ...], name: str | None, **sett
 @store_command("subscriptions")
 async def subscriptions(call: Call) -> None:
     """List subscriptions: what each is about, whom it tells, and how often it did."""
+    from rowen.doors.shapes import subscriptions as shapes
     from rowen.service.subscriptions import subscribing
-    from rowen.service.subscriptions.sink import NUMBER, PENDING, asked
 
     found = await subscribing.subscriptions(call.ports.store)
-    rows = []
-    for sink in found:
-        way, wanted = asked(sink.settings)
-        rows.append(
-            {
-                "subscription": sink.name,
-                "asks": {way: wanted},
-                "sources": list(sink.settings.get("sources", ())),
-                "tells": sink.settings.get("url") or sink.settings.get("file"),
-                "messages": sink.state.get(NUMBER, 0),
-                "pending": PENDING in sink.state,
-                "error": sink.last_error,
-            }
-        )
+    rows = [shapes.Subscription.show(sink) for sink in found]
     if call.out.json:
         call.out.emit({"subscriptions": rows})
         return

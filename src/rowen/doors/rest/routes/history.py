@@ -35,8 +35,12 @@ def router(ports: Ports, queue: SyncQueue) -> APIRouter:
     @api.get("/{source}/diff", summary="What changed between two generations", **answers(shapes.Diff, 404))
     async def get_diff(
         source: SourceName,
-        from_generation: Annotated[Number, Query(alias="from", description="The one before")] = None,
-        to_generation: Annotated[Number, Query(alias="to", description="The active one")] = None,
+        from_generation: Annotated[
+            Number, Query(alias="from", description="The one before; of a held one, the active one")
+        ] = None,
+        to_generation: Annotated[
+            Number, Query(alias="to", description="The held one, or the active one")
+        ] = None,
     ) -> Any:
         named = await find(ports.store, source)
         found = await history.diff(

@@ -1,24 +1,30 @@
-"""`/sources/NAME/diff/G1..G2`: what readers see in one generation that they did not see in another."""
+"""`/sources/NAME/diff/G1..G2`: what readers see in one generation that they did not see in another, and
+`/sources/NAME/compare/OTHER`: what changed from one version of a thing to another.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
 from rowen.core.generation import Change, Generation
 from rowen.core.source import Source
+from rowen.doors.shapes import compared as shapes
 from rowen.doors.web.diff_rows import rows, short_path
 from rowen.doors.web.visit import Page, Refused, Visit
+from rowen.managing.find import find_pair
 from rowen.reading import diff as reading
-from rowen.reading import history
+from rowen.reading import history, versions
 
 SHOWN = 25
 """Documents on one page."""
 CHARS = 16_000
 """About so much text of differences is on one page; a document alone may have as much."""
+LISTED = 400
+"""Lines of each kind of a comparison at most; the counts are of all."""
 KINDS = ("added", "changed", "removed")
 _SPAN = re.compile(r"(\d{1,9})\.\.(\d{1,9})")
 
@@ -57,6 +63,29 @@ async def diff(visit: Visit) -> Page:
     }
     title = f"{source.label} {before} → {after}"
     return Page(template="diff", title=title, data=data, tab="sources")
+
+
+async def compare(visit: Visit) -> Page:
+    """Two sources of the store; the names, sections and pages that differ."""
+    pair = await find_pair(visit.ports.store, visit.part("name"), visit.part("other"))
+    limit = min(visit.number("limit", versions.LISTED), LISTED)
+    found = await versions.compare(visit.ports.store, *pair, limit=limit)
+    data = {
+        **shapes.Compared.show(found),
+        "limit": limit,
+        "most": LISTED,
+        "groups": [
+            {"title": "Names", "what": "symbols", "every": _every(found.counts, "symbols")},
+            {"title": "Sections", "what": "sections", "every": _every(found.counts, "sections")},
+        ],
+        "folders": [{"words": one.words} for one in found.folders],
+        "swapped": f"/sources/{quote(found.after)}/compare/{quote(found.before)}",
+    }
+    return Page(template="compare", title=f"{found.before} → {found.after}", data=data, tab="sources")
+
+
+def _every(counts: Mapping[str, int], what: str) -> int:
+    return sum(counts[f"{what}_{change}"] for change in KINDS)
 
 
 def span(text: str) -> tuple[int, int]:

@@ -13,8 +13,10 @@ from starlette.responses import Response
 
 from rowen.core.generation import GenerationHistory
 from rowen.core.rules.standing import caller
+from rowen.core.rules.version import sort_key
 from rowen.core.run import Run, RunItem
 from rowen.core.source import Source
+from rowen.core.web.folders import Folder
 from rowen.doors import states
 from rowen.doors.shapes.sources import Claims
 from rowen.doors.states import SourceStatus
@@ -40,6 +42,7 @@ async def source(visit: Visit) -> Page:
     where = f"/sources/{quote(found.label)}"
     lately = await visit.ports.store.runs_since(found.id, figures.since(visit.now))
     under = visit.asked("under")
+    tree = await visit.ports.store.folders(found.id, "")
     data = {
         "source": {**await listing.row(visit, status), **figures.avoided(lately)},
         "under": under,
@@ -52,7 +55,7 @@ async def source(visit: Visit) -> Page:
         "every_s": found.every_s or visit.ports.every_s,
         "next_text": status.next_run.why if status.next_run else None,
         "served": status.served,
-        "held": await _held(visit, status, items) if found.held_generation is not None else None,
+        "held": await _held(visit, status, items, tree) if found.held_generation is not None else None,
         "need": listing.need(visit, status) if status.standing.needs_person else None,
         "runs": [run_row(run) for run in newest],
         "slots": figures.slots(
@@ -64,6 +67,7 @@ async def source(visit: Visit) -> Page:
         "problems": await _problems(visit, newest[0]) if newest else [],
         "signals": [Claims.show(one, one) | {"name": one.name} for one in status.signals],
         "settings": {name: str(value) for name, value in sorted(found.params.items())},
+        "versions": await _versions(visit, found),
         "added_at": found.created_at,
         "done": _done(visit, found),
     }
@@ -89,13 +93,34 @@ def run_row(run: Run) -> dict[str, Any]:
     }
 
 
-async def _held(visit: Visit, status: SourceStatus, items: Sequence[RunItem]) -> dict[str, Any]:
+async def _versions(visit: Visit, found: Source) -> list[dict[str, str]]:
+    """Other versions of the same thing, each with the page that compares the older one with the newer."""
+    if not found.active_generation:
+        return []
+    others = [
+        one
+        for one in await visit.ports.store.sources()
+        if one.name == found.name and one.id != found.id and one.active_generation
+    ]
+    shown = []
+    for other in sorted(others, key=lambda one: sort_key(one.version)):
+        old, new = sorted((found, other), key=lambda one: sort_key(one.version))
+        shown.append(
+            {"label": other.label, "compare": f"/sources/{quote(old.label)}/compare/{quote(new.label)}"}
+        )
+    return shown
+
+
+async def _held(
+    visit: Visit, status: SourceStatus, items: Sequence[RunItem], tree: Sequence[Folder]
+) -> dict[str, Any]:
     """What would go if the held generation was shown, by folder, and why."""
     found = status.source
     changes = await visit.ports.store.changes(found.id, found.active_generation, found.held_generation or 0)
     gone = [change.reference for change in changes if change.kind == "removed"]
     why = {item.reference: item.reason for item in items if item.outcome.value == "deleted"}
     folders: dict[str, list[str]] = {}
+    totals = {f"/{one.name}/**": one.documents for one in tree if one.is_folder}
     for reference in gone:
         folders.setdefault(_folder(reference, found.location), []).append(reference)
     return {
@@ -108,9 +133,10 @@ async def _held(visit: Visit, status: SourceStatus, items: Sequence[RunItem]) ->
             {
                 "folder": folder,
                 "gone": len(references),
-                "why": Counter(why.get(one, "gone") for one in references)
-                .most_common(1)[0][0]
-                .replace("_", " "),
+                "of": totals.get(folder) if totals.get(folder, 0) >= len(references) else None,
+                "why": told.why_gone(
+                    Counter(why.get(one, "gone") for one in references).most_common(1)[0][0]
+                ),
             }
             for folder, references in sorted(folders.items(), key=lambda one: -len(one[1]))[:GROUPS]
         ],
@@ -195,6 +221,8 @@ def _done(visit: Visit, found: Source) -> dict[str, Any] | None:
         said, back = "It runs by its schedule again.", {"to": "pause"}
     elif done == "rolled_back" and found.active_generation == to:
         said = f"Rolled back to {to}. The next sync goes forward again; pin to stay."
+        if to > was:
+            said = f"Went forward to {to}. Readers see it now."
         back = {"to": "rollback", "generation": was, "pin": to}
     elif done == "pinned" and found.is_pinned:
         said, back = f"Pinned to {to}: no sync moves it until it is resumed.", {"to": "resume"}
