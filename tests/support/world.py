@@ -12,7 +12,7 @@ from typing import Any
 from rowen import registers
 from rowen.adapters.alarms import Deliveries
 from rowen.adapters.convert.formats import kind_of
-from rowen.adapters.convert.worker import convert
+from rowen.adapters.convert.worker import convert, graph
 from rowen.adapters.files import LocalFolders
 from rowen.adapters.git import GitRepositories
 from rowen.adapters.http import open_fetcher
@@ -42,6 +42,9 @@ class InThisProcess:
 
     async def convert(self, body: bytes, *, content_type: str, url: str) -> Converted:
         return convert(body, content_type=content_type, url=url)
+
+    async def graph(self, body: bytes, *, syntax: str, url: str) -> bytes:
+        return graph(body, syntax=syntax, url=url).text.encode()
 
     async def close(self) -> None:
         return None

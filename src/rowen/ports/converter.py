@@ -20,4 +20,11 @@ class Converter(Protocol):
         """`content_type` is the whole header, charset included. Raises `Unparseable`."""
         ...
 
+    async def graph(self, body: bytes, *, syntax: str, url: str) -> bytes:
+        """A graph in RDF as flat JSON-LD; the names of the syntaxes are the endings of their files.
+
+        Raises `Unparseable`, also where the library that reads them is not installed.
+        """
+        ...
+
     async def close(self) -> None: ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import subprocess
@@ -89,6 +90,16 @@ async def test_a_page_goes_through_a_child_and_comes_back_whole(open_pool: Opene
     assert converted.links == ("https://docs.example.org/a",)
     assert converted.canonical == "https://docs.example.org/c"
     assert converted.metadata == {"lang": "en"}
+
+
+async def test_a_graph_is_read_in_a_child_and_comes_back_as_json(open_pool: Opener) -> None:
+    body = b"<1> <https://x.org/knows> <2>, 'two'@en , 3 ."
+    graph = await open_pool().graph(body, syntax="ttl", url="https://x.org/g")
+    two = {"@value": "two", "@language": "en"}
+    said = {"@id": "https://x.org/1", "https://x.org/knows": [{"@id": "https://x.org/2"}, two, "3"]}
+    assert json.loads(graph) == [said]
+    with pytest.raises(Unparseable, match="broken Turtle"):
+        await open_pool().graph(b"<1> <2>", syntax="ttl", url="https://x.org/g")
 
 
 async def test_no_child_starts_before_the_first_body_and_no_more_than_are_busy(open_pool: Opener) -> None:

@@ -605,12 +605,14 @@ async def test_a_paged_catalogue_in_rdf_is_followed_to_its_end(tmp_path: Path) -
         assert (receipt.status, receipt.counters.deleted) == (RunStatus.PARTIAL, 0)
 
 
-async def test_turtle_and_web_pages_are_refused_with_a_hint(tmp_path: Path) -> None:
+async def test_broken_turtle_and_web_pages_are_refused_with_a_hint(tmp_path: Path) -> None:
     async with a_portal(tmp_path, "dcat", path="/catalog.ttl") as (world, server):
         server.set("/catalog.ttl", "@prefix dcat: <http://www.w3.org/ns/dcat#> .", content_type="text/turtle")
         receipt = await world.sync("data")
-        assert (receipt.status, "Turtle" in (receipt.error or "")) == (RunStatus.FAILED, True)
+        assert (receipt.status, "no catalogue" in (receipt.error or "")) == (RunStatus.FAILED, True)
         assert "JSON-LD" in (receipt.hint or "")
+        server.set("/catalog.ttl", "<https://a.example/1> a", content_type="text/turtle")
+        assert "broken Turtle" in ((await world.sync("data")).error or "")
         server.set("/catalog.ttl", "<html><body>Hello</body></html>")
         assert "a web page" in ((await world.sync("data")).error or "")
 

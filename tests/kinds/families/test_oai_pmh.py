@@ -10,7 +10,7 @@ import pytest
 from rowen.core.run import Mode, RunStatus, StopReason
 from rowen.errors import Expired, Unfetchable, Unparseable
 from rowen.kinds.api.datasets import oai
-from rowen.kinds.api.walk import RESTARTS
+from rowen.kinds.api.walking.walk import RESTARTS
 from tests.support.portals.oai_pmh import Archive
 from tests.support.portals.trying import a_source_of, metadata, visible
 

@@ -1,6 +1,6 @@
 """What parent and child say to each other about a page: JSON for facts, raw bytes for bodies.
 
-    parent:  u32 header length, u32 body length, header {"url", "content_type", "plugin"}, body
+    parent:  u32 header length, u32 body length, header {"url", "content_type", "plugin", "syntax"}, body
     child:   {"title", "text", ...} or {"error", "hint"}
 
 JSON and not pickle: a child that a hostile page has taken over must not be able to run code in the parent.
@@ -27,6 +27,8 @@ class Request:
     body: bytes
     plugin: PluginFormat | None
     """What reads the body; None for our own converters."""
+    syntax: str = ""
+    """That of a graph, which becomes JSON-LD; empty for a document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +37,11 @@ class Refusal:
     hint: str | None
 
 
-def request(body: bytes, *, content_type: str, url: str, plugin: PluginFormat | None = None) -> bytes:
-    header = orjson.dumps({"url": url, "content_type": content_type, "plugin": plugin and list(plugin)})
+def request(
+    body: bytes, *, content_type: str, url: str, plugin: PluginFormat | None = None, syntax: str = ""
+) -> bytes:
+    facts = {"url": url, "content_type": content_type, "plugin": plugin and list(plugin), "syntax": syntax}
+    header = orjson.dumps(facts)
     return b"".join((REQUEST.pack(len(header), len(body)), header, body))
 
 
@@ -48,7 +53,8 @@ def read_request(stream: BinaryIO) -> Request | None:
     header_length, body_length = REQUEST.unpack(prefix)
     header = orjson.loads(stream.read(header_length))
     plugin = PluginFormat(*header["plugin"]) if header["plugin"] else None
-    return Request(header["url"], header["content_type"], stream.read(body_length), plugin)
+    body = stream.read(body_length)
+    return Request(header["url"], header["content_type"], body, plugin, header["syntax"])
 
 
 def answer(converted: Converted) -> bytes:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 from rowen.adapters.children.pool import ChildDied, ChildPool
 from rowen.adapters.convert import frames
+from rowen.adapters.convert.data.graphs import require
 from rowen.adapters.convert.formats import PluginFormat, kind_of, plugin_names
 from rowen.core.document import Converted
 from rowen.errors import Unparseable
@@ -47,7 +48,16 @@ class PoolConverter:
 
     async def convert(self, body: bytes, *, content_type: str, url: str) -> Converted:
         plugin = self._plugin(content_type, url)
-        request = frames.request(body, content_type=content_type, url=url, plugin=plugin)
+        return await self._ask(
+            frames.request(body, content_type=content_type, url=url, plugin=plugin), url=url
+        )
+
+    async def graph(self, body: bytes, *, syntax: str, url: str) -> bytes:
+        require(syntax, url)
+        answer = await self._ask(frames.request(body, content_type="", url=url, syntax=syntax), url=url)
+        return answer.text.encode()
+
+    async def _ask(self, request: bytes, *, url: str) -> Converted:
         try:
             answer = await self._pool.ask(request, frames.read_answer, timeout_s=self._timeout_s)
         except TimeoutError as exc:

@@ -84,7 +84,16 @@ def convert_by_plugin(body: bytes, *, url: str, plugin: PluginFormat) -> Convert
     return converted
 
 
+def graph(body: bytes, *, syntax: str, url: str) -> Converted:
+    """What `Converter.graph` promises, as the text of a document, in this process and without bounds."""
+    from rowen.adapters.convert.data.graphs import convert_graph
+
+    return convert_graph(body, url, syntax)
+
+
 def _converted(request: frames.Request) -> Converted:
+    if request.syntax:
+        return graph(request.body, syntax=request.syntax, url=request.url)
     if request.plugin is not None:
         return convert_by_plugin(request.body, url=request.url, plugin=request.plugin)
     return convert(request.body, content_type=request.content_type, url=request.url)

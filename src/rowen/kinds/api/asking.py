@@ -29,6 +29,7 @@ from rowen.errors import (
 from rowen.fetching import credentials
 from rowen.fetching.client import Client, open_client
 from rowen.fetching.redirects import follow
+from rowen.ports.converter import Converter
 from rowen.ports.fetcher import Request, Response
 
 MAX_PAGE_BYTES = 64_000_000
@@ -97,6 +98,10 @@ class ApiClient:
     ) -> Response:
         request = Request(url, validators or Validators(), {"Accept": accept})
         return (await follow(self._patiently, request, may_follow=self._count))[1]
+
+    @property
+    def converter(self) -> Converter:
+        return self._ports.converter
 
     @property
     def server_time(self) -> datetime | None:

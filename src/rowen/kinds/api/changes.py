@@ -18,7 +18,7 @@ from rowen.errors import PermanentError, RowenError, TransientError, Unfetchable
 from rowen.fetching.client import stop_reason
 from rowen.kinds.api.harvest import WholeList
 from rowen.kinds.api.settings import duration_s
-from rowen.kinds.api.walk import REFUSED
+from rowen.kinds.api.walking.walk import REFUSED
 
 LISTED_AT = "listed_at"
 """In a source's metadata: when everything was last listed."""

@@ -25,13 +25,15 @@ from rowen.engine.ports import Ports
 from rowen.errors import PermanentError, TransientError, Unparseable, Vanished
 from rowen.fetching.client import stop_reason
 from rowen.kinds.api import give_up, items, rules
+from rowen.kinds.api.answers import parsed
 from rowen.kinds.api.asking import ApiClient, ahead
 from rowen.kinds.api.items import Listed, Reading
 from rowen.kinds.api.receiver import READ_WITH, Receiver, read_with, refuse_emptiness
 from rowen.kinds.api.rules import Definition
-from rowen.kinds.api.slices import SlicedWalk
 from rowen.kinds.api.tables import asked as tables
-from rowen.kinds.api.walk import Remembered, Rows, Walk, parsed
+from rowen.kinds.api.walking.slices import SlicedWalk
+from rowen.kinds.api.walking.walk import Remembered, Rows, Walk
+from rowen.ports.fetcher import Response
 
 VALIDATORS = "validators"
 """In a source's metadata: of a list that comes as one answer, with its number of rows."""
@@ -128,7 +130,10 @@ class _Harvest:
         response = await self._client.ask(url, accept=self._api.accept)
         if response.status in GONE:
             raise Vanished(f"`{url}`: {response.status}, it is gone", url=url)
-        return parsed(self._api, response, url, self._params)
+        return await self._data(response, url)
+
+    async def _data(self, response: Response, url: str) -> Any:
+        return await parsed(self._ports.converter, self._api, response, url, self._params)
 
     def _cut_short(self, walk: Walk) -> str:
         limit = self._params[str(walk.cut)]
@@ -208,7 +213,7 @@ class WholeList(_Harvest):
         response = await self._client.ask(url, accept=api.accept)
         if response.status in NOT_SHOWN:
             return None
-        answer = parsed(api, response, url, self._params)
+        answer = await self._data(response, url)
         for item in items.items_of(api, answer) if catalogue.check_lists else [answer]:
             with suppress(Unparseable):
                 if (one := items.listed(api, item)).id == id:

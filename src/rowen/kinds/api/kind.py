@@ -32,7 +32,7 @@ from rowen.kinds.api.presets.repositories import DATAVERSE, INVENIO, OAI_PMH
 from rowen.kinds.api.rules import Definition
 from rowen.kinds.api.settings import CATALOGUE, PARAMS, SHARED
 from rowen.kinds.api.tables import asked as tables
-from rowen.kinds.api.walk import Walk
+from rowen.kinds.api.walking.walk import Walk
 
 MAX_LIST_BYTES = 200_000_000
 """Of a list that comes as one answer."""

@@ -120,7 +120,7 @@ class Definition:
         """Parameters of every page that say which datasets are wanted."""
         self.pushed_names = frozenset(templates)
         self.accept = preset.accept
-        self.decode = preset.decode
+        self.decode, self.graph_in = preset.decode, preset.graph_in
         _check(self, recheck=settings["recheck"])
 
     @property

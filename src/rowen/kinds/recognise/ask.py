@@ -59,27 +59,30 @@ class _Asker:
     async def shown(self, sign: Sign, base: str) -> str:
         """What the answer shows of the sign; empty for nothing."""
         # Only an address with a mark pays for loading these.
-        from rowen.kinds.api import expression
+        from rowen.kinds.api import answers, expression
         from rowen.kinds.api.kind import KINDS
         from rowen.kinds.api.presets.preset import Preset
 
         preset = KINDS[sign.kind].preset if sign.kind in KINDS else Preset(kind=sign.kind)
         shows = expression.compiled("sign", sign.shows)
 
-        def found_in(response: Response) -> str:
+        async def found_in(response: Response) -> str:
             try:
-                content_type = response.headers.get("content-type", "")
-                answer = preset.decode(response.body, content_type=content_type, url=base)
+                answer = await answers.read(self._probe.ports.converter, preset, response, base)
                 found = shows.find_or_none(answer)
-            except (PermanentError, RecursionError):
+            except PermanentError as exc:
+                if exc.facts.get("extra"):
+                    raise BadLocation(f"location {exc.message}", hint=exc.hint, location=base) from exc
+                return ""
+            except RecursionError:
                 return ""
             return str(found)[:100] if found and not isinstance(found, list | dict) else ""
 
-        if not sign.ask and (found := found_in(self._first)):
+        if not sign.ask and (found := await found_in(self._first)):
             return found
         url = base + sign.ask.replace("{host}", urls.host_of(base)) if sign.ask else self._address
         response = await self._ask(url, preset.accept)
-        return found_in(response) if response is not None and response.status == 200 else ""
+        return await found_in(response) if response is not None and response.status == 200 else ""
 
     async def _ask(self, url: str, accept: str) -> Response | None:
         if not self._left:

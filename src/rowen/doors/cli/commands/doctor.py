@@ -275,6 +275,7 @@ EXTRAS = {
     "mcp": ("mcp", "assistants"),
     "parquet": ("pyarrow", "Parquet exports"),
     "postgres": ("psycopg", "PostgreSQL"),
+    "rdf": ("pyoxigraph", "catalogues in Turtle"),
     "render": ("playwright", "pages that need JavaScript"),
     "sheets": ("cryptography", "Google Sheets"),
 }

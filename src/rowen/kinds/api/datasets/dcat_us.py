@@ -11,7 +11,7 @@ from typing import Any
 from rowen.core import hashing
 
 _MAX_DEPTH = 10
-_LISTS = ("dataset", "datasetSeries")
+LISTS = ("dataset", "datasetSeries", "catalog")
 _NAMES_OF_IDENTIFIER = ("@id", "identifier", "notation", "@value", "value", "name")
 DERIVED = "derived:"
 
@@ -26,7 +26,7 @@ def datasets(catalogue: Mapping[str, Any]) -> list[Any]:
 
 
 def _listed(catalogue: Mapping[str, Any], depth: int) -> Iterator[Any]:
-    for name in _LISTS:
+    for name in LISTS[:2]:
         found = catalogue.get(name)
         yield from found if isinstance(found, list) else ()
     below = catalogue.get("catalog")
@@ -42,9 +42,15 @@ def _identified(dataset: Any) -> Any:
     if isinstance(given, str) and given:
         return dataset
     found = _identifier(given)
-    if not found and not any(isinstance(dataset.get(name), str) for name in ("@id", "landingPage")):
-        found = _derived(dataset)
-    return {**dataset, "identifier": found} if found else dataset
+    return {**dataset, "identifier": found} if found else with_a_name(dataset)
+
+
+def with_a_name(dataset: dict[str, Any]) -> dict[str, Any]:
+    """The same with a derived identifier, if it has nothing that it can be known by."""
+    named = ("identifier", "@id", "landingPage")
+    if any(dataset.get(name) for name in named) or not (found := _derived(dataset)):
+        return dataset
+    return {**dataset, "identifier": found}
 
 
 def _identifier(value: Any) -> str:

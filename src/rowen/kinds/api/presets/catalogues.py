@@ -77,6 +77,7 @@ DCAT_LIST = Preset(
     kind="dcat_list",
     accept=DCAT.accept,
     decode=catalogue_list.read,
+    graph_in=DCAT.graph_in,
     settings={
         **DCAT.settings,
         "paging": "links",

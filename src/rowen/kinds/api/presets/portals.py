@@ -9,8 +9,12 @@ from rowen.kinds.api.tables.columns import layer_of
 DCAT = Preset(
     kind="dcat",
     document="/data.json",
-    accept="application/ld+json, application/json;q=0.9, application/rdf+xml;q=0.8, */*;q=0.1",
+    accept=(
+        "application/ld+json, application/json;q=0.9, application/rdf+xml;q=0.8, text/turtle;q=0.7,"
+        " application/n-triples;q=0.6, */*;q=0.1"
+    ),
     decode=dcat.read,
+    graph_in=dcat.syntax_of,
     settings={
         "paging": "next",
         "next": "next",

@@ -27,6 +27,10 @@ class Decode(Protocol):
     def __call__(self, body: bytes, *, content_type: str, url: str) -> Any: ...
 
 
+GraphIn = Callable[[bytes, str], str]
+"""The syntax of RDF that a body of some content type is in; empty for one that `decode` reads."""
+
+
 def read_json(body: bytes, *, content_type: str, url: str) -> Any:
     try:
         return json_body.read(body)
@@ -105,6 +109,8 @@ class Preset:
     """Settings that a value of an own setting changes, by its name and the value."""
     accept: str = "application/json"
     decode: Decode = read_json
+    graph_in: GraphIn | None = None
+    """For an API that may answer with a graph."""
 
 
 def claims(preset: Preset, location: str) -> bool:

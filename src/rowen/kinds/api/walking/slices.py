@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from rowen.kinds.api import items, rules
-from rowen.kinds.api.walk import REFUSED, Rows, Walk, parsed
+from rowen.kinds.api.walking.walk import REFUSED, Rows, Walk
 
 BEGIN = datetime(1970, 1, 1, tzinfo=UTC)
 AHEAD = timedelta(days=400)
@@ -70,12 +70,12 @@ class SlicedWalk(Walk):
     async def _takes_slices(self, unsliced: dict[str, str]) -> bool:
         """Does the API take the filter? Of a time that is far ahead it has almost nothing."""
         self._places = self._within(self._everything.ahead(), unsliced)
-        url = self._url(self._first_step())
+        url = self._url(self._way.first())
         response = await self._ask(url)
         self._places = unsliced
         if response.status in REFUSED:
             return False
-        found = items.total_of(self.api, parsed(self.api, response, url, self._params))
+        found = items.total_of(self.api, await self._data(response, url))
         return found is not None and found < (self._whole or 0)
 
     async def _as_far_as_it_goes(self) -> AsyncGenerator[Rows, None]:
@@ -93,11 +93,11 @@ class SlicedWalk(Walk):
                 yield page
             if halves and (self.announced or 0) > self._pages_to:
                 waiting += halves
-            elif not self._ended or self._doubtful or self._walled:
+            elif not self._ended or self._way.doubtful or self._way.walled:
                 read_whole = False
         self._places, self.announced = unsliced, self._whole
-        self._walled = not read_whole or len(self.seen) + self.nameless < (self._whole or 0)
-        self._ended, self._moved = True, False
+        self._way.walled = not read_whole or len(self.seen) + self.nameless < (self._whole or 0)
+        self._ended, self._way.moved = True, False
 
     def _within(self, one: Slice, unsliced: dict[str, str]) -> dict[str, str]:
         form = self.api.date_format

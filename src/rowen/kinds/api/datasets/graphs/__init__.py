@@ -1,0 +1,1 @@
+"""The ways a graph is written, each read into nodes: local names, lists of values, absolute addresses."""
