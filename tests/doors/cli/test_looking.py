@@ -207,10 +207,10 @@ def test_a_page_that_is_gone_is_shown_with_when_and_why(rowen: Rowen, orchard: S
 def test_inspect_by_a_source_also_says_what_is_known_of_the_copy(rowen: Rowen, orchard: Site) -> None:
     ended = rowen("inspect", f"{orchard.url}/pear.html", "--source", "orchard")
     assert "present, verified 20" in ended.out
-    found = rowen("inspect", f"{orchard.url}/pear.html", "--source", "orchard", "--json").json["copy"]
+    found = rowen("inspect", f"{orchard.url}/pear.html", "--source", "orchard", "--json").json["known"]
     assert (found["state"], found["by"], found["p_fresh"]) == ("present", "fetched", None)
     alone = rowen("inspect", f"{orchard.url}/pear.html", "--json").json
-    assert alone["copy"] is None
+    assert alone["known"] is None
 
 
 def test_documents_and_hits_carry_their_proof(rowen: Rowen, orchard: Site) -> None:

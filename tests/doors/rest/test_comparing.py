@@ -80,7 +80,7 @@ async def test_a_page_is_looked_at_and_nothing_is_stored(harvested: Api) -> None
         assert found["verdict"].startswith("would be indexed")
         assert found["sections"] == len(found["section_list"]) > 0
         assert found["markdown"]
-        assert found["copy"]["state"] == "present"
+        assert found["known"]["state"] == "present"
     assert len((await harvested.get(DOCS + "/documents")).json["documents"]) == 3
     reader = await harvested.token(Scope.READ)
     assert (await harvested.get("/api/v1/inspect?url=https://e.example/", headers=reader)).status == 403

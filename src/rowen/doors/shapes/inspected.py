@@ -27,7 +27,7 @@ class InspectedRobots(Shape):
 
 
 class Inspection(Shape):
-    copy: Address | None
+    known: Address | None
     """What is known of the address without asking: the copy that readers see, or that it is gone"""
     url: str
     final_url: str

@@ -65,7 +65,7 @@ def command(call: Call, url: str, source: str | None, text: bool) -> int:
     if call.out.json:
         from rowen.doors.shapes.inspected import Inspection as Shape
 
-        call.out.emit(Shape.show(found, copy=known))
+        call.out.emit(Shape.show(found, known=known))
     else:
         _show(call, found, known, text=text)
     return 0 if found.why_not is None else 1

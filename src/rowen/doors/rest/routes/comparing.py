@@ -94,6 +94,6 @@ def router(ports: Ports) -> APIRouter:
         """
         belongs = await find(ports.store, source) if source else None
         known = await truth(ports.store, url, ports.clock.now())
-        return Inspection.show(await inspect(ports, url, source=belongs), copy=known)
+        return Inspection.show(await inspect(ports, url, source=belongs), known=known)
 
     return api
