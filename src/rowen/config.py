@@ -139,7 +139,10 @@ class ServiceConfig:
         6000, help="Requests a caller may make in a minute; 0 for no limit", low=0, high=10_000_000
     )
     search_processes: int = setting(
-        2, help="Processes of `rowen serve --listen` that answer searches; 0 for none", low=0, high=64
+        -1,
+        help="Processes of `rowen serve --listen` that answer searches; -1: one a core, 8 at most; 0: none",
+        low=-1,
+        high=64,
     )
     max_body_bytes: int = setting(
         1_000_000, help="Larger request bodies are refused", low=1_000, high=1_000_000_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypedDict, Unpack
 
 from rowen.core.search.hit import Filters, SearchCall, SearchMode
 from rowen.core.search.languages import tag_of
@@ -16,46 +16,81 @@ from rowen.reading.as_of import resolve
 from rowen.reading.proof import proven_hits
 
 if TYPE_CHECKING:
+    from rowen.core.search.as_of import AsOf
     from rowen.core.search.hit import Answer
     from rowen.engine.ports import Ports
 
 
-async def search(
-    ports: Ports,
-    query: str,
-    *,
-    sources: Sequence[str] = (),
-    kinds: Iterable[str] = (),
-    metadata: Mapping[str, str] | None = None,
-    since: datetime | None = None,
-    language: str = "",
-    mode: SearchMode = SearchMode.HYBRID,
-    limit: int = 10,
-    prefix: bool = False,
-    as_of: str | datetime | None = None,
-    generation: int | None = None,
-) -> Answer:
+class Asking(TypedDict, total=False):
+    """What callers may say beside the question."""
+
+    sources: Sequence[str]
+    kinds: Iterable[str]
+    metadata: Mapping[str, str] | None
+    since: datetime | None
+    language: str
+    mode: SearchMode
+    limit: int
+    prefix: bool
+    as_of: str | datetime | None
+    generation: int | None
+
+
+class Asked(NamedTuple):
+    """A question that is understood: its sources were found."""
+
+    call: SearchCall
+    then: AsOf | None
+    """About an earlier time: what readers saw then."""
+
+
+async def search(ports: Ports, query: str, **asked: Unpack[Asking]) -> Answer:
     """With `as_of` (a date, an instant, `2d`) or a `generation`, from what readers saw then."""
+    question = await understood(ports, query, **asked)
+    if ports.search_elsewhere is not None and question.then is None:
+        answer = await ports.search_elsewhere(question.call)
+        if answer is not None:
+            return answer
+    return await answered(ports, question.call, question.then)
+
+
+async def understood(ports: Ports, query: str, **asked: Unpack[Asking]) -> Asked:
+    language = asked.get("language", "")
     wanted = tag_of(language)
     if language and not wanted:
         raise UserError(f"language `{language}`: expected a tag such as `de` or `pt-br`")
-    chosen = await choose_all(ports.store, sources)
-    then = await resolve(ports.store, chosen, at=as_of, generation=generation, now=ports.clock.now())
+    chosen = await choose_all(ports.store, asked.get("sources", ()))
+    at, generation = asked.get("as_of"), asked.get("generation")
+    then = await resolve(ports.store, chosen, at=at, generation=generation, now=ports.clock.now())
     filters = Filters(
         source_ids=frozenset(source.id for source in chosen),
-        kinds=frozenset(kinds),
-        metadata=dict(metadata or {}),
-        since=since,
+        kinds=frozenset(asked.get("kinds", ())),
+        metadata=dict(asked.get("metadata") or {}),
+        since=asked.get("since"),
         language=wanted,
     )
-    if ports.search_elsewhere is not None and then is None:
-        call = SearchCall(query=query, filters=filters, mode=mode, limit=limit, prefix=prefix)
-        answer = await ports.search_elsewhere(call)
-        if answer is not None:
-            return proven_hits(answer, ports.clock.now())
+    call = SearchCall(
+        query=query,
+        filters=filters,
+        mode=asked.get("mode", SearchMode.HYBRID),
+        limit=asked.get("limit", 10),
+        prefix=asked.get("prefix", False),
+    )
+    return Asked(call, then)
+
+
+async def answered(ports: Ports, call: SearchCall, then: AsOf | None = None) -> Answer:
+    """The answer of this process."""
     # A keyword search never loads the model.
-    embedder = await for_search(ports) if mode is not SearchMode.KEYWORD else None
+    embedder = await for_search(ports) if call.mode is not SearchMode.KEYWORD else None
     answer = await searching.search(
-        ports.store, embedder, query, mode=mode, filters=filters, limit=limit, prefix=prefix, as_of=then
+        ports.store,
+        embedder,
+        call.query,
+        mode=call.mode,
+        filters=call.filters,
+        limit=call.limit,
+        prefix=call.prefix,
+        as_of=then,
     )
     return proven_hits(answer, ports.clock.now())

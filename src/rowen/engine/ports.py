@@ -5,9 +5,9 @@ Doors and the life of a run pass it on; a function that needs one port asks for 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from rowen.core.rules.breaker import BreakerSettings
 from rowen.core.rules.retry import RetryPolicy
@@ -61,6 +61,16 @@ no_exports = _missing("no place was set up for files that are written for others
 no_alarms = _missing("no channels for alarms were set up")
 
 
+class SearchElsewhere(Protocol):
+    """Answers are None when there is none, for any reason: then the caller looks itself."""
+
+    async def __call__(self, call: SearchCall) -> Answer | None: ...
+
+    async def page(self, call: SearchCall, *, limit: int, offset: int) -> bytes | None:
+        """So many hits after so many, as the JSON that callers of the service get."""
+        ...
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ports:
     store: Store
@@ -89,8 +99,8 @@ class Ports:
     deliver_alarm: DeliverAlarm = no_alarms
     dispatcher: Callable[[], Dispatcher] = no_dispatcher
     """What carries tickets between processes; opened by those who hand out or take up work."""
-    search_elsewhere: Callable[[SearchCall], Awaitable[Answer | None]] | None = None
-    """Where a service has its searches answered, beside its other work. None: not there, for any reason."""
+    search_elsewhere: SearchElsewhere | None = None
+    """Where a service has its searches answered, beside its other work."""
     secrets: Callable[[str], str | None] = lambda name: None
     """The value of a variable that a setting refers to, or None."""
     keep_generations: int = 3

@@ -42,12 +42,13 @@ from rowen.wiring.stores import is_postgres, open_store, store_name, store_path
 
 
 @asynccontextmanager
-async def open_ports(config: Config, *, create: bool = True) -> AsyncIterator[Ports]:
+async def open_ports(config: Config, *, create: bool = True, alone: bool = False) -> AsyncIterator[Ports]:
+    """`alone`: the caller does one thing after the other, and waits for the store in its own thread."""
     from rowen.adapters.convert.pool import PoolConverter
     from rowen.adapters.files import LocalFolders
     from rowen.adapters.git import GitRepositories
 
-    store = open_store(config, create=create)
+    store = open_store(config, create=create, alone=alone)
     converter = PoolConverter(
         workers=config.convert.workers,
         timeout_s=config.convert.timeout_s,

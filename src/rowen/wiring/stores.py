@@ -16,6 +16,7 @@ from rowen.places import cache_path, default_store_path
 from rowen.project_file import SQLITE
 
 if TYPE_CHECKING:
+    from rowen.adapters.store.shared.store import SharedStore
     from rowen.managing.check_store import CheckPorts
     from rowen.managing.copy_store import CopyPorts, Side
     from rowen.managing.rescue_store import RescuePorts
@@ -63,8 +64,18 @@ def store_path(config: Config) -> Path:
     raise ConfigError(f"store `{url}`: not an address of a store", hint=f"did you mean `sqlite:///{url}`?")
 
 
-def open_store(config: Config, *, create: bool = True) -> Store:
-    """Raises `NotFound` for a store that is not there, unless it may be created."""
+def open_store(config: Config, *, create: bool = True, alone: bool = False) -> Store:
+    """Raises `NotFound` for a store that is not there, unless it may be created.
+
+    `alone`: the caller does one thing after the other, and waits for the store in its own thread.
+    """
+    store = _opened(config, create)
+    if alone:
+        store.read_at_once()
+    return store
+
+
+def _opened(config: Config, create: bool) -> SharedStore:
     busy_timeout_s, auto_upgrade = config.store.busy_timeout_s, config.store.auto_upgrade
     if is_postgres(config):
         from rowen.adapters.store.postgres.store import PostgresStore

@@ -10,13 +10,14 @@ from dataclasses import asdict, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+import orjson
 import pytest
 
 from rowen.adapters.children import searching
 from rowen.adapters.children.searching import SearchChildren
 from rowen.config import Config, ServiceConfig, StoreConfig, restored
 from rowen.core.search.hit import AlsoAt, Answer, Filters, Hit, SearchCall, SearchMode, SectionHit
-from rowen.doors import asking
+from rowen.doors import answering, asking
 from rowen.engine.ports import Ports
 from rowen.errors import NotFound, UserError
 from rowen.wiring import open_ports, searching_elsewhere
@@ -47,10 +48,12 @@ async def a_service(folder: Path, processes: int = 1) -> AsyncIterator[tuple[Con
 
 
 async def test_a_call_and_its_answer_pass_through_frames() -> None:
-    config = asdict(Config(service=ServiceConfig(search_processes=3)))
-    read = searching.read_request(io.BytesIO(searching.request(config, CALL)))
-    assert read == (config, replace(CALL, query="bärley ?"))
-    assert restored(read[0]).service.search_processes == 3
+    config = orjson.dumps(asdict(Config(service=ServiceConfig(search_processes=3))))
+    for page in (None, searching.Page(limit=5, offset=2)):
+        read = searching.read_request(io.BytesIO(searching.request(config, CALL, page)))
+        assert read == (config, replace(CALL, query="bärley ?"), page)
+    assert restored(orjson.loads(config)).service.search_processes == 3
+    assert searching.read_request(io.BytesIO(b"")) is None
     section = SectionHit(heading_path="A", url="u", snippet="s", score=0.5, matches=((0, 1),))
     hit = Hit(
         source="docs",
@@ -80,7 +83,7 @@ async def test_a_child_finds_what_this_process_finds(tmp_path: Path) -> None:
     async with a_service(tmp_path) as (config, ports):
         source = await a_source(ports.store)
         await a_generation(ports.store, source, PAGES)
-        async with searching_elsewhere(config, ports) as beside:
+        async with searching_elsewhere(config, ports, answering.CODE) as beside:
             children = beside.search_elsewhere
             assert isinstance(children, SearchChildren)
             here = await asking.search(beside, "barley", mode=SearchMode.KEYWORD)
@@ -88,6 +91,11 @@ async def test_a_child_finds_what_this_process_finds(tmp_path: Path) -> None:
             call = replace(CALL, query="barley", filters=Filters(), mode=SearchMode.KEYWORD, limit=10)
             assert await children(replace(call, prefix=False)) == here
             assert len(here.hits) == 1
+            page = await children.page(replace(call, prefix=False), limit=10, offset=0)
+            assert page == answering.page(here, 10, 0)
+            nothing = await children.page(replace(call, prefix=False), limit=1, offset=1)
+            assert nothing is not None
+            assert orjson.loads(nothing)["hits"] == []
             await a_generation(ports.store, source, {"https://docs.example/c": "# Oats\n\nBarley again."})
             assert len((await asking.search(beside, "barley", mode=SearchMode.KEYWORD)).hits) == 2
             with pytest.raises(NotFound):
@@ -99,7 +107,7 @@ async def test_a_child_finds_what_this_process_finds(tmp_path: Path) -> None:
 async def test_a_child_that_is_killed_is_replaced_and_its_search_answered(tmp_path: Path) -> None:
     async with a_service(tmp_path) as (config, ports):
         await a_generation(ports.store, await a_source(ports.store), PAGES)
-        async with searching_elsewhere(config, ports) as beside:
+        async with searching_elsewhere(config, ports, answering.CODE) as beside:
             children = beside.search_elsewhere
             assert isinstance(children, SearchChildren)
             await asking.search(beside, "barley", mode=SearchMode.KEYWORD)
@@ -124,11 +132,24 @@ async def test_without_a_child_this_process_answers(tmp_path: Path, code: str) -
         await children.close()
 
 
+async def test_by_default_there_are_as_many_processes_as_cores(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with a_service(tmp_path, processes=-1) as (config, ports):
+        for cores, expected in ((1, 1), (6, 6), (64, 8)):
+            monkeypatch.setattr("rowen.adapters.children.cores.cores", lambda cores=cores: cores)
+            async with searching_elsewhere(config, ports, answering.CODE) as beside:
+                assert isinstance(beside.search_elsewhere, SearchChildren)
+                assert beside.search_elsewhere._workers == expected
+
+
 async def test_no_process_is_started_before_the_first_search_or_where_none_is_wanted(tmp_path: Path) -> None:
     async with a_service(tmp_path, processes=0) as (config, ports):
         assert ports.search_elsewhere is None
-        async with searching_elsewhere(config, ports) as beside:
+        async with searching_elsewhere(config, ports, answering.CODE) as beside:
             assert beside is ports
-        async with searching_elsewhere(replace(config, service=ServiceConfig()), ports) as beside:
+        async with searching_elsewhere(
+            replace(config, service=ServiceConfig()), ports, answering.CODE
+        ) as beside:
             assert isinstance(beside.search_elsewhere, SearchChildren)
             assert beside.search_elsewhere._pool.started == 0

@@ -13,10 +13,12 @@ from pathlib import Path
 import pytest
 
 from rowen.core.feed import START
+from rowen.core.search.hit import Answer, SearchCall
 from tests.contract.helpers import LATER, NOW, a_draft, a_run, a_source, an_end, ingest
-from tests.doors.rest.conftest import Api
+from tests.doors.rest.conftest import Api, serving
 from tests.support.gate import DEADLINE_S, until
 from tests.support.site import html
+from tests.support.world import World
 
 pytestmark = pytest.mark.anyio
 
@@ -282,3 +284,26 @@ async def test_a_changelog_comes_as_json_markdown_and_atom(harvested: Api) -> No
     assert "<entry>" in feed.text
     assert (await harvested.get(f"{V1}/sources/nobody/changelog")).is_problem(404, "not_found")
     assert (await harvested.get(f"{where}?since=2999-01-01T00:00:00Z")).json["documents"] == []
+
+
+async def test_what_another_process_answered_is_passed_on_as_it_is(world: World) -> None:
+    asked: list[tuple[str, int, int]] = []
+
+    class Elsewhere:
+        async def __call__(self, call: SearchCall) -> Answer | None:
+            raise AssertionError("the REST door wants JSON")
+
+        async def page(self, call: SearchCall, *, limit: int, offset: int) -> bytes | None:
+            asked.append((call.query, limit, offset))
+            return None if call.query == "rye" else b'{"as": "it is"}'
+
+    await world.add()
+    async with serving(world, ports=replace(world.ports, search_elsewhere=Elsewhere())) as api:
+        await api.post(f"{V1}/sources/docs/sync")
+        answer = await api.get(f"{V1}/search?q=oats&limit=3&offset=2")
+        assert (answer.status, answer.text) == (200, '{"as": "it is"}')
+        assert answer.headers["Content-Type"] == "application/json"
+        # Without an answer from there, and for an earlier time, this process looks.
+        assert (await api.get(f"{V1}/search?q=rye")).json["hits"]
+        assert (await api.get(f"{V1}/search?q=oats&source=docs&generation=1")).json["hits"]
+        assert asked == [("oats", 3, 2), ("rye", 10, 0)]

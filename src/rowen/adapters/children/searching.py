@@ -4,8 +4,10 @@ Ranking, snippets and embedding a question hold the interpreter, and so do the e
 has the store open and answers one search after the other. What it cannot answer, it gives back: the parent
 then asks itself, and reports what is wrong. Frames are JSON:
 
-    parent:  u32 length, {"config": ..., "call": ...}
-    child:   the answer, or nothing
+    parent:  u32 length, the settings; u32 length, the call
+    child:   the answer as a value, or as the page of JSON that a caller of the service gets; or nothing
+
+The settings are the same in every frame: a child reads them once.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 import orjson
 
@@ -24,10 +26,28 @@ from rowen.adapters.children.pool import ChildDied, ChildPool
 from rowen.core.search.hit import AlsoAt, Answer, Filters, Hit, SearchCall, SearchMode, SectionHit
 from rowen.errors import TransientError
 
+T = TypeVar("T")
+
 TIMEOUT_S = 20.0
 _LENGTH = struct.Struct(">I")
 _TIMES = [one.name for one in fields(Hit) if "datetime" in str(one.type)]
 _WARM_UP = SearchCall(query="warm up", filters=Filters(), mode=SearchMode.HYBRID, limit=1, prefix=False)
+
+
+class Page(NamedTuple):
+    """Which of the hits a caller wants to see."""
+
+    limit: int
+    offset: int
+
+
+class Asked(NamedTuple):
+    """A request as a child reads it."""
+
+    config: bytes
+    call: SearchCall
+    page: Page | None
+    """The answer is wanted as JSON, as callers of the service get it."""
 
 
 class SearchChildren:
@@ -36,14 +56,18 @@ class SearchChildren:
     def __init__(self, command: Sequence[str], workers: int, config: Mapping[str, Any]) -> None:
         self._pool = ChildPool(command, workers, who="search")
         self._workers = workers
-        self._config = config
+        self._config = orjson.dumps(config)
         self._starting: asyncio.Task[None] | None = None
         self._usable = False
 
     async def __call__(self, call: SearchCall) -> Answer | None:
-        if self._starting is None:
-            self._starting = asyncio.create_task(self._start())
-        return await self._ask(call) if self._usable else None
+        return await self._ask(request(self._config, call), read_answer) if self._are_there() else None
+
+    async def page(self, call: SearchCall, *, limit: int, offset: int) -> bytes | None:
+        """Some of the hits of an answer as JSON: this process passes it on and reads nothing of it."""
+        if not self._are_there():
+            return None
+        return await self._ask(request(self._config, call, Page(limit, offset)), lambda page: page or None)
 
     async def close(self) -> None:
         if self._starting is not None:
@@ -57,13 +81,19 @@ class SearchChildren:
             await self._starting
         return self._usable
 
+    def _are_there(self) -> bool:
+        if self._starting is None:
+            self._starting = asyncio.create_task(self._start())
+        return self._usable
+
     async def _start(self) -> None:
-        answers = await asyncio.gather(*(self._ask(_WARM_UP) for _ in range(self._workers)))
+        warm_up = request(self._config, _WARM_UP)
+        answers = await asyncio.gather(*(self._ask(warm_up, read_answer) for _ in range(self._workers)))
         self._usable = all(answer is not None for answer in answers)
 
-    async def _ask(self, call: SearchCall) -> Answer | None:
+    async def _ask(self, request: bytes, read: Callable[[bytes], T | None]) -> T | None:
         try:
-            return await self._pool.ask(request(self._config, call), read_answer, timeout_s=TIMEOUT_S)
+            return await self._pool.ask(request, read, timeout_s=TIMEOUT_S)
         except (ChildDied, TimeoutError):
             return None
         except TransientError:
@@ -72,7 +102,7 @@ class SearchChildren:
             return None
 
 
-def request(config: Mapping[str, Any], call: SearchCall) -> bytes:
+def request(config: bytes, call: SearchCall, page: Page | None = None) -> bytes:
     filters = call.filters
     asked = {
         "query": call.query,
@@ -84,20 +114,20 @@ def request(config: Mapping[str, Any], call: SearchCall) -> bytes:
         "metadata": dict(filters.metadata),
         "since": filters.since,
         "language": filters.language,
+        "page": list(page) if page else None,
     }
     # A question may hold half of a surrogate pair, which JSON in UTF-8 knows nothing of.
     asked["query"] = call.query.encode("utf-8", "replace").decode()
-    frame = orjson.dumps({"config": config, "call": asked})
-    return _LENGTH.pack(len(frame)) + frame
+    frame = orjson.dumps(asked)
+    return b"".join((_LENGTH.pack(len(config)), config, _LENGTH.pack(len(frame)), frame))
 
 
-def read_request(stream: BinaryIO) -> tuple[Mapping[str, Any], SearchCall] | None:
+def read_request(stream: BinaryIO) -> Asked | None:
     prefix = stream.read(_LENGTH.size)
     if len(prefix) < _LENGTH.size:
         return None
-    (length,) = _LENGTH.unpack(prefix)
-    frame = orjson.loads(stream.read(length))
-    asked = frame["call"]
+    config = stream.read(*_LENGTH.unpack(prefix))
+    asked = orjson.loads(stream.read(*_LENGTH.unpack(stream.read(_LENGTH.size))))
     since = asked["since"]
     filters = Filters(
         source_ids=frozenset(asked["source_ids"]),
@@ -106,13 +136,14 @@ def read_request(stream: BinaryIO) -> tuple[Mapping[str, Any], SearchCall] | Non
         since=datetime.fromisoformat(since) if since else None,
         language=asked["language"],
     )
-    return frame["config"], SearchCall(
+    call = SearchCall(
         query=asked["query"],
         filters=filters,
         mode=SearchMode(asked["mode"]),
         limit=asked["limit"],
         prefix=asked["prefix"],
     )
+    return Asked(config, call, Page(*asked["page"]) if asked["page"] else None)
 
 
 def write_answer(answer: Answer | None) -> bytes:
@@ -148,13 +179,7 @@ def _spans(said: Sequence[Sequence[int]]) -> tuple[tuple[int, int], ...]:
     return tuple((start, end) for start, end in said)
 
 
-def answer_searches(answer: Callable[[Mapping[str, Any], SearchCall], Answer | None]) -> None:
+def answer_searches(answer: Callable[[Asked], bytes]) -> None:
     """The life of a child."""
     incoming, outgoing = take_pipes()
-    serve(
-        incoming,
-        outgoing,
-        read_request,
-        lambda asked: write_answer(answer(*asked)),
-        timeout_s=2 * TIMEOUT_S,
-    )
+    serve(incoming, outgoing, read_request, answer, timeout_s=2 * TIMEOUT_S)

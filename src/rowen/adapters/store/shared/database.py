@@ -35,11 +35,15 @@ class Database(ABC, Generic[Tx]):
         self._writers = ThreadPoolExecutor(writers, thread_name_prefix="rowen-write")
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="rowen-read")
         self._closed = False
+        self.reads_at_once = False
+        """A caller that does one thing after the other need not hand its reads to a thread."""
 
     async def write(self, work: Callable[[Tx], T]) -> T:
         return await self._ended(self._writers, lambda: self._write(work))
 
     async def read(self, work: Callable[[Tx], T]) -> T:
+        if self.reads_at_once:
+            return self._read(work)
         return await self._ended(self._readers, lambda: self._read(work))
 
     def read_here(self, work: Callable[[Tx], T]) -> T:

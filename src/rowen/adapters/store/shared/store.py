@@ -59,6 +59,10 @@ class SharedStore(
     follows_ahead = True
     """A run indexes its texts for searches from this machine, before readers see them."""
 
+    def read_at_once(self) -> None:
+        """Read in the caller's thread from now on, for one that does one thing after the other."""
+        self._db.reads_at_once = True
+
     @cached_property
     def _ahead(self) -> IndexAhead:
         from rowen.adapters.children.cores import cores

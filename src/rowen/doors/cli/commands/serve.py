@@ -85,6 +85,7 @@ def run_service(
     """The API, the page, the MCP server and the loop, until stopped. Without `log`, only warnings are
     logged.
     """
+    from rowen.doors import answering
     from rowen.doors.cli import session
     from rowen.wiring import searching_elsewhere
 
@@ -110,7 +111,7 @@ def run_service(
         call.out.note(f"listening on {url}, {who}; try {url}/docs")
 
     async def work(ports: Ports) -> int:
-        async with searching_elsewhere(config, ports) as with_searches:
+        async with searching_elsewhere(config, ports, answering.CODE) as with_searches:
             return await listened(with_searches)
 
     async def listened(ports: Ports) -> int:
