@@ -60,7 +60,7 @@ OPTIONS = {
     "remove": {"NAME", "-y", "--yes"},
     "search": {
         *("QUERY", "--source", "--kind", "--where", "--language", "--limit", "--mode"),
-        *("--as-of", "--generation"),
+        *("--as-of", "--generation", "--fresh"),
     },
     "show": {"DOCUMENT", "--raw", "--record", "--generation", "--as-of"},
     "open": {"HIT"},

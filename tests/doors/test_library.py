@@ -73,6 +73,17 @@ def test_what_differs_a_page_looked_at_and_subscriptions(db: str, site: Site, tm
         assert rowen.subscriptions() == []
 
 
+def test_a_search_asks_again_for_what_may_be_outdated(db: str, site: Site) -> None:
+    with Rowen(db=db) as rowen:
+        rowen.add(site.url + "/", name="orchard")
+        rowen.sync("orchard")
+        site.set("/plum.html", fruit_page("plum", "May"))
+        answer = rowen.search("plum", mode="keyword", fresh=0.99)
+        assert answer.rechecked is not None
+        assert answer.rechecked.changed == 1
+        assert rowen.search("may", mode="keyword").hits
+
+
 def test_a_search_as_of_an_earlier_time(db: str, site: Site) -> None:
     with Rowen(db=db) as rowen:
         rowen.add(site.url + "/", name="orchard")

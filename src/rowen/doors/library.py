@@ -113,11 +113,14 @@ class AsyncRowen:
         prefix: bool = False,
         as_of: str | datetime | None = None,
         generation: int | None = None,
+        fresh: float | None = None,
     ) -> Answer:
         """With `prefix` the last word may be the beginning of one, as it is being typed.
 
         With `as_of` (a date, an instant, `2d` for two days ago), or with the `generation` of one source, the
         answer is that of an earlier time; `Answer.as_of` says which generation of each source it comes from.
+        With `fresh`, hits that are not current with this probability are asked for again before it answers,
+        and what changed is taken in; `Answer.rechecked` says what came of it.
         """
         return await asking.search(
             self._ports,
@@ -130,6 +133,7 @@ class AsyncRowen:
             prefix=prefix,
             as_of=as_of,
             generation=generation,
+            fresh=fresh,
         )
 
     async def look_up(self, url: str) -> Truth:

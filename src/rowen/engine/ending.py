@@ -15,6 +15,7 @@ from rowen.core.rules.schedule import Failure
 from rowen.core.run import Mode, RunStatus, StopReason
 from rowen.core.source import EDITED, FATAL, LEFT_OUT, UNFINISHED, WHOLE_RUN_AT, Source, Status
 from rowen.core.state import Step, after, cancelled
+from rowen.core.web.verified import Looked, LookedAtSome
 from rowen.core.window import reached_by
 from rowen.engine.intake import Intake
 from rowen.engine.kind import Harvested
@@ -52,6 +53,7 @@ def harvested_end(
     documents = before + intake.added - counters.deleted
     # A run that was asked for named references may have asked for everything all the same.
     whole = intake.only is None or harvested.complete
+    everything = harvested.complete or not intake.asks_some
     hold = reason_to_hold(
         before=before - intake.dropped,
         deleted=intake.lost,
@@ -82,7 +84,12 @@ def harvested_end(
     settled = counters.failed <= harvested.given_up and harvested.error is None
     advances = settled and harvested.complete
     window = harvested.window
-    covers = harvested.complete and harvested.error is None and intake.only is None
+    covers = harvested.complete and harvested.error is None and not intake.asks_some
+    looked: Looked | LookedAtSome | None = None
+    if covers and not intake.out_of_time:
+        looked = intake.looked(before)
+    elif intake.asks_some:
+        looked = intake.looked_at_some()
     # What a kind learnt is kept after a settled run; what it wants forgotten (None) after any.
     learnt = {key: value for key, value in harvested.metadata.items() if settled or value is None}
     return RunEnd(
@@ -105,17 +112,19 @@ def harvested_end(
         if advances and window
         else None,
         window=window,
-        looked=intake.looked(before) if covers and not intake.out_of_time else None,
+        looked=looked,
         metadata=_metadata(
             source,
             {
                 FATAL: False,
                 # A run that got nowhere is not followed by another at once.
-                UNFINISHED: bool(intake.out_of_time and went_on),
+                UNFINISHED: bool(intake.out_of_time and went_on)
+                if intake.within_s is None
+                else source.metadata.get(UNFINISHED),
                 EDITED: None if advances and whole and intake.out_of_time is None else source.edited,
                 **learnt,
                 **harvested.remember,
-                **_left_out(intake, whole=whole),
+                **_left_out(intake, whole=everything),
             },
             whole=whole,
         ),

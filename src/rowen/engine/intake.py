@@ -19,7 +19,7 @@ from rowen.core.lease import Lease
 from rowen.core.rules import duration
 from rowen.core.run import Counters, Event, Run, RunItem
 from rowen.core.web import verified
-from rowen.core.web.verified import Looked
+from rowen.core.web.verified import Looked, LookedAtSome
 from rowen.engine.embedding import Filled, refusal
 from rowen.engine.ingest import BATCH, Ended, Ingestion, OnEnded
 from rowen.engine.ingest_by_workers import IngestionByWorkers
@@ -58,6 +58,7 @@ class Intake:
         only: tuple[str, ...] | None,
         part: int,
         dispatch: bool,
+        within_s: float | None = None,
         on_event: OnEvent,
         agreed: Agreed | None = None,
         make_ingestion: MakeIngestion = Ingestion,
@@ -66,6 +67,10 @@ class Intake:
         """A full sync was asked for: every body is fetched, even if its validators are the known ones."""
         self.only = only
         """The references that are said to have changed; None for everything."""
+        self.within_s = within_s
+        """Exactly `only` is asked for, for so long at most; None for a run that follows what it finds."""
+        self.asks_some = only is not None
+        """The run says nothing of what it does not ask for; set by a kind that chooses among its items."""
         self.part = part
         """0 for the newest, more for each stretch of history after it."""
         self.dispatch = dispatch
@@ -155,6 +160,17 @@ class Intake:
             return Looked(by=None, failed=failed)
         others = {way: self._verified[way] for way in ways[1:]}
         return Looked(by=ways[0] if ways else verified.FETCHED, others=others, failed=failed)
+
+    def looked_at_some(self) -> LookedAtSome | None:
+        """How this run verified what it asked for; None when that is nothing."""
+        gone = [item.reference for item in self.items if item.outcome is Outcome.DELETED]
+        failed = self.failed_updates
+        changed = [*gone, *(name for name in self._updates if name not in failed)]
+        taken_back = set(changed)
+        unchanged = {
+            way: [name for name in names if name not in taken_back] for way, names in self._verified.items()
+        }
+        return LookedAtSome(unchanged=unchanged, changed=changed) if self._verified or changed else None
 
     async def load_known(self) -> None:
         """Everything readers see: for sources that go through all they have."""
@@ -435,7 +451,7 @@ class Intake:
         # No row is kept for it: an unchanged item costs no write.
         self.counters.unchanged += 1
         self._ways[by] += 1
-        if self._ways[by] <= verified.MOST_EXCEPTIONS:
+        if self.asks_some or self._ways[by] <= verified.MOST_EXCEPTIONS:
             self._verified.setdefault(by, []).append(reference)
         self._tell(reference, Outcome.UNCHANGED, reason)
 

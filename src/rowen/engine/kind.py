@@ -132,6 +132,8 @@ class Kind:
     """
     lists: bool = False
     """Each run lists all that there is: what other settings add is found without reading anything again."""
+    asks_named: bool = False
+    """A run can be asked for some references alone, at the price of these: a request each, or none."""
     follows_files: bool = False
     """Its location is a path of this machine, and a run can be asked for some of its files alone."""
     harvest: Callable[[Ports, Source, Mapping[str, Any], Intake], Coroutine[Any, Any, Harvested]]

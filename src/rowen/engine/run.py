@@ -107,6 +107,7 @@ async def sync(
     *,
     full: bool = False,
     only: Sequence[str] | None = None,
+    within_s: float | None = None,
     on_event: OnEvent = unheard,
     on_wait: OnWait | None = None,
     applied: Applied | None = None,
@@ -115,11 +116,12 @@ async def sync(
 
     Each part is a run of its own, and its generation is activated before the next part begins, so an
     interruption loses at most one part. `only` names the references that are said to have changed; a kind
-    that cannot ask for them alone asks for everything. With `on_wait` it waits for its turn. With `applied`
-    it does what a plan says, and no more.
+    that cannot ask for them alone asks for everything. With `within_s` exactly these are asked for, and none
+    when that time is over. With `on_wait` it waits for its turn. With `applied` it does what a plan says, and
+    no more.
     """
     heard = partial(sync_part, ports, source, on_event=on_event, on_wait=on_wait, applied=applied)
-    receipt = await heard(full=full, only=only)
+    receipt = await heard(full=full, only=only, within_s=within_s)
     part, more = 0, receipt.more
     while more:
         part += 1
@@ -134,6 +136,7 @@ async def sync_part(
     *,
     full: bool = False,
     only: Sequence[str] | None = None,
+    within_s: float | None = None,
     part: int = 0,
     on_event: OnEvent = unheard,
     on_wait: OnWait | None = None,
@@ -160,6 +163,7 @@ async def sync_part(
             source=label,
             full=full or (only is None and source.edited is Edited.READ),
             only=None if only is None else tuple(only),
+            within_s=within_s,
             part=part,
             dispatch=bool(working),
             on_event=on_event,
@@ -260,6 +264,8 @@ class Execution:
         source, intake = self._source, self._intake
         own = settings.get("time_limit_s")
         limit_s = self._ports.time_limit_s if own is None else own
+        if intake.within_s is not None:
+            limit_s = min(limit_s or intake.within_s, intake.within_s)
         ports = self._asking(confine.of_source(self._ports, source))
         harvest = kind.harvest(ports, source, settings, intake)
         harvested = await within(limit_s, self._ports.clock, harvest, partial(intake.cut_off, limit_s))
@@ -295,7 +301,7 @@ class Execution:
         self, end: RunEnd, exc: RowenError | None = None, *, hint: str | None = None
     ) -> Receipt:
         source = self._source
-        if end.looked is not None:
+        if end.looked is not None and self._intake.only is None:
             # What cannot be learnt now is learnt by the next run.
             with suppress(TransientError):
                 began = self._intake.run.started_at

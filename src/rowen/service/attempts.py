@@ -72,12 +72,11 @@ async def sync_now(
 
     Raises `UpstreamPaused`, unless it is forced, and `Conflict` while another process runs the source.
     """
-    pause = None if force else await _pause_of(ports, source)
+    pause = None if force else await pause_of(ports, source)
     if pause is not None:
         raise paused(ports.clock, pause)
     receipt = await sync(ports, source, full=full, on_event=on_event, on_wait=on_wait)
-    if receipt.failure is Failure.RATE_LIMIT:
-        await _pause(ports.store, ports.clock, source.upstream, receipt)
+    await pause_if_limited(ports, source, receipt)
     return receipt
 
 
@@ -94,14 +93,13 @@ async def run_source(
 
     Not while its upstream is paused, unless it is forced.
     """
-    pause = None if force else await _pause_of(ports, source)
+    pause = None if force else await pause_of(ports, source)
     if pause is not None:
         return pause
     before, attempt = source, 1
     while True:
         receipt = await sync(ports, source, full=full, only=only, on_event=on_event)
-        if receipt.failure is Failure.RATE_LIMIT:
-            await _pause(ports.store, ports.clock, source.upstream, receipt)
+        await pause_if_limited(ports, source, receipt)
         transient = receipt.failure is Failure.TRANSIENT and receipt.status is RunStatus.FAILED
         # A source that said nothing within its time limit does not get that time again at once.
         transient = transient and receipt.stop_reason != StopReason.TIME_LIMIT
@@ -162,7 +160,8 @@ async def cancel_next_attempt(ports: Ports, source: Source, *, wait_s: float) ->
     return True
 
 
-async def _pause_of(ports: Ports, source: Source) -> NotRun | None:
+async def pause_of(ports: Ports, source: Source) -> NotRun | None:
+    """Why its upstream may not be asked now; None when it may."""
     upstream = source.upstream
     pause = (await ports.store.pauses(now=ports.clock.now())).get(upstream)
     if pause is None:
@@ -184,6 +183,12 @@ def paused(clock: Clock, result: NotRun) -> UpstreamPaused:
 def settles(receipt: Receipt) -> bool:
     """Has this run carried out the sync request it was made for? After a transient failure it has not."""
     return receipt.status is not RunStatus.FAILED or receipt.failure is Failure.FATAL
+
+
+async def pause_if_limited(ports: Ports, source: Source, receipt: Receipt) -> None:
+    """An upstream that limits us is left alone for a while, by everyone."""
+    if receipt.failure is Failure.RATE_LIMIT:
+        await _pause(ports.store, ports.clock, source.upstream, receipt)
 
 
 async def _pause(store: Notes, clock: Clock, upstream: str, receipt: Receipt) -> None:

@@ -12,7 +12,7 @@ from click.shell_completion import ShellComplete
 from rowen.doors.cli.app import cli
 from rowen.doors.cli.call import Call
 from rowen.doors.cli.commands import open as opening
-from tests.doors.conftest import Rowen
+from tests.doors.conftest import Rowen, fruit_page
 from tests.support.site import Site
 
 
@@ -211,6 +211,19 @@ def test_inspect_by_a_source_also_says_what_is_known_of_the_copy(rowen: Rowen, o
     assert (found["state"], found["by"], found["p_fresh"]) == ("present", "fetched", None)
     alone = rowen("inspect", f"{orchard.url}/pear.html", "--json").json
     assert alone["known"] is None
+
+
+def test_a_search_asks_again_for_hits_that_may_be_outdated(rowen: Rowen, orchard: Site) -> None:
+    orchard.set("/plum.html", fruit_page("plum", "May"))
+    ended = rowen("search", "plum", "--mode", "keyword", "--fresh", "99%")
+    assert ended.code == 0, ended.err
+    assert " asked for again: " in ended.out.splitlines()[0]
+    assert ", 1 changed, 0 gone" in ended.out.splitlines()[0]
+    assert "generation 2" in ended.out, "what changed was taken in"
+    found = rowen("search", "plum", "--mode", "keyword", "--fresh", "0.5", "--json").json["rechecked"]
+    assert (found["changed"], found["gone"], found["not_asked"]) == (0, 0, 0)
+    assert rowen("search", "plum", "--fresh", "110%").code == 2
+    assert rowen("search", "plum", "--json").json["rechecked"] is None
 
 
 def test_documents_and_hits_carry_their_proof(rowen: Rowen, orchard: Site) -> None:

@@ -384,6 +384,14 @@ async def test_answers_say_how_likely_they_are_current(world: World) -> None:
     assert "% likely current" in said
 
 
+async def test_a_search_may_ask_the_site_first(world: World) -> None:
+    plain = await answered(world, "search_docs", query="plum")
+    assert plain["rechecked"] is None
+    found = await answered(world, "search_docs", query="plum", fresh="99%")
+    assert found["rechecked"]["asked"] + found["rechecked"]["not_asked"] == len(found["hits"])
+    assert "expected a share such as `95%`" in await refused(world, "search_docs", query="plum", fresh="very")
+
+
 async def test_a_page_that_is_gone_is_told_with_when_and_why(world: World) -> None:
     world.site.remove("/plum.html")
     await world.sync("orchard")

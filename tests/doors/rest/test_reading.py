@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from rowen.core.feed import START
+from rowen.core.safety.access import Scope
 from rowen.core.search.hit import Answer, SearchCall
 from tests.contract.helpers import LATER, NOW, a_draft, a_run, a_source, an_end, ingest
 from tests.doors.rest.conftest import Api, serving
@@ -59,6 +60,19 @@ async def test_hits_and_documents_say_how_likely_they_are_current(harvested: Api
     assert document["verified_by"] == "not_modified"
     then = (await harvested.get(f"{path}&as_of=1h")).json["hits"]
     assert {hit["p_fresh"] for hit in then} == {None}, "an earlier time is not current"
+
+
+async def test_a_search_may_ask_again_before_it_answers(harvested: Api) -> None:
+    path = f"{V1}/search?q=barley&mode=keyword"
+    assert (await harvested.get(path)).json["rechecked"] is None
+    sure = (await harvested.get(f"{path}&fresh=0.99")).json["rechecked"]
+    assert sure["wanted"] == 0.99
+    assert sure["asked"] + sure["not_asked"] == 3, "how fast they change is not known yet"
+    assert (await harvested.get(f"{path}&fresh=1.5")).is_problem(422, "invalid")
+    reader = await harvested.token(Scope.READ)
+    refused = await harvested.get(f"{path}&fresh=0.99", headers=reader)
+    assert refused.is_problem(403, "forbidden"), "it makes a run: that is more than reading"
+    assert (await harvested.get(path, headers=reader)).status == 200
 
 
 async def test_an_address_is_present_gone_or_unknown(harvested: Api) -> None:

@@ -113,7 +113,7 @@ PARTS: tuple[Part, ...] = (
     ),
     _part(
         "verifications",
-        "source_id:int at:time way:text exceptions:json rates:json learnt_at:time",
+        "source_id:int at:time way:text exceptions:json rates:json learnt_at:time looks:bytes",
         key="source_id",
     ),
     _part(

@@ -7,6 +7,7 @@ from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 
+from rowen.core.freshness.recheck import Rechecked
 from rowen.core.search.as_of import AsOf
 from rowen.records import dataclass
 
@@ -136,6 +137,8 @@ class Answer:
     """False when nothing that was found fits well: the hits are what comes nearest."""
     as_of: AsOf | None = None
     """From what it was answered, when the question was about an earlier time."""
+    rechecked: Rechecked | None = None
+    """What was asked for again before it was answered, when that was wanted."""
 
     @property
     def in_several_languages(self) -> bool:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
+from rowen.core.web.looks import NO_LOOKS, Looks
 from rowen.records import dataclass
 
 FETCHED = "fetched"
@@ -28,6 +29,8 @@ WORDS = {
 }
 MOST_EXCEPTIONS = 10_000
 """More documents than this that were verified in another way than most: then the way is not kept."""
+
+BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 
 Way = tuple[datetime, str | None]
 """When, and how; None for a way that was not kept."""
@@ -53,11 +56,21 @@ class Verification:
     by: str | None
     exceptions: Mapping[str, Way | None] = field(default_factory=dict)
     """By reference; None for one that was never verified after it was fetched."""
+    looks: Looks = NO_LOOKS
+    """What runs that asked for some pages only have verified since."""
 
     def of(self, reference: str, fetched_at: datetime) -> Way:
         """When and how one document was verified, whose visible version was fetched then."""
-        known = self.exceptions.get(reference, (self.at, self.by))
+        known = self.last(reference)
         return known if known is not None and known[0] > fetched_at else (fetched_at, FETCHED)
+
+    def last(self, reference: str) -> Way | None:
+        """The last look at a reference, whichever version it had."""
+        known = self.exceptions.get(reference, (self.at, self.by))
+        later = self.looks.of(reference)
+        if later is None or (known is not None and known[0] >= later[0]):
+            return known
+        return later
 
 
 def after_run(before: Verification | None, looked: Looked, at: datetime) -> Verification:
@@ -66,9 +79,26 @@ def after_run(before: Verification | None, looked: Looked, at: datetime) -> Veri
     for way, references in looked.others.items():
         exceptions |= dict.fromkeys(references, (at, way))
     for reference in looked.failed:
-        previous = (before.at, before.by) if before is not None else None
-        exceptions[reference] = before.exceptions.get(reference, previous) if before is not None else None
+        exceptions[reference] = before.last(reference) if before is not None else None
     return Verification(at=at, by=looked.by, exceptions=exceptions)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LookedAtSome:
+    """How a run that asked for some pages only found them: of the others it says nothing."""
+
+    unchanged: Mapping[str, Sequence[str]]
+    """References by the way in which each was verified."""
+    changed: Sequence[str] = ()
+    """References with a new version, or gone."""
+
+
+def after_some(before: Verification | None, looked: LookedAtSome, at: datetime) -> Verification:
+    """The record after a run that began at `at` and asked for some pages only."""
+    # Before the first look at everything only what was asked for is known.
+    known = before or Verification(at=BEGINNING, by=None)
+    looks = known.looks.after(at, looked.unchanged, changed=looked.changed)
+    return Verification(at=known.at, by=known.by, exceptions=known.exceptions, looks=looks)
 
 
 def way_of(verification: Verification | None, reference: str, fetched_at: datetime) -> Way:
@@ -104,9 +134,14 @@ def freshness(
     within: list[int] = []
     for span, fetched_in in zip((DAY, WEEK), fetched, strict=True):
         if verification is None or now - verification.at > span:
-            within.append(fetched_in)
+            # A page that changed is not in the looks any more: none is counted twice.
+            looked = verification.looks.since(now - span) if verification is not None else 0
+            within.append(fetched_in + looked)
             continue
-        late = sum(way is None or now - way[0] > span for way in verification.exceptions.values())
+        late = sum(
+            (last := verification.last(name)) is None or now - last[0] > span
+            for name in verification.exceptions
+        )
         within.append(max(documents - late, fetched_in))
     day, week = (min(number, documents) for number in within)
     return Freshness(day=day, week=max(week - day, 0), older=documents - max(day, week))

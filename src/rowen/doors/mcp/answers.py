@@ -24,7 +24,7 @@ from rowen.core.web.verified import WORDS
 from rowen.doors.mcp.quoting import NOTICE, clean, one_line, quoted
 from rowen.doors.shapes import compared as shapes
 from rowen.doors.shapes import runs
-from rowen.doors.shapes.documents import AsOf, Hit
+from rowen.doors.shapes.documents import AsOf, Hit, Rechecked
 from rowen.doors.words import CHANGES, OUTCOMES, count
 from rowen.engine.run import Receipt
 from rowen.reading.read import Excerpt, Heading
@@ -83,9 +83,12 @@ def search(found: Found, verified: Mapping[str, datetime | None], *, hint: str) 
         "corrected": found.corrected,
         "fits": found.fits,
         "as_of": AsOf.show(found.as_of) if found.as_of else None,
+        "rechecked": Rechecked.show(found.rechecked) if found.rechecked else None,
         "hits": hits,
     }
     then = _then(found.as_of) if found.as_of else ""
+    if found.rechecked:
+        then += one_line("; ".join([found.rechecked.says, *found.rechecked.notes]), 1000) + ". "
     degraded = f" Degraded: {one_line(found.degraded)}." if found.degraded else ""
     if not hits:
         return Answer(f"{then}Nothing found.{degraded} {hint}", values)

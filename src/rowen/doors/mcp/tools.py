@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import field, replace
 from typing import Any
 
+from rowen.core.freshness.recheck import wanted_share
 from rowen.core.rules.tokens import CHARACTERS_PER_TOKEN
 from rowen.core.rules.version import sort_key
 from rowen.doors import asking, states
@@ -70,9 +71,13 @@ async def _search_docs(ports: Ports, arguments: Arguments, caller: Caller) -> An
     if not query:
         raise UserError("argument `query`: the query is empty", hint="say what to look for")
     named = [_label(source, version)] if source else []
+    wanted = arguments.text("fresh")
+    if wanted and caller.refused:
+        raise UserError(f"argument `fresh`: nothing is asked for again: {caller.refused}")
     found = await asking.search(
         ports,
         query,
+        fresh=wanted_share(wanted) if wanted else None,
         sources=named,
         language=arguments.text("language"),
         limit=limit,
@@ -178,16 +183,17 @@ TOOLS = (
         name="search_docs",
         description=(
             "Search local copies of documentation and other sources. "
-            "Hits carry what to cite: source, version, URL with anchor, when fetched and verified."
+            "Hits carry what to cite: source, version, URL with anchor, when verified."
         ),
         takes={
             "query": _TEXT,
-            "source": {**_TEXT, "description": "name or name@version; all if left out"},
-            "version": {**_TEXT, "description": "the best stored match is searched"},
+            "source": {**_TEXT, "description": "name or name@version"},
+            "version": {**_TEXT, "description": "best stored match"},
             "language": {**_TEXT, "description": "such as `de`"},
             "limit": {**_NUMBER, "description": f"{HITS} if left out"},
             "as_of": _THEN,
             "generation": {**_NUMBER, "description": "of `source`"},
+            "fresh": {**_TEXT, "description": "`99%`: ask sites first"},
         },
         required=("query",),
         answers={"query": "string", "mode": "string", "hits": "array"},

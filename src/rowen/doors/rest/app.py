@@ -128,7 +128,7 @@ def create_app(
         sources.router(ports, queue),
         runs.router(ports, queue),
         history.router(ports, queue),
-        reading.router(ports),
+        reading.router(ports, queue),
         changes.router(ports, queue),
         comparing.router(ports),
         subscriptions.router(ports, queue),

@@ -59,17 +59,22 @@ def needs(wanted: Scope) -> Any:
     async def check(
         request: Request, _: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)]
     ) -> None:
-        held: Scope | None = request.scope.get(SCOPE)
-        if held is None or not held.allows(wanted):
-            raise Refusal(
-                refused(
-                    403,
-                    f"this needs a token with scope `{wanted}`; yours has `{held or 'none'}`",
-                    hint=f"make one with `rowen token create NAME --scope {wanted}`",
-                )
-            )
+        require(request, wanted)
 
     return Depends(check)
+
+
+def require(request: Request, wanted: Scope) -> None:
+    """Refuses a caller whose token does not allow this: for what one parameter of an operation needs."""
+    held: Scope | None = request.scope.get(SCOPE)
+    if held is None or not held.allows(wanted):
+        raise Refusal(
+            refused(
+                403,
+                f"this needs a token with scope `{wanted}`; yours has `{held or 'none'}`",
+                hint=f"make one with `rowen token create NAME --scope {wanted}`",
+            )
+        )
 
 
 def decider(request: Request) -> str:

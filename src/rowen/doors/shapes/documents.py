@@ -72,6 +72,27 @@ class AsOf(Shape):
     sources: list[SourceThen]
 
 
+class Rechecked(Shape):
+    wanted: float
+    """The probability that was asked for"""
+    sure: int
+    """Hits that were likely enough without being asked for"""
+    asked: int
+    confirmed: int
+    """Of the asked: as they were"""
+    changed: int
+    """Of the asked: with another text or other metadata; taken in unless `notes` say otherwise"""
+    gone: int
+    failed: int
+    """Of the asked: no answer that says anything came"""
+    not_asked: int
+    """Hits that were not likely enough and could not be asked for"""
+    notes: list[str]
+    """Why, source by source"""
+    says: str
+    """All of it in one line, for people"""
+
+
 class Answer(Shape):
     query: str
     mode: str
@@ -86,6 +107,8 @@ class Answer(Shape):
     """False when nothing fits well, and the hits are what comes nearest"""
     as_of: AsOf | None
     """What was visible at the time that was asked for; null for what is visible now"""
+    rechecked: Rechecked | None
+    """What was asked for again before it was answered; null unless `fresh` was given"""
     hits: list[Hit]
 
 

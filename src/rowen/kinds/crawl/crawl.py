@@ -212,6 +212,7 @@ class Crawl:
                 why_not=state.why_not,
                 max_depth=state.settings["max_depth"],
                 max_pages=state.settings["max_pages"],
+                follows=state.intake.within_s is None,
             )
         return Frontier(
             root=state.source.location,

@@ -202,5 +202,6 @@ KIND = Kind(
     covers=trees.covers,
     lists=True,
     follows_files=True,
+    asks_named=True,
     harvest=harvest,
 )

@@ -297,5 +297,6 @@ KIND = Kind(
     prepare=prepare,
     sample=sample,
     covers=covers,
+    asks_named=True,
     harvest=harvest,
 )

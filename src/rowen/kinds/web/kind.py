@@ -59,5 +59,6 @@ KIND = Kind(
     guess=guess,
     covers=covers,
     sample=sample,
+    asks_named=True,
     harvest=harvest,
 )

@@ -10,7 +10,7 @@ from rowen.core.freshness.source_rates import SourceRates
 from rowen.core.lease import Lease
 from rowen.core.run import Counters, Mode, Run, RunItem, RunStatus
 from rowen.core.source import Source, Status
-from rowen.core.web.verified import Looked
+from rowen.core.web.verified import Looked, LookedAtSome
 from rowen.core.window import Window
 from rowen.records import dataclass
 
@@ -38,8 +38,8 @@ class RunEnd:
     """None leaves it where it is."""
     window: Window | None = None
     """The stretch of time the run asked for, where a source is asked by date."""
-    looked: Looked | None = None
-    """How a run that looked at everything readers see found it; None leaves what is known as it is."""
+    looked: Looked | LookedAtSome | None = None
+    """How a run found what it looked at: all that readers see, or some; None changes nothing."""
     rates: SourceRates | None = None
     """How fast the pages change, when that was learnt; kept with `looked`."""
     metadata: Mapping[str, Any] | None = None

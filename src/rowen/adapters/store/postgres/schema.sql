@@ -468,7 +468,8 @@ CREATE TABLE verifications (
   way        text,
   exceptions jsonb NOT NULL,
   rates      jsonb,
-  learnt_at  timestamptz
+  learnt_at  timestamptz,
+  looks      bytea
 );
 
 -- What a source answered while a plan was made, until the plan is applied or a day has passed.

@@ -10,7 +10,8 @@ from rowen.adapters.store.shared.transaction import Row, Transaction
 from rowen.adapters.store.shared.values import Json, json_in, time_in
 from rowen.core.feed import Document
 from rowen.core.freshness.source_rates import SourceRates
-from rowen.core.web.verified import Looked, Verification, after_run, way_of
+from rowen.core.web.looks import NO_LOOKS, Looks
+from rowen.core.web.verified import Looked, LookedAtSome, Verification, after_run, after_some, way_of
 
 
 def load(db: Transaction, source_id: int) -> Verification | None:
@@ -20,7 +21,7 @@ def load(db: Transaction, source_id: int) -> Verification | None:
 def load_with_rates(db: Transaction, source_id: int) -> tuple[Verification | None, SourceRates | None]:
     """The same, and what was learnt of how fast the pages of the source change."""
     row = db.row("verification", source=source_id)
-    rates = row[3] if row is not None else None
+    rates = row[4] if row is not None else None
     return _verification(row), None if rates is None else SourceRates.of_rows(json_in(rates))
 
 
@@ -29,13 +30,19 @@ def _verification(row: Row | None) -> Verification | None:
         return None
     kept = json_in(row[2])
     exceptions = {name: None if way is None else (time_in(way[0]), way[1]) for name, way in kept.items()}
-    return Verification(at=time_in(row[0]), by=row[1], exceptions=exceptions)
+    looks = NO_LOOKS if row[3] is None else Looks(bytes(row[3]))
+    return Verification(at=time_in(row[0]), by=row[1], exceptions=exceptions, looks=looks)
 
 
 def record(
-    db: Transaction, source_id: int, looked: Looked, at: datetime, rates: SourceRates | None = None
+    db: Transaction,
+    source_id: int,
+    looked: Looked | LookedAtSome,
+    at: datetime,
+    rates: SourceRates | None = None,
 ) -> None:
-    found = after_run(load(db, source_id), looked, at)
+    before = load(db, source_id)
+    found = after_run(before, looked, at) if isinstance(looked, Looked) else after_some(before, looked, at)
     kept = {
         name: None if way is None else [way[0].isoformat(), way[1]] for name, way in found.exceptions.items()
     }
@@ -45,6 +52,7 @@ def record(
         at=found.at,
         way=found.by,
         exceptions=Json(kept),
+        looks=found.looks.packed or None,
         rates=Json(rates.as_rows()) if rates else None,
         learnt_at=at if rates else None,
     )

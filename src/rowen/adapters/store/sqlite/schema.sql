@@ -401,7 +401,7 @@ CREATE TABLE verifications (
   at         TEXT NOT NULL,
   way        TEXT,
   exceptions TEXT NOT NULL
-, rates TEXT, learnt_at TEXT) WITHOUT ROWID;
+, rates TEXT, learnt_at TEXT, looks BLOB) WITHOUT ROWID;
 
 CREATE INDEX activations_by_source ON activations (source_id, id);
 

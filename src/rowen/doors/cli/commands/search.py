@@ -64,6 +64,11 @@ SOURCES_TOLD = 5
     metavar="G",
     help="In this generation of the source, if it is kept.",
 )
+@click.option(
+    "--fresh",
+    metavar="SHARE",
+    help="Ask again for hits that are less likely current than this, for example `99%`, before answering.",
+)
 async def command(call: Call, query: str, **options: Any) -> None:
     """Search for QUERY in the visible generation of every source, or in what was visible earlier."""
     from rowen import wiring
@@ -85,15 +90,20 @@ async def perform(
     mode: str = "hybrid",
     as_of: str | None = None,
     generation: int | None = None,
+    fresh: str | None = None,
 ) -> Answer:
     """With the name of the `store`, the hits are remembered for `rowen show` and `rowen open`."""
+    from rowen.core.freshness.recheck import wanted_share
     from rowen.core.search.hit import SearchMode
     from rowen.doors import asking
     from rowen.doors.shapes import documents as shapes
 
+    changes: list[None] = []
     answer = await asking.search(
         ports,
         query,
+        fresh=wanted_share(fresh) if fresh is not None else None,
+        on_change=lambda: changes.append(None),
         sources=sources,
         kinds=_known(kinds),
         metadata=dict(_pair(one) for one in where),
@@ -103,9 +113,17 @@ async def perform(
         as_of=as_of,
         generation=generation,
     )
+    if changes:
+        from rowen.doors.cli.commands.announce import after_a_change
+
+        await after_a_change(ports, out)
     if out.json:
         out.emit(shapes.Answer.show(answer))
         return answer
+    if answer.rechecked:
+        out.line(answer.rechecked.says)
+        for note in answer.rechecked.notes:
+            out.warn(clean(note))
     if answer.as_of:
         _show_time(out, answer, answer.as_of)
     if answer.degraded:

@@ -14,8 +14,10 @@ from fastapi.responses import Response, StreamingResponse
 
 from rowen import registers
 from rowen.core.exchange.columns import Format
+from rowen.core.safety.access import Scope
 from rowen.core.search.hit import SearchMode
 from rowen.doors import answering, asking
+from rowen.doors.rest.guard import require
 from rowen.doors.rest.operation import DocumentId, Limit, Responses, SourceName, answers, operations
 from rowen.doors.rest.problems import Refusal, refused
 from rowen.doors.shapes import documents as shapes
@@ -25,6 +27,7 @@ from rowen.reading import read as reading
 from rowen.reading.addresses import truth
 from rowen.reading.as_of import resolve
 from rowen.reading.proof import proven
+from rowen.service.sync_queue import SyncQueue
 from rowen.sinks.export import sink as export
 
 META = "meta."
@@ -73,7 +76,7 @@ Then = Annotated[
 After = Annotated[str, Query(description="The `next` of the page before", max_length=4000)]
 
 
-def router(ports: Ports) -> APIRouter:
+def router(ports: Ports, queue: SyncQueue) -> APIRouter:
     api = operations("", "reading")
 
     @api.get("/search", summary="Search the visible documents", **answers(shapes.AnswerPage, 400, 404))
@@ -93,6 +96,10 @@ def router(ports: Ports) -> APIRouter:
             int | None,
             Query(description="In this generation of the one source that is named", ge=1, le=MAX_NUMBER),
         ] = None,
+        fresh: Annotated[
+            float | None,
+            Query(description="Ask again for hits less likely current; needs scope `sync`", gt=0, le=1),
+        ] = None,
     ) -> Any:
         """One hit for each document, with its best sections. Metadata is filtered with `meta.KEY=VALUE`, for
         example `meta.tags=water`; give several to need all of them. With `as_of` or `generation` the answer
@@ -100,6 +107,8 @@ def router(ports: Ports) -> APIRouter:
         """
         for kind in kinds:
             KINDS.check(kind)
+        if fresh is not None:
+            require(request, Scope.SYNC)
         asked = await asking.understood(
             ports,
             q,
@@ -116,7 +125,10 @@ def router(ports: Ports) -> APIRouter:
         )
         # The JSON is sent as it was made: the framework would read it, check it and write it again.
         page = None
-        if ports.search_elsewhere is not None and asked.then is None:
+        if fresh is not None:
+            answer = await asking.current(ports, asked, fresh, on_change=queue.activated)
+            page = answering.page(answer, limit, offset)
+        elif ports.search_elsewhere is not None and asked.then is None:
             page = await ports.search_elsewhere.page(asked.call, limit=limit, offset=offset)
         if page is None:
             page = answering.page(await asking.answered(ports, asked.call, asked.then), limit, offset)

@@ -55,8 +55,13 @@ class NamedFrontier:
         why_not: Callable[[str], str | None],
         max_depth: int | None,
         max_pages: int,
+        follows: bool = True,
     ) -> None:
-        """`urls` are the addresses behind the numbers of stored links."""
+        """`urls` are the addresses behind the numbers of stored links.
+
+        Without `follows` new links of named pages are left for the next crawl.
+        """
+        self._follows = follows
         self._known = known
         self._leftovers = leftovers
         self._urls = urls
@@ -121,7 +126,7 @@ class NamedFrontier:
 
     def document(self, visit: Visit, links: Iterable[str]) -> None:
         self._answered(visit)
-        if visit.url not in self._named:
+        if visit.url not in self._named or not self._follows:
             return
         # What the page linked to before and is no document was asked for then; a complete crawl asks again.
         before = {self._urls[number] for number in visit.known.links} if visit.known else set()

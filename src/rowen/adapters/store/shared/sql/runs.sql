@@ -123,13 +123,14 @@ WHERE source_id = :source AND status = 'running';
 
 -- name: verification
 -- What is known of the documents of a source since its last run that looked at all of them.
-SELECT at, way, exceptions, rates FROM verifications WHERE source_id = :source;
+SELECT at, way, exceptions, looks, rates FROM verifications WHERE source_id = :source;
 
 -- name: verification_save
--- A run looked at everything; what it has not learnt stays as it was.
-INSERT INTO verifications (source_id, at, way, exceptions, rates, learnt_at)
-VALUES (:source, :at, :way, :exceptions, :rates, :learnt_at)
+-- A run looked at everything, or at some pages; what it has not learnt stays as it was.
+INSERT INTO verifications (source_id, at, way, exceptions, looks, rates, learnt_at)
+VALUES (:source, :at, :way, :exceptions, :looks, :rates, :learnt_at)
 ON CONFLICT (source_id) DO UPDATE SET at = excluded.at, way = excluded.way, exceptions = excluded.exceptions,
+  looks = excluded.looks,
   rates = coalesce(excluded.rates, verifications.rates),
   learnt_at = coalesce(excluded.learnt_at, verifications.learnt_at);
 
