@@ -11,7 +11,8 @@ import pytest
 from rowen.doors.shapes import changelog as shapes
 from rowen.reading import history
 from rowen.reading.changes import changes, releases
-from tests.support.site import Page, Site
+from tests.support.manual import a_manual_page
+from tests.support.site import Page, Site, html
 from tests.support.world import World, a_world
 
 pytestmark = pytest.mark.anyio
@@ -22,11 +23,11 @@ ATOM = "{http://www.w3.org/2005/Atom}"
 def an_api(signature: str, more: str = "") -> Page:
     head = "# Task groups\n\nThey wait.\n\n## `create_task()` {#tasks.create_task .function}"
     text = f"{head}\n\n`{signature}`\n\nAdds.\n{more}"
-    return Page(text, content_type="text/markdown")
+    return a_manual_page(text)
 
 
 def listed(*paths: str) -> Page:
-    return Page("# Site\n\n" + "\n".join(f"- [{path}]({path})" for path in paths), content_type="text/plain")
+    return Page(html("Site", "What there is.", links=paths), content_type="text/html")
 
 
 LEGACY = tuple(f"/legacy/{name}.md" for name in "abc")
@@ -40,15 +41,15 @@ async def world(tmp_path: Path) -> AsyncIterator[World]:
         for path in (*LEGACY, *OTHERS)
     }
     pages |= {"/tasks.md": an_api("create_task(coro, *, name=None)")}
-    pages |= {"/llms.txt": listed("/tasks.md", *LEGACY, *OTHERS)}
+    pages |= {"/": listed("/tasks.md", *LEGACY, *OTHERS)}
     with Site(pages) as site:
         async with a_world(tmp_path, site) as made:
-            await made.add(path="/llms.txt", max_deleted_share="1.0")
+            await made.add(max_deleted_share="1.0")
             await made.sync()
             made.clock.advance(3600)
             page = an_api("create_task(coro, *, name=None, context=None)", "\n## Errors\n\nMany.\n")
-            site.set("/tasks.md", page.body, content_type="text/markdown")
-            site.set("/llms.txt", listed("/tasks.md", *OTHERS).body, content_type="text/plain")
+            site.set("/tasks.md", page.body, content_type="text/html")
+            site.set("/", listed("/tasks.md", *OTHERS).body, content_type="text/html")
             await made.sync()
             yield made
 

@@ -12,7 +12,8 @@ from rowen.errors import NotFound, UserError
 from rowen.managing import sources
 from rowen.managing.find import find_pair
 from rowen.reading.versions import Compared, compare
-from tests.support.site import Page, Site
+from tests.support.manual import a_manual_page
+from tests.support.site import Page, Site, html
 from tests.support.world import World, a_world
 
 pytestmark = pytest.mark.anyio
@@ -22,8 +23,7 @@ def function(name: str, signature: str, about: str = "Does it.") -> str:
     return f"\n## `{name}()` {{#{name} .function}}\n\n`{signature}`\n\n{about}\n"
 
 
-def md(text: str) -> Page:
-    return Page(text, content_type="text/markdown")
+md = a_manual_page
 
 
 OLD = {
@@ -49,14 +49,15 @@ NEW = {
 async def world(tmp_path: Path) -> AsyncIterator[World]:
     pages: dict[str, str | bytes | Page] = {}
     for version, texts in (("3.11", OLD), ("3.12", NEW)):
-        entries = "\n".join(f"- [{path}](/{version}/{path})" for path in texts)
-        pages[f"/{version}/llms.txt"] = Page(f"# Docs\n\n{entries}\n", content_type="text/plain")
+        pages[f"/{version}/"] = html(
+            "Docs", "All of it: " + ", ".join(texts), links=[f"/{version}/{path}" for path in texts]
+        )
         pages |= {f"/{version}/{path}": md(text) for path, text in texts.items()}
     with Site(pages) as site:
         async with a_world(tmp_path, site) as made:
             for version in ("3.11", "3.12"):
-                location = f"{site.url}/{version}/llms.txt"
-                await sources.add(made.ports, location, name="aio", version=version, kind="llms")
+                location = f"{site.url}/{version}/"
+                await sources.add(made.ports, location, name="aio", version=version)
                 await made.sync(f"aio@{version}")
             yield made
 
@@ -87,19 +88,19 @@ async def test_a_name_that_a_page_without_changes_still_defines_is_neither_remov
     }
     pages: dict[str, str | bytes | Page] = {}
     for version, of_version in texts.items():
-        entries = "\n".join(f"- [{path}](/{version}/{path})" for path in of_version)
-        pages[f"/{version}/llms.txt"] = Page(f"# Docs\n\n{entries}\n", content_type="text/plain")
+        links = [f"/{version}/{path}" for path in of_version]
+        pages[f"/{version}/"] = html("Docs", "All of it.", links=links)
         pages |= {f"/{version}/{path}": md(text) for path, text in of_version.items()}
     with Site(pages) as site:
         async with a_world(tmp_path, site) as world:
             for version in texts:
-                location = f"{site.url}/{version}/llms.txt"
-                await sources.add(world.ports, location, name="aio", version=version, kind="llms")
+                location = f"{site.url}/{version}/"
+                await sources.add(world.ports, location, name="aio", version=version)
                 await world.sync(f"aio@{version}")
             found = await between(world, "aio@1.0", "aio@2.0")
     assert found.symbols == ()
     assert (found.counts["symbols_removed"], found.counts["symbols_added"]) == (0, 0)
-    assert found.counts["pages_same"] == 1
+    assert (found.counts["pages_changed"], found.counts["pages_same"]) == (1, 2)
 
 
 async def test_sections_and_pages_are_matched_by_their_paths_without_the_version(world: World) -> None:
@@ -140,7 +141,7 @@ async def test_a_version_alone_is_one_of_the_other_source(world: World) -> None:
 
 
 async def test_a_source_that_was_never_synced_is_refused(world: World) -> None:
-    await sources.add(world.ports, f"{world.site.url}/3.11/llms.txt", name="other", kind="llms")
+    await sources.add(world.ports, f"{world.site.url}/3.11/", name="other")
     with pytest.raises(UserError, match="source `other`: never synced"):
         await between(world, "aio@3.11", "other")
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.doors.conftest import Rowen
+from tests.support.manual import manual
 
 OLD = "# Tasks\n\n## `task()` {#aio.task .function}\n\n`task(coro)`\n\nAdds.\n\n## Old\n\nGone.\n"
 NEW = OLD.replace("task(coro)", "task(coro, context=None)").replace("## Old\n\nGone.", "## New\n\nFresh.")
@@ -17,7 +18,7 @@ def versions(rowen: Rowen, tmp_path: Path) -> None:
     for version, text in (("1", OLD), ("2", NEW)):
         folder = tmp_path / version
         folder.mkdir()
-        (folder / "tasks.md").write_text(text)
+        (folder / "tasks.html").write_text(manual(text))
         rowen("add", str(folder), "--name", "aio", "--version", version)
         assert rowen("sync", f"aio@{version}").code == 0
 

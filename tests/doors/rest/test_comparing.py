@@ -11,6 +11,7 @@ from rowen.core.safety.access import Scope
 from rowen.managing import sources
 from tests.doors.rest.conftest import Api, serving
 from tests.support.gate import StillClock
+from tests.support.manual import a_manual_page
 from tests.support.site import Page, Site, html
 from tests.support.world import a_world
 
@@ -53,13 +54,13 @@ async def test_two_versions_are_compared(tmp_path: Path) -> None:
 
     pages: dict[str, str | bytes | Page] = {}
     for version, text in (("1", function("task(coro)")), ("2", function("task(coro, context=None)"))):
-        pages[f"/{version}/llms.txt"] = Page(f"# Docs\n\n- [t](/{version}/t.md)\n", content_type="text/plain")
-        pages[f"/{version}/t.md"] = Page(text, content_type="text/markdown")
+        pages[f"/{version}/"] = html("Docs", "All of it.", links=[f"/{version}/t.md"])
+        pages[f"/{version}/t.md"] = a_manual_page(text)
     with Site(pages) as site:
         async with a_world(tmp_path, site, clock=StillClock()) as world:
             for version in ("1", "2"):
-                location = f"{site.url}/{version}/llms.txt"
-                await sources.add(world.ports, location, name="aio", version=version, kind="llms")
+                location = f"{site.url}/{version}/"
+                await sources.add(world.ports, location, name="aio", version=version)
                 await world.sync(f"aio@{version}")
             async with serving(world) as api:
                 found = (await api.get("/api/v1/compare?before=aio@1&after=2")).json
