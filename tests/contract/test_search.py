@@ -96,8 +96,15 @@ async def test_a_language_filters_by_what_documents_say_of_theirs(store: Store) 
     for language, numbers in wanted.items():
         assert await found(store, asking("barley", language=language)) == [names[one] for one in numbers]
     ids = {page.reference: page.document_id for page in (await store.known(source.id)).values()}
-    spoken = await store.languages(list(ids.values()))
-    assert spoken == {ids[names[1]]: "de-ch", ids[names[2]]: "en"}
+    about = await store.about(list(ids.values()), proven=False)
+    assert {ids[name]: about[ids[name]].language for name in names} == dict(
+        zip((ids[name] for name in names), (None, "de-ch", "en", None), strict=True)
+    )
+    assert not any(one.proof for one in about.values())
+    proofs = await store.proofs(list(ids.values()))
+    proven = await store.about(list(ids.values()), proven=True)
+    assert {document: one.proof for document, one in proven.items()} == proofs
+    assert await store.about([], proven=True) == {}
 
 
 async def test_kinds_and_times_filter(store: Store) -> None:

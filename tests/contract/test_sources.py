@@ -287,6 +287,8 @@ async def test_notes_are_remembered_and_replaced(store: Store) -> None:
     await store.save_note("breaker:x", 1)
     await store.save_note("other", 2)
     assert await store.notes_like("breaker:") == {"breaker:x": 1}
+    assert await store.notes(["breaker:x", "nothing"]) == {"breaker:x": 1}
+    assert await store.notes([]) == {}
 
 
 async def test_the_embedding_gap_counts_each_visible_text_once(store: Store) -> None:

@@ -11,7 +11,7 @@ from rowen.core.freshness.proof import Proof
 from rowen.core.search.hit import Answer, Filters, Place, SearchMode
 from rowen.core.search.query import terms as terms_of
 from rowen.errors import UserError
-from rowen.ports.store.search import SearchRequest, SearchResult
+from rowen.ports.store.search import About, SearchRequest, SearchResult
 from rowen.ports.store.store import Store
 from rowen.reading.search import search
 from tests.support.fakes import FakeEmbedder
@@ -35,7 +35,7 @@ class Shelf:
     async def proofs(self, document_ids: Sequence[int]) -> dict[int, Proof]:
         return {}
 
-    async def languages(self, document_ids: Sequence[int]) -> dict[int, str]:
+    async def about(self, document_ids: Sequence[int], *, proven: bool) -> dict[int, About]:
         return {}
 
     def __init__(self, embedder: FakeEmbedder, *, vectors: bool = True) -> None:

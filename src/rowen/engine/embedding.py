@@ -156,11 +156,13 @@ async def for_search(ports: Ports) -> Embedder:
     While its circuit is open it answers at once that it cannot be had: a reader does not wait for a provider
     that is away.
     """
-    note = await ports.store.note(SEARCH_MODEL)
     embedder = ports.embedder()
+    known = await ports.store.notes([SEARCH_MODEL, breaker_note(embedder.model)])
+    note, remembered = known.get(SEARCH_MODEL), known.get(breaker_note(embedder.model))
     if note is not None and note["spec"] != dict(embedder.spec):
         embedder = ports.embedder_from(note["spec"])
-    breaker = breakers.before_call(await breaker_of(ports.store, embedder.model), ports.clock.now())
+        remembered = await ports.store.note(breaker_note(embedder.model))
+    breaker = breakers.before_call(_breaker(remembered), ports.clock.now())
     return embedder if breakers.allows(breaker) else _Silent(embedder, breaker)
 
 
@@ -193,7 +195,10 @@ def _not_asked(model: Model, breaker: Breaker) -> EmbedderUnavailable:
 
 
 async def breaker_of(notes: Notes, model: Model) -> Breaker:
-    remembered = await notes.note(breaker_note(model))
+    return _breaker(await notes.note(breaker_note(model)))
+
+
+def _breaker(remembered: Any) -> Breaker:
     return breakers.from_json(remembered) if remembered else breakers.CLOSED
 
 

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import replace
 
-from rowen.core.freshness.proof import Proof
 from rowen.core.search import likelihood, rank
 from rowen.core.search.as_of import AsOf
 from rowen.core.search.hit import AlsoAt, Answer, Filters, Hit, Place, SearchMode, SectionHit
@@ -29,7 +27,7 @@ from rowen.core.search.symbols import (
 )
 from rowen.errors import EmbedderUnavailable, UserError
 from rowen.ports.embedder import Embedder
-from rowen.ports.store.search import DEPTH, Search, SearchRequest, SearchResult
+from rowen.ports.store.search import DEPTH, About, Search, SearchRequest, SearchResult
 
 MAX_LIMIT = 100
 MOST_LOOKS = 5
@@ -121,16 +119,15 @@ async def search(
         else 0.0
     )
     likely = likelihood.likelihoods([one.best for one in groups], topic)
-    hits = [_hit(one, terms, score) for one, score in zip(groups, likely, strict=True)]
     # How a document was verified is known of what readers see now.
-    proofs = {} if as_of else await store.proofs([hit.document_id for hit in hits])
-    spoken = await store.languages([hit.document_id for hit in hits if hit.language is None])
+    about = await store.about([one.best.place.document_id for one in groups], proven=as_of is None)
     return Answer(
         query=query,
         mode=SearchMode.KEYWORD if degraded else mode,
         degraded=degraded,
         hits=tuple(
-            _proven(_spoken(hit, spoken.get(hit.document_id)), proofs.get(hit.document_id)) for hit in hits
+            _hit(one, terms, score, about.get(one.best.place.document_id, About()))
+            for one, score in zip(groups, likely, strict=True)
         ),
         corrected=meant if meant != asked else None,
         on_topic=topic,
@@ -201,9 +198,10 @@ def _alpha(result: SearchResult, embedder: Embedder | None, query: str) -> float
     return rank.alpha_for(embedder.model.alpha, query) if result.keyword else 1.0
 
 
-def _hit(found: rank.Group, terms: list[str], score: float) -> Hit:
+def _hit(found: rank.Group, terms: list[str], score: float, about: About) -> Hit:
     place = found.best.place
     shown = snippet(place.text, terms)
+    proof = about.proof
     return Hit(
         source=place.source,
         version=place.version,
@@ -217,7 +215,10 @@ def _hit(found: rank.Group, terms: list[str], score: float) -> Hit:
         fetched_at=place.fetched_at,
         document_id=place.document_id,
         defines=place.symbol,
-        language=of_anchor(place.anchor),
+        verified_at=proof and proof.at,
+        verified_by=proof and proof.by,
+        change_rate=proof and proof.rate,
+        language=of_anchor(place.anchor) or about.language,
         also_at=tuple(
             AlsoAt(document_id=one.document_id, source=one.source, version=one.version, url=_address(one))
             for one in found.also_at
@@ -241,16 +242,6 @@ def _is_in(place: Place, wanted: str) -> bool:
     """Sections without a language are in that of their document, which the store has looked at."""
     language = of_anchor(place.anchor)
     return not wanted or language is None or is_in(language, wanted)
-
-
-def _spoken(hit: Hit, language: str | None) -> Hit:
-    return hit if language is None or hit.language else replace(hit, language=language)
-
-
-def _proven(hit: Hit, proof: Proof | None) -> Hit:
-    if proof is None:
-        return hit
-    return replace(hit, verified_at=proof.at, verified_by=proof.by, change_rate=proof.rate)
 
 
 def _address(place: Place) -> str:

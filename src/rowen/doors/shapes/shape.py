@@ -16,6 +16,7 @@ from rowen.core.run import Counters
 from rowen.records import dataclass
 
 MISSING: Any = object()
+_PLAIN: frozenset[type] = frozenset({str, int, float, bool, NoneType})
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,8 @@ class Field(NamedTuple):
     read: Callable[[Any], Any]
     convert: Callable[[Any], Any]
     default: Any
+    as_they_are: frozenset[type]
+    """Values of these types need no converting: most of a page of hits."""
 
 
 class Shape:
@@ -68,7 +71,9 @@ class Shape:
         shown: dict[str, Any] = {}
         for field in fields_of(cls):
             value = given[field.name] if field.name in given else _read(cls, field, values)
-            if field.kind is Counters:
+            if type(value) in field.as_they_are:
+                shown[field.name] = value
+            elif field.kind is Counters:
                 # A stored run has the counters of the version that ran it.
                 shown |= Counters().as_dict()
                 shown |= value if isinstance(value, dict) else value.as_dict()
@@ -93,7 +98,9 @@ def _fields(shape: type[Shape]) -> Iterator[Field]:
         if name not in own:
             default = getattr(shape, name, MISSING)
             read = default.read if isinstance(default, At) else attrgetter(name)
-            yield Field(name, kind, read, _converter(kind), MISSING if isinstance(default, At) else default)
+            plain = _PLAIN if set(get_args(kind) or (kind,)) <= {*_PLAIN, Any} else frozenset()
+            default = MISSING if isinstance(default, At) else default
+            yield Field(name, kind, read, _converter(kind), default, plain)
 
 
 def _read(shape: type[Shape], field: Field, values: tuple[Any, ...]) -> Any:

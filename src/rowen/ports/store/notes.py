@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
@@ -45,6 +46,10 @@ class Notes(Protocol):
 
     async def note(self, name: str) -> Any:
         """None when there is none."""
+        ...
+
+    async def notes(self, names: Sequence[str]) -> dict[str, Any]:
+        """Those of these notes that there are."""
         ...
 
     async def notes_like(self, start: str) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from rowen.core.freshness.proof import Proof
 from rowen.core.search.hit import Filters, Place
@@ -49,6 +49,14 @@ class SearchResult:
     the names."""
 
 
+class About(NamedTuple):
+    """A document of which a section is shown."""
+
+    language: str | None = None
+    """The one it is in, if it says so."""
+    proof: Proof | None = None
+
+
 class Search(Protocol):
     async def search_snapshot(self, request: SearchRequest) -> SearchResult:
         """Rank by keyword and by vector inside one snapshot, visible sections only."""
@@ -62,8 +70,9 @@ class Search(Protocol):
         """When and how these visible documents were last known to be right, and how fast they change."""
         ...
 
-    async def languages(self, document_ids: Sequence[int]) -> dict[int, str]:
-        """The language of each of these documents that is in one, and says so."""
+    async def about(self, document_ids: Sequence[int], *, proven: bool) -> dict[int, About]:
+        """What is shown of these visible documents beside their sections; `proven`: how they are known to be
+        right, too."""
         ...
 
     async def document_sections(

@@ -29,6 +29,10 @@ ORDER BY 1, 2, 3;
 -- The notes whose names begin so.
 SELECT name, value FROM notes WHERE substr(name, 1, length(:start)) = :start ORDER BY name;
 
+-- name: notes_named
+-- Notes by their names.
+SELECT name, value FROM notes WHERE name IN list(:names);
+
 -- name: note_get
 -- A note by its name.
 SELECT value FROM notes WHERE name = :name;

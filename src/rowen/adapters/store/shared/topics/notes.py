@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -39,6 +40,10 @@ class Notes(Topic):
     @reads
     def note(self, db: Transaction, name: str) -> Any:
         return read_note(db, name)
+
+    @reads
+    def notes(self, db: Transaction, names: Sequence[str]) -> dict[str, Any]:
+        return {name: json_in(value) for name, value in db.rows("notes_named", names=list(names))}
 
     @reads
     def notes_like(self, db: Transaction, start: str) -> dict[str, Any]:

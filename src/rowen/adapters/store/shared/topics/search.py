@@ -23,7 +23,7 @@ from rowen.core.freshness.proof import Proof
 from rowen.core.search.hit import Filters, Place
 from rowen.core.search.languages import said_of
 from rowen.errors import StoreDamaged
-from rowen.ports.store.search import SearchRequest, SearchResult
+from rowen.ports.store.search import About, SearchRequest, SearchResult
 
 if TYPE_CHECKING:
     from rowen.adapters.store.shared.search.finder import Finder
@@ -118,10 +118,13 @@ class Search(Topic):
         return proofs_of(db, document_ids)
 
     @reads
-    def languages(self, db: Transaction, document_ids: Sequence[int]) -> dict[int, str]:
+    def about(self, db: Transaction, document_ids: Sequence[int], *, proven: bool) -> dict[int, About]:
         rows = db.rows("documents_languages", documents=list(document_ids)) if document_ids else []
-        said = {row[0]: said_of(row[1] and json_in(row[1]), *row[2:]) for row in rows}
-        return {document_id: language for document_id, language in said.items() if language}
+        proofs = proofs_of(db, document_ids) if proven else {}
+        return {
+            row[0]: About(said_of(row[1] and json_in(row[1]), *row[2:]) or None, proofs.get(row[0]))
+            for row in rows
+        }
 
     @reads
     def document_sections(
