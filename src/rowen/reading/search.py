@@ -119,6 +119,7 @@ async def search(
         else 0.0
     )
     likely = likelihood.likelihoods([one.best for one in groups], topic)
+    by = (rank.spread(result.keyword), rank.spread(result.dense))
     # How a document was verified is known of what readers see now.
     about = await store.about([one.best.place.document_id for one in groups], proven=as_of is None)
     return Answer(
@@ -126,7 +127,7 @@ async def search(
         mode=SearchMode.KEYWORD if degraded else mode,
         degraded=degraded,
         hits=tuple(
-            _hit(one, terms, score, about.get(one.best.place.document_id, About()))
+            _hit(one, terms, score, about.get(one.best.place.document_id, About()), *by)
             for one, score in zip(groups, likely, strict=True)
         ),
         corrected=meant if meant != asked else None,
@@ -198,7 +199,14 @@ def _alpha(result: SearchResult, embedder: Embedder | None, query: str) -> float
     return rank.alpha_for(embedder.model.alpha, query) if result.keyword else 1.0
 
 
-def _hit(found: rank.Group, terms: list[str], score: float, about: About) -> Hit:
+def _hit(
+    found: rank.Group,
+    terms: list[str],
+    score: float,
+    about: About,
+    by_words: Mapping[int, float],
+    by_meaning: Mapping[int, float],
+) -> Hit:
     place = found.best.place
     shown = snippet(place.text, terms)
     proof = about.proof
@@ -211,6 +219,8 @@ def _hit(found: rank.Group, terms: list[str], score: float, about: About) -> Hit
         snippet=shown.text,
         matches=shown.matches,
         score=score,
+        by_words=by_words.get(place.passage_id),
+        by_meaning=by_meaning.get(place.passage_id),
         generation=place.generation,
         fetched_at=place.fetched_at,
         document_id=place.document_id,

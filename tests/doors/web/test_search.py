@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.doors.web.conftest import Person, hold
+from tests.support.site import html
 
 pytestmark = pytest.mark.anyio
 
@@ -68,3 +69,38 @@ async def test_an_earlier_time_in_the_address_is_a_banner_and_stays_with_the_nex
     assert "as of" not in (await reader.get("/search?q=barley")).words
     assert (await reader.get("/search?q=barley&as_of=soon")).status == 400
     assert (await reader.get("/search.json?q=barley&as_of=0s")).json["answer"]["as_of"]["says"]
+
+
+async def test_why_a_hit_ranked_says_its_share_by_words_and_by_meaning(reader: Person) -> None:
+    page = await reader.get("/search?q=barley")
+    why = {one["what"]: one for one in (await reader.get("/search.json?q=barley")).json["read"]["why"]}
+    assert why["words"]["said"].endswith("1 of 1 in it")
+    assert 0.0 <= why["words"]["share"] <= 1.0
+    assert 0.0 <= why["meaning"]["share"] <= 1.0
+    assert f"meaning {why['meaning']['said']}" in page.words
+
+
+async def test_many_hits_have_pages_and_counts_say_that_they_are_not_of_all(person: Person) -> None:
+    paths = [f"/p{number}" for number in range(45)]
+    person.world.site.set("/", html("Home", "All about grain.", links=paths))
+    for path in paths:
+        person.world.site.set(path, html(f"Page {path}", f"barley and text {path}"))
+    await person.world.sync()
+    first = await person.get("/search?q=barley&kind=web")
+    assert "30 or more documents, 1 to 20 shown," in first.words
+    assert "docs 30+" in first.words and "page 1 of 2 or more" in first.words
+    second = (await person.get("/search.json?q=barley&page=2")).json
+    assert [hit["number"] for hit in second["hits"]] == list(range(21, 41))
+    assert (second["chosen"], second["read"]["number"]) == (21, 21)
+    last = (await person.get("/search.json?q=barley&page=3")).json
+    assert (last["found"], last["more"], last["pages"]) == (46, False, 3)
+    assert (await person.get("/search.json?q=barley&page=9")).json["page_number"] == 3
+    seen = {hit["document_id"] for number in (1, 2, 3) for hit in await _hits(person, number)}
+    assert len(seen) == 46
+    chosen = await person.get("/search?q=barley&source=docs&page=3")
+    assert "46 documents, 41 to 46 shown," in chosen.words and "docs 46 " in chosen.words
+
+
+async def _hits(person: Person, number: int) -> list[dict[str, int]]:
+    found: list[dict[str, int]] = (await person.get(f"/search.json?q=barley&page={number}")).json["hits"]
+    return found

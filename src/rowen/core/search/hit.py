@@ -116,6 +116,12 @@ class Hit:
     """Changes of its page per second, as learnt; None while that is not known."""
     p_fresh: float | None = None
     """The probability that it is current at the time of the answer; None where that cannot be told."""
+    by_words: float | None = None
+    """Where its section stands among all that were found by words, from 0 (the last) to 1 (the first); None
+    when it was not found by them.
+    """
+    by_meaning: float | None = None
+    """The same among those that were found by meaning."""
     matches: tuple[tuple[int, int], ...] = ()
     """Where words of the question stand in the snippet: start and end, the end not included."""
     language: str | None = None

@@ -67,8 +67,8 @@ def alpha_for(model_alpha: float, query: str) -> float:
 
 def fuse(keyword: Mapping[int, float], dense: Mapping[int, float], alpha: float) -> dict[int, float]:
     """One score in [0, 1] for each passage of either list; a passage missing from a list has 0 there."""
-    fused = {passage: (1 - alpha) * score for passage, score in _spread(keyword).items()}
-    for passage, score in _spread(dense).items():
+    fused = {passage: (1 - alpha) * score for passage, score in spread(keyword).items()}
+    for passage, score in spread(dense).items():
         fused[passage] = fused.get(passage, 0.0) + alpha * score
     return fused
 
@@ -155,7 +155,7 @@ def _order(one: Ranked) -> tuple[int, float, str, str, str, int]:
     return -one.fit, -one.score, place.source, place.url, place.version, place.position
 
 
-def _spread(scores: Mapping[int, float]) -> dict[int, float]:
+def spread(scores: Mapping[int, float]) -> dict[int, float]:
     """Stretched so that the best is 1 and the worst 0."""
     if not scores:
         return {}

@@ -6,6 +6,8 @@ from typing import Annotated, Any
 
 from rowen.doors.shapes.shape import Rounded, Shape, Time, at
 
+Share = Annotated[float, Rounded(3)]
+
 
 class SectionHit(Shape):
     heading_path: str
@@ -36,6 +38,10 @@ class Hit(Shape):
     matches: list[list[int]]
     """Where words of the question stand in the snippet: `[start, end]` in characters, the end not included"""
     score: Annotated[float, Rounded(4)]
+    by_words: Share | None
+    """Where its section stands among all found by words, from 0 to 1; null when it was not found by them"""
+    by_meaning: Share | None
+    """The same among those found by meaning"""
     generation: int
     fetched_at: Time
     verified_at: Time | None

@@ -117,8 +117,10 @@ def around(visit: Visit) -> dict[str, Any]:
     }
 
 
-def pager(visit: Visit, number: int, pages: int) -> Markup:
-    """Links to the pages of a list before and after; nothing when there is one page."""
+def pager(visit: Visit, number: int, pages: int, *, more: bool = False) -> Markup:
+    """Links to the pages of a list before and after; nothing when there is one page. `more` says that there
+    may be pages behind those that were counted.
+    """
     if pages <= 1:
         return Markup("")
     link = Markup('<a class="btn" href="{}">{}</a>')
@@ -126,7 +128,9 @@ def pager(visit: Visit, number: int, pages: int) -> Markup:
         link.format(visit.address(page=number - 1 if number > 2 else None), "← Before") if number > 1 else ""
     )
     after = link.format(visit.address(page=number + 1), "Next →") if number < pages else ""
-    said = Markup('<span class="soft">page {} of {}</span>').format(words.num(number), words.num(pages))
+    said = Markup('<span class="soft">page {} of {}{}</span>').format(
+        words.num(number), words.num(pages), " or more" if more else ""
+    )
     return Markup('<p class="acts pager">{} {} {}</p>').format(before, said, after)
 
 

@@ -19,7 +19,7 @@ function put(found, id) {
 
 async function ask() {
   const address = new URL(location.href), query = field.value.trim();
-  for (const name of ["hit", "done"]) address.searchParams.delete(name);
+  for (const name of ["hit", "page", "done"]) address.searchParams.delete(name);
   query ? address.searchParams.set("q", query) : address.searchParams.delete("q");
   running?.abort();
   running = new AbortController();

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import quote
@@ -22,6 +22,9 @@ from rowen.doors.web.visit import Page, Visit
 from rowen.doors.words import count
 
 SHOWN = 20
+"""Hits on one page."""
+MOST = 100
+"""Hits that a question has at most."""
 SETTLED = timedelta(days=1)
 """What was fetched so soon after its source was added is new, not changed."""
 BETWEEN = join_path(("", ""))
@@ -30,6 +33,7 @@ COUNTED = 30
 MAX_QUERY = 1000
 MAX_CHARS = 3000
 """Of one section in the pane; the document has the rest."""
+NOTHING: Mapping[str, int] = {}
 PERIODS = {"1d": 1, "7d": 7, "30d": 30, "365d": 365}
 PERIOD_WORDS = {"1d": "the last day", "7d": "the last week", "30d": "the last month", "365d": "the last year"}
 
@@ -48,24 +52,35 @@ async def search(visit: Visit) -> Page:
     }
     # The last word may still be being typed: its beginning counts as well.
     common["prefix"] = visit.asked("typing") == "1"
-    every = await asking.search(visit.ports, query, limit=COUNTED, **common)
-    chosen = visit.asked("source")
+    chosen, page = visit.asked("source"), min(visit.number("page"), MOST // SHOWN)
+    limit = min(MOST, max(COUNTED, page * SHOWN + 1))
+    every = await asking.search(visit.ports, query, limit=COUNTED if chosen else limit, **common)
     answer = every
     if chosen:
-        answer = await asking.search(visit.ports, query, sources=[chosen], limit=SHOWN, **common)
-    hits = answer.hits[:SHOWN]
+        answer = await asking.search(visit.ports, query, sources=[chosen], limit=limit, **common)
+    found = len(answer.hits)
+    page = min(page, max(1, -(-found // SHOWN)))
+    before = (page - 1) * SHOWN
+    hits = answer.hits[before : before + SHOWN]
     took_ms = (visit.ports.clock.monotonic() - started) * 1000
-    number = min(max(1, visit.number("hit")), max(1, len(hits)))
+    number = min(max(before + 1, visit.number("hit")), before + max(1, len(hits)))
     data = {
         "query": query,
         "answer": _said(answer),
-        "found": len(answer.hits),
-        "more": len(answer.hits) == COUNTED,
+        "found": found,
+        "more": found == limit,
+        "first": before + 1,
+        "page_number": page,
+        "pages": min(MOST // SHOWN, -(-found // SHOWN)),
         "took_ms": max(1, round(took_ms)),
-        "hits": [_hit(visit, index, hit, sources, query) for index, hit in enumerate(hits, 1)],
+        "hits": [_hit(visit, before + index, hit, sources, query) for index, hit in enumerate(hits, 1)],
         "chosen": number,
-        "read": await _in_place(visit, hits[number - 1], query, number, answer.as_of) if hits else None,
-        **_filters(visit, sources, every.hits),
+        "read": await _in_place(visit, hits[number - before - 1], query, number, answer.as_of)
+        if hits
+        else None,
+        **_filters(visit, sources, every.hits, {chosen: found} if chosen else {}),
+        # Of the best hits alone: a source may have more of them further down.
+        "counted": len(every.hits) if len(every.hits) >= COUNTED else None,
     }
     return _page(visit, query, data)
 
@@ -183,7 +198,11 @@ def _why(hit: Hit, block: tuple[Section, str] | None, terms: Sequence[str]) -> l
     held = len(wanted & said)
     reasons = []
     if wanted:
-        reasons.append({"what": "words", "share": held / len(wanted), "said": f"{held} of {len(wanted)}"})
+        found = hit.by_words or 0.0
+        told = f"{found:.2f}, {held} of {len(wanted)} in it"
+        reasons.append({"what": "words", "share": found, "said": told})
+    if hit.by_meaning is not None:
+        reasons.append({"what": "meaning", "share": hit.by_meaning, "said": f"{hit.by_meaning:.2f}"})
     share = title_share(hit.title, terms)
     reasons.append({"what": "title", "share": share, "said": f"{share:.2f}"})
     if hit.defines:
@@ -202,10 +221,13 @@ def _since(visit: Visit) -> datetime | None:
     return visit.now - timedelta(days=days) if days else None
 
 
-def _filters(visit: Visit, sources: dict[str, Source], hits: Sequence[Hit]) -> dict[str, Any]:
+def _filters(
+    visit: Visit, sources: dict[str, Source], hits: Sequence[Hit], known: Mapping[str, int] = NOTHING
+) -> dict[str, Any]:
     """The chips: sources with how many hits each has, kinds, periods, and languages that were found."""
     chosen = tag_of(visit.asked("language"))
     counts = Counter(f"{hit.source}@{hit.version}" if hit.version else hit.source for hit in hits)
+    counts.update({label: number - counts[label] for label, number in known.items() if label in sources})
     return {
         "sources": [{"label": label, "hits": number} for label, number in counts.most_common(8)],
         "source": visit.asked("source"),
