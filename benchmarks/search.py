@@ -1,6 +1,9 @@
 """What a search costs on both stores, and whether the shortcuts on its way change what it finds.
 
-    python benchmarks/search.py [--sections 20000] [--questions 200] [--only sqlite|postgres]
+    python benchmarks/search.py [--sections 20000] [--questions 200] [--only sqlite|postgres] [--keep FOLDER]
+
+With `--keep` the file of SQLite stays in a folder, and a later call measures the one it finds there: a
+million sections take some minutes to write and follow.
 
 Both stores get the same corpus (`benchmarks/corpus.py`), in bulk. The time is that of the processor: of this
 process, and of PostgreSQL's, which is the one of the tests with the settings below. The exhaustive ranking
@@ -29,6 +32,7 @@ import psycopg
 from corpus import NOW, ONCE, SMALL, Corpus, Section, load_postgres, load_sqlite
 from numpy.typing import NDArray
 
+from rowen.adapters.embedders.static import MODEL
 from rowen.adapters.store.postgres.store import PostgresStore
 from rowen.adapters.store.shared.store import SharedStore
 from rowen.adapters.store.sqlite.store import SqliteStore
@@ -65,6 +69,28 @@ async def sqlite(folder: Path) -> AsyncIterator[Opened]:
     finally:
         db.close()
         await store.close()
+
+
+@asynccontextmanager
+async def kept(folder: Path) -> AsyncIterator[Opened]:
+    """A store that an earlier call has left."""
+
+    def load(sections: Sequence[Section]) -> None:
+        raise AssertionError("it is there already")
+
+    store = SqliteStore(folder / "rowen.db")
+    try:
+        yield store, load, time.process_time
+    finally:
+        await store.close()
+
+
+def stored_vectors(folder: Path) -> NDArray[np.int8]:
+    """All vectors in the order of their sections."""
+    db = apsw.Connection(str(folder / "rowen.db"))
+    rows = b"".join(row[0] for row in db.execute("SELECT vector FROM vectors ORDER BY passage_id"))
+    db.close()
+    return np.frombuffer(rows, np.int8).reshape(-1, MODEL.dimensions)
 
 
 @asynccontextmanager
@@ -185,18 +211,24 @@ async def filled(store: SharedStore, load: Load, corpus: Corpus) -> tuple[NDArra
     before = time.process_time()
     # What the end of a run would have done by now.
     await store.follow()
-    took = f"loaded in {loading_s:,.1f} s, followed in {time.process_time() - before:,.1f} s"
+    took = f"loaded in {loading_s:,.1f} s, followed in {time.process_time() - before:,.1f} s of processor"
     return np.frombuffer(b"".join(vectors), np.int8).reshape(len(vectors), -1), took
 
 
-async def measure(name: str, sections: int, count: int) -> None:
+async def measure(name: str, sections: int, count: int, keep: Path | None) -> None:
     corpus = Corpus(sections)
     await corpus.prepare()
     questions = corpus.questions(count)
-    with tempfile.TemporaryDirectory() as folder:
-        async with STORES[name](Path(folder)) as (store, load, cpu_s):
-            vectors, took = await filled(store, load, corpus)
-            print(f"{name}: {len(vectors):,} sections {took} of processor", flush=True)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = keep or Path(temporary)
+        is_there = (folder / "rowen.db").exists()
+        async with (kept if is_there else STORES[name])(folder) as (store, load, cpu_s):
+            if is_there:
+                vectors, took = stored_vectors(folder), "as they were left"
+                assert len(vectors) == sections, f"{len(vectors):,} sections are in {folder}"
+            else:
+                vectors, took = await filled(store, load, corpus)
+            print(f"{name}: {len(vectors):,} sections {took}", flush=True)
             before = time.process_time()
             await search(store, corpus.embedder, questions[0])
             print(f"  the first search {(time.process_time() - before) * 1000:8.0f} ms", flush=True)
@@ -226,9 +258,14 @@ def main() -> None:
     parser.add_argument("--sections", type=int, default=20_000)
     parser.add_argument("--questions", type=int, default=200)
     parser.add_argument("--only", choices=list(STORES))
+    parser.add_argument("--keep", type=Path, metavar="FOLDER")
     options = parser.parse_args()
-    for name in [options.only] if options.only else STORES:
-        asyncio.run(measure(name, options.sections, options.questions))
+    if options.keep:
+        options.keep.mkdir(parents=True, exist_ok=True)
+    # What is kept is a file of SQLite.
+    names = ["sqlite"] if options.keep else [options.only] if options.only else list(STORES)
+    for name in names:
+        asyncio.run(measure(name, options.sections, options.questions, options.keep))
 
 
 if __name__ == "__main__":

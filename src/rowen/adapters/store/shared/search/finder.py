@@ -19,17 +19,9 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from rowen.adapters.store.shared.search import view as views
 from rowen.adapters.store.shared.search.counts import Seen
 from rowen.adapters.store.shared.search.cut import Scored, unranked
-from rowen.adapters.store.shared.search.index import (
-    BLOCK_BITS,
-    DEEPER,
-    MOST_BLOCKS,
-    Opened,
-    Text,
-    WordIndex,
-    key_of,
-    seen_of,
-)
+from rowen.adapters.store.shared.search.index import DEEPER, MOST_BLOCKS, Text, WordIndex, key_of
 from rowen.adapters.store.shared.search.matrix import VectorMatrix
+from rowen.adapters.store.shared.search.proposals import BLOCK_BITS, Opened, marked, seen_of
 from rowen.adapters.store.shared.search.saved import SavedView
 from rowen.adapters.store.shared.search.view import Allowed, View
 from rowen.adapters.store.shared.transaction import Transaction
@@ -170,7 +162,14 @@ class Finder:
             wanted = _deep_enough(depth, len(allowed.slots), among)
         wanted += SPARE
         while True:
-            found = index.best(terms, wanted, prefix=prefix, blocks=blocks, seen=_seen_by(view))
+            found = index.best(
+                terms,
+                wanted,
+                prefix=prefix,
+                blocks=blocks,
+                seen=_seen_by(view),
+                passing=_passing(view, allowed) if allowed is not None else None,
+            )
             if found is None:
                 return None
             listed = _visible(view, allowed, found.keys, found.scores, depth)
@@ -361,6 +360,10 @@ def _not_in(index: WordIndex, passages: Mapping[int, bytes]) -> list[int]:
     keys = np.array([key_of(digest) for digest in passages.values()], np.int64)
     order = np.argsort(keys, kind="stable")
     return sorted(ids[order[index.missing(keys[order])]].tolist())
+
+
+def _passing(view: View, allowed: Allowed) -> Callable[[Opened], NDArray[np.bool_]]:
+    return lambda opened: allowed.once("marked", opened, lambda: marked(opened, view.keys[allowed.slots]))
 
 
 def _deep_enough(depth: int, passing: int, among: int) -> int:

@@ -11,36 +11,38 @@ index stand the words of each text (`counts.py`), by which what the index propos
 
 from __future__ import annotations
 
-import math
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rowen.adapters.store.shared.search import counts as counting
 from rowen.adapters.store.shared.search.counts import MOST_TIMES, Counts, Seen
 from rowen.adapters.store.shared.search.files import Stamped, append, mapped, numbers, writing
-from rowen.adapters.store.shared.search.stems import Collected, hashed, stemmed
+from rowen.adapters.store.shared.search.proposals import (
+    BLOCK,
+    BLOCK_BITS,
+    BODY,
+    NUMBER,
+    Best,
+    Opened,
+    best,
+    numbers_of,
+    schema,
+    seen_of,
+)
+from rowen.adapters.store.shared.search.stems import Collected
 from rowen.adapters.store.shared.search.view import distinct
-from rowen.adapters.store.shared.search.words import words
-from rowen.core.search.query import is_cjk
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-BLOCK_BITS = 6
-"""Texts with numbers near each other mostly came together, of one source: a filter names blocks of 64."""
 MOST_BLOCKS = 1_024
 """A filter of more is not worth naming: what does not pass is left out afterwards."""
-MOST_ENDINGS, ENDINGS_LOOKED_AT = 32, 256
-"""Words that a beginning may stand for, the most frequent ones that readers can see."""
-SHORTEST_STEM = 4
 DEEPER = 4
 MEMORY = 32_000_000
 """Of the writer."""
-_BODY, _NUMBER, _BLOCK = "body", "number", "block"
 
 
 class Text(NamedTuple):
@@ -48,32 +50,6 @@ class Text(NamedTuple):
     """The beginning of its hash, see `view.py`."""
     heading_path: str
     text: str
-
-
-class Opened(NamedTuple):
-    """What readers use; replaced as a whole."""
-
-    state: tuple[int, int] | None
-    begun: str
-    index: Any
-    searcher: Any
-    keys: NDArray[np.int64]
-    """By number."""
-    ascending: NDArray[np.int64]
-    numbers: NDArray[np.int64]
-    """Of the ascending keys."""
-    counts: Counts
-    exact: bool
-    """The index holds these texts and no others: not even what a killed writer left, which was deleted."""
-
-
-class Best(NamedTuple):
-    keys: NDArray[np.int64]
-    """Best first; equals in the order of their keys."""
-    scores: NDArray[np.float64]
-    beyond: float
-    """No text that is not among them has more."""
-    all_there_are: bool
 
 
 class WordIndex:
@@ -128,10 +104,7 @@ class WordIndex:
         import numpy as np
 
         opened = self.refresh()
-        if opened is None or not len(opened.ascending):
-            return np.empty(0, np.int64)
-        at = np.minimum(np.searchsorted(opened.ascending, keys), len(opened.ascending) - 1)
-        return distinct(opened.numbers[at] >> BLOCK_BITS)
+        return distinct(numbers_of(opened, keys) >> BLOCK_BITS) if opened else np.empty(0, np.int64)
 
     def best(
         self,
@@ -141,14 +114,19 @@ class WordIndex:
         prefix: str = "",
         blocks: Sequence[int] | None = None,
         seen: Callable[[Opened], Seen] | None = None,
+        passing: Callable[[Opened], NDArray[np.bool_]] | None = None,
     ) -> Best | None:
-        """So many texts as the index proposes, scored by what readers see: by default all. None: unusable."""
+        """So many texts as the index proposes, scored by what readers see: by default all. None: unusable.
+
+        Of those that are proposed, only what is `passing` is wanted.
+        """
         opened = self.refresh()
         if opened is None:
             return None
         try:
             weighed_by = seen(opened) if seen else seen_of(opened, opened.ascending)
-            return _best(opened, terms, wanted, prefix, blocks, weighed_by)
+            chosen = passing(opened) if passing else None
+            return best(opened, terms, wanted, prefix, blocks, weighed_by, chosen)
         except BaseException as exc:
             if not _damaged(exc):
                 raise
@@ -180,7 +158,7 @@ class WordIndex:
             begun, held = self._files.begin(), np.empty(0, np.int64)
             folder = self._files.path(begun, "index")
             folder.mkdir()
-            index = tantivy.Index(_schema(), str(folder))
+            index = tantivy.Index(schema(), str(folder))
             index.register_tokenizer("rowen", _spaces())
         else:
             begun, held, index = opened.begun, opened.keys, opened.index
@@ -193,13 +171,13 @@ class WordIndex:
             if index.searcher().num_docs > len(held):
                 exact = False
                 writer.delete_documents_by_query(
-                    tantivy.Query.range_query(_schema(), _NUMBER, tantivy.FieldType.Integer, len(held), 2**62)
+                    tantivy.Query.range_query(schema(), NUMBER, tantivy.FieldType.Integer, len(held), 2**62)
                 )
             for number, one in enumerate(new, len(held)):
                 document = tantivy.Document()
-                document.add_integer(_NUMBER, number)
-                document.add_integer(_BLOCK, number >> BLOCK_BITS)
-                document.add_text(_BODY, collected.add(one.heading_path, one.text))
+                document.add_integer(NUMBER, number)
+                document.add_integer(BLOCK, number >> BLOCK_BITS)
+                document.add_text(BODY, collected.add(one.heading_path, one.text))
                 writer.add_document(document)
             writer.commit()
         finally:
@@ -269,145 +247,12 @@ def key_of(digest: bytes) -> int:
     return int.from_bytes(digest[:8], "big", signed=True)
 
 
-def seen_of(opened: Opened, keys: NDArray[np.int64]) -> Seen:
-    """How words are weighed for readers who see the texts of these ascending keys."""
-    import numpy as np
-
-    if not len(opened.ascending):
-        return counting.seen(opened.counts, np.empty(0, np.int64), exact=opened.exact)
-    at = np.minimum(np.searchsorted(opened.ascending, keys), len(opened.ascending) - 1)
-    visible = opened.numbers[at[opened.ascending[at] == keys]]
-    return counting.seen(opened.counts, visible, exact=opened.exact)
-
-
-def _best(
-    opened: Opened,
-    terms: Sequence[str],
-    wanted: int,
-    prefix: str,
-    blocks: Sequence[int] | None,
-    seen: Seen,
-) -> Best:
-    import numpy as np
-    import tantivy
-
-    groups = _groups(opened, seen, terms, prefix)
-    if not groups:
-        return Best(np.empty(0, np.int64), np.empty(0), 0.0, True)
-    asked = list(dict.fromkeys(word for group in groups for word in group))
-    place = {word: number for number, word in enumerate(asked)}
-    having, in_all = _having(opened, seen, asked)
-    weights = [counting.weight(number, seen.texts) for number in having.tolist()]
-    query = _query(opened, groups, dict(zip(asked, zip(weights, in_all.tolist(), strict=True), strict=True)))
-    if blocks is not None:
-        named = tantivy.Query.term_set_query(_schema(), _BLOCK, blocks)
-        must = tantivy.Occur.Must
-        passing = tantivy.Query.const_score_query(named, 0.0)
-        query = tantivy.Query.boolean_query([(must, query), (must, passing)])
-    hits = opened.searcher.search(query, wanted, count=False).hits
-    found = opened.searcher.fast_field_values(_NUMBER, [address for _, address in hits])
-    at = np.array(found, np.int64)
-    # Beyond the stamp are entries of a writer that has not ended, or was killed.
-    at = at[at < len(opened.keys)]
-    scores = counting.scores(
-        opened.counts,
-        seen,
-        at,
-        [hashed(word) for word in asked],
-        weights,
-        [[place[word] for word in group] for group in groups],
-    )
-    keys = opened.keys[at]
-    order = np.lexsort((keys, -scores))
-    beyond = hits[-1][0] * seen.widening if hits else 0.0
-    return Best(keys[order], scores[order], beyond, len(hits) < wanted)
-
-
-def _groups(opened: Opened, seen: Seen, terms: Sequence[str], prefix: str) -> list[list[str]]:
-    """The words to look for; of each group the best one counts."""
-    groups: list[list[str]] = []
-    for term in terms:
-        if len(term) == 1 and is_cjk(term):
-            # One character alone is in the index only as the first of a pair (or the last of its run).
-            groups += [[word] for word in _beginning_with(opened, seen, term)]
-        else:
-            groups += [[word] for word in stemmed(term)]
-    if prefix:
-        endings = dict.fromkeys([*stemmed(prefix), *_beginning_with(opened, seen, prefix)])
-        groups += [list(endings)] if endings else []
-    return groups
-
-
-def _query(opened: Opened, groups: Sequence[Sequence[str]], weights: Mapping[str, tuple[float, int]]) -> Any:
-    import tantivy
-
-    def weighed(word: str) -> Any:
-        its_weight, having = weights[word]
-        odds = (opened.searcher.num_docs - having + 0.5) / (having + 0.5)
-        return tantivy.Query.boost_query(_term(word), its_weight / math.log1p(max(odds, 1e-9)))
-
-    clauses = [
-        weighed(group[0])
-        if len(group) == 1
-        else tantivy.Query.disjunction_max_query(list(map(weighed, group)))
-        for group in groups
-    ]
-    return tantivy.Query.boolean_query([(tantivy.Occur.Should, clause) for clause in clauses])
-
-
-def _having(opened: Opened, seen: Seen, words: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """How many of the visible texts have each word, and how many in the index."""
-    import numpy as np
-
-    stems = np.array([hashed(word) for word in words], np.uint32)
-    in_index = np.array([opened.searcher.doc_freq(_BODY, word) for word in words], np.int64)
-    counted = in_index
-    if not opened.exact:
-        # The index goes on counting what it deleted.
-        counted = np.array([np.count_nonzero(opened.counts.stems == stem) for stem in stems], np.int64)
-    return counting.having(seen, stems, counted), in_index
-
-
-def _beginning_with(opened: Opened, seen: Seen, prefix: str) -> list[str]:
-    plain = words(prefix).strip()
-    if not plain:
-        return []
-    listed = opened.searcher.terms_with_prefix(_BODY, plain, limit=ENDINGS_LOOKED_AT)
-    found = [word for word, _ in listed]
-    if found:
-        having = dict(zip(found, _having(opened, seen, found)[0].tolist(), strict=True))
-        return sorted((word for word in found if having[word]), key=lambda word: (-having[word], word))[
-            :MOST_ENDINGS
-        ]
-    # More than the stem was typed: `configura` is in the index as `configur`.
-    stems = [plain[:length] for length in range(len(plain) - 1, SHORTEST_STEM - 1, -1)]
-    there = _having(opened, seen, stems)[0].tolist() if stems else []
-    return [next((stem for stem, having in zip(stems, there, strict=True) if having), plain)]
-
-
-def _term(word: str) -> Any:
-    import tantivy
-
-    return tantivy.Query.term_query(_schema(), _BODY, word, index_option="freq")
-
-
 @cache
 def _spaces() -> Any:
     """Texts come to the index as stems already."""
     import tantivy
 
     return tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build()
-
-
-@cache
-def _schema() -> Any:
-    import tantivy
-
-    builder = tantivy.SchemaBuilder()
-    builder.add_integer_field(_NUMBER, indexed=True, fast=True)
-    builder.add_integer_field(_BLOCK, indexed=True)
-    builder.add_text_field(_BODY, tokenizer_name="rowen", index_option="freq")
-    return builder.build()
 
 
 def _damaged(exc: BaseException) -> bool:
