@@ -1,14 +1,13 @@
 """Where the items of a run arrive, from a source of any kind.
 
-The kind says of each item: not modified, fetched (with a `Draft`), gone or failed. The intake compares,
-counts, hands changed items to ingestion in batches, and keeps what the run must write down at its end. It
-knows nothing of HTTP, links or listings.
+The kind says of each item: not modified, fetched (with a `Draft`), gone or failed. The intake compares, hands
+changed items to ingestion in batches, and keeps what the run must write down at its end; what became of the
+items is counted in `tally.py`. It knows nothing of HTTP, links or listings.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
@@ -17,22 +16,17 @@ from rowen.core.feed import changed_fields
 from rowen.core.handoff import WITHOUT_VECTORS, Reason
 from rowen.core.lease import Lease
 from rowen.core.rules import duration
-from rowen.core.run import Counters, Event, Run, RunItem
+from rowen.core.run import Counters, Run
 from rowen.core.web import verified
-from rowen.core.web.verified import Looked, LookedAtSome
 from rowen.engine.embedding import Filled, refusal
 from rowen.engine.ingest import BATCH, Ended, Ingestion, OnEnded
 from rowen.engine.ingest_by_workers import IngestionByWorkers
+from rowen.engine.intake.tally import OnEvent, Tally
 from rowen.engine.ports import Ports
 from rowen.errors import EmbedderRefused, EmbedderUnavailable, RowenError
 from rowen.ports.store.documents import Refreshed
 
-OnEvent = Callable[[Event], None]
 MakeIngestion = Callable[[Ports, Lease, Run, Counters, OnEnded], Ingestion]
-
-
-def unheard(event: Event) -> None:
-    """For runs that no caller watches."""
 
 
 class Agreed(Protocol):
@@ -46,7 +40,7 @@ class Agreed(Protocol):
 NOT_PLANNED = "not_planned"
 
 
-class Intake:
+class Intake(Tally):
     def __init__(
         self,
         ports: Ports,
@@ -63,6 +57,7 @@ class Intake:
         agreed: Agreed | None = None,
         make_ingestion: MakeIngestion = Ingestion,
     ) -> None:
+        super().__init__(source, on_event)
         self.unconditional = full
         """A full sync was asked for: every body is fetched, even if its validators are the known ones."""
         self.only = only
@@ -70,22 +65,13 @@ class Intake:
         self.within_s = within_s
         """Exactly `only` is asked for, for so long at most; None for a run that follows what it finds."""
         self.asks_some = only is not None
-        """The run says nothing of what it does not ask for; set by a kind that chooses among its items."""
         self.part = part
         """0 for the newest, more for each stretch of history after it."""
         self.dispatch = dispatch
         """There are workers: they ingest."""
-        self.counters = Counters()
         self.run = run
         self.lease = lease
-        self.items: list[RunItem] = []
-        """What became of items, not written down yet."""
-        self.first_failure: RunItem | None = None
         self._ports = ports
-        self._source = source
-        self.known: Mapping[str, Known] = {}
-        """What readers see of the source, by reference: all of it, or what was looked up last."""
-        self._on_event = on_event
         self._agreed = agreed
         self._make_ingestion = make_ingestion
         self._workers = (
@@ -97,27 +83,8 @@ class Intake:
         """New versions on their way to ingestion, and references of what an interrupted run has stored."""
         self._retired: list[int] = []
         self._refreshed: list[Refreshed] = []
-        self.queued = 0
-        """Set by the source, for progress: the items it has yet to look at."""
-        self._arriving = 0
-        """What has arrived and is not stored."""
-        self.added = 0
-        """References that had no visible version before."""
-        self.lost = 0
-        """Deletions that take text away: all but those of pages that only moved."""
-        self.dropped = 0
-        """Deletions of what the settings of an edited source do not cover."""
-        self._updates: dict[str, Outcome | None] = {}
-        """Known references with a new version in this run; None until it is stored."""
         self._fields: dict[str, tuple[str, ...]] = {}
         """What differs between the version readers see and the one that is being stored."""
-        self._taken_back: set[str] = set()
-        self._ways: Counter[str] = Counter()
-        """How many unchanged items were verified in which way; `_verified` has the first of each."""
-        self._verified: dict[str, list[str]] = {}
-        self._failed_known: list[str] = []
-        """References with a visible version about which nothing was learnt."""
-        self._failed: set[str] = set()
         self.out_of_time: str | None = None
         """Why the harvest was cut off by its time limit, if it was."""
         self._began_with: EmbedderUnavailable | None = None
@@ -138,39 +105,6 @@ class Intake:
     def provider_failed(self) -> bool:
         """The embedding provider has failed in this run: what it left out waits for a later one."""
         return self._began_with is not None or bool(self.counters.skipped)
-
-    @property
-    def staged(self) -> int:
-        """Changes to what readers see; none means there is no new generation."""
-        return self.counters.changed
-
-    @property
-    def replaced(self) -> int:
-        """Known references with a new version in this run."""
-        return len(self._updates)
-
-    def looked(self, before: int) -> Looked | None:
-        """How this run verified the `before` documents readers see; None when it did not look at all."""
-        seen = self.counters.unchanged + len(self._updates) + self.counters.deleted + len(self._failed_known)
-        if seen < before:
-            return None
-        failed = list(dict.fromkeys((*self._failed_known, *self.failed_updates)))
-        ways = [way for way, _ in self._ways.most_common()]
-        if any(self._ways[way] > verified.MOST_EXCEPTIONS for way in ways[1:]):
-            return Looked(by=None, failed=failed)
-        others = {way: self._verified[way] for way in ways[1:]}
-        return Looked(by=ways[0] if ways else verified.FETCHED, others=others, failed=failed)
-
-    def looked_at_some(self) -> LookedAtSome | None:
-        """How this run verified what it asked for; None when that is nothing."""
-        gone = [item.reference for item in self.items if item.outcome is Outcome.DELETED]
-        failed = self.failed_updates
-        changed = [*gone, *(name for name in self._updates if name not in failed)]
-        taken_back = set(changed)
-        unchanged = {
-            way: [name for name in names if name not in taken_back] for way, names in self._verified.items()
-        }
-        return LookedAtSome(unchanged=unchanged, changed=changed) if self._verified or changed else None
 
     async def load_known(self) -> None:
         """Everything readers see: for sources that go through all they have."""
@@ -301,13 +235,7 @@ class Intake:
     def delete_nothing(self) -> None:
         """What a harvest that was cut off found gone is asked for again, and goes with a whole run."""
         self._retired = []
-        self.lost = self.dropped = self.counters.deleted = 0
-        self.items = [item for item in self.items if item.outcome is not Outcome.DELETED]
-
-    @property
-    def failed_updates(self) -> set[str]:
-        """Known references whose new version came and could not be stored."""
-        return {name for name, outcome in self._updates.items() if outcome in (None, Outcome.FAILED)}
+        self._forget_deletions()
 
     # how the work gets done
 
@@ -434,51 +362,3 @@ class Intake:
                     self._item(reference, Outcome.METADATA_UPDATED, "metadata_changed", ", ".join(fields))
             else:
                 self._item(reference, Outcome.CREATED, "new")
-
-    def _take_back(self, reference: str) -> None:
-        """Forget how an item was counted, whether its new version is stored already or still on its way."""
-        if reference not in self._updates:
-            self.counters.unchanged -= 1
-            return
-        outcome = self._updates[reference]
-        if outcome is None:
-            self._taken_back.add(reference)
-        else:
-            self.counters.add(outcome, -1)
-            self.items = [item for item in self.items if item.reference != reference]
-
-    def _unchanged(self, reference: str, reason: str, by: str) -> None:
-        # No row is kept for it: an unchanged item costs no write.
-        self.counters.unchanged += 1
-        self._ways[by] += 1
-        if self.asks_some or self._ways[by] <= verified.MOST_EXCEPTIONS:
-            self._verified.setdefault(by, []).append(reference)
-        self._tell(reference, Outcome.UNCHANGED, reason)
-
-    def _item(self, reference: str, outcome: Outcome, reason: str, detail: str | None = None) -> None:
-        self.counters.add(outcome)
-        if reference in self._updates:
-            self._updates[reference] = outcome
-        item = RunItem(reference, outcome, reason, detail)
-        self.items.append(item)
-        if outcome is Outcome.FAILED and reference in self.known:
-            self._failed_known.append(reference)
-        if outcome is Outcome.FAILED:
-            self._failed.add(reference)
-            self.first_failure = self.first_failure or item
-        self._tell(reference, outcome, reason, detail)
-
-    def _tell(self, reference: str, outcome: Outcome, reason: str, detail: str | None = None) -> None:
-        self._on_event(
-            Event(
-                source=self._source,
-                kind="item",
-                reference=reference,
-                outcome=outcome,
-                reason=reason,
-                deleted=outcome is Outcome.DELETED,
-                counters=self.counters,
-                queued=self.queued + self._arriving,
-                detail=detail,
-            )
-        )

@@ -1,0 +1,147 @@
+"""What became of the items of a run: counted, told to who watches, and kept until it is written down.
+
+An unchanged item is counted and nothing more: no row is kept for it. An outcome can be taken back, when it
+turns out later in the run that an item goes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+
+from rowen.core.document import Known, Outcome
+from rowen.core.run import Counters, Event, RunItem
+from rowen.core.web import verified
+from rowen.core.web.verified import Looked, LookedAtSome
+
+OnEvent = Callable[[Event], None]
+
+
+def unheard(event: Event) -> None:
+    """For runs that no caller watches."""
+
+
+class Tally:
+    def __init__(self, source: str, on_event: OnEvent) -> None:
+        """`source` is its name, for events."""
+        self.counters = Counters()
+        self.items: list[RunItem] = []
+        """What became of items, not written down yet."""
+        self.first_failure: RunItem | None = None
+        self.known: Mapping[str, Known] = {}
+        """What readers see of the source, by reference: all of it, or what was looked up last."""
+        self.asks_some = False
+        """The run says nothing of what it does not ask for; set by a kind that chooses among its items."""
+        self.queued = 0
+        """Set by the source, for progress: the items it has yet to look at."""
+        self.added = 0
+        """References that had no visible version before."""
+        self.lost = 0
+        """Deletions that take text away: all but those of pages that only moved."""
+        self.dropped = 0
+        """Deletions of what the settings of an edited source do not cover."""
+        self._source = source
+        self._on_event = on_event
+        self._arriving = 0
+        """What has arrived and is not stored."""
+        self._updates: dict[str, Outcome | None] = {}
+        """Known references with a new version in this run; None until it is stored."""
+        self._taken_back: set[str] = set()
+        self._ways: Counter[str] = Counter()
+        """How many unchanged items were verified in which way; `_verified` has the first of each."""
+        self._verified: dict[str, list[str]] = {}
+        self._failed_known: list[str] = []
+        """References with a visible version about which nothing was learnt."""
+        self._failed: set[str] = set()
+
+    @property
+    def staged(self) -> int:
+        """Changes to what readers see; none means there is no new generation."""
+        return self.counters.changed
+
+    @property
+    def replaced(self) -> int:
+        """Known references with a new version in this run."""
+        return len(self._updates)
+
+    def looked(self, before: int) -> Looked | None:
+        """How this run verified the `before` documents readers see; None when it did not look at all."""
+        seen = self.counters.unchanged + len(self._updates) + self.counters.deleted + len(self._failed_known)
+        if seen < before:
+            return None
+        failed = list(dict.fromkeys((*self._failed_known, *self.failed_updates)))
+        ways = [way for way, _ in self._ways.most_common()]
+        if any(self._ways[way] > verified.MOST_EXCEPTIONS for way in ways[1:]):
+            return Looked(by=None, failed=failed)
+        others = {way: self._verified[way] for way in ways[1:]}
+        return Looked(by=ways[0] if ways else verified.FETCHED, others=others, failed=failed)
+
+    def looked_at_some(self) -> LookedAtSome | None:
+        """How this run verified what it asked for; None when that is nothing."""
+        gone = [item.reference for item in self.items if item.outcome is Outcome.DELETED]
+        failed = self.failed_updates
+        changed = [*gone, *(name for name in self._updates if name not in failed)]
+        taken_back = set(changed)
+        unchanged = {
+            way: [name for name in names if name not in taken_back] for way, names in self._verified.items()
+        }
+        return LookedAtSome(unchanged=unchanged, changed=changed) if self._verified or changed else None
+
+    @property
+    def failed_updates(self) -> set[str]:
+        """Known references whose new version came and could not be stored."""
+        return {name for name, outcome in self._updates.items() if outcome in (None, Outcome.FAILED)}
+
+    def _forget_deletions(self) -> None:
+        self.lost = self.dropped = self.counters.deleted = 0
+        self.items = [item for item in self.items if item.outcome is not Outcome.DELETED]
+
+    def _take_back(self, reference: str) -> None:
+        """Forget how an item was counted, whether its new version is stored already or still on its way."""
+        if reference not in self._updates:
+            self.counters.unchanged -= 1
+            return
+        outcome = self._updates[reference]
+        if outcome is None:
+            self._taken_back.add(reference)
+        else:
+            self.counters.add(outcome, -1)
+            self.items = [item for item in self.items if item.reference != reference]
+
+    def _unchanged(self, reference: str, reason: str, by: str) -> None:
+        # No row is kept for it: an unchanged item costs no write.
+        self.counters.unchanged += 1
+        self._ways[by] += 1
+        if self.asks_some or self._ways[by] <= verified.MOST_EXCEPTIONS:
+            self._verified.setdefault(by, []).append(reference)
+        self._tell(reference, Outcome.UNCHANGED, reason)
+
+    def _item(self, reference: str, outcome: Outcome, reason: str, detail: str | None = None) -> None:
+        self.counters.add(outcome)
+        if reference in self._updates:
+            self._updates[reference] = outcome
+        item = RunItem(reference, outcome, reason, detail)
+        self.items.append(item)
+        if outcome is Outcome.FAILED and reference in self.known:
+            self._failed_known.append(reference)
+        if outcome is Outcome.FAILED:
+            self._failed.add(reference)
+            self.first_failure = self.first_failure or item
+        self._tell(reference, outcome, reason, detail)
+
+    def _tell(self, reference: str, outcome: Outcome, reason: str, detail: str | None = None) -> None:
+        if self._on_event is unheard:
+            return
+        self._on_event(
+            Event(
+                source=self._source,
+                kind="item",
+                reference=reference,
+                outcome=outcome,
+                reason=reason,
+                deleted=outcome is Outcome.DELETED,
+                counters=self.counters,
+                queued=self.queued + self._arriving,
+                detail=detail,
+            )
+        )
