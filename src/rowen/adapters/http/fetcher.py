@@ -8,9 +8,11 @@ what is no HTTP may be the rest of the answer before, whose body was longer than
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -36,6 +38,10 @@ from rowen.ports.fetcher import FetcherOptions, Request, Response
 
 _ACCEPT = "text/html,application/xhtml+xml,text/markdown;q=0.9,text/plain;q=0.8,*/*;q=0.5"
 _CONNECT_TIMEOUT_S = 10.0
+# Behind a root that the parser leaves as it is, it leaves such a path: nothing to quote, no dot segments.
+_PLAIN = re.compile(
+    r"(https?://[a-z0-9.:-]+/)(?:[A-Za-z0-9_~-][A-Za-z0-9._~-]*/)*(?:[A-Za-z0-9_~-][A-Za-z0-9._~-]*)?"
+)
 
 
 @asynccontextmanager
@@ -221,7 +227,8 @@ class HttpFetcher:
 def _wire_url(url: str) -> URL:
     """The address for the wire, by the one parser that also made the reference; nothing is quoted again."""
     try:
-        wire = URL(normalize_url(url), encoded=True)
+        plain = _PLAIN.fullmatch(url)
+        wire = URL(url if plain and _is_normal(plain[1]) else normalize_url(url), encoded=True)
         # aiohttp's parser is lazy and stricter; let it complain here.
         if not wire.raw_host or wire.port is None or wire.scheme not in ("http", "https"):
             raise ValueError(wire.scheme)
@@ -229,6 +236,12 @@ def _wire_url(url: str) -> URL:
         shown = without_credentials(url)
         raise Unfetchable(f"`{shown}` cannot be asked for: the address is not valid", url=shown) from exc
     return wire
+
+
+@lru_cache(maxsize=256)
+def _is_normal(root: str) -> bool:
+    """Does the parser leave scheme, host and port as they are written? Most addresses of a run share them."""
+    return bool(normalize_url(root) == root)
 
 
 def _plain_headers(headers: Mapping[str, str]) -> dict[str, str]:
