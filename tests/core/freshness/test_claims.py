@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -64,14 +65,37 @@ def test_every_page_has_its_turn_once_in_a_round(pages: int, number: int, turn: 
     assert sorted(asked) == sorted(references)
 
 
-def test_what_a_run_checks_stays_small_and_small_sites_are_checked_within_three_runs() -> None:
-    for pages in (0, 1, 2, 10, 30, 240, 500, 10_000, 200_000):
-        few, many = claims.bodies(pages, proven=True), claims.bodies(pages, proven=False)
-        assert few <= many <= max(claims.FIRST_BODIES, int(pages**0.5)), pages
-        assert 2 * few + claims.asked(pages) <= max(140, 2 * int(pages**0.5)), pages
+SIZES = (0, 1, 2, 10, 30, 240, 500, 10_000, 200_000)
+
+
+@pytest.mark.parametrize("pages", SIZES)
+def test_what_a_run_checks_is_a_small_share_with_a_floor_of_a_few(pages: int) -> None:
+    few, some = claims.bodies(pages, proven=True), claims.bodies(pages, proven=False)
+    assert few <= some <= pages
+    assert few <= max(2, pages / 100 + 1)
+    assert some <= max(3, pages / 20 + 1)
+    assert (few, some) <= (max(10, int(pages**0.5) // 4), max(30, int(pages**0.5)))
+    assert 2 * few + claims.asked(pages) <= max(140, 2 * int(pages**0.5))
+
+
+@pytest.mark.parametrize("pages", SIZES)
+def test_more_is_checked_where_a_verdict_saves_requests_or_validators_are_shared(pages: int) -> None:
+    for asked in ({"pays": True}, {"shared": True}):
+        first = claims.bodies(pages, proven=False, **asked)
+        assert first == min(pages, max(30, int(pages**0.5)))
+    assert claims.bodies(pages, proven=True, pays=True) == claims.bodies(pages, proven=True)
     assert claims.asked(240) * 3 == 240
-    assert claims.bodies(30, proven=True) * 3 == 30
-    assert claims.bodies(40, proven=False) == 40, "at first everything that is small"
+    assert claims.bodies(30, proven=True, shared=True) * 3 == 30
+    if pages >= NOTHING.checks_needed:
+        assert 2 * claims.bodies(pages, proven=False, pays=True) >= NOTHING.checks_needed, "in two runs"
+
+
+def test_validators_that_many_pages_share_are_not_made_from_their_texts() -> None:
+    assert claims.are_shared(['"always"'] * 30)
+    assert claims.are_shared(['"a"', '"b"'] * 2)
+    assert not claims.are_shared([f'"{page}"' for page in range(30)])
+    assert not claims.are_shared(['"a"'] * 2), "too few to tell"
+    assert not claims.are_shared([])
 
 
 def test_the_hint_tells_of_a_lie_that_costs_something() -> None:

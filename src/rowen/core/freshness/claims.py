@@ -53,8 +53,12 @@ RUNS = 2
 LONGEST = 5
 """After so many falls the way back gets no longer."""
 
-FIRST_BODIES = 50
-"""304s of a run that are compared with their text while validators are unproven; more of a large site."""
+SHARE, PROVEN_SHARE = 20, 100
+"""One in so many 304s of a run is compared with its text: of unproven validators, and of proven ones."""
+FLOOR, PROVEN_FLOOR = 3, 2
+"""But at least so many."""
+FIRST_BODIES = 30
+"""The most of a run while validators are unproven, but for large sites: two such runs prove a signal."""
 FEW_BODIES = 10
 """The same when they are proven."""
 MOST_ASKED = 80
@@ -188,11 +192,22 @@ def after_run(before: Record, seen: Seen, at: datetime) -> Record:
 # which claims are checked
 
 
-def bodies(pages: int, *, proven: bool) -> int:
-    """How many pages of a run are compared by their text, whatever their validators say."""
-    if proven:
-        return min(_within_runs(pages), max(FEW_BODIES, math.isqrt(pages) // 4))
-    return min(pages, max(FIRST_BODIES, math.isqrt(pages)))
+def bodies(pages: int, *, proven: bool, pays: bool = False, shared: bool = False) -> int:
+    """How many pages of a run are compared by their text, whatever their validators say: a small share.
+
+    More where a verdict `pays`: dates of a sitemap save the requests themselves once they are proven. More,
+    too, where pages have a `shared` validator, which cannot have been made from their texts.
+    """
+    most = max(FEW_BODIES, math.isqrt(pages) // 4) if proven else max(FIRST_BODIES, math.isqrt(pages))
+    if shared or (pays and not proven):
+        return min(_within_runs(pages) if proven else pages, most)
+    share, floor = (PROVEN_SHARE, PROVEN_FLOOR) if proven else (SHARE, FLOOR)
+    return min(pages, max(floor, min(-(-pages // share), most)))
+
+
+def are_shared(values: Sequence[str]) -> bool:
+    """Are these validators of pages with different texts mostly the same?"""
+    return len(values) > FLOOR and 2 * len(set(values)) <= len(values)
 
 
 def asked(pages: int) -> int:
@@ -205,16 +220,17 @@ def _within_runs(pages: int) -> int:
 
 
 def whose_turn(references: Sequence[str], number: int, turn: int) -> list[str]:
-    """About so many of the references: in as many runs as that takes, each of them has its turn once.
+    """So many of the references: in as many runs as that takes, each of them has its turn once.
 
-    It depends on the name and the count of runs alone, so new pages change nothing for the others.
+    They come in an order of their own, so that neighbours (pages of one chapter) do not come together.
     """
     if not number:
         return []
     rounds = -(-len(references) // number)
     if rounds <= 1:
         return list(references)
-    return [one for one in references if zlib.crc32(one.encode()) % rounds == turn % rounds]
+    start = turn % rounds * number
+    return sorted(references, key=lambda one: (zlib.crc32(one.encode()), one))[start : start + number]
 
 
 def hint(before: Mapping[Signal, Record], after: Mapping[Signal, Record], at: datetime) -> str | None:

@@ -9,7 +9,7 @@ shown in the end, or was rolled back, has no date.
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any
 
 from rowen.core.document import NO_VALIDATORS, Draft, Validators
@@ -36,10 +36,12 @@ class PageClaims:
         lastmods_before: Mapping[str, str],
         previous: Run | None,
         whole: bool,
+        done: Container[str] = (),
     ) -> None:
         """`previous` is the run before this one: once a 304 came in one, validators are checked.
 
-        `whole` is False for a run that names pages: it checks nothing and leaves nothing out.
+        `whole` is False for a run that names pages: it checks nothing and leaves nothing out. `done` are the
+        pages that a run which goes on does not ask for again.
         """
         self._intake = intake
         self._records = records
@@ -49,7 +51,11 @@ class PageClaims:
         self._at = intake.run.started_at
         self._seen = {signal: Seen() for signal in Signal}
         # Looked up for every page: the hot path of a refresh.
-        self._standings = {signal: records.get(signal, NOTHING).standing for signal in Signal}
+        standings = {signal: records.get(signal, NOTHING).standing for signal in Signal}
+        self._trusted = [signal for signal in Signal if standings[signal] is Standing.TRUSTED]
+        self._distrusted = [signal for signal in Signal if standings[signal] is Standing.DISTRUSTED]
+        """As they are now: a lie takes effect in the run that meets it."""
+        self._done = done
         self._may_use = whole and not intake.unconditional
         self._hot: list[str] = list(remembered["hot"]) if remembered else []
         self._digests: dict[str, bytes] = self._claimed(remembered["lastmods"] if remembered else "")
@@ -87,17 +93,24 @@ class PageClaims:
         return found
 
     def _choose(self) -> None:
-        known = self._intake.known
+        ahead = {url: page for url, page in self._intake.known.items() if url not in self._done}
         turn = max((record.turns for record in self._records.values()), default=0)
-        used = {url: signal for url, page in known.items() if (signal := _signal(page.validators))}
         # What a distrusted validator says is not asked: these pages are fetched whole anyway.
-        used = {url: signal for url, signal in used.items() if not self._distrusts(signal)}
-        proven = all(self._trusts(signal) for signal in set(used.values()))
-        number = claims.bodies(len(used), proven=proven)
+        used = {
+            url: signal
+            for url, page in ahead.items()
+            if (signal := _signal(page.validators)) and signal not in self._distrusted
+        }
+        number = claims.bodies(
+            len(used),
+            proven=all(signal in self._trusted for signal in set(used.values())),
+            pays=bool(self._digests),
+            shared=claims.are_shared([_value(ahead[url].validators) for url in used]),
+        )
         hot = [url for url in self._hot if url in used]
         self._bodies = dict.fromkeys([*claims.whose_turn(list(used), number, turn), *hot])
-        if self._trusts(Signal.LASTMOD):
-            listed = [url for url in self._digests if url not in self._bodies]
+        if Signal.LASTMOD in self._trusted:
+            listed = [url for url in self._digests if url in ahead and url not in self._bodies]
             hot = [url for url in self._hot if url in self._digests and url not in self._bodies]
             turns = claims.whose_turn(listed, claims.asked(len(self._digests)), turn)
             self._asked = dict.fromkeys([*turns, *hot])
@@ -112,10 +125,10 @@ class PageClaims:
     def may_skip(self, visit: Visit) -> bool:
         """Is it known to be as it was without being asked? The root is asked in every run."""
         return (
-            self._may_use
-            and visit.url in self._digests
+            visit.url in self._digests
+            and self._may_use
             and visit.depth > 0
-            and self._trusts(Signal.LASTMOD)
+            and Signal.LASTMOD in self._trusted
             and visit.url not in self._bodies
             and visit.url not in self._asked
         )
@@ -126,12 +139,14 @@ class PageClaims:
 
     def usable(self, validators: Validators) -> Validators:
         """What a page may be asked with: nothing of what lied."""
+        if not self._distrusted:
+            return validators
         etag, last_modified = validators.etag, validators.last_modified
-        if etag and self._distrusts(Signal.ETAG):
+        if etag and Signal.ETAG in self._distrusted:
             # Beside a validator that lied, the other one has to be proven.
-            kept = last_modified if self._trusts(Signal.LAST_MODIFIED) else None
+            kept = last_modified if Signal.LAST_MODIFIED in self._trusted else None
             return Validators(None, kept)
-        if last_modified and self._distrusts(Signal.LAST_MODIFIED):
+        if last_modified and Signal.LAST_MODIFIED in self._distrusted:
             return Validators(etag, None)
         return validators
 
@@ -146,7 +161,7 @@ class PageClaims:
         signal = _signal(self.usable(known.validators)) if known is not None and known.document_id else None
         if signal is None or not self._may_use:
             return False
-        if visit.url not in self._bodies and (visit.url not in self._asked or self._trusts(signal)):
+        if visit.url not in self._bodies and (visit.url not in self._asked or signal in self._trusted):
             # Another date in the sitemap than before says the opposite: worth a look, now and then.
             if not self._says_changed(visit.url) or self._hints >= claims.MOST_HINTS:
                 return False
@@ -168,7 +183,7 @@ class PageClaims:
             return False
         self._answered.add(visit.url)
         self._seen[signal].claims += 1
-        trusted, changed = self._trusts(signal), self._says_changed(visit.url)
+        trusted, changed = signal in self._trusted, self._says_changed(visit.url)
         if visit.url in self._digests:
             self._seen[Signal.LASTMOD].claims += 1
             if trusted:
@@ -259,17 +274,6 @@ class PageClaims:
 
     # inside
 
-    def _standing(self, signal: Signal) -> Standing:
-        if self._seen[signal].lies:
-            return Standing.DISTRUSTED
-        return self._standings[signal]
-
-    def _trusts(self, signal: Signal) -> bool:
-        return self._standing(signal) is Standing.TRUSTED
-
-    def _distrusts(self, signal: Signal) -> bool:
-        return self._standing(signal) is Standing.DISTRUSTED
-
     def _says_changed(self, url: str) -> bool:
         """Does the sitemap name another date than in the run before?"""
         before, now = self._before.get(url), self._lastmods.get(url)
@@ -283,6 +287,9 @@ class PageClaims:
 
     def _check(self, signal: Signal, url: str, *, held: bool) -> None:
         self._seen[signal].check(url, held=held)
+        if not held and signal not in self._distrusted:
+            self._trusted = [one for one in self._trusted if one is not signal]
+            self._distrusted.append(signal)
         self._intake.counters.claims_checked += 1
         self._intake.counters.claims_broken += not held
 
@@ -297,3 +304,7 @@ def _signal(validators: Validators) -> Signal | None:
     if validators.etag:
         return Signal.ETAG
     return Signal.LAST_MODIFIED if validators.last_modified else None
+
+
+def _value(validators: Validators) -> str:
+    return validators.etag or validators.last_modified or ""

@@ -17,7 +17,7 @@ from typing import Any
 from rowen.core.document import NO_VALIDATORS, Known
 from rowen.core.rules.left_out import TOO_MANY_LINKS
 from rowen.core.run import Mode, StopReason
-from rowen.core.source import UNFINISHED, Source
+from rowen.core.source import Source
 from rowen.core.web import urls
 from rowen.engine.intake import Intake
 from rowen.engine.kind import Harvested, progress_of
@@ -172,9 +172,11 @@ class Crawl:
         """Names that no page links to any more, such as the session ids of earlier runs, are not kept."""
         state = self._state
         if state.twins.names and state.named is None and state.stop is None:
+            links: set[int] = set()
             for page in state.intake.known.values():
                 if state.frontier.is_document(page.reference):
-                    state.linked.update(state.urls[link] for link in page.links)
+                    links.update(page.links)
+            state.linked.update(map(state.urls.__getitem__, links))
             state.twins.keep(state.linked)
 
     async def _listed_pages(self) -> list[str]:
@@ -236,9 +238,6 @@ class Crawl:
         store, source_id = state.ports.store, state.source.id
         records = await store.claims(source_id)
         before = [run for run in await store.runs(source_id, limit=2) if run.id != state.intake.run.id]
-        if state.source.metadata.get(UNFINISHED):
-            # The time of a run that goes on is for what the one before did not get to: it checks nothing.
-            before = []
         state.claims = PageClaims(
             state.intake,
             records,
@@ -247,6 +246,7 @@ class Crawl:
             lastmods_before=state.files.lastmods_before,
             previous=before[0] if before else None,
             whole=state.named is None,
+            done=state.done,
         )
 
     async def cut_off(self) -> Harvested:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rowen.core.freshness.claims import Signal, Standing
-from rowen.core.run import Run
+from rowen.core.run import Run, RunStatus
 from rowen.engine.leases import run_lease
 from rowen.reading import history
 from tests.support.signals import OLD, SignalSite, a_signal_site
@@ -52,6 +52,41 @@ async def test_an_honest_site_is_refreshed_with_under_200_requests(tmp_path: Pat
         word = site.edit("/p77", lastmod="2023-12-24")
         await site.sync()
         assert await site.world.found(word) == ["/p77"], "what the sitemap tells is asked for"
+
+
+@pytest.mark.parametrize(("pages", "first", "later"), [(8, 3, 2), (30, 3, 2), (120, 6, 2), (300, 15, 3)])
+async def test_of_an_honest_site_without_dates_a_small_share_is_checked_by_body(
+    tmp_path: Path, pages: int, first: int, later: int
+) -> None:
+    async with a_signal_site(tmp_path, pages) as site:
+        assert (await site.sync()).counters.claims_checked == 0
+        assert (await site.sync()).counters.claims_checked == 0, "nothing has claimed anything yet"
+        while (await site.record(Signal.ETAG)).standing is not Standing.TRUSTED:
+            receipt = await site.sync()
+            assert 1 <= receipt.counters.claims_checked <= first
+            assert receipt.counters.not_modified == pages
+        receipt = await site.sync()
+        assert 1 <= receipt.counters.claims_checked <= later
+
+
+async def test_a_run_that_goes_on_after_its_time_was_over_checks_claims_too(tmp_path: Path) -> None:
+    async with a_signal_site(tmp_path, 40) as site:
+        site.site.set("/robots.txt", "User-agent: *\nCrawl-delay: 10\n", content_type="text/plain")
+        for _ in range(3):
+            await site.sync()
+        site.world.ports = replace(site.world.ports, time_limit_s=200.0)
+        cut_off = await site.sync()
+        assert cut_off.status is RunStatus.PARTIAL
+        record = await site.record(Signal.ETAG)
+        site.site.clear_log()
+        going_on = await site.sync()
+        assert going_on.counters.ignored["answered_in_an_earlier_run"] > 0
+        assert going_on.counters.claims_checked > 0
+        assert (await site.record(Signal.ETAG)).checked > record.checked
+        whole = [one.path for one in site.site.requests if one.status == 200 and one.path != "/robots.txt"]
+        assert len(whole) == going_on.counters.claims_checked
+        asked = {one.path for one in site.site.requests if one.status == 304}
+        assert set(whole) <= asked, "of the pages that this run asks for"
 
 
 async def test_pages_without_a_date_are_asked_for_as_before(tmp_path: Path) -> None:

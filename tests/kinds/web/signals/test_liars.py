@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from rowen.core.freshness import claims
 from rowen.core.freshness.claims import Signal, Standing
 from rowen.core.run import RunStatus
 from tests.support.signals import NEW_HTTP, OLD, OLD_HTTP, SignalSite, a_signal_site
@@ -54,6 +55,22 @@ async def test_a_validator_that_lies_is_found_and_nothing_is_missed_afterwards(
             await site.sync()
         await found_out(site, signal)
         await nothing_is_missed(site)
+
+
+async def test_validators_of_their_own_that_lie_are_found_though_few_are_looked_at(tmp_path: Path) -> None:
+    """A server that keeps its ETags while a tenth of its pages changes every day."""
+    async with a_signal_site(tmp_path, 100) as site:
+        for path in site.paths:
+            site.write(path, "harvest", etag=f'"{path}"')
+        await site.sync()
+        for run in range(3):
+            for path in site.paths[run::10]:
+                site.edit(path, etag=f'"{path}"')
+            await site.sync()
+        assert (await site.record(Signal.ETAG)).standing is Standing.DISTRUSTED
+        words = {path: site.edit(path, etag=f'"{path}"') for path in site.paths[::5]}
+        await site.sync()
+        assert await site.is_current(words)
 
 
 async def test_a_validator_that_lied_costs_bodies_again_and_the_receipt_says_so(tmp_path: Path) -> None:
@@ -116,11 +133,17 @@ async def test_a_page_that_changes_between_its_304_and_its_body_is_no_lie(tmp_pa
     async with a_signal_site(tmp_path, PAGES) as site:
         await site.sync()
         await site.sync()
-        site.site.pages["/p3"] = OnceOld(a_page("/p3", "meanwhile"))
+        urls = [site.site.url + path for path in ("/", *site.paths)]
+        path = next(
+            url.removeprefix(site.site.url)
+            for url in claims.whose_turn(urls, claims.bodies(PAGES, proven=False), turn=0)
+            if not url.endswith("/")
+        )
+        site.site.pages[path] = OnceOld(a_page(path, "meanwhile"))
         await site.sync()
         record = await site.record(Signal.ETAG)
         assert (record.lies, record.told) == (0, 1)
-        assert await site.world.found("meanwhile") == ["/p3"]
+        assert await site.world.found("meanwhile") == [path]
 
 
 @pytest.mark.parametrize("quiet", [0, 1, 6, 12])
