@@ -81,6 +81,16 @@ def test_a_kind_and_a_sink_of_a_plugin_are_used_like_ours(rowen: Rowen, fruit: C
     assert "names=pear,plum" in help_text
 
 
+def test_a_plan_of_a_kind_that_cannot_be_sampled_says_so_and_no_nought(
+    rowen: Rowen, fruit: Callable[[], None]
+) -> None:
+    rowen("add", "basket", "--kind", "fruit", "--name", "fruits")
+    said = rowen("plan", "fruits").out
+    assert "its kind has no cheap way to say how much there is" in said
+    assert "about 0" not in said
+    assert "`rowen plan fruits --out FILE` asks for everything" in said
+
+
 def test_a_broken_plugin_fails_the_commands_that_use_it_and_no_others(
     rowen: Rowen, fruit: Callable[[], None], tmp_path: Path
 ) -> None:

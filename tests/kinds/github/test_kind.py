@@ -17,6 +17,7 @@ from rowen.doors.shapes import runs as shapes
 from rowen.engine.run import Receipt
 from rowen.errors import BadLocation, ConfigError, RowenError
 from rowen.managing import sources
+from rowen.managing.plan import plan
 from tests.support.github_api import FakeRepository, GitHubApi
 from tests.support.world import World, a_world
 
@@ -658,3 +659,15 @@ async def test_a_token_that_is_not_accepted_is_said_so(world: World) -> None:
 
 def blob_of(repository: FakeRepository, path: str) -> str:
     return blob_id(repository.files[path][1], like="")
+
+
+async def test_a_plan_before_the_first_harvest_counts_the_tree_and_reads_a_few_files(world: World) -> None:
+    added = await add(world, exclude="docs/rye.md")
+    made = await plan(world.ports, added.source, price_per_million_tokens=0.0)
+    assert made.estimate is not None
+    assert (made.items, made.new_items, made.texts) == (2, 2, 2)
+    assert (made.estimate.exact, made.estimate.sampled) == (True, 2)
+    assert made.estimate.bytes == len("# Farm\n\nWelcome to barley.\n# Oats\n\nAbout oats.\n")
+    assert made.estimate.requests == len(world.site.requests) == 4
+    assert "the files of its tree were counted; lengths from 2 of them, 4 requests" in made.estimate.says
+    assert await world.store.listings(added.source.id) == {}

@@ -18,10 +18,11 @@ from rowen.core.params import how, what
 from rowen.core.source import Source
 from rowen.core.web import urls
 from rowen.engine.intake import Intake
-from rowen.engine.kind import Harvested, Kind, Prepared
+from rowen.engine.kind import Harvested, Kind, Prepared, Sample
 from rowen.engine.ports import Ports
 from rowen.errors import BadLocation, PermanentError, TransientError, Unfetchable
 from rowen.fetching.client import stop_reason
+from rowen.kinds import sampling
 from rowen.kinds.listing import trees
 from rowen.ports.folders import Folders
 from rowen.ports.repositories import Head, Repository
@@ -87,6 +88,22 @@ def _address(folders: Folders, location: str) -> str:
             location=shown,
         )
     return address
+
+
+async def sample(ports: Ports, source: Source, params: Mapping[str, Any]) -> Sample:
+    """The tree is fetched without its files, then a few of them."""
+    head = await ports.repositories.head(source.location, params["branch"] or None)
+    async with ports.repositories.open(source.location, head) as repository:
+        requests = (not git.is_commit(params["branch"])) + repository.fetched
+        files = gather(await repository.entries(), within=params["path"]).files
+        chosen = trees.chosen_files(ports, source, params, files)
+        few = sampling.evenly(chosen, sampling.ITEMS)
+        requests += await repository.bring([file.id for file in few])
+
+        async def read(file: File) -> bytes | None:
+            return await repository.read(file.id, max_bytes=ports.fetch.max_body_bytes)
+
+        return await trees.sample(ports, chosen, few, read, requests=lambda: requests)
 
 
 async def harvest(ports: Ports, source: Source, params: Mapping[str, Any], intake: Intake) -> Harvested:
@@ -177,5 +194,12 @@ def covers(source: Source, settings: Mapping[str, Any]) -> Callable[[str], bool]
 
 
 KIND = Kind(
-    name="git", params=PARAMS, claims=claims, prepare=prepare, covers=covers, lists=True, harvest=harvest
+    name="git",
+    params=PARAMS,
+    claims=claims,
+    prepare=prepare,
+    sample=sample,
+    covers=covers,
+    lists=True,
+    harvest=harvest,
 )

@@ -18,17 +18,18 @@ from urllib.parse import quote
 
 from rowen.core.document import Validators
 from rowen.core.exchange import git
-from rowen.core.exchange.git import File, blob_id, is_within
+from rowen.core.exchange.git import File, blob_id, gather, is_within
 from rowen.core.params import how, switch, what
 from rowen.core.run import Counters, Mode
 from rowen.core.safety.secrets import Credentials, Secret, fill, reference
 from rowen.core.source import Source
 from rowen.core.web import urls
 from rowen.engine.intake import Intake
-from rowen.engine.kind import Harvested, Kind, Prepared
+from rowen.engine.kind import Harvested, Kind, Prepared, Sample
 from rowen.engine.ports import Ports
 from rowen.errors import BadLocation, PermanentError, TransientError
 from rowen.fetching.client import Client, open_client, stop_reason
+from rowen.kinds import sampling
 from rowen.kinds.github import push as github_push
 from rowen.kinds.github import rules as github
 from rowen.kinds.github import wiki as wikis
@@ -157,6 +158,25 @@ def _findings(address: Address, facts: github.Facts, *, has_token: bool) -> list
             "no token in GITHUB_TOKEN: the API answers 60 requests an hour, files come from elsewhere"
         )
     return findings
+
+
+async def sample(ports: Ports, source: Source, params: Mapping[str, Any]) -> Sample:
+    """The tree in one answer, and a few blobs of it. Wikis are not looked at."""
+    address, counters = _address(source.location), Counters()
+    async with _open_api(ports, address, params, counters) as api:
+        branch = address.branch or (await api.facts()).default_branch
+        answer = await api.tree(branch, recursive=True, validators=Validators())
+        tree = github.parse_tree(answer.body)
+        files = gather(tree.entries, within=address.path, whole=not tree.truncated).files
+        chosen = trees.chosen_files(ports, source, params, files)
+        few = sampling.evenly(chosen, sampling.ITEMS)
+
+        async def read(file: File) -> bytes | None:
+            return await api.blob(file.id)
+
+        return await trees.sample(
+            ports, chosen, few, read, exact=not tree.truncated, requests=lambda: counters.requests
+        )
 
 
 async def harvest(ports: Ports, source: Source, params: Mapping[str, Any], intake: Intake) -> Harvested:
@@ -347,6 +367,7 @@ KIND = Kind(
     params=PARAMS,
     claims=claims,
     prepare=prepare,
+    sample=sample,
     covers=trees.covers,
     lists=True,
     harvest=harvest,

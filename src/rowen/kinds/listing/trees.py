@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
+from urllib.parse import quote
 
 from rowen.core.exchange.git import File
 from rowen.core.source import Source
-from rowen.core.web.scope import PathFilter
+from rowen.core.web.scope import PathFilter, is_binary_name
 from rowen.engine.intake import Intake
+from rowen.engine.kind import Sample
 from rowen.engine.ports import Ports
-from rowen.errors import TransientError
+from rowen.errors import PermanentError, TransientError
+from rowen.kinds import sampling
 from rowen.kinds.listing.includes.includes import REMEMBERED, Includes
 from rowen.kinds.listing.listing import Fetched, Item, take_in
-from rowen.kinds.listing.text_files import NO_TEXT, TOO_LARGE, TextFiles
+from rowen.kinds.listing.text_files import NO_TEXT, TOO_LARGE, TextFiles, type_of
 from rowen.kinds.settings import EXCLUDE, HIDDEN, INCLUDE, MAX_DELETED_SHARE
 from rowen.ports.store.documents import Listing
 
@@ -37,6 +40,51 @@ def covers(source: Source, settings: Mapping[str, Any]) -> Callable[[str], bool]
         return chosen.why_not(path) is None and (hidden or not (path.startswith(".") or "/." in path))
 
     return covered
+
+
+def chosen_files(
+    ports: Ports, source: Source, params: Mapping[str, Any], files: Sequence[File]
+) -> list[File]:
+    """The files that a harvest would ask for, as far as their names and sizes say it."""
+    covered, most = covers(source, params), ports.fetch.max_body_bytes
+    return [
+        file
+        for file in files
+        if covered(file.path) and not is_binary_name(file.path) and (file.size or 0) <= most
+    ]
+
+
+async def sample(
+    ports: Ports,
+    chosen: Sequence[File],
+    few: Sequence[File],
+    read: Callable[[File], Awaitable[bytes | None]],
+    *,
+    exact: bool = True,
+    requests: Callable[[], int],
+) -> Sample:
+    """What the few say of all that were chosen; `requests` is how many it took, counted at the end."""
+    found = []
+    for file in few:
+        try:
+            body = await read(file)
+            content_type = type_of(ports, file.path, body) if body is not None else None
+            if body is None or content_type is None:
+                continue
+            made = await ports.converter.convert(body, content_type=content_type, url=quote(file.path))
+        except PermanentError:
+            continue
+        found.append(sampling.item(made.text, body_bytes=len(body)))
+    sizes = [file.size for file in chosen]
+    return Sample(
+        items=len(chosen),
+        exact=exact,
+        whence="the files of its tree were counted" if exact else "the tree is listed in part",
+        read=tuple(found),
+        tried=len(few),
+        requests=requests(),
+        total_bytes=None if None in sizes else sum(size or 0 for size in sizes),
+    )
 
 
 async def take_in_files(

@@ -64,7 +64,7 @@ async def _estimated(call: Call, source: Source) -> tuple[dict[str, Any], str]:
     price = call.config().embedding.price_per_million_tokens
     made = await plan(call.ports, source, price_per_million_tokens=price)
     if made.items is None:
-        known = f"{made.stored:,} documents stored; its size shows while it is synced"
+        known = f"{count(made.stored, 'document')} stored; its size shows while it is synced"
     elif (first := made.estimate) is not None:
         about = "" if first.exact else "about "
         known = (
@@ -78,10 +78,12 @@ async def _estimated(call: Call, source: Source) -> tuple[dict[str, Any], str]:
     cost = f"model `{made.model}`; no price is set (`embedding.price_per_million_tokens`)"
     if made.cost is not None:
         cost = f"model `{made.model}`: about {made.cost:,.2f} at the price that is set"
-    return {"source": source.label, **asdict(made)}, (
-        f"{source.label}: {known}\n"
-        f"about {count(made.texts, 'text')}, {made.tokens:,} tokens, {count(made.calls, 'call')}\n{cost}"
-    )
+    embedding = f"about {count(made.texts, 'text')}, {made.tokens:,} tokens, {count(made.calls, 'call')}"
+    if made.items is None and not made.stored:
+        # Nothing is known of it: a nought would be a lie.
+        known = "not synced yet, and its kind has no cheap way to say how much there is"
+        embedding = f"`rowen plan {source.label} --out FILE` asks for everything, and tells exactly"
+    return {"source": source.label, **asdict(made)}, f"{source.label}: {known}\n{embedding}\n{cost}"
 
 
 def _rendered(plan: PlannedSync) -> str:
