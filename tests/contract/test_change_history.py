@@ -12,7 +12,7 @@ from rowen.core.freshness.evidence import Evidence
 from rowen.core.freshness.source_rates import learnt
 from rowen.core.run import RunItem
 from rowen.core.source import Source
-from rowen.core.web.verified import Looked
+from rowen.core.web.verified import Looked, LookedAtSome
 from rowen.ports.store.store import Store
 from tests.contract.helpers import NOW, a_draft, a_generation, a_lease, a_source, an_end, ingest
 from tests.contract.test_verified import a_look
@@ -132,3 +132,23 @@ async def test_the_history_of_a_page_goes_with_its_last_version(store: Store) ->
     again = await a_generation(store, source, {A: "three"})
     assert again.generation > last.generation
     assert (await pages(store, source))["a"].changes == 0.0
+
+
+async def test_every_visible_page_can_be_scheduled_by_its_last_check(store: Store) -> None:
+    source = await a_source(store)
+    await a_generation(store, source, {A: "one", B: "b"})
+    rates, found = await store.pages_to_schedule(source.id)
+    assert rates is None
+    assert {one.reference: one.verified_at for one in found} == {A: NOW, B: NOW}
+    await a_look(store, source, LookedAtSome(unchanged={"not_modified": [A]}), days=2)
+    _, found = await store.pages_to_schedule(source.id)
+    assert {one.reference: one.verified_at for one in found} == {A: NOW + 2 * DAY, B: NOW}
+    learnt_rates = learnt([(one.reference, one.evidence) for one in found])
+    some = LookedAtSome(unchanged={"same_body": [B]}, changed=[A])
+    await a_look(store, source, some, days=3, rates=learnt_rates)
+    rates, found = await store.pages_to_schedule(source.id)
+    assert rates is not None
+    assert rates.priors.keys() == learnt_rates.priors.keys()
+    assert {one.reference: one.verified_at for one in found} == {A: NOW, B: NOW + 3 * DAY}
+    (a, b) = sorted(await store.documents(source.id), key=lambda one: one.reference)
+    assert (a.verified_by, b.verified_by) == ("fetched", "same_body")

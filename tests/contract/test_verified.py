@@ -10,7 +10,7 @@ import pytest
 from rowen.core.freshness.proof import Proof
 from rowen.core.freshness.source_rates import SourceRates
 from rowen.core.source import Source
-from rowen.core.web.verified import Freshness, Looked
+from rowen.core.web.verified import Freshness, Looked, LookedAtSome
 from rowen.ports.store.store import Store
 from tests.contract.helpers import LATER, NOW, a_generation, a_lease, a_source, an_end
 from tests.support.begun import begun
@@ -22,7 +22,12 @@ DAY = timedelta(days=1)
 
 
 async def a_look(
-    store: Store, source: Source, looked: Looked | None, *, days: float, rates: SourceRates | None = None
+    store: Store,
+    source: Source,
+    looked: Looked | LookedAtSome | None,
+    *,
+    days: float,
+    rates: SourceRates | None = None,
 ) -> int:
     """A run that finds nothing new; how many rows its end wrote."""
     lease = await a_lease(store, source)

@@ -78,6 +78,8 @@ class Counters:
     not_modified: int = 0
     not_asked: int = 0
     """Among those not modified: a listing whose dates hold names the date it named before."""
+    not_due: int = 0
+    """Known pages that the schedule of a source with a budget leaves for a later run: not looked at."""
     claims_checked: int = 0
     """How often something that was said to be unchanged was compared with its text."""
     claims_broken: int = 0
@@ -167,6 +169,11 @@ _BROKEN_OFF = {
 }
 
 
+def asked_of(processed: int, not_due: int, queued: int = 0) -> str:
+    """`asked 500 of 10,000 pages`, of a run with a budget; empty for one that asks for everything."""
+    return f"asked {processed:,} of {count(processed + queued + not_due, 'page')}" if not_due else ""
+
+
 @dataclass(frozen=True, slots=True)
 class Result:
     """How a run ended and what it did not bring: the same words in every door."""
@@ -183,6 +190,8 @@ class Result:
     """Items that were looked at, whatever became of them."""
     bytes_received: int = 0
     bytes_avoided: int = 0
+    not_due: int = 0
+    """Pages that were left for a later run."""
 
     @classmethod
     def of(
@@ -197,6 +206,7 @@ class Result:
             counters.processed,
             counters.bytes_received,
             counters.bytes_avoided,
+            counters.not_due,
         )
 
     @classmethod
@@ -210,6 +220,7 @@ class Result:
             values.get("processed", 0),
             values.get("bytes_received", 0),
             values.get("bytes_avoided", 0),
+            values.get("not_due", 0),
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -222,7 +233,13 @@ class Result:
             "processed": self.processed,
             "bytes_received": self.bytes_received,
             "bytes_avoided": self.bytes_avoided,
+            "not_due": self.not_due,
         }
+
+    @property
+    def asked_some(self) -> str:
+        """What a run with a budget asked for, in words; empty for one that asked for everything."""
+        return asked_of(self.processed, self.not_due)
 
     @property
     def state(self) -> str:
@@ -245,13 +262,15 @@ class Result:
             said.append("the listing is not complete")
         elif self.outcome is RunStatus.PARTIAL and self.stop_reason in _BROKEN_OFF:
             said.append(f"broken off, {_BROKEN_OFF[self.stop_reason]}")
+        if self.asked_some:
+            said.append(self.asked_some)
         return ", ".join(said)
 
     @property
     def words(self) -> str | None:
         """Its state and what it did not bring; None when everything came."""
         if self.state == "completed":
-            return None
+            return self.asked_some or None
         return f"{self.state}: {self.missing}" if self.missing else self.state
 
 

@@ -24,6 +24,12 @@ WHOLE_RUN_AT = "whole_run_at"
 """In a source's metadata, while its latest runs asked for named references only: when all of it was asked."""
 UNFINISHED = "unfinished"
 """In a source's metadata: its last run ended at its time limit, and the next one goes on from there."""
+SWEEP = "sweep"
+"""In a source's metadata: how often all its pages were asked for in turn since it has a budget."""
+AUTO_EVERY_S = "auto_every_s"
+"""In a source's metadata: the interval that was chosen for it, for `every = "auto"`."""
+AUTO = 0.0
+"""The `every_s` of a source whose interval is chosen by what was learnt of it."""
 LEFT_OUT = "left_out"
 """In a source's metadata: what the last run that asked for everything left out because of limits."""
 ADDED_BY = "added_by"
@@ -93,7 +99,7 @@ class Source:
     metadata: Mapping[str, Any]
     created_at: datetime
     every_s: float | None = None
-    """Its own interval; None for the common one."""
+    """Its own interval; None for the common one, `AUTO` for one that is chosen."""
     paused: bool = False
     """By a person, until a person resumes it."""
     last_result: Mapping[str, Any] | None = None
@@ -148,6 +154,19 @@ class Source:
     def left_out(self) -> dict[str, int]:
         """How many items its last whole run left out because of a limit, by reason."""
         return dict(self.metadata.get(LEFT_OUT, {}))
+
+    @property
+    def is_auto(self) -> bool:
+        """Is its interval chosen by how fast its pages change?"""
+        return self.every_s == AUTO
+
+    @property
+    def own_every_s(self) -> float | None:
+        """Its own interval, also one that was chosen; None for the common one."""
+        if not self.is_auto:
+            return self.every_s
+        chosen = self.metadata.get(AUTO_EVERY_S)
+        return float(chosen) if isinstance(chosen, int | float) and chosen > 0 else None
 
     @property
     def is_typed(self) -> bool:

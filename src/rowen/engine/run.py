@@ -21,7 +21,7 @@ from rowen.core.rules.guard import must_look
 from rowen.core.rules.retry import RetryPolicy
 from rowen.core.rules.schedule import Failure
 from rowen.core.run import Counters, Event, Mode, Result, RunStatus, StopReason
-from rowen.core.source import Edited, Source
+from rowen.core.source import AUTO_EVERY_S, Edited, Source
 from rowen.core.window import Window
 from rowen.engine import confine, embedding, ending
 from rowen.engine.embedding import Filled
@@ -29,6 +29,7 @@ from rowen.engine.ingest import catch_up
 from rowen.engine.intake import Agreed, Intake, OnEvent, unheard
 from rowen.engine.kind import Harvested, Kind, save_progress
 from rowen.engine.learning.rates import learn_rates
+from rowen.engine.learning.turns import interval_of
 from rowen.engine.leases import (
     Held,
     OnWait,
@@ -306,6 +307,8 @@ class Execution:
             with suppress(TransientError):
                 began = self._intake.run.started_at
                 end = replace(end, rates=await learn_rates(self._ports.store, source.id, now=began))
+                if source.is_auto:
+                    end = await self._with_interval(end)
         await self._write_down(end)
         if end.activate is not None:
             await self._forget()
@@ -335,6 +338,15 @@ class Execution:
             failure=ending.classify(exc) if exc or not good else None,
             retry_after_s=exc.retry_after_s if isinstance(exc, TransientError) else None,
         )
+
+    async def _with_interval(self, end: RunEnd) -> RunEnd:
+        """With the time after which the source is worth its next run, where that is to be chosen."""
+        source, began = self._source, self._intake.run.started_at
+        chosen_s = await interval_of(self._ports.store, source, source.params, now=began, rates=end.rates)
+        known = source.metadata if end.metadata is None else end.metadata
+        if chosen_s is None or known.get(AUTO_EVERY_S) == chosen_s:
+            return end
+        return replace(end, metadata={**known, AUTO_EVERY_S: chosen_s})
 
     async def _write_down(self, end: RunEnd) -> None:
         """The end of a run is tried again: without it the run stays open until its lease ends."""

@@ -75,7 +75,7 @@ async def _by_schedule(
         now = ports.clock.now()
         following = next_run(source, now, default_every_s=default_every_s)
         # One that waits for a person is looked at again after its interval.
-        at = following.at if following else now + timedelta(seconds=source.every_s or default_every_s)
+        at = following.at if following else now + timedelta(seconds=source.own_every_s or default_every_s)
         await ports.clock.sleep(max(RETRY_S, (at - now).total_seconds()))
 
 

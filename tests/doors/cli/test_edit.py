@@ -107,7 +107,14 @@ def test_what_fetches_the_same_and_the_interval_change_at_once(rowen: Rowen, lar
     edited = rowen("edit", "docs", "--set", "delay_s=0.01", "--every", "6h", "--json").json
     assert (edited["changed"], edited["uncovered"], edited["reads_again"]) == (["delay_s", "every"], 0, False)
     assert rowen("status", "--json").json["sources"][0]["every_s"] == 21_600
+    assert rowen("edit", "docs", "--every", "auto").code == 0
+    (chosen,) = rowen("status", "--json").json["sources"]
+    assert (chosen["every_s"], chosen["every_auto"]) == (None, True), "nothing was learnt yet"
     assert rowen("edit", "docs", "--every", "none").out == "docs: changed every\n"
+    assert not rowen("status", "--json").json["sources"][0]["every_auto"]
+    settings = rowen("edit", "docs", "--set", "budget=5000/day", "--set", "freshness=95%", "--json").json
+    assert (settings["settings"]["budget"], settings["settings"]["freshness"]) == (5000.0, 0.95)
+    assert "5000/day" in rowen("edit", "docs", "--set", "budget=often").err
     assert rowen("edit", "docs", "--set", "delay_s=0.01").out == "docs: as it was\n"
     assert rowen("edit", "docs").code == 2
     assert rowen("edit", "docs", "--every", "often").code == 2

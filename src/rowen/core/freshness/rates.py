@@ -118,7 +118,7 @@ class Rates:
     def __init__(self, pages: Sequence[tuple[Evidence, Group]]) -> None:
         counts: dict[tuple[Group, Evidence], int] = defaultdict(int)
         for evidence, group in pages:
-            counts[group, _rounded(evidence, 2)] += 1
+            counts[group, rounded(evidence, 2)] += 1
         members: dict[Group, list[tuple[Evidence, int]]] = defaultdict(list)
         for (group, evidence), count in counts.items():
             for depth in range(len(group) + 1):
@@ -135,7 +135,7 @@ class Rates:
 
     def of(self, evidence: Evidence, group: Group = ()) -> float:
         """Changes per second of a page. Pages whose evidence is about the same share the work."""
-        prior, about = self.prior(group), _rounded(evidence, 3)
+        prior, about = self.prior(group), rounded(evidence, 3)
         key = (prior, about.changes, about.changed_s, about.unchanged_s)
         if key not in self._found:
             self._found[key] = estimate(about, prior)
@@ -149,7 +149,7 @@ def _fitted(members: Mapping[Group, Sequence[tuple[Evidence, int]]]) -> dict[Gro
     return priors
 
 
-def _rounded(evidence: Evidence, digits: int) -> Evidence:
+def rounded(evidence: Evidence, digits: int) -> Evidence:
     """About the same, so that many pages share it."""
 
     def about(number: float) -> float:

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from rowen.core.freshness.evidence import NOTHING, Evidence
-from rowen.core.freshness.rates import Group, Prior, Rates, estimate
+from rowen.core.freshness.rates import Group, Prior, Rates, estimate, rounded
 from rowen.records import dataclass
 
 HALF_LIFE_S = 90 * 86_400.0
@@ -44,9 +44,24 @@ class SourceRates:
 
     def rate(self, reference: str, evidence: Evidence) -> float:
         """Changes per second of a page."""
+        return estimate(evidence, self.prior(reference)).rate
+
+    def rates(self, pages: Iterable[tuple[str, Evidence]]) -> list[float]:
+        """The same for many pages: those whose evidence is about the same share the work."""
+        found: dict[tuple[Prior, Evidence], float] = {}
+        rates = []
+        for reference, evidence in pages:
+            key = self.prior(reference), rounded(evidence, 3)
+            if key not in found:
+                found[key] = estimate(key[1], key[0]).rate
+            rates.append(found[key])
+        return rates
+
+    def prior(self, reference: str) -> Prior:
+        """Of the smallest group around a page that has one."""
         group = group_of(reference)
         depth = max(depth for depth in range(len(group) + 1) if group[:depth] in self.priors)
-        return estimate(evidence, self.priors[group[:depth]]).rate
+        return self.priors[group[:depth]]
 
     def as_rows(self) -> list[list[Any]]:
         """For JSON: the names of a group, then mean and width of its prior."""

@@ -77,6 +77,11 @@ def interval_s(text: str, *, of: str = "interval") -> float:
     return value
 
 
+def every_s(text: str) -> float:
+    """The interval of a source: a duration, or `auto` for one that is chosen by what was learnt of it (0)."""
+    return 0.0 if text.strip().lower() == "auto" else interval_s(text)
+
+
 def text_of(value: float) -> str:
     """What `seconds` reads as this value: `1h30m`, `2w`, `0.5s`."""
     if value != int(value) or not value:

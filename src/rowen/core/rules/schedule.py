@@ -47,7 +47,7 @@ def due_at(source: Source, now: datetime, *, default_every_s: float) -> datetime
         return BEGINNING
     if source.metadata.get(UNFINISHED):
         return source.whole_run_at
-    every_s = source.every_s or default_every_s
+    every_s = source.own_every_s or default_every_s
     if source.result is not None and source.result.outcome in CUT_SHORT:
         return source.whole_run_at + timedelta(seconds=min(every_s, AGAIN_S))
     share = int.from_bytes(hashing.of_text(source.key)[:4], "big") / 2**32
@@ -106,6 +106,8 @@ def _why_due(source: Source, at: datetime, default_every_s: float) -> str:
         return "goes on where its last run stopped"
     if source.result is not None and source.result.outcome in CUT_SHORT:
         return "its last run was cut short"
+    if source.is_auto and source.own_every_s:
+        return f"every {text_of(source.own_every_s)}, chosen by how fast it changes"
     return f"every {text_of(source.every_s or default_every_s)}"
 
 

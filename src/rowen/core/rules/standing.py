@@ -141,7 +141,10 @@ def standing(
     if source.status is not Status.SUCCESS or (result and result.outcome is RunStatus.CANCELLED):
         return _unfinished(source, now, next_run)
     says = f"verified {ago(verified_at or source.last_success_at, now)}"
-    if result is not None and result.words:
+    if result is not None and result.asked_some:
+        # Not all of it was looked at: it is not said to be verified.
+        says = f"{result.words} {ago(source.last_success_at, now)}"
+    elif result is not None and result.words:
         says = f"{says}, {result.words}"
     return Standing(state=State.UP_TO_DATE, says=says, since=verified_at or source.last_success_at)
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar
 
 from rowen.core.document import Outcome
-from rowen.core.run import Event
+from rowen.core.run import Event, asked_of
 from rowen.doors.cli.output import Output, clean, dumps, write_line
 from rowen.doors.shapes import runs as shapes
 
@@ -110,9 +110,8 @@ class LineProgress(Silence[Event]):
             self._told = self._monotonic()
             rate = self._done / max(self._told - self._started, 0.001)
             ahead = f" of {self._done + event.queued:,} known" if event.queued else ""
-            self._write(
-                f"{event.source}: {self._done:,}{ahead} pages, {_figures(event, self._done)}, {rate:.0f}/s"
-            )
+            pages = _asked(event, self._done) or f"{self._done:,}{ahead} pages"
+            self._write(f"{event.source}: {pages}, {_figures(event, self._done)}, {rate:.0f}/s")
 
     def _tell_failure(self, event: Event) -> None:
         self._failed += 1
@@ -120,6 +119,11 @@ class LineProgress(Silence[Event]):
             self._write(clean(f"{event.source}: failed: {event.detail or event.reference} ({event.reason})"))
         elif self._failed == FAILURES_TOLD + 1:
             self._write(f"{event.source}: more failures follow; see `rowen runs {event.source} --items`")
+
+
+def _asked(event: Event, done: int) -> str:
+    """`asked 500 of 10,000 pages`, of a run with a budget."""
+    return asked_of(done, event.counters.not_due if event.counters else 0, event.queued)
 
 
 class BarProgress:
@@ -177,7 +181,7 @@ class BarProgress:
         cells: list[RenderableType] = [
             Text(event.source, style="bold"),
             ProgressBar(total=known or None, completed=done, width=self._bar_width(), pulse=not known),
-            Text(f"{done:,}/{known:,} pages" if known else "starting"),
+            Text(_asked(event, done) or f"{done:,}/{known:,} pages" if known else "starting"),
         ]
         if counters is not None:
             changed = counters.changed

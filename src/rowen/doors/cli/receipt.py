@@ -12,7 +12,7 @@ from rich.text import Text
 
 from rowen.core.document import Outcome
 from rowen.core.rules.left_out import sentences
-from rowen.core.run import Counters, Event, Run, RunStatus
+from rowen.core.run import Counters, Event, Run, RunStatus, asked_of
 from rowen.core.source import Source
 from rowen.doors.cli.output import clean
 from rowen.doors.words import OUTCOMES, count, seconds, size
@@ -23,7 +23,7 @@ FAILURES_SHOWN = 5
 MENTIONED = {
     *("created", "updated", "unchanged", "metadata_updated", "deleted", "failed", "skipped", "ignored"),
     *("requests", "bytes_received", "bytes_avoided", "retries", "not_modified", "same_body", "same_content"),
-    *("not_asked", "claims_checked", "claims_broken"),
+    *("not_asked", "not_due", "claims_checked", "claims_broken"),
     *("passages_new", "passages_reused", "embeddings_computed", "embeddings_reused"),
     *("pages", "reads", "redirects", "parses", "validators_refreshed"),
 }
@@ -124,6 +124,11 @@ def tiers(counters: Counters) -> list[tuple[str, str]]:
     rows = [
         (c.left_out, "left out", "\n".join(sentences(c.left_out))),
         (c.why_ignored, "not taken", c.why_ignored),
+        (
+            c.not_due,
+            "schedule",
+            f"{asked_of(c.processed, c.not_due)}; {count(c.not_due, 'page')} left for later runs",
+        ),
         (
             c.requests,
             "network",

@@ -103,7 +103,9 @@ class NewSource(BaseModel):
     kind: str | None = Field(default=None, max_length=64, description="Detected if omitted")
     version: str = Field(default="", pattern=r"^([A-Za-z0-9][A-Za-z0-9._+-]{0,63})?$")
     settings: dict[str, str] = Field(default={}, description="As `rowen add --set` takes them")
-    every: str | None = Field(default=None, max_length=32, description="`15m`, `6h`, `1d`, `weekly`")
+    every: str | None = Field(
+        default=None, max_length=32, description="`15m`, `6h`, `1d`, `weekly` or `auto`"
+    )
 
 
 class NewSubscription(BaseModel):

@@ -95,7 +95,10 @@ class Source(Shape):
     last_processed_date: Day | None
     watermark: Time | None
     consecutive_failures: int
-    every_s: float | None
+    every_s: float | None = at(lambda one: one.own_every_s)
+    """Its own interval; null for the common one"""
+    every_auto: bool = at(lambda one: one.is_auto)
+    """The interval is chosen by how fast its pages change (`every = "auto"`)"""
     paused: bool
     """By a person, until a person resumes it"""
     paused_at: Time | None

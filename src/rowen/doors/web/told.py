@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from rowen.core.run import Counters, Run, RunStatus
+from rowen.core.run import Counters, Run, RunStatus, asked_of
 from rowen.core.source import Source
 from rowen.doors.words import count, size
 
@@ -104,6 +104,9 @@ def receipt(run_counters: Mapping[str, Any], kind: str) -> list[dict[str, Any]]:
         )
     if c.reads:
         row("read", c.reads, f"{'file' if c.reads == 1 else 'files'} opened of {every:,}", c.reads / every)
+    if c.not_due:
+        words = f"left for later runs: {asked_of(c.processed, c.not_due)}"
+        row("schedule", c.not_due, words, c.not_due / (every + c.not_due))
     if c.not_asked:
         row("sitemap", c.not_asked, "not asked for: their dates hold and are the same", c.not_asked / every)
     avoided = f", {size(c.bytes_avoided)} avoided" if c.bytes_avoided else ""

@@ -24,8 +24,8 @@ PASSED_ON = frozenset(
     {
         "acquire_lease", "lease", "leases_like", "release_lease", "renew_lease",
         "aliases", "claims", "document", "documents", "generations", "listings", "metadata", "note",
-        "notes_like", "passage_states", "pauses", "record", "record_hashes", "references", "runs", "source",
-        "sources", "visible_references",
+        "notes_like", "pages_to_schedule", "passage_states", "pauses", "record", "record_hashes",
+        "references", "runs", "source", "sources", "visible_references",
     }
 )  # fmt: skip
 """Reads, and the leases that keep another run away meanwhile."""

@@ -17,10 +17,11 @@ from typing import Any
 from rowen.core.document import NO_VALIDATORS, Known
 from rowen.core.rules.left_out import TOO_MANY_LINKS
 from rowen.core.run import Mode, StopReason
-from rowen.core.source import Source
+from rowen.core.source import SWEEP, Source
 from rowen.core.web import urls
 from rowen.engine.intake import Intake
 from rowen.engine.kind import Harvested, progress_of
+from rowen.engine.learning.turns import Turn, turn_of
 from rowen.engine.leases import host_lease_or_patience, other_workers
 from rowen.engine.ports import Ports
 from rowen.errors import PermanentError, TransientError
@@ -78,6 +79,10 @@ class Crawl:
         )
         state.urls = {number: url for url, number in references.ids.items()}
         if state.named is None and not state.intake.unconditional:
+            now = state.intake.run.started_at
+            state.turn = await turn_of(store, state.source, state.settings, now=now)
+            state.intake.asks_some = state.turn is not None
+        if state.is_whole and not state.intake.unconditional:
             state.done = progress_of(state.source, listings)
         state.files = SiteFiles(
             store,
@@ -103,7 +108,7 @@ class Crawl:
             state.intake,
             wrapping.payload if wrapping else None,
             active=state.source.active_generation,
-            learns=state.pages.learns_wrapping and state.named is None,
+            learns=state.pages.learns_wrapping and state.is_whole,
         )
         await state.pages.open(state.source, state.settings, state.client, state.files)
         async with AsyncExitStack() as here:
@@ -163,7 +168,7 @@ class Crawl:
                 state.aliases[visit.url] = None
                 del aliases[visit.url]
 
-        asked = iter(twins.to_ask(aliases) if state.named is None else ())
+        asked = iter(twins.to_ask(aliases) if state.is_whole else ())
         at_a_time = state.settings["concurrency"]
         await visit_all(lambda: next(asked, None), recheck, at_a_time=at_a_time, more=lambda: True)
         return References(ids=references.ids, aliases=aliases)
@@ -171,7 +176,7 @@ class Crawl:
     def _forget_unlinked_names(self) -> None:
         """Names that no page links to any more, such as the session ids of earlier runs, are not kept."""
         state = self._state
-        if state.twins.names and state.named is None and state.stop is None:
+        if state.twins.names and state.is_whole and state.stop is None:
             links: set[int] = set()
             for page in state.intake.known.values():
                 if state.frontier.is_document(page.reference):
@@ -196,12 +201,13 @@ class Crawl:
         self, references: References, leftovers: Mapping[str, Known], listed: Sequence[str]
     ) -> Frontier | NamedFrontier:
         state = self._state
-        if state.named is not None:
-            state.root_answered = True
+        if not state.is_whole:
+            # A run with a budget asks for the root like any; one for named pages does not.
+            state.root_answered = state.turn is None
             return NamedFrontier(
                 root=state.source.location,
                 named=pages_in_scope(
-                    state.named,
+                    self._in_turn(state.turn, listed) if state.turn else state.named or (),
                     base=state.source.location,
                     aliases=references.aliases,
                     why_not=state.why_not,
@@ -215,6 +221,7 @@ class Crawl:
                 max_depth=state.settings["max_depth"],
                 max_pages=state.settings["max_pages"],
                 follows=state.intake.within_s is None,
+                far=state.turn is not None,
             )
         return Frontier(
             root=state.source.location,
@@ -232,6 +239,16 @@ class Crawl:
             sooner=state.claims.sooner,
         )
 
+    def _in_turn(self, turn: Turn, listed: Sequence[str]) -> list[str]:
+        """The root, the pages whose turn it is, and new ones that the sitemap names."""
+        state = self._state
+        known = state.intake.known
+        new = [url for url in listed if url not in known and state.scope.why_not(url) is None]
+        asked = [url for url in turn.asked if url in known]
+        root = state.source.location
+        state.intake.counters.not_due = len(known) - len(asked) - (root in known and root not in asked)
+        return [root, *(url for url in asked if url != root), *new]
+
     async def _hear_claims(self, remembered: Listing | None) -> None:
         """What the sitemaps and the validators of known pages say, and how far that was true so far."""
         state = self._state
@@ -245,7 +262,7 @@ class Crawl:
             lastmods=state.files.lastmods,
             lastmods_before=state.files.lastmods_before,
             previous=before[0] if before else None,
-            whole=state.named is None,
+            whole=state.is_whole,
             done=state.done,
         )
 
@@ -290,10 +307,17 @@ class Crawl:
             root_answered=state.root_answered,
             hint=state.hint,
             # That nothing is new is an answer; that no page answered is not.
-            mode=Mode.INCREMENTAL if state.named is not None and not intake.counters.failed else None,
-            complete=state.named is None,
+            mode=Mode.INCREMENTAL if not state.is_whole and not intake.counters.failed else None,
+            complete=state.is_whole,
+            remember=self._remembered(),
             settle=partial(state.wrapping.settle, state.ports) if state.stop is None else None,
         )
+
+    def _remembered(self) -> dict[str, Any]:
+        """How far the first sweeps are; a run that asks for everything is one."""
+        state = self._state
+        sweep = state.turn.sweep.as_dict() if state.turn else None
+        return {SWEEP: sweep} if state.named is None and state.source.metadata.get(SWEEP) != sweep else {}
 
     async def _visit_root(self) -> None:
         """The root comes first, alone, with what it redirects to: it may say what the others mean, or refuse

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from rowen.core.freshness.recheck import share_of
+from rowen.core.freshness.schedule import budget_of
 from rowen.core.params import Param, how, one_of, optional, switch, what, whole
 from rowen.core.rules.duration import Duration
 from rowen.core.source import Source
@@ -47,6 +49,18 @@ def crawl_params(*, scope: str, max_depth: int | None) -> tuple[Param, ...]:
             60.0,
             "The longest time between two requests that a `Crawl-delay` of robots.txt gets",
             Duration(0, 3600, bare="s"),
+        ),
+        how(
+            "freshness",
+            None,
+            "What share of readers' hits should be current, such as `95%`: runs ask for the pages that takes",
+            optional(share_of),
+        ),
+        how(
+            "budget",
+            None,
+            "How many pages may be asked for, such as `5000/day`: runs ask where it gains most",
+            optional(budget_of),
         ),
         MAX_DELETED_SHARE,
         CA_FILE,

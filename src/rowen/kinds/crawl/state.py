@@ -14,6 +14,7 @@ from rowen.core.source import Source
 from rowen.core.web import urls
 from rowen.core.web.scope import Scope
 from rowen.engine.intake import Intake
+from rowen.engine.learning.turns import Turn
 from rowen.engine.ports import Ports
 from rowen.errors import RowenError
 from rowen.fetching.client import Client
@@ -55,6 +56,8 @@ class CrawlState:
         self.site = urls.origin_of(source.location) + "/"
         # Before the first harvest there is no visible page that could have changed.
         self.named = intake.only if source.active_generation else None
+        self.turn: Turn | None = None
+        """The pages that this run asks for, when a budget leaves some for later."""
         self.spread: Spread | None = None
         """Workers ask, while there is one."""
         self.urls: dict[int, str] = {}
@@ -76,6 +79,11 @@ class CrawlState:
         """Addresses out of scope that were counted."""
         self.not_asked: set[str] = set()
         """Pages of `done` that count in this run with the answer they gave then."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Does this run ask for everything?"""
+        return self.named is None and self.turn is None
 
     @property
     def hint(self) -> str | None:

@@ -30,7 +30,7 @@ from rowen.core.exchange import alarm_channels
 from rowen.core.exchange.alarm import Channel
 from rowen.core.exchange.sink import SinkEntry
 from rowen.core.params import Param
-from rowen.core.rules.duration import interval_s
+from rowen.core.rules import duration
 from rowen.core.source import NewSource, Source
 from rowen.errors import ConfigError, did_you_mean
 from rowen.records import dataclass
@@ -204,7 +204,7 @@ def _entry(table: Mapping[str, Any], defaults: Mapping[str, Any], where: str, nu
         location=values["location"],
         kind=values.get("kind"),
         version=values.get("version", ""),
-        every_s=interval_s(values["every"]) if "every" in values else None,
+        every_s=duration.every_s(values["every"]) if "every" in values else None,
         settings=parameters.flat(values.get("set", {})),
         where=f"{where}, with `set` of the defaults" if "set" in defaults and "set" not in table else where,
     )
@@ -225,7 +225,7 @@ def _check(values: Mapping[str, Any], where: str) -> None:
             raise ConfigError(f"{where}: `{name}` is {shown}", hint=f"write it in quotes: {_example(name)}")
     if "every" in values:
         try:
-            interval_s(values["every"])
+            duration.every_s(values["every"])
         except ConfigError as exc:
             raise ConfigError(f"{where}: {exc.message}", hint=exc.hint) from None
 

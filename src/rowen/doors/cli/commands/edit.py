@@ -35,7 +35,7 @@ def command(
 
     With the next sync goes what the new settings do not cover any more, and comes what they add.
     """
-    from rowen.core.rules.duration import interval_s
+    from rowen.core.rules import duration
     from rowen.doors.cli import session
     from rowen.doors.cli.commands.add import pairs
 
@@ -45,7 +45,7 @@ def command(
             hint="for example `--set exclude='/old/**'`, `--unset include` or `--every 6h`",
         )
     given = pairs(settings)
-    every_s = None if every in (None, "none") else interval_s(every or "")
+    every_s = None if every in (None, "none") else duration.every_s(every or "")
 
     async def look(ports: Ports) -> Edit:
         from rowen.managing import edit

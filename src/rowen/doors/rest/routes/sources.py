@@ -6,7 +6,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from rowen.core.rules.duration import interval_s
+from rowen.core.rules import duration
 from rowen.core.safety.access import Scope
 from rowen.core.source import API
 from rowen.doors import states
@@ -52,7 +52,7 @@ def router(ports: Ports, queue: SyncQueue) -> APIRouter:
         the server's own disk must lie under `service.allowed_roots`; variables that settings refer to must
         be named in `service.allowed_variables`.
         """
-        every_s = interval_s(new.every) if new.every is not None else None
+        every_s = duration.every_s(new.every) if new.every is not None else None
         added = await sources.add(
             ports,
             new.location,

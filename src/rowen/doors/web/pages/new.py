@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import quote
 
-from rowen.core.rules.duration import interval_s
+from rowen.core.rules import duration
 from rowen.core.safety.access import Scope
 from rowen.core.source import API
 from rowen.doors.web.actions import changing, home
@@ -68,7 +68,7 @@ async def add(visit: Visit, fields: dict[str, str]) -> Moved:
     asked = {
         name: fields.get(name, "")[:MAX_LOCATION] for name in ("location", "name", "kind", "version", "every")
     }
-    every_s = interval_s(asked["every"]) if asked["every"] else None
+    every_s = duration.every_s(asked["every"]) if asked["every"] else None
     added = await sources.add(visit.ports, **_given(asked))
     if every_s is not None:
         await visit.ports.store.set_schedule(added.source.id, every_s)

@@ -52,14 +52,14 @@ async def source(visit: Visit) -> Page:
         "is_resting": found.rests,
         "active": found.active_generation,
         "hint": status.standing.hint,
-        "every_s": found.every_s or visit.ports.every_s,
+        "every_s": found.own_every_s or visit.ports.every_s,
         "next_text": status.next_run.why if status.next_run else None,
         "served": status.served,
         "held": await _held(visit, status, items, tree) if found.held_generation is not None else None,
         "need": listing.need(visit, status) if status.standing.needs_person else None,
         "runs": [run_row(run) for run in newest],
         "slots": figures.slots(
-            [run_row(run) for run in reversed(newest)], found.every_s or visit.ports.every_s
+            [run_row(run) for run in reversed(newest)], found.own_every_s or visit.ports.every_s
         )[-DRAWN:],
         "listed": LISTED,
         "generations": _generations(found, await history.generations(visit.ports.store, found)),

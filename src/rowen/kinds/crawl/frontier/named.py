@@ -56,12 +56,14 @@ class NamedFrontier:
         max_depth: int | None,
         max_pages: int,
         follows: bool = True,
+        far: bool = False,
     ) -> None:
         """`urls` are the addresses behind the numbers of stored links.
 
-        Without `follows` new links of named pages are left for the next crawl.
+        Without `follows` new links of named pages are left for the next crawl; with `far` those of new pages
+        are asked for, too.
         """
-        self._follows = follows
+        self._follows, self._far = follows, far
         self._known = known
         self._leftovers = leftovers
         self._urls = urls
@@ -126,7 +128,7 @@ class NamedFrontier:
 
     def document(self, visit: Visit, links: Iterable[str]) -> None:
         self._answered(visit)
-        if visit.url not in self._named or not self._follows:
+        if not self._follows or (visit.url not in self._named and not self._far):
             return
         # What the page linked to before and is no document was asked for then; a complete crawl asks again.
         before = {self._urls[number] for number in visit.known.links} if visit.known else set()

@@ -8,9 +8,17 @@ record of the last look; so a run that finds nothing new writes no more rows tha
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from rowen.core.freshness.evidence import Evidence
+from rowen.core.freshness.source_rates import SourceRates
+
+
+class CheckedPage(NamedTuple):
+    reference: str
+    evidence: Evidence
+    verified_at: datetime
+    """When it was last known to be right."""
 
 
 class Rates(Protocol):
@@ -23,4 +31,8 @@ class Rates(Protocol):
 
         Nothing when the source has not been looked at since its pages were first fetched.
         """
+        ...
+
+    async def pages_to_schedule(self, source_id: int) -> tuple[SourceRates | None, list[CheckedPage]]:
+        """What was learnt of a source, and every visible page with its last check."""
         ...

@@ -12,8 +12,9 @@ from rowen.adapters.store.shared.transaction import Transaction
 from rowen.adapters.store.shared.values import maybe_time_in, time_in
 from rowen.core.freshness.evidence import Evidence
 from rowen.core.freshness.proof import Proof
-from rowen.core.freshness.source_rates import seen_changed, seen_quiet
+from rowen.core.freshness.source_rates import SourceRates, seen_changed, seen_quiet
 from rowen.core.web.verified import way_of
+from rowen.ports.store.learning.rates import CheckedPage
 
 
 class Rates(Topic):
@@ -34,6 +35,18 @@ class Rates(Topic):
             verified_at, _ = way_of(known, reference, fetched_at)
             found.append((reference, seen_quiet(_evidence(sums), fetched_at, verified_at)))
         return found
+
+    @reads
+    def pages_to_schedule(
+        self, db: Transaction, source_id: int
+    ) -> tuple[SourceRates | None, list[CheckedPage]]:
+        known, rates = verification.load_with_rates(db, source_id)
+        found = []
+        for reference, fetched, *sums in db.rows("pages_checked", source=source_id, step=1):
+            fetched_at = time_in(fetched)
+            at, _ = way_of(known, reference, fetched_at)
+            found.append(CheckedPage(reference, seen_quiet(_evidence(sums), fetched_at, at), at))
+        return rates, found
 
 
 def proofs_of(db: Transaction, document_ids: Sequence[int]) -> dict[int, Proof]:
