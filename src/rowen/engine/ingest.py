@@ -153,7 +153,12 @@ class Ingestion:
 
     async def _prepare(self, staged: Sequence[Staged]) -> _Prepared:
         """Cut the texts into sections and embed what has no vector."""
-        sections = {one.content_id: split(one.draft.text) for one in staged if not one.sectioned}
+        sections: dict[int, list[Section]] = {}
+        for one in staged:
+            if not one.sectioned:
+                sections[one.content_id] = split(one.draft.text)
+                # Between two texts answers are taken in, so that the source and the converters have work.
+                await asyncio.sleep(0)
         found: dict[bytes, Passage] = {}
         said: set[bytes] = set()
         for tree in sections.values():
