@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rowen.kinds.crawl.judging.rules import MIN_PAGES, blocks, common, keys_of, without
+from rowen.kinds.crawl.judging.rules import MIN_PAGES, blocks, common, keys_of, may_be_common, without
 
 SIDEBAR = "- [Home](https://x.example/)\n- [News](https://x.example/news)"
 LEGAL = "All of this is made by the orchard society."
@@ -111,3 +113,23 @@ def test_a_text_is_cut_once(lines: list[str], others: list[str]) -> None:
     once = without(text, keys)
     kept = {block.key for block in blocks(once) if block.key and not block.level}
     assert once == text or kept.isdisjoint(keys) or without(once, keys) == once
+
+
+@given(
+    st.lists(st.sets(st.sampled_from("abcd")), min_size=MIN_PAGES, max_size=3 * MIN_PAGES),
+    st.integers(0, 3 * MIN_PAGES),
+    st.integers(0, 5),
+)
+def test_nothing_that_most_pages_have_is_given_up_before_all_were_looked_at(
+    pages: list[set[str]], looked_at: int, too_many: int
+) -> None:
+    some = pages[:looked_at]
+    counts = Counter(key for keys in some for key in keys)
+    most = len(pages) + too_many
+    assert may_be_common(counts, looked_at=len(some), most=most) or not common(pages, total=len(pages))
+
+
+def test_pages_that_share_nothing_are_given_up_after_the_part_that_decides() -> None:
+    counts = Counter(f"own {page}" for page in range(42))
+    assert may_be_common(counts, looked_at=40, most=100)
+    assert not may_be_common(counts, looked_at=42, most=100)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from rowen.kinds.crawl.judging import rules as boilerplate
 from rowen.kinds.crawl.judging import wrapping
 from rowen.kinds.crawl.judging.rules import MIN_PAGES
 from rowen.ports.store.documents import Living
@@ -139,6 +140,33 @@ async def test_the_order_of_pages_does_not_matter(tmp_path: Path) -> None:
                 del found[-1]["/"]
     strip = [{path: text.replace("http://", "") for path, text in one.items()} for one in found]
     assert strip[0] == strip[1]
+
+
+async def test_of_a_site_whose_pages_share_nothing_less_than_half_is_looked_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_at: list[str] = []
+    keys_of = boilerplate.keys_of
+
+    def noticed(text: str) -> set[str]:
+        looked_at.append(text)
+        return keys_of(text)
+
+    monkeypatch.setattr(boilerplate, "keys_of", noticed)
+    monkeypatch.setattr(wrapping, "READ_AT_ONCE", 2)
+    paths = [f"/p{number}.html" for number in range(2 * MIN_PAGES)]
+    with Site() as site:
+        site.set("/", a_page("Home", "", "".join(f'<a href="{path}">{path}</a> ' for path in paths)))
+        for path in paths:
+            site.set(path, a_page(path, "", f"<p>Only {path} has this one sentence of its own.</p>"))
+        async with a_world(tmp_path, site) as world:
+            await world.add()
+            await world.sync()
+            assert 0 < len(looked_at) <= 0.5 * len(paths)
+            looked_at.clear()
+            site.set(paths[3], a_page(paths[3], "", "<p>Another sentence that it has to itself.</p>"))
+            await world.sync()
+            assert looked_at == [], "not until the site has grown"
 
 
 async def test_a_small_site_is_left_alone(tmp_path: Path) -> None:

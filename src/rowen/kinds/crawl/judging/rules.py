@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from rowen.core import hashing
@@ -55,6 +55,12 @@ def common(pages: Iterable[Collection[str]], *, total: int) -> set[str]:
         counts.update(keys)
     least = total * SHARE if total >= MIN_PAGES else total + 1
     return {key for key, count in counts.items() if count >= least}
+
+
+def may_be_common(counts: Mapping[str, int], *, looked_at: int, most: int) -> bool:
+    """Can anything still be on most pages, of which there are `most` at most, when so many were looked at?"""
+    least = looked_at - most * (1 - SHARE)
+    return least <= 0 or any(count >= least for count in counts.values())
 
 
 def without(text: str, learned: Collection[str]) -> str:

@@ -11,6 +11,7 @@ block, that one is learnt too, and pages that differ in nothing else have not ch
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -32,7 +33,7 @@ BOILERPLATE = "boilerplate"
 """Why a page was stored anew that had not changed."""
 GROWTH = 1.25
 HELD_CHARS = 64_000_000
-READ_AT_ONCE = 500
+READ_AT_ONCE = 64
 
 
 class Wrapping:
@@ -123,12 +124,19 @@ class Wrapping:
         """Learn from what the run will show, and store the pages that have it without it."""
         run, store = self._intake.run, ports.store
         keys: dict[int, set[str]] = {}
-        after = 0
+        after, most = 0, len(self._intake.known) + self._intake.added + self._intake.dropped
+        counts: Counter[str] = Counter()
         while found := await store.living(run.source_id, after=after, limit=READ_AT_ONCE):
             after = found[-1].reference_id
             for one in found:
                 if is_page(one.draft):
-                    keys[one.reference_id] = boilerplate.keys_of(one.draft.text)
+                    keys[one.reference_id] = ones = boilerplate.keys_of(one.draft.text)
+                    counts.update(ones)
+            if not self.learned and not boilerplate.may_be_common(counts, looked_at=len(keys), most=most):
+                # Whatever the other pages have: most sites have nothing to learn, and are read half.
+                self._pages = most - self._intake.counters.deleted
+                self._generation = run.generation if self._intake.staged else self._active
+                return
         self._pages = len(keys)
         self.learned |= boilerplate.common(keys.values(), total=len(keys))
         wrapped = sorted(number for number, ones in keys.items() if not self.learned.isdisjoint(ones))
