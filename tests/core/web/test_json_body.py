@@ -69,3 +69,14 @@ def test_json_is_read_as_it_was_written(value: Any) -> None:
     for ascii_only in (True, False):
         written = json.dumps(value, ensure_ascii=ascii_only).encode("utf-8", "surrogatepass")
         assert json_body.read(written) == value
+
+
+def test_digits_inside_a_text_or_behind_a_point_are_no_reason_to_read_it_twice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(json_body, "_tolerant", lambda body: "read twice")
+    digits = "1" * 40
+    for said in (f'{{"id": "{digits}"}}', f'["a{digits}"]', f"[0.{digits}]", f'{{"at": "-{digits}"}}', "[1]"):
+        assert json_body.read(said.encode()) == json.loads(said)
+    for said in (f"[{digits}]", f"-{digits[:19]}", f'{{"a":"{digits}","b": {digits[:20]}}}', digits):
+        assert json_body.read(said.encode()) == "read twice"

@@ -53,6 +53,7 @@ _EXTRAS = {
     "contact": ("contact_name", "maintainer", "author", "contact_point", "contact_points"),
     "contact_email": ("contact_email", "maintainer_email", "author_email"),
 }
+_KNOWN_EXTRAS = frozenset(source for sources in (*_EXTRAS.values(), ("theme",)) for source in sources)
 _VOLATILE = re.compile(r"harvest|timestamp|last_?(?:update|modif)|(?:^|_)guid$|revision", re.IGNORECASE)
 """Extras that change without anybody's doing; they are in the record."""
 
@@ -235,8 +236,9 @@ def dataset_of(
     versions = languages.versions(titles, descriptions, language)
     shown = versions[0].language if versions else language
     title = dataset.title_of(dataset.in_language(titles, shown), name, reference)
-    facts, files = _metadata(row, name, shown), _files(row, shown, asked, several=bool(versions))
-    named = row.get("language") or _extras_of(row).get("language")
+    extras = _extras_of(row)
+    facts, files = _metadata(row, name, shown, extras), _files(row, shown, asked, several=bool(versions))
+    named = row.get("language") or extras.get("language")
     tags = languages.tags_of(titles, descriptions, named)
     described = facts | languages.facts_in_others(_raw_facts(row), shown) if versions else facts
     text, left_out = details.document_text(
@@ -278,10 +280,9 @@ def _titles(one: Mapping[str, Any]) -> Any:
     return one.get("title_translated") or one.get("title") or one.get("display_name")
 
 
-def _metadata(row: Mapping[str, Any], name: str, language: str) -> dict[str, Any]:
+def _metadata(row: Mapping[str, Any], name: str, language: str, extras: Mapping[str, Any]) -> dict[str, Any]:
     organization = row.get("organization") if isinstance(row.get("organization"), dict) else {}
     assert isinstance(organization, dict)
-    extras = _extras_of(row)
     found: dict[str, Any] = {
         "name": name,
         "organization": _title_or_name(organization, language),
@@ -302,11 +303,12 @@ def _metadata(row: Mapping[str, Any], name: str, language: str) -> dict[str, Any
             if value and (text := dataset.in_language(value, language)):
                 found[field] = text
                 break
-    known = {source for sources in (*_EXTRAS.values(), ("theme",)) for source in sources}
     found["extras"] = {
         key: text
         for key, value in sorted(extras.items())
-        if key not in known and not _VOLATILE.search(key) and (text := dataset.in_language(value, language))
+        if key not in _KNOWN_EXTRAS
+        and not _VOLATILE.search(key)
+        and (text := dataset.in_language(value, language))
     }
     return found
 

@@ -67,8 +67,20 @@ def value_in(kind: type[T], row: Sequence[Any]) -> T:
 
 def value_out(value: Any) -> dict[str, Any]:
     """The fields of a dataclass by name, as they go into a statement."""
-    values = {field.name: getattr(value, field.name) for field in fields(value)}
-    return {name: Json(one) if isinstance(one, Mapping) else one for name, one in values.items()}
+    found: dict[str, Any] = {}
+    for name in _names_of(type(value)):  # type: ignore[arg-type]  # as above
+        one = getattr(value, name)
+        # Asking an abstract class costs more than the rest: most values are of a type that is none.
+        found[name] = Json(one) if type(one) not in _PLAIN and isinstance(one, Mapping) else one
+    return found
+
+
+_PLAIN = frozenset((str, bytes, int, float, bool, NoneType, tuple, list))
+
+
+@cache
+def _names_of(kind: type[Any]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
 
 
 @cache

@@ -7,6 +7,7 @@ what the dataset says, so that another file or tag costs no embedding. Pure.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from rowen.core.section import DETAILS_HEADING
@@ -91,13 +92,21 @@ def _facts(facts: Mapping[str, Any]) -> Iterable[str]:
     for name, value in facts.items():
         if name in _UNSAID:
             continue
-        if isinstance(value, Mapping):
+        if type(value) is not str and isinstance(value, Mapping):
             yield from _facts(value)
             continue
-        many = value if isinstance(value, list | tuple) else [value]
-        text = ", ".join(line for one in many if (line := _line(one)))
+        if type(value) is str:
+            text = " ".join(value.split())
+        else:
+            many = value if isinstance(value, list | tuple) else [value]
+            text = ", ".join([line for one in many if (line := _line(one))])
         if text:
-            yield f"{_line(name.replace('_', ' ')).capitalize()}: {text}"
+            yield f"{_label(name)}: {text}"
+
+
+@lru_cache(maxsize=1_000)
+def _label(name: str) -> str:
+    return _line(name.replace("_", " ")).capitalize()
 
 
 def _file(one: File) -> str:
@@ -110,4 +119,6 @@ def _file(one: File) -> str:
 
 
 def _line(value: Any) -> str:
+    if type(value) is str:
+        return " ".join(value.split())
     return " ".join(str(value).split()) if isinstance(value, str | int | float) else ""

@@ -31,6 +31,8 @@ def versions(title: Any, description: Any, language: str) -> list[Version]:
 
     Empty where fewer than two languages are told apart.
     """
+    if _is_plain(title) and _is_plain(description):
+        return []
     titles, descriptions = texts_by_language(title), texts_by_language(description)
     known = dict.fromkeys((*titles, *descriptions))
     if len(known) < 2:
@@ -77,7 +79,9 @@ def facts_in_others(facts: Mapping[str, Any], first: str) -> dict[str, list[str]
 
 def tags_of(title: Any, description: Any, *said: Any) -> list[str]:
     """The languages of a record: those of its texts, or those it names."""
-    found = {*texts_by_language(title), *texts_by_language(description)} or {
+    plain = _is_plain(title) and _is_plain(description)
+    found = () if plain else {*texts_by_language(title), *texts_by_language(description)}
+    found = found or {
         tag
         for value in said
         for text in dataset.every_text(value)
@@ -90,6 +94,11 @@ def tags_of(title: Any, description: Any, *said: Any) -> list[str]:
 def marked(language: str) -> str:
     """What stands behind a heading whose section is in a language."""
     return f" {heading_mark(language)}"
+
+
+def _is_plain(value: Any) -> bool:
+    """Is it a text that cannot be a map of languages?"""
+    return value is None or (isinstance(value, str) and not value.lstrip().startswith('{"'))
 
 
 def _plain(value: Any) -> str:

@@ -21,10 +21,15 @@ def find_record(db: Transaction, document_id: int) -> bytes | None:
 
 
 def store_records(db: Transaction, drafts: Iterable[tuple[Key, Draft]]) -> None:
-    found = [(key, draft.record) for key, draft in drafts if draft.record is not None]
+    bodies: dict[bytes, bytes] = {}
+    found: list[tuple[Key, bytes]] = []
+    for key, draft in drafts:
+        if draft.record is not None:
+            digest = hashing.of_bytes(draft.record)
+            bodies[digest] = draft.record
+            found.append((key, digest))
     if not found:
         return
-    bodies = {hashing.of_bytes(record): record for _, record in found}
     ids: dict[bytes, int] = dict(db.rows("records_find", hashes=list(bodies)))
     missing = db.in_order(digest for digest in bodies if digest not in ids)
     if missing:
@@ -33,8 +38,8 @@ def store_records(db: Transaction, drafts: Iterable[tuple[Key, Draft]]) -> None:
     db.write_many(
         "document_record_save",
         [
-            {"ref": ref, "payload_hash": payload_hash, "record": ids[hashing.of_bytes(record)]}
-            for (ref, payload_hash), record in found
+            {"ref": ref, "payload_hash": payload_hash, "record": ids[digest]}
+            for (ref, payload_hash), digest in found
         ],
     )
 
