@@ -19,8 +19,9 @@ from rowen.errors import PermanentError, TransientError
 from rowen.fetching import credentials
 from rowen.kinds.api import asking, changes, items
 from rowen.kinds.api.asking import ApiClient
+from rowen.kinds.api.by_date import ByDate, windows_of
 from rowen.kinds.api.changes import ChangesOrAll
-from rowen.kinds.api.harvest import ByDate, WholeList, every_reference, windows_of
+from rowen.kinds.api.harvest import WholeList, every_reference
 from rowen.kinds.api.items import Broken, Listed
 from rowen.kinds.api.presets import preset as presets
 from rowen.kinds.api.presets.catalogues import DCAT_LIST, DKAN, SDMX, SPARQL, UDATA

@@ -88,6 +88,8 @@ class Walk:
         self._way = Following(api, home)
         self._first = Remembered(Validators(), 0)
         self.restarts = 0
+        self._behind = ""
+        """The last id of what an earlier run has stored; the first pass begins behind it."""
 
     def is_complete(self) -> bool:
         """Everything there is was seen: what was not is gone."""
@@ -104,16 +106,27 @@ class Walk:
         """Items behind the last page that the API answers."""
         return max(0, (self.announced or 0) - len(self.seen) - self.nameless) if self._way.walled else 0
 
+    def go_on_behind(self, ids: Sequence[str]) -> None:
+        """Begin behind these, which are the first of the list, in its order."""
+        self.seen.update(ids)
+        self.taken += len(ids)
+        self._behind = ids[-1]
+
     async def pages(self) -> AsyncGenerator[Rows, None]:
         async for page in self.one_pass():
             yield page
+        resumed, self._behind = bool(self._behind), ""
+        if resumed and self.cut is None and self.announced not in (None, len(self.seen)):
+            # What was stored is not what the list begins with any more.
+            async for page in self.one_pass():
+                yield page
         if self._way.moved and self.cut is None and not self.not_modified and not self._way.walled:
             async for page in self.one_pass():
                 yield page
 
     async def one_pass(self) -> AsyncGenerator[Rows, None]:
         self._begin()
-        step: Step | None = self._way.first()
+        step: Step | None = {"cursor": self._behind} if self._behind else self._way.first()
         while step is not None:
             if self.pages_read >= self._params["max_pages"]:
                 self.cut = StopReason.MAX_PAGES
@@ -265,7 +278,9 @@ class Walk:
 
     def _arrived(self, answer: Any, response: Response, rows: Sequence[Listed | Broken]) -> Page:
         full = self._first.rows if self.pages_read > 1 else self._size.current
-        return Page(answer, response, rows, self.pages_read, self.announced, len(self.seen), full)
+        # Of a list that goes on behind what is stored, the number of what was seen proves no end.
+        seen = 0 if self._behind else len(self.seen)
+        return Page(answer, response, rows, self.pages_read, self.announced, seen, full)
 
     def _look_at(self, answer: Any, response: Response, rows: Sequence[Listed | Broken]) -> None:
         if self.pages_read == 1:
