@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 
 import click
@@ -84,3 +85,36 @@ def test_what_may_be_two_things_is_refused_without_creating_a_store(rowen: Rowen
     assert ended.code == 2
     assert "location `notes`: no such path here, and not the address of a site" in ended.err
     assert "hint: write `https://notes` for a site, or `./notes` for a path" in ended.err
+
+
+def test_who_has_added_nothing_yet_is_told_how_to_begin(
+    rowen: Rowen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ROWEN_DB")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "nobody" / "data"))
+    for command in (("status",), ("search", "barley"), ("list",)):
+        ended = rowen(*command)
+        assert (ended.code, "there is no such file" in ended.err) == (2, True)
+        assert "`rowen add docs.example.org --sync`, or `rowen demo`" in " ".join(ended.err.split())
+    assert not (tmp_path / "nobody").exists()
+
+
+def test_a_mistyped_scheme_is_said(rowen: Rowen) -> None:
+    ended = rowen("add", "htps://docs.example.org/3")
+    assert (ended.code, "did you mean `https://docs.example.org/3`?" in ended.err) == (2, True)
+
+
+def test_a_port_that_is_taken_is_said_with_the_option_of_each_command(rowen: Rowen) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        ended = rowen("web", "--no-open", "--port", str(taken.getsockname()[1]))
+    assert (ended.code, "Address already in use" in ended.err) == (2, True)
+    assert "`rowen web --port PORT`" in " ".join(ended.err.split())
+
+
+def test_an_export_of_nothing_says_so_beside_the_empty_file(rowen: Rowen, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    rowen("add", str(tmp_path / "empty"), "--name", "empty")
+    ended = rowen("export")
+    assert (ended.code, ended.out, "nothing is visible yet" in ended.err) == (0, "", True)

@@ -12,6 +12,7 @@ from rowen import wiring
 from rowen.doors.cli import failure
 from rowen.doors.cli.call import Call
 from rowen.engine.ports import Ports
+from rowen.errors import NotFound
 
 T = TypeVar("T")
 
@@ -28,12 +29,23 @@ def run(
     Ctrl-C and SIGTERM cancel the work; what it holds is put in order before `Interrupted` is raised.
     """
     config = call.config()
+    opened = False
 
     async def with_ports() -> T:
+        nonlocal opened
         async with wiring.open_ports(config, create=creates) as ports:
+            opened = True
             return await work(ports)
 
-    return run_async(with_ports, interrupted=interrupted)
+    try:
+        return run_async(with_ports, interrupted=interrupted)
+    except NotFound as exc:
+        if not opened and not config.store.url:
+            # The user's own store, which nobody named: its path is not what is wrong.
+            exc.hint = (
+                "nothing was added yet: begin with `rowen add docs.example.org --sync`, or `rowen demo`"
+            )
+        raise
 
 
 def run_async(work: Callable[[], Coroutine[Any, Any, T]], *, interrupted: str = "interrupted") -> T:

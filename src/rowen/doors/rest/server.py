@@ -248,7 +248,7 @@ def bound(address: Address) -> socket.socket:
         about_the_port = isinstance(exc, OSError) and exc.errno in (errno.EADDRINUSE, errno.EACCES)
         raise ConfigError(
             f"cannot listen on `{address.host}:{address.port}`: {cause}",
-            hint="choose another port with `--listen PORT`"
+            hint="choose another port: `rowen serve --listen PORT`, `rowen web --port PORT`"
             if about_the_port
             else f"is `{address.host}` an address of this machine? `0.0.0.0` is for all it has",
         ) from exc

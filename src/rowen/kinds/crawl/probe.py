@@ -22,6 +22,8 @@ from rowen.fetching.client import open_fetcher
 from rowen.fetching.redirects import follow
 from rowen.ports.fetcher import Fetcher, Request, Response
 
+MISTYPED = frozenset(("htp", "htps", "htpp", "htpps", "httpp", "httpps", "httsp", "ttp", "ttps", "hhttps"))
+
 
 class Probe:
     def __init__(self, ports: Ports, fetcher: Fetcher, settings: Mapping[str, Any]) -> None:
@@ -114,6 +116,9 @@ def address_of(location: str) -> str:
         return normal
     guess = urls.normalise(f"https://{location.strip()}") if "://" not in location else None
     hint = f"did you mean `{guess}`?" if guess and "." in urls.host_of(guess) else None
+    scheme, mark, rest = location.strip().partition("://")
+    if mark and rest and scheme.lower() in MISTYPED:
+        hint = f"did you mean `https://{rest}`?"
     raise BadLocation(f"location `{location}`: not an http or https address", hint=hint, location=location)
 
 

@@ -11,6 +11,7 @@ import click
 
 from rowen.doors.cli.call import Call, store_command
 from rowen.doors.cli.names import source_names
+from rowen.doors.cli.output import Output
 from rowen.doors.words import count
 from rowen.errors import UserError
 
@@ -45,7 +46,7 @@ async def command(call: Call, names: tuple[str, ...], wanted: str, out: str, tex
     The file appears when it is complete. The format `atom` has the last 100 changes.
     """
     if out == STDOUT:
-        await _to_stdout(call.ports, names, wanted, text=text)
+        await _to_stdout(call.ports, call.out, names, wanted, text=text)
         return
     path = call.ports.exports().locate(out)
     number = await _write(call.ports, names, wanted, path, text=text)
@@ -66,14 +67,15 @@ async def _write(ports: Ports, names: tuple[str, ...], wanted: str, path: str, *
     return await export.export(ports, file, [source.label for source in found] if names else ())
 
 
-async def _to_stdout(ports: Ports, names: tuple[str, ...], wanted: str, *, text: bool) -> None:
+async def _to_stdout(ports: Ports, out: Output, names: tuple[str, ...], wanted: str, *, text: bool) -> None:
     """Through a temporary file: it can be written again when a source changes meanwhile."""
     from pathlib import Path
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory(prefix="rowen-") as folder:
         path = Path(folder) / "export"
-        await _write(ports, names, wanted, str(path), text=text)
+        if not await _write(ports, names, wanted, str(path), text=text):
+            out.note("nothing is visible yet: `rowen sync` brings it")
         # A reader that closed the pipe is no error.
         with path.open("rb") as file, contextlib.suppress(BrokenPipeError):
             shutil.copyfileobj(file, sys.stdout.buffer)

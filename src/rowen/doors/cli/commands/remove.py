@@ -34,7 +34,7 @@ def command(call: Call, name: str, yes: bool) -> None:
 
     # The store is closed while the question waits for its answer.
     source, documents = session.run(call, look)
-    what = f"{count(documents, 'document')} and their history"
+    what = f"{count(documents, 'document')} and all history"
     if not yes:
         if call.out.json or not sys.stdin.isatty():
             raise UserError(
