@@ -7,7 +7,7 @@ flow's.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 from rowen.core.search.hit import Place
 from rowen.core.search.query import terms as words_of
@@ -80,8 +80,9 @@ def title_share(title: str, terms: Sequence[str]) -> float:
     return len(wanted & said) / len(wanted | said) if wanted and said else 0.0
 
 
-def title_stems(title: str) -> set[str]:
-    return {stem(word) for word in words_of(title)}
+@lru_cache(maxsize=4096)
+def title_stems(title: str) -> frozenset[str]:
+    return frozenset(stem(word) for word in words_of(title))
 
 
 def group(

@@ -116,8 +116,7 @@ def _without_marks(text: str) -> str:
 
 def _matches(line: str, terms: Sequence[str]) -> Iterator[_Match]:
     """Where the terms are, from left to right, without overlap."""
-    runs = {term for term in terms if is_cjk(term)}
-    stems = {stem(term) for term in terms if term not in runs}
+    runs, stems = _looked_for(tuple(terms))
     if not runs and (line.isascii() or not _foreign.search(line)):
         yield from _plain_matches(line, stems)
         return
@@ -133,6 +132,13 @@ def _matches(line: str, terms: Sequence[str]) -> Iterator[_Match]:
             continue
         if (found := stem(text.lower())) in stems:
             yield _Match(piece.start(), piece.end(), (found,))
+
+
+@lru_cache(maxsize=64)
+def _looked_for(terms: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]]:
+    """Runs of characters that are looked for in pairs, and the stems of all other words."""
+    runs = frozenset(term for term in terms if is_cjk(term))
+    return runs, frozenset(stem(term) for term in terms if term not in runs)
 
 
 def stems_in(text: str, wanted: Collection[str]) -> set[str]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 SPARE = 10
 """Documents chosen beyond those asked for."""
 ROUNDING = 1e-9
+_ID_BITS = 40
 
 
 class Scored(NamedTuple):
@@ -119,7 +120,9 @@ def _counting(
     _, first = np.unique(text, return_index=True)
     kept = np.flatnonzero(row == row[first][text])
     for column in (view.heading, view.passage):
-        _, once = np.unique(_numbered(text[kept], column[places[kept]]), return_index=True)
+        # One number of both: there are few texts, and what they are paired with has 32 bits or is a row's id.
+        pairs = (text[kept] << _ID_BITS) + column[places[kept]]
+        _, once = np.unique(pairs, return_index=True)
         kept = kept[np.sort(once)]
     return kept
 
