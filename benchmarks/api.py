@@ -4,7 +4,8 @@
 
 A real `rowen serve --listen` in its own process over the invented corpus of `corpus.py`, a site in another,
 and callers that each ask one question after the other, 300 different ones. The sync is a first harvest,
-all of it. Callers and site share the processors with the service: believe the ratios.
+all of it. Callers and site share the processors with the service: believe the ratios, and the milliseconds of
+processor that a search took of the listening process, of those that search, and of the callers.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def site(*arguments: str) -> Iterator[str]:
 
 
 @contextmanager
-def service(db: str) -> Iterator[str]:
+def service(db: str) -> Iterator[tuple[str, int]]:
     environment = {**os.environ, "ROWEN_SERVICE_RATE_LIMIT_PER_MINUTE": "0"}  # noqa: TID251
     process = subprocess.Popen(
         [sys.executable, "-m", "rowen", "serve", "--listen", "0", "--db", db],
@@ -71,12 +72,24 @@ def service(db: str) -> Iterator[str]:
         assert found, process.stderr.read()
         # Its lines about requests must go somewhere, or it waits for a reader.
         drain = subprocess.Popen(["cat"], stdin=process.stderr, stdout=subprocess.DEVNULL)
-        yield found[1]
+        yield found[1], process.pid
         process.terminate()
         process.wait(20)
         drain.wait(10)
     finally:
         process.kill()
+
+
+def used_s(process: int) -> tuple[float, float, float]:
+    """Seconds of processor so far: of the listening process, of its children, and of this one."""
+
+    def ticks(one: int) -> int:
+        fields = Path(f"/proc/{one}/stat").read_text().rpartition(") ")[2].split()
+        return int(fields[11]) + int(fields[12])
+
+    children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    tick_s = 1 / os.sysconf("SC_CLK_TCK")
+    return ticks(process) * tick_s, sum(map(ticks, map(int, children))) * tick_s, time.process_time()
 
 
 def write_unseen(folder: Path, pages: int) -> None:
@@ -137,7 +150,7 @@ async def searches(url: str, callers: int, asked: list[str], until: asyncio.Even
     return taken
 
 
-async def measure(url: str, callers: int, seconds: float, asked: list[str]) -> None:
+async def measure(url: str, process: int, callers: int, seconds: float, asked: list[str]) -> None:
     async def after(wait_s: float, event: asyncio.Event) -> None:
         await asyncio.sleep(wait_s)
         event.set()
@@ -151,7 +164,12 @@ async def measure(url: str, callers: int, seconds: float, asked: list[str]) -> N
     await in_quiet(2, WARM_UP_S)
     alone = await in_quiet(1, seconds)
     print(f"one caller    {_line(alone, seconds)}", flush=True)
+    before = used_s(process)
     calm = await in_quiet(callers, seconds)
+    listening, searching, calling = (
+        (after - at) * 1000 / len(calm) for after, at in zip(used_s(process), before, strict=True)
+    )
+    processor = f"listening {listening:.2f} ms   searching {searching:.2f} ms   calling {calling:.2f} ms"
 
     over = asyncio.Event()
     pages = 0
@@ -171,6 +189,7 @@ async def measure(url: str, callers: int, seconds: float, asked: list[str]) -> N
     ending.cancel()
 
     print(f"quiet         {_line(calm, seconds)}")
+    print(f"  processor   {processor} a search")
     print(f"during a sync {_line(busy, synced_s)}   ({pages} pages harvested in {synced_s:.1f} s)")
     print(f"searches a second, during / quiet   {len(busy) / synced_s / (len(calm) / seconds):.2f}")
     print(f"p50, during / quiet                 {_share(busy, 50) / _share(calm, 50):.2f}")
@@ -206,8 +225,8 @@ def main() -> None:
             f"{options.sections:,} sections, {options.callers} callers, {options.pages} pages harvested",
             flush=True,
         )
-        url = stack.enter_context(service(f"sqlite:///{folder}/rowen.db"))
-        asyncio.run(measure(url, options.callers, options.seconds, asked))
+        url, process = stack.enter_context(service(f"sqlite:///{folder}/rowen.db"))
+        asyncio.run(measure(url, process, options.callers, options.seconds, asked))
 
 
 if __name__ == "__main__":
