@@ -177,3 +177,24 @@ async def test_why_pages_would_go_is_said_in_words(person: Person) -> None:
     (group,) = held["groups"]
     assert (group["gone"], group["why"]) == (18, "no page links to them any more")
     assert "18 no page links to them any more" in (await person.get("/sources/many")).words
+
+
+async def test_what_a_limit_left_out_is_said_with_what_changes_it(world: World) -> None:
+    paths = [f"/p{number}" for number in range(9)]
+    world.site.set("/", html("Home", "All about grain.", links=paths))
+    for path in paths:
+        world.site.set(path, a_page(path, "barley", path))
+    await world.add(max_pages="4")
+    receipt = await world.sync()
+    over = receipt.counters.ignored["over_max_pages"]
+    assert (receipt.result.state, over > 0) == ("capped", True)
+    async with browsing(world) as person:
+        run = await person.get("/sources/docs/runs/1")
+        assert "Capped" in run.words
+        assert f"Left out: {over} addresses over max_pages : add it again with" in run.words
+        rows = (await person.get("/sources/docs/runs/1.json")).json["receipt"]
+        assert (rows[0]["tier"], rows[0]["number"]) == ("left out", over)
+        problems = (await person.get("/sources/docs.json")).json["problems"]
+        assert {"reason": "addresses over `max_pages`", "number": over, "failed": False} == {
+            name: problems[0][name] for name in ("reason", "number", "failed")
+        }

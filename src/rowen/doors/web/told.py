@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from rowen.core.rules.left_out import sentences
 from rowen.core.run import Counters, Run, RunStatus, asked_of
 from rowen.core.source import Source
 from rowen.doors.words import count, size
@@ -63,7 +64,9 @@ def outcome(run: Run, source: Source) -> str:
     else:
         said.append(_changes(counters))
         if run.result.missing:
-            said.append(f"{run.result.missing.capitalize()}; what readers saw of it stays.")
+            stays = "; what readers saw of it stays" if run.status is RunStatus.PARTIAL else ""
+            said.append(f"{run.result.missing.capitalize()}{stays}.")
+    said += [f"Left out: {one}." for one in sentences(counters.left_out)]
     answered = counters.not_modified - counters.not_asked
     if answered and every:
         avoided = f", {size(counters.bytes_avoided)} avoided" if counters.bytes_avoided else ""
@@ -95,6 +98,9 @@ def receipt(run_counters: Mapping[str, Any], kind: str) -> list[dict[str, Any]]:
     def row(tier: str, number: int, said: str, share: float) -> None:
         rows.append({"tier": tier, "number": number, "said": said, "share": min(1.0, share)})
 
+    for reason, number in c.left_out.items():
+        (words,) = sentences({reason: number})
+        row("left out", number, words.partition(" ")[2], number / (every + number))
     if c.requests or not c.reads:
         row(
             "asked",

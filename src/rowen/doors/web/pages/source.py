@@ -12,6 +12,7 @@ from urllib.parse import quote
 from starlette.responses import Response
 
 from rowen.core.generation import GenerationHistory
+from rowen.core.rules.left_out import LIMITS
 from rowen.core.rules.standing import caller
 from rowen.core.rules.version import sort_key
 from rowen.core.run import Run, RunItem
@@ -183,7 +184,12 @@ async def _problems(visit: Visit, run: Run) -> list[dict[str, Any]]:
     return [
         *failed,
         *(
-            {"reason": reason.replace("_", " "), "number": number, "failed": False, "detail": None}
+            {
+                "reason": LIMITS[reason].many if reason in LIMITS else reason.replace("_", " "),
+                "number": number,
+                "failed": False,
+                "detail": LIMITS[reason].advice or None if reason in LIMITS else None,
+            }
             for reason, number in ignored
         ),
     ]
