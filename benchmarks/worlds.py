@@ -9,22 +9,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from heapq import nlargest
 from random import Random
 
-from rowen.core.freshness.evidence import NOTHING, Evidence
-from rowen.core.freshness.gain import gain, p_fresh
-from rowen.core.freshness.plan import SWEEPS, Page, plan
-from rowen.core.freshness.rates import Rates
-from rowen.core.freshness.weights import weights
+from rowen.core.freshness.evidence import Evidence
+from rowen.core.freshness.gain import gain
+from rowen.core.freshness.plan import SWEEPS, Page, share_of_fresh_hits
+from rowen.core.freshness.schedule import DAY_S, Sweep, choose
+from rowen.core.freshness.source_rates import HALF_LIFE_S, learnt, seen_changed, seen_quiet
+from rowen.engine.learning.turns import pages_of
+from rowen.ports.store.learning.rates import CheckedPage
 
 RUNS = 24
 """Runs in a uniform interval: each asks for that part of the pages."""
 HITS = 3
 """Readers are shown so many hits in a uniform interval for each page of the site."""
-HALF_LIFE = 10.0
-"""Of evidence, in uniform intervals."""
+INTERVAL_S = HALF_LIFE_S / 10.0
+"""A uniform interval is nine days: the half-life of evidence is the product's, ten of them."""
+BEGINNING = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 @dataclass
@@ -102,60 +106,71 @@ class Optimum(Policy):
 
 
 class Schedule(Policy):
-    """Rowen's schedule: the code of `rowen.core.freshness` on what a harvester sees."""
+    """Rowen's schedule: what the engine calls in a run with a budget, on what a harvester sees."""
 
     def __init__(self, world: World) -> None:
-        number = len(world.rates)
-        self.groups = [(folder,) for folder in world.folders]
-        self.names = [str(page) for page in range(number)]
-        self.changed: list[Evidence] = [NOTHING] * number
-        self.quiet = [0.0] * number
-        """How long a page was seen unchanged since its last change."""
-        self.checks = [0] * number
-        self.hits = dict.fromkeys(self.names, 0.0)
-        self.weights = [1.0] * number
-        self.rates = [1.0] * number
+        self.names = [f"https://site/{folder}/{page}" for page, folder in enumerate(world.folders)]
+        self.places = {name: page for page, name in enumerate(self.names)}
+        number = len(self.names)
+        self.a_day = number / INTERVAL_S * DAY_S
+        self.before: list[Evidence | None] = [None] * number
+        self.fetched = [BEGINNING] * number
+        self.verified = [BEGINNING] * number
+        self.hits: dict[str, float] = {}
+        self.sweep = Sweep(0, BEGINNING)
+        self.pages: list[Page] = []
+        self.now = BEGINNING
 
     def choose(self, run: int, ages: Sequence[float], requests: int) -> list[int]:
-        if run % (RUNS // 2) == 0:
-            self.estimate()
+        self.now = BEGINNING + timedelta(seconds=run * INTERVAL_S / RUNS)
+        swept = self.sweep.after(min(self.verified), self.now) if run else self.sweep
+        # Estimates move slowly: made anew twice in an interval, and when a sweep is over.
+        if run % (RUNS // 2) == 0 or swept != self.sweep:
+            self.sweep = swept
+            self.pages = self._estimated()
         pages = [
-            Page(reference=name, rate=rate, age_s=age, weight=weight, checks=checks)
-            for name, rate, age, weight, checks in zip(
-                self.names, self.rates, ages, self.weights, self.checks, strict=True
+            replace(page, age_s=age * INTERVAL_S, checks=0 if self._is_awaited(at) else SWEEPS)
+            for at, (page, age) in enumerate(zip(self.pages, ages, strict=True))
+        ]
+        # As long after the run before as this many pages take; the half keeps it clear of rounding.
+        chosen = choose(pages, self.a_day, elapsed_s=(requests + 0.5) / self.a_day * DAY_S)
+        return [self.places[page.reference] for page in chosen or pages]
+
+    def _is_awaited(self, page: int) -> bool:
+        return self.sweep.done < SWEEPS and self.verified[page] < self.sweep.since
+
+    def _estimated(self) -> list[Page]:
+        known = [
+            CheckedPage(name, seen_quiet(before, fetched, verified), verified)
+            for name, before, fetched, verified in zip(
+                self.names, self.before, self.fetched, self.verified, strict=True
             )
         ]
-        return [int(page.reference) for page in plan(pages, requests, every_s=1.0 / RUNS)]
-
-    def estimate(self) -> None:
-        seen = [
-            evidence.after_quiet(quiet, HALF_LIFE)
-            for evidence, quiet in zip(self.changed, self.quiet, strict=True)
-        ]
-        rates = Rates(list(zip(seen, self.groups, strict=True)))
-        self.rates = [rates.of(evidence, group) for evidence, group in zip(seen, self.groups, strict=True)]
-        self.weights = list(weights(self.hits, self.names).values())
+        sample = [(one.reference, one.evidence) for one in known]
+        rates = (
+            learnt(sample)
+            if any(evidence.unchanged_s or evidence.changes for _, evidence in sample)
+            else None
+        )
+        return pages_of(rates, known, self.now, self.sweep, self.hits)
 
     def learn(self, run: int, page: int, age: float, changed: bool) -> None:
-        self.checks[page] += 1
         if changed:
-            before = self.changed[page].after_quiet(self.quiet[page], HALF_LIFE)
-            self.changed[page] = before.faded(age, HALF_LIFE).after_change(age)
-            self.quiet[page] = 0.0
-        else:
-            self.quiet[page] += age
+            self.before[page] = seen_changed(
+                self.before[page], self.fetched[page], self.verified[page], self.now
+            )
+            self.fetched[page] = self.now
+        self.verified[page] = self.now
 
     def shown(self, page: int) -> None:
-        self.hits[self.names[page]] += 1.0
+        name = self.names[page]
+        self.hits[name] = self.hits.get(name, 0.0) + 1.0
 
     def expect(self, ages: Sequence[float]) -> float | None:
-        if min(self.checks) < SWEEPS:
+        if self.sweep.done < SWEEPS:
             return None
-        fresh = sum(
-            weight * p_fresh(rate, age)
-            for weight, rate, age in zip(self.weights, self.rates, ages, strict=True)
-        )
-        return fresh / sum(self.weights)
+        aged = [replace(page, age_s=age * INTERVAL_S) for page, age in zip(self.pages, ages, strict=True)]
+        return share_of_fresh_hits(aged)
 
 
 def simulate(world: World, policy: Policy, random: Random) -> Result:

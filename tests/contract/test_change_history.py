@@ -152,3 +152,19 @@ async def test_every_visible_page_can_be_scheduled_by_its_last_check(store: Stor
     assert {one.reference: one.verified_at for one in found} == {A: NOW, B: NOW + 3 * DAY}
     (a, b) = sorted(await store.documents(source.id), key=lambda one: one.reference)
     assert (a.verified_by, b.verified_by) == ("fetched", "same_body")
+
+
+async def test_what_readers_were_shown_is_one_row_a_source(store: Store) -> None:
+    source, other = await a_source(store), await a_source(store, "other")
+    await a_generation(store, source, {A: "one", B: "b"})
+    await a_generation(store, other, {A: "one"})
+    ids = {one.reference: one.id for one in await store.documents(source.id)}
+    (elsewhere,) = await store.documents(other.id)
+    assert await store.shown(source.id) == {}
+    before = store.rows_written()
+    await store.add_shown({ids[A]: 8, ids[B]: 2, elsewhere.id: 1, 10**6: 5}, now=NOW)
+    assert store.rows_written() - before == 2
+    assert await store.shown(source.id) == {A: 8.0, B: 2.0}
+    await store.add_shown({ids[A]: 1}, now=NOW + 90 * DAY)
+    assert await store.shown(source.id) == {A: 5.0, B: 1.0}, "older counts fade"
+    assert await store.shown(other.id) == {A: 1.0}

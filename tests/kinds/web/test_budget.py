@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 
 from rowen.core.rules.duration import text_of
+from rowen.core.search.hit import SearchMode
+from rowen.core.search.shown import EVERY_SEARCHES
 from rowen.core.source import AUTO, SWEEP
+from rowen.doors import asking
 from rowen.doors.cli import receipt as cli
 from rowen.doors.states import statuses
 from rowen.doors.web import told
@@ -225,3 +228,35 @@ async def test_the_interval_of_a_source_is_chosen_by_how_fast_it_changes(world: 
     busy = (await world.source()).own_every_s
     assert busy is not None
     assert busy < quiet
+
+
+async def test_a_page_that_readers_see_often_is_asked_for_more_often(world: World) -> None:
+    await world.add(budget="6/day")
+    await world.sync()
+    await days(world, 16)
+    source = await world.source()
+    ids = {
+        one.reference.removeprefix(world.site.url): one.id for one in await world.store.documents(source.id)
+    }
+    await world.store.add_shown({ids["/p5.html"]: 3000, ids["/p6.html"]: 1}, now=world.clock.now())
+    counts = dict.fromkeys(ids, 0)
+    for _ in range(10):
+        world.clock.advance(DAY_S)
+        await world.sync()
+        for path in asked(world):
+            counts[path] += 1
+    assert counts["/p5.html"] > counts["/p6.html"]
+    assert counts["/p5.html"] >= 5
+
+
+async def test_searches_are_counted_in_batches(world: World) -> None:
+    source = await world.add()
+    await world.sync()
+    before = world.store.rows_written()
+    for _ in range(EVERY_SEARCHES - 1):
+        await asking.search(world.ports, "rye", mode=SearchMode.KEYWORD, limit=2)
+    assert world.store.rows_written() == before
+    assert await world.store.shown(source.id) == {}
+    await asking.search(world.ports, "rye", mode=SearchMode.KEYWORD, limit=2)
+    shown = await world.store.shown(source.id)
+    assert sum(shown.values()) == 2 * EVERY_SEARCHES

@@ -116,6 +116,7 @@ PARTS: tuple[Part, ...] = (
         "source_id:int at:time way:text exceptions:json rates:json learnt_at:time looks:bytes",
         key="source_id",
     ),
+    _part("pages_shown", "source_id:int at:time counts:json", key="source_id"),
     _part(
         "claims",
         "source_id:int signal:text claims:int checked:int lies:int told:int alarms:int held:int runs:int"

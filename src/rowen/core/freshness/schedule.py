@@ -94,7 +94,7 @@ def _needed(pages: Sequence[Page], share: float) -> float:
 
 def choose(pages: Sequence[Page], a_day: float, *, elapsed_s: float) -> list[Page] | None:
     """The pages to ask for, so long after the run before; None for all of them."""
-    requests = math.ceil(a_day * min(max(elapsed_s, 0.0), DAY_S) / DAY_S)
+    requests = int(a_day * min(max(elapsed_s, 0.0), DAY_S) / DAY_S)
     if requests >= len(pages):
         return None
     return plan(pages, max(requests, 1), every_s=max(requests, 1) / a_day * DAY_S)

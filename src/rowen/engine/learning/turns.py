@@ -11,6 +11,7 @@ from rowen.core.freshness.claims import Signal, Standing
 from rowen.core.freshness.plan import SWEEPS, Page
 from rowen.core.freshness.schedule import Sweep, choose, interval, pages_a_day
 from rowen.core.freshness.source_rates import SAMPLE, SourceRates
+from rowen.core.freshness.weights import weights
 from rowen.core.source import SWEEP, UNFINISHED, Source
 from rowen.ports.store.learning.rates import CheckedPage
 from rowen.ports.store.store import Store
@@ -47,6 +48,7 @@ async def turn_of(store: Store, source: Source, settings: Mapping[str, Any], *, 
     if not known:
         return None
     elapsed_s = (now - before).total_seconds()
+    shown = await store.shown(source.id)
 
     def decided() -> Turn | None:
         # What was learnt from runs that asked for everything stands for the first sweeps.
@@ -54,7 +56,7 @@ async def turn_of(store: Store, source: Source, settings: Mapping[str, Any], *, 
         sweep = (Sweep.of(source.metadata.get(SWEEP)) or started).after(
             min(one.verified_at for one in known), now
         )
-        pages = pages_of(rates, known, now, sweep)
+        pages = pages_of(rates, known, now, sweep, shown)
         asked = choose(pages, pages_a_day(pages, budget=budget, share=share), elapsed_s=elapsed_s)
         return None if asked is None else Turn(tuple(page.reference for page in asked), len(known), sweep)
 
@@ -79,9 +81,10 @@ async def interval_of(
     if learnt is None or not known:
         return None
     step = -(-len(known) // SAMPLE)
+    shown = await store.shown(source.id)
 
     def decided() -> float:
-        pages = pages_of(learnt, known[::step], now, Sweep(SWEEPS, now))
+        pages = pages_of(learnt, known[::step], now, Sweep(SWEEPS, now), shown)
         budget, share = settings.get("budget"), settings.get("freshness")
         # A sample has its share of the budget.
         return interval(pages, budget=None if budget is None else budget / step, share=share)
@@ -90,9 +93,17 @@ async def interval_of(
 
 
 def pages_of(
-    rates: SourceRates | None, known: Sequence[CheckedPage], now: datetime, sweep: Sweep
+    rates: SourceRates | None,
+    known: Sequence[CheckedPage],
+    now: datetime,
+    sweep: Sweep,
+    shown: Mapping[str, float],
 ) -> list[Page]:
-    """The pages as the rules see them. In the first sweeps those not asked for yet come first."""
+    """The pages as the rules see them. In the first sweeps those not asked for yet come first.
+
+    `shown` is how often readers were shown each, by reference.
+    """
+    counts = weights(shown, [one.reference for one in known])
     found = (
         [UNKNOWN_RATE] * len(known)
         if rates is None
@@ -104,6 +115,7 @@ def pages_of(
             reference=one.reference,
             rate=rate,
             age_s=max((now - one.verified_at).total_seconds(), 0.0),
+            weight=counts[one.reference],
             checks=0 if sweeping and one.verified_at < sweep.since else SWEEPS,
         )
         for one, rate in zip(known, found, strict=True)

@@ -25,7 +25,7 @@ PASSED_ON = frozenset(
         "acquire_lease", "lease", "leases_like", "release_lease", "renew_lease",
         "aliases", "claims", "document", "documents", "generations", "listings", "metadata", "note",
         "notes_like", "pages_to_schedule", "passage_states", "pauses", "record", "record_hashes",
-        "references", "runs", "source", "sources", "visible_references",
+        "references", "runs", "shown", "source", "sources", "visible_references",
     }
 )  # fmt: skip
 """Reads, and the leases that keep another run away meanwhile."""

@@ -472,6 +472,13 @@ CREATE TABLE verifications (
   looks      bytea
 );
 
+-- How often readers were shown the pages of a source: one row a source, written in batches.
+CREATE TABLE pages_shown (
+  source_id bigint PRIMARY KEY REFERENCES sources (id) ON DELETE CASCADE,
+  at        timestamptz NOT NULL,
+  counts    jsonb NOT NULL
+);
+
 -- What a source answered while a plan was made, until the plan is applied or a day has passed.
 CREATE TABLE planned_answers (
   plan      text NOT NULL,

@@ -214,6 +214,12 @@ CREATE TABLE page_changes (
   unchanged_s REAL NOT NULL
 );
 
+CREATE TABLE pages_shown (
+  source_id INTEGER PRIMARY KEY REFERENCES sources (id) ON DELETE CASCADE,
+  at        TEXT NOT NULL,
+  counts    TEXT NOT NULL
+) WITHOUT ROWID;
+
 CREATE TABLE passages (
   id           INTEGER PRIMARY KEY,
   hash         BLOB NOT NULL UNIQUE,

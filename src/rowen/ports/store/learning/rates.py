@@ -7,6 +7,7 @@ record of the last look; so a run that finds nothing new writes no more rows tha
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
@@ -35,4 +36,12 @@ class Rates(Protocol):
 
     async def pages_to_schedule(self, source_id: int) -> tuple[SourceRates | None, list[CheckedPage]]:
         """What was learnt of a source, and every visible page with its last check."""
+        ...
+
+    async def shown(self, source_id: int) -> dict[str, float]:
+        """How often readers were lately shown pages of a source, by reference; without those shown rarely."""
+        ...
+
+    async def add_shown(self, counts: Mapping[int, int], *, now: datetime) -> None:
+        """How often visible documents were shown since the last call; one row for each of their sources."""
         ...

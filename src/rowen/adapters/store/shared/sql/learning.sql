@@ -46,3 +46,12 @@ ORDER BY i.id DESC LIMIT :limit;
 -- name: document_reference
 -- Of which source and reference a document is, visible or not.
 SELECT d.source_id, r.reference FROM documents d JOIN refs r ON r.id = d.ref_id WHERE d.id = :document;
+
+-- name: pages_shown
+-- How often pages of a source were shown, and until when that was counted.
+SELECT at, counts FROM pages_shown WHERE source_id = :source;
+
+-- name: pages_shown_save
+-- The counts of a source, in place of those before.
+INSERT INTO pages_shown (source_id, at, counts) VALUES (:source, :at, :counts)
+ON CONFLICT (source_id) DO UPDATE SET at = excluded.at, counts = excluded.counts;

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from rowen.adapters.store.shared import verification
-from rowen.adapters.store.shared.database import Topic, reads
+from rowen.adapters.store.shared.database import Topic, reads, writes
 from rowen.adapters.store.shared.transaction import Transaction
-from rowen.adapters.store.shared.values import maybe_time_in, time_in
+from rowen.adapters.store.shared.values import Json, json_in, maybe_time_in, time_in
 from rowen.core.freshness.evidence import Evidence
 from rowen.core.freshness.proof import Proof
 from rowen.core.freshness.source_rates import SourceRates, seen_changed, seen_quiet
+from rowen.core.search.shown import added
 from rowen.core.web.verified import way_of
 from rowen.ports.store.learning.rates import CheckedPage
 
@@ -47,6 +49,25 @@ class Rates(Topic):
             at, _ = way_of(known, reference, fetched_at)
             found.append(CheckedPage(reference, seen_quiet(_evidence(sums), fetched_at, at), at))
         return rates, found
+
+    @reads
+    def shown(self, db: Transaction, source_id: int) -> dict[str, float]:
+        return _shown(db, source_id)[0]
+
+    @writes
+    def add_shown(self, db: Transaction, counts: Mapping[int, int], *, now: datetime) -> None:
+        more: dict[int, dict[str, float]] = defaultdict(dict)
+        for document_id, source_id, reference, *_ in db.rows("documents_proven", documents=list(counts)):
+            more[source_id][reference] = float(counts[document_id])
+        for source_id, new in more.items():
+            before, at = _shown(db, source_id)
+            found = added(before, new, (now - at).total_seconds() if at else 0.0)
+            db.write("pages_shown_save", source=source_id, at=now, counts=Json(found))
+
+
+def _shown(db: Transaction, source_id: int) -> tuple[dict[str, float], datetime | None]:
+    row = db.row("pages_shown", source=source_id)
+    return ({}, None) if row is None else (dict(json_in(row[1])), time_in(row[0]))
 
 
 def proofs_of(db: Transaction, document_ids: Sequence[int]) -> dict[int, Proof]:
