@@ -59,6 +59,8 @@ async def spoiled(store: Store, statement: str) -> list[str]:
         ("UPDATE contents SET text = 'another'", "contents: the text is not the one it was stored as"),
         ("UPDATE passages SET text = 'another'", "passages: the text is not the one it was stored as"),
         ("UPDATE documents SET title = 'another'", "documents: not what its hash was made from"),
+        ("UPDATE sections SET end_at = start_at", "passages: the text is not the one it was stored as"),
+        ("UPDATE sections SET heading = 'X', kept = NULL", "passages: no section says what they say"),
         ("DELETE FROM contents", "documents: `content_id` names rows of `contents` that are not there"),
         ("DELETE FROM passages", "vectors: `passage_id` names rows of `passages` that are not there"),
         ("DELETE FROM sections", "contents: its sections do not cover it"),

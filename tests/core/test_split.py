@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from rowen.core import hashing
 from rowen.core.rules.parts import MAX_CHARS, MIN_CHARS
-from rowen.core.section import Form, Section, Symbol
+from rowen.core.section import Form, Section, Symbol, cut_out
 from rowen.core.split import passages, split
 
 _LINK = "[link](https://example.org/x)"
@@ -69,6 +69,21 @@ def test_the_slices_of_markdown_tile_it_exactly_and_none_is_too_long(text: str) 
         assert left.count("\n") <= 1
         if section.level == 0:
             assert not left
+
+
+_marked = st.lists(
+    st.one_of(_line, st.sampled_from([
+        'An <a id="x"></a> address [and <a id="y"></a>words](/u)', "<!-- gone -->", "  \n", "![i](p.png) [",
+        "<!-- [in](it) --> [a](b)[c](d) `[e](f)`", "[words](/u) <!--", "-->", '<a id="z"></a>',
+    ])),
+    max_size=20,
+).map("\n".join)  # fmt: skip
+
+
+@given(_marked)
+def test_a_section_says_how_its_text_is_cut_out_of_its_slice(text: str) -> None:
+    for section in split(text):
+        assert cut_out(text[section.start : section.end], section.kept) == section.text
 
 
 @given(_markdown)

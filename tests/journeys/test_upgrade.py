@@ -128,6 +128,19 @@ def test_no_row_is_lost_by_an_upgrade(old: Old, ask: Ask) -> None:
     assert {table: old.execute(f"SELECT count(*) FROM {table}")[0][0] for table in rows} == rows
 
 
+def test_texts_of_an_upgraded_store_are_stored_once_and_given_back_on_the_way_down(
+    old: Old, ask: Ask
+) -> None:
+    own_text = "SELECT count(*) FROM passages WHERE text <> ''"
+    passages = EXPECTED["rows"][old.kind]["passages"]
+    assert ask("db check --json")["findings"] == []
+    assert old.execute(own_text) == [(0,)], "all of them are cut out of their contents"
+    ask(f"db downgrade --to {SCHEMAS[old.kind]} --yes --json")
+    assert old.execute(own_text) == [(passages,)]
+    ask("db upgrade --json")
+    assert ask("db check --json")["findings"] == []
+
+
 def test_an_upgraded_store_is_searched_by_meaning(ask: Ask) -> None:
     found = ask('search "keeping fruit in winter" --json')
     assert (found["mode"], found["degraded"]) == ("hybrid", None)

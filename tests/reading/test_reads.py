@@ -53,11 +53,12 @@ async def test_a_search_takes_three_reads_however_many_hits_it_shows(
                 # Which model answers, the search itself, and what is shown of its documents.
                 assert len(units) == 3
                 assert sorted(statements) == [
+                    "contents_stored",
                     "documents_languages",
                     "documents_proven",
                     "model_find",
                     "notes_named",
-                    "passage_texts",
+                    "passages_said",
                     "places_in",
                     "pointers",
                     "verification",

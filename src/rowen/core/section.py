@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -49,6 +50,8 @@ class Section:
     text: str
     """The section's own text: the slice without the heading line, outer blank lines and targets of links."""
     passage_hash: bytes
+    kept: tuple[int, ...]
+    """How the text is cut out of the slice, in turns: so many characters go, so many stay."""
     symbol: Symbol | None = None
     link_share: float = 0.0
     """How much of the text is text of links, from 0 to 1."""
@@ -57,7 +60,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """The text of a section with its heading path: stored, keyword-indexed and embedded once, ever."""
+    """The text of a section with its heading path: keyword-indexed and embedded once, ever."""
 
     hash: bytes
     heading_path: str
@@ -66,6 +69,19 @@ class Passage:
     @property
     def embeddable(self) -> str:
         return f"{self.heading_path}\n{self.text}" if self.heading_path else self.text
+
+
+def cut_out(slice_: str, kept: Sequence[int]) -> str:
+    """What is kept of a slice."""
+    if len(kept) == 2:
+        return slice_[kept[0] : kept[0] + kept[1]]
+    pieces: list[str] = []
+    at = 0
+    for gone, stay in zip(kept[::2], kept[1::2], strict=True):
+        at += gone
+        pieces.append(slice_[at : at + stay])
+        at += stay
+    return "".join(pieces)
 
 
 PATH_SEPARATOR = " › "

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from rowen.core import hashing
-from rowen.core.rules.markdown import FENCED_CODE, fence_after, without_targets
+from rowen.core.rules.markdown import FENCED_CODE, Stretches, fence_after, without_targets
 from rowen.core.rules.parts import parts
 from rowen.core.section import Form, Passage, Section, Symbol, join_path
 
@@ -80,9 +80,10 @@ def split(text: str) -> list[Section]:
         joined = join_path(opened.path)
         part_start = start
         for part_end in parts(text, body, end):
-            written = _without_outer_blank_lines(text[max(body, part_start) : part_end])
-            own, link_share = without_targets(written)
-            own = _without_outer_blank_lines(own)
+            begin = max(body, part_start)
+            written, before = _without_outer_blank_lines(text[begin:part_end])
+            named, link_share, left_out = without_targets(written)
+            own, blank = _without_outer_blank_lines(named)
             digest = hashing.of_text(f"{joined}\n{own or opened.heading}")
             sections.append(
                 Section(
@@ -99,6 +100,7 @@ def split(text: str) -> list[Section]:
                     symbol=symbol,
                     link_share=link_share,
                     form=Form.DETAILS if details else _form(own),
+                    kept=_kept(begin + before - part_start, left_out, blank, len(own)),
                 )
             )
             # Of a long definition the first part defines; the others go on about it.
@@ -233,7 +235,35 @@ def _without_marks(prose: str) -> str:
     return _ESCAPE.sub(r"\1", prose) if "\\" in prose else prose
 
 
-def _without_outer_blank_lines(text: str) -> str:
+def _without_outer_blank_lines(text: str) -> tuple[str, int]:
+    """And how many characters went before it."""
     stripped = text.rstrip()
     indent_of_first = len(stripped) - len(stripped.lstrip())
-    return stripped[stripped.rfind("\n", 0, indent_of_first) + 1 :] if indent_of_first else stripped
+    begin = stripped.rfind("\n", 0, indent_of_first) + 1 if indent_of_first else 0
+    return stripped[begin:], begin
+
+
+def _kept(offset: int, left_out: Stretches, blank: int, length: int) -> tuple[int, ...]:
+    """The runs of a slice that its text is made of, in turns: so many characters go, so many stay.
+
+    What is written begins at the offset; of what is left of it, so many characters are blank, and the text
+    has so many after them.
+    """
+    runs: list[int] = []
+    gone, at, skip, stay = offset, 0, blank, length
+    for begin, end in left_out:
+        here = begin - at
+        if skip:
+            blanks = min(skip, here)
+            skip, here, gone = skip - blanks, here - blanks, gone + blanks
+        here = min(here, stay)
+        if here:
+            runs += (gone, here)
+            stay, gone = stay - here, 0
+        if not stay:
+            break
+        gone += end - begin
+        at = end
+    if stay:
+        runs += (gone + skip, stay)
+    return tuple(runs)

@@ -50,6 +50,7 @@ async def check(ports: CheckPorts, *, on_event: OnCopyEvent = lambda event: None
         *await _stage(walk, ports.checking.structure()),
         *await _stage(walk, ports.checking.references()),
         *await _stage(walk, _read_all(ports.copying, walk, on_event)),
+        *await _stage(walk, ports.checking.texts()),
     ]
     return Checked(findings=[*findings, *walk.findings()], rows=walk.rows)
 

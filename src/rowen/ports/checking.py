@@ -18,6 +18,10 @@ class Checking(Protocol):
         """Rows that point at rows which are not there, and texts the keyword index does not have."""
         ...
 
+    async def texts(self) -> list[Finding]:
+        """Passages that are not what their sections cut out of the contents."""
+        ...
+
 
 class Rescuing(Protocol):
     """The damaged store is only read."""

@@ -16,6 +16,7 @@ from rowen.core.exchange.store_copy import Column, Kind, Part, Row
 from rowen.records import dataclass
 
 LINK_BYTES = 8
+ANOTHER_TEXT = "the text is not the one it was stored as"
 REPLACED = "\ufffd"
 """What a database without NUL keeps in its place; the hash is of the text before that."""
 
@@ -69,12 +70,15 @@ def wrong_text(part: Part, row: Row) -> str | None:
     """A text that does not have the hash it is stored under."""
     if part.name == "contents":
         text = str(row[2])
-    elif part.name == "passages":
+    elif part.name == "passages" and row[3]:
         text = f"{row[2]!s}\n{row[3]!s}"
     else:
         return None
-    same = REPLACED in text or hashing.of_text(text) == row[1]
-    return None if same else "the text is not the one it was stored as"
+    return None if is_text_of(row[1], text) else ANOTHER_TEXT
+
+
+def is_text_of(digest: object, text: str) -> bool:
+    return REPLACED in text or hashing.of_text(text) == digest
 
 
 def has_payload(values: Mapping[str, Any], content_hash: bytes) -> bool:

@@ -149,11 +149,11 @@ PARTS: tuple[Part, ...] = (
     _part("records", "id:int hash:bytes body:bytes"),
     _part("document_records", "ref_id:int payload_hash:bytes record_id:int", key="ref_id", loose=True),
     _part("contents", "id:int hash:bytes text:text sectioned:flag"),
-    _part("passages", "id:int hash:bytes heading_path:text text:text"),
+    _part("passages", "id:int hash:bytes heading_path:text text:text chars:int"),
     _part(
         "sections",
         "content_id:int position:int level:int parent:int heading:text anchor:text start_at:int end_at:int"
-        " passage_id:int link_share:int form:text symbol:text symbol_kind:text symbol_words:text",
+        " passage_id:int link_share:int form:text symbol:text symbol_kind:text symbol_words:text kept:bytes",
         key="content_id position",
     ),
     _part("models", "id:int name:text digest:text dimensions:int"),

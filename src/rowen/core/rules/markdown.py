@@ -30,30 +30,64 @@ def fence_after(fence: str, match: re.Match[str]) -> str:
     return "" if marks.startswith(fence) and not info.strip() else fence
 
 
-def without_targets(text: str) -> tuple[str, float]:
-    """The text with the words of its links in place of the links, and the share of these words in it.
+Stretches = list[tuple[int, int]]
+"""Of a text, from and to, in their order."""
+
+
+def without_targets(text: str) -> tuple[str, float, Stretches]:
+    """The text with the words of its links in place of the links, the share of these words in it, and what
+    was left out of it.
 
     Where a link leads to is not what a text says: with it, a site that moves would be a new text.
     Comments are not shown to readers, so they are no text either.
     """
+    marks: Stretches = []
     if '<a id="' in text:
+        marks = [found.span() for found in _ADDRESS.finditer(text)]
         text = _ADDRESS.sub("", text)
     if "](" not in text and "<!--" not in text:
-        return text, 0.0
+        return text, 0.0, marks
     linked = 0
+    left_out: Stretches = []
 
     def words(found: re.Match[str]) -> str:
         nonlocal linked
         if found["code"] is not None:
             return found[0]
+        begin, end = found.span()
         if found["comment"] is not None:
+            left_out.append((begin, end))
             return ""
+        kept = found["words"]
+        low, high = found.span("words")
+        left_out.append((begin, low))
+        left_out.append((high, end))
         if found[0][0] != "!":
-            linked += len(found["words"])
-        return found["words"]
+            linked += len(kept)
+        return kept
 
     own = LINK_OR_CODE.sub(words, text)
-    return own, min(1.0, linked / max(1, sum(map(len, own.split()))))
+    share = min(1.0, linked / max(1, sum(map(len, own.split()))))
+    return own, share, _joined(marks, left_out) if marks else left_out
+
+
+def _joined(first: Stretches, then: Stretches) -> Stretches:
+    """What two steps left out, as stretches of the text before both."""
+    joined: Stretches = []
+    waiting = list(reversed(first))
+    gone = 0
+    for begin, end in then:
+        while waiting and waiting[-1][0] - gone <= begin:
+            joined.append(waiting.pop())
+            gone += joined[-1][1] - joined[-1][0]
+        low = begin + gone
+        while waiting and waiting[-1][0] - gone < end:
+            inner = waiting.pop()
+            joined.append((low, inner[1]))
+            gone += inner[1] - inner[0]
+            low = inner[1]
+        joined.append((low, end + gone))
+    return joined + waiting[::-1]
 
 
 class Hidden:

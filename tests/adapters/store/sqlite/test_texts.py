@@ -13,7 +13,17 @@ from hypothesis import strategies as st
 from rowen.adapters.store.sqlite import texts
 from rowen.adapters.store.sqlite.schema import SqliteSchema
 from rowen.adapters.store.sqlite.store import SqliteStore
-from rowen.adapters.store.sqlite.texts import SHORTEST, UnreadableText, opened, pack, size, teach, unpack
+from rowen.adapters.store.sqlite.texts import (
+    FRAME,
+    SHORTEST,
+    UnreadableText,
+    cut,
+    opened,
+    pack,
+    size,
+    teach,
+    unpack,
+)
 from tests.contract.helpers import a_generation, a_source
 
 pytestmark = pytest.mark.anyio
@@ -32,16 +42,42 @@ def test_a_text_comes_back_as_it_was(text: str) -> None:
     assert size(pack(text)) == len(text.encode())
 
 
+@given(st.data(), st.sampled_from(["漢字 and words, ", "x\n", "🍎"]), st.integers(0, 3 * FRAME))
+def test_a_part_is_cut_out_of_any_text(data: st.DataObject, words: str, length: int) -> None:
+    text = (words * (length // len(words) + 1))[:length]
+    end = data.draw(st.integers(0, length))
+    start = data.draw(st.integers(0, end))
+    places = [(start, end), (0, length), (end, length), (start, start)]
+    assert cut(pack(text), places) == [text[low:high] for low, high in places]
+    assert unpack(pack(text)) == text
+    assert size(pack(text)) == len(text.encode())
+
+
+def test_no_more_of_a_very_long_text_is_opened_than_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    stored = pack("".join(f"line {number}\n" for number in range(20_000)))
+    sizes: list[int] = []
+    texts._held.cache_clear()
+    one = texts._opened
+    monkeypatch.setattr(texts, "_opened", lambda frame: sizes.append(len(one(frame))) or one(frame))  # type: ignore[func-returns-value]
+    cut(stored, [(FRAME + 5, FRAME + 50), (2 * FRAME - 10, 2 * FRAME + 10)])
+    assert sizes == [FRAME, FRAME]
+
+
 def test_a_long_text_takes_less_and_a_short_one_stands_as_it_is() -> None:
     page = "The second crop of a field in one season is its rowen. " * 40
     assert len(pack(page)) < len(page) // 4
     assert pack(page[: SHORTEST - 1]) == page[: SHORTEST - 1]
 
 
-@pytest.mark.parametrize("spoilt", [b"", b"noise", pack("text " * 100)[:-3]])
+@pytest.mark.parametrize(
+    "spoilt",
+    [b"", b"noise", pack("text " * 100)[:-3], pack("text " * 20_000)[:-3], pack("text " * 20_000)[:9]],
+)
 def test_what_cannot_be_read_is_told(spoilt: bytes) -> None:
     with pytest.raises(UnreadableText):
         unpack(spoilt)
+    with pytest.raises(UnreadableText):
+        cut(spoilt, [(0, 100_000)])
     assert opened(spoilt) == spoilt
 
 

@@ -14,6 +14,7 @@ from rowen.adapters.store.postgres.search.index import INDEX_AFTER, index_large_
 from rowen.adapters.store.postgres.transaction import QUERIES, PostgresTransaction, as_embedding
 from rowen.adapters.store.shared.copying import SharedCopying, listed
 from rowen.adapters.store.shared.search.words import words
+from rowen.adapters.store.shared.slices import said_as_far_as_known
 from rowen.adapters.store.shared.values import Json, json_in, time_in, time_out
 from rowen.core.exchange.store_copy import PARTS, TABLES, Column, Kind, Part, Row
 from rowen.errors import RowenError
@@ -72,6 +73,10 @@ class PostgresCopying(SharedCopying[PostgresTransaction]):
             _fill(db, part, rows)
         elif part.table == "passages":
             _insert_passages(db, rows)
+        elif part.name == "sections":
+            _copy_in(db, part, None, rows)
+            place = [column.name for column in part.columns].index("passage_id")
+            _make_words(db, list({row[place] for row in rows}))
         elif part.table == "vectors":
             _copy_in(db, part, "embedding", map(_embedded, rows))
         else:
@@ -143,21 +148,31 @@ def _copy_in(db: PostgresTransaction, part: Part, more: str | None, rows: Iterab
 
 
 def _insert_passages(db: PostgresTransaction, rows: Sequence[Row]) -> None:
-    # Not by COPY, and with the words of `passages_insert`: the server makes the words.
     db.query(
-        "INSERT INTO passages (id, hash, heading_path, text, words)"
-        " SELECT id, hash, heading_path, text, setweight(to_tsvector('rowen', heading_words), 'A')"
+        "INSERT INTO passages (id, hash, heading_path, text, chars, words)"
+        " SELECT id, hash, heading_path, text, chars, '' FROM unnest(:ids::bigint[], :hashes::bytea[],"
+        " :paths::text[], :texts::text[], :chars::integer[]) AS given (id, hash, heading_path, text, chars)",
+        dict(
+            zip(("ids", "hashes", "paths", "texts", "chars"), map(list, zip(*rows, strict=True)), strict=True)
+        ),
+    )
+
+
+def _make_words(db: PostgresTransaction, passages: list[Any]) -> None:
+    """The words of passages that have none, as `passages_insert` makes them: only their sections say them."""
+    without = "SELECT id FROM passages WHERE id IN list(:ids) AND words = '' ORDER BY id"
+    found = said_as_far_as_known(db, [row[0] for row in db.query(without, {"ids": passages})])
+    if not found:
+        return
+    db.query(
+        "UPDATE passages SET words = setweight(to_tsvector('rowen', path_words), 'A')"
         " || setweight(to_tsvector('rowen', text_words), 'D')"
-        " FROM unnest(:ids::bigint[], :hashes::bytea[], :paths::text[], :texts::text[],"
-        " :path_words::text[], :text_words::text[])"
-        " AS given (id, hash, heading_path, text, heading_words, text_words)",
+        " FROM unnest(:ids::bigint[], :path_words::text[], :text_words::text[])"
+        " AS given (number, path_words, text_words) WHERE id = number",
         {
-            "ids": [row[0] for row in rows],
-            "hashes": [row[1] for row in rows],
-            "paths": [row[2] for row in rows],
-            "texts": [row[3] for row in rows],
-            "path_words": [words(str(row[2])) for row in rows],
-            "text_words": [words(str(row[3])) for row in rows],
+            "ids": list(found),
+            "path_words": [words(one.heading_path) for one in found.values()],
+            "text_words": [words(one.text) for one in found.values()],
         },
     )
 

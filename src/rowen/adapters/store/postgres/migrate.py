@@ -7,6 +7,7 @@ not collide and a failed upgrade leaves nothing behind.
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import psycopg
@@ -23,6 +24,7 @@ from rowen.adapters.store.shared.migrations import (
     steps_of,
     upwards,
 )
+from rowen.adapters.store.shared.steps import STEPS, Tables
 from rowen.errors import NotFound, StoreUnusable
 
 ADVISORY = 0x526F776E
@@ -87,13 +89,29 @@ def migrate(db: Connection, address: Address, target: int) -> None:
                 db.execute(step.up)
     for migration in upwards(migrations(), version, target):
         db.execute(migration.up)
+        if migration.name in STEPS:
+            STEPS[migration.name].up(_tables(db))
         if migration.number == WORKERS:
             engine.install(db, address.schema)
     for migration in downwards(migrations(), version, target):
         if migration.number == WORKERS:
             engine.uninstall(db, address.schema)
+        if migration.name in STEPS:
+            STEPS[migration.name].down(_tables(db))
         db.execute(migration.down)
     db.execute("UPDATE schema_version SET version = %s", (target,))
+
+
+def _tables(db: Connection) -> Tables:
+    def ask(statement: str, values: Sequence[Any]) -> list[Any]:
+        done = db.execute(statement.replace("?", "%s").encode(), values)
+        return done.fetchall() if done.description else []
+
+    def change(statement: str, rows: Iterable[Sequence[Any]]) -> None:
+        with db.cursor() as cursor:
+            cursor.executemany(statement.replace("?", "%s").encode(), rows)
+
+    return Tables(ask, change, stored_text="text")
 
 
 def has_table(db: Connection, schema: str, name: str) -> bool:

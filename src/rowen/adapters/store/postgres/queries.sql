@@ -86,12 +86,26 @@ SELECT id FROM handoffs WHERE id = ANY (:ids) AND status <> 'completed' ORDER BY
 
 -- name: passages_insert
 -- Passages met for the first time, with their words: those of the headings in class A, the others in D.
-INSERT INTO passages (hash, heading_path, text, words)
-SELECT hash, heading_path, text,
+INSERT INTO passages (hash, heading_path, text, chars, words)
+SELECT hash, heading_path, '', chars,
        setweight(to_tsvector('rowen', heading_words), 'A') || setweight(to_tsvector('rowen', text_words), 'D')
-FROM unnest(:hashes::bytea[], :heading_paths::text[], :texts::text[], :heading_words::text[], :text_words::text[])
-     AS fresh (hash, heading_path, text, heading_words, text_words)
+FROM unnest(:hashes::bytea[], :heading_paths::text[], :chars::integer[], :heading_words::text[], :text_words::text[])
+     AS fresh (hash, heading_path, chars, heading_words, text_words)
 RETURNING hash, id;
+
+-- name: passages_said
+-- These passages: the text where it is their own, else the first section that says it.
+SELECT p.id, p.hash, p.heading_path, p.text, s.content_id, s.start_at, s.end_at, s.kept, s.heading
+FROM passages p
+LEFT JOIN LATERAL (SELECT o.content_id, o.start_at, o.end_at, o.kept, o.heading FROM sections o
+                   WHERE o.passage_id = p.id LIMIT 1) AS s ON true
+WHERE p.id = ANY (:ids);
+
+-- name: slices
+-- Parts of contents.
+SELECT c.id, part.start_at, part.end_at, substr(c.text, part.start_at + 1, part.end_at - part.start_at)
+FROM unnest(:contents::bigint[], :starts::integer[], :ends::integer[]) AS part (content_id, start_at, end_at)
+JOIN contents c ON c.id = part.content_id;
 
 -- name: vectors_insert
 -- Embeddings of passages, once per model.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -11,7 +12,7 @@ import psycopg
 from rowen.adapters.store.postgres.jobs import engine
 from rowen.adapters.store.shared.queries import Queries
 from rowen.adapters.store.shared.search.words import words
-from rowen.adapters.store.shared.transaction import K, Lock, Row, Transaction
+from rowen.adapters.store.shared.transaction import K, Lock, Place, Row, Transaction
 from rowen.core import hashing
 from rowen.core.section import Passage
 
@@ -28,6 +29,8 @@ QUERIES = Queries(
     ],
 )
 
+FEW = 4
+"""Slices of a content that the server cuts out; for more, the content comes whole."""
 _WRITES = ("INSERT", "UPDATE", "DELETE", "COPY")
 
 
@@ -105,11 +108,26 @@ class PostgresTransaction(Transaction):
                 "passages_insert",
                 hashes=[passage.hash for passage in passages],
                 heading_paths=[passage.heading_path for passage in passages],
-                texts=[passage.text for passage in passages],
+                chars=[len(passage.text) for passage in passages],
                 heading_words=[words(passage.heading_path) for passage in passages],
                 text_words=[words(passage.text) for passage in passages],
             )
         )
+
+    def slices(self, places: Sequence[Place]) -> dict[Place, str]:
+        by_content: defaultdict[int, list[Place]] = defaultdict(list)
+        for place in places:
+            by_content[place[0]].append(place)
+        few = [place for these in by_content.values() if len(these) <= FEW for place in these]
+        found: dict[Place, str] = {}
+        if few:
+            contents, starts, ends = map(list, zip(*few, strict=True))
+            rows = self.rows("slices", contents=contents, starts=starts, ends=ends)
+            found = {(content, start, end): slice_ for content, start, end, slice_ in rows}
+        whole = [content for content, these in by_content.items() if len(these) > FEW]
+        for content, text in self.rows("contents_said", ids=whole) if whole else ():
+            found |= {place: text[place[1] : place[2]] for place in by_content[content]}
+        return found
 
     def insert_vectors(self, model_id: int, vectors: Mapping[int, bytes]) -> None:
         self.copy(

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import defaultdict
 from collections.abc import Iterator
 from functools import partial
 from typing import Generic, NamedTuple, TypeVar
 
 from rowen.adapters.store.shared.database import Database
-from rowen.adapters.store.shared.transaction import Transaction
-from rowen.core.exchange.store_check import Finding
+from rowen.adapters.store.shared.slices import text_of
+from rowen.adapters.store.shared.transaction import Row, Transaction
+from rowen.core.exchange.store_check import ANOTHER_TEXT, Finding, is_text_of
 from rowen.errors import StoreDamaged
+
+CONTENTS = 100
+"""That are looked at together."""
 
 Tx = TypeVar("Tx", bound=Transaction)
 
@@ -64,6 +69,18 @@ class SharedChecking(ABC, Generic[Tx]):
                 findings.append(Finding(part=one.table, said=said, rows=found))
         return [*findings, *await self._db.read(lambda db: list(self._words(db)))]
 
+    async def texts(self) -> list[Finding]:
+        wrong = after = 0
+        try:
+            while found := await self._db.read(partial(_contents_after, after=after)):
+                wrong += await self._db.read(partial(_not_cut_out, contents=found))
+                after = found[-1]
+        except StoreDamaged:
+            return [Finding(part="passages", said="their texts cannot be read to the end", rows=wrong)]
+        unsaid = int(await self._db.read(lambda db: db.value("passages_unsaid")))
+        findings = {ANOTHER_TEXT: wrong, "no section says what they say": unsaid}
+        return [Finding(part="passages", said=said, rows=rows) for said, rows in findings.items() if rows]
+
     @abstractmethod
     def pointers(self, db: Tx) -> list[Pointer]:
         """As the schema declares them."""
@@ -74,6 +91,22 @@ class SharedChecking(ABC, Generic[Tx]):
     def _words(self, db: Tx) -> Iterator[Finding]:
         """What the keyword index lacks, where it is apart from the texts."""
         return iter(())
+
+
+def _contents_after(db: Transaction, after: int) -> list[int]:
+    return [row[0] for row in db.rows("contents_after", after=after, limit=CONTENTS)]
+
+
+def _not_cut_out(db: Transaction, contents: list[int]) -> int:
+    """How many sections of these contents cut out another text than that of their passage."""
+    places: defaultdict[int, list[Row]] = defaultdict(list)
+    for content, *place in db.rows("sections_said", ids=contents):
+        places[content].append(tuple(place))
+    return sum(
+        not is_text_of(digest, f"{path}\n{text_of(text[start:end], kept, heading)}")
+        for content, text in db.each("contents_said", ids=contents)
+        for start, end, kept, heading, digest, path in places[content]
+    )
 
 
 def _dangling(db: Transaction, pointer: Pointer) -> int:

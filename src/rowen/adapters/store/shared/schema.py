@@ -18,6 +18,8 @@ from rowen.errors import Conflict, UserError
 from rowen.ports.schema import Loss
 
 _DROPPED_TABLE = re.compile(r"\bDROP TABLE (\w+)")
+_MADE_OF_OTHERS = {("sections", "kept"), ("passages", "chars")}
+"""Columns that tell nothing the rest does not."""
 _DROPPED_COLUMN = re.compile(r'\bALTER TABLE (\w+) DROP COLUMN "?(\w+)"?')
 
 C = TypeVar("C")
@@ -127,6 +129,10 @@ class SharedSchema(ABC, Generic[C]):
             tables += _DROPPED_TABLE.findall(migration.down)
             columns += _DROPPED_COLUMN.findall(migration.down)
         dropped: list[tuple[str, str | None]] = [(table, None) for table in tables]
-        dropped += [(table, column) for table, column in columns if table not in tables]
+        dropped += [
+            (table, column)
+            for table, column in columns
+            if table not in tables and (table, column) not in _MADE_OF_OTHERS
+        ]
         counted = [(table, column, self._count(db, table, column)) for table, column in dropped]
         return [Loss(table, column, rows) for table, column, rows in counted if rows is not None]

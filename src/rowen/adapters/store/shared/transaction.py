@@ -16,6 +16,10 @@ from rowen.core.section import Passage
 Row = tuple[Any, ...]
 
 
+Place = tuple[int, int, int]
+"""A content, and from which of its characters to which."""
+
+
 class Comparable(Protocol):
     def __lt__(self, other: Any, /) -> bool: ...
 
@@ -129,6 +133,10 @@ class Transaction(ABC):
     @abstractmethod
     def insert_passages(self, passages: Sequence[Passage]) -> dict[bytes, int]:
         """The ids of passages met for the first time, which are stored and indexed by their words."""
+
+    @abstractmethod
+    def slices(self, places: Sequence[Place]) -> dict[Place, str]:
+        """These parts of contents; those of contents that are not there are left out."""
 
     @abstractmethod
     def insert_vectors(self, model_id: int, vectors: Mapping[int, bytes]) -> None:

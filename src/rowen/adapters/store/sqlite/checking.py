@@ -18,7 +18,8 @@ WHERE t.schema = 'main' AND t.type = 'table' ORDER BY t.name, f.seq
 """
 
 WORDS = """
-SELECT (SELECT count(*) FROM passages WHERE id NOT IN (SELECT id FROM passages_fts_docsize)),
+SELECT (SELECT count(*) FROM passages p WHERE id NOT IN (SELECT id FROM passages_fts_docsize)
+          AND EXISTS (SELECT 1 FROM sections s WHERE s.passage_id = p.id)),
        (SELECT count(*) FROM passages_fts_docsize WHERE id NOT IN (SELECT id FROM passages))
 """
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from json import JSONDecodeError
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import apsw
 
@@ -39,6 +39,9 @@ from rowen.errors import (
     StoreReadOnly,
     StoreUnusable,
 )
+
+if TYPE_CHECKING:
+    from rowen.adapters.store.shared.steps import Tables
 
 APPLICATION_ID = 0x526F776E  # "Rown" in the file's header: this database is ours
 
@@ -337,9 +340,23 @@ def _missing(db: apsw.Connection, version: int) -> list[str]:
     return [part for part in parts_at(migrations(), version) if not has_table(db, part)]
 
 
+def _tables(db: apsw.Connection) -> Tables:
+    from rowen.adapters.store.shared.steps import Tables
+
+    def ask(statement: str, values: Sequence[Any]) -> list[Any]:
+        return db.execute(statement, tuple(values)).fetchall()
+
+    def change(statement: str, rows: Iterable[Sequence[Any]]) -> None:
+        db.executemany(statement, rows)
+
+    return Tables(ask, change, stored_text="text_of(text)")
+
+
 def _migrate(
     db: apsw.Connection, target: int, check: Callable[[apsw.Connection], None] = lambda db: None
 ) -> None:
+    from rowen.adapters.store.shared.steps import STEPS
+
     known = migrations()
     # The version is read again inside: two processes may open a fresh file at the same moment.
     with _transaction(db, "IMMEDIATE"):
@@ -351,6 +368,10 @@ def _migrate(
                     db.execute(step.up)
         for migration in upwards(known, version, target):
             db.execute(migration.up)
+            if migration.name in STEPS:
+                STEPS[migration.name].up(_tables(db))
         for migration in downwards(known, version, target):
+            if migration.name in STEPS:
+                STEPS[migration.name].down(_tables(db))
             db.execute(migration.down)
         db.execute(f"PRAGMA user_version = {target}; PRAGMA application_id = {APPLICATION_ID}")

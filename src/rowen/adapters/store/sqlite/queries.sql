@@ -56,13 +56,21 @@ ON CONFLICT (source_id, url) DO UPDATE SET
 -- Texts met for the first time.
 INSERT INTO contents (hash, text) VALUES (?1, packed(?2));
 
+-- name: contents_stored
+-- Contents as they are stored.
+SELECT id, text FROM contents WHERE id IN list(:ids);
+
 -- name: passage_insert
--- A passage met for the first time.
-INSERT INTO passages (hash, heading_path, text) VALUES (:hash, :heading_path, :text) RETURNING id;
+-- A passage met for the first time; its text is that of its sections.
+INSERT INTO passages (hash, heading_path, text, chars) VALUES (:hash, :heading_path, '', :chars) RETURNING id;
 
 -- name: words_insert
 -- The words of passages.
 COPY passages_fts (rowid, heading, body) FROM STDIN;
+
+-- name: words_there
+-- Of these passages, the ones in the index of words.
+SELECT id FROM passages_fts_docsize WHERE id IN list(:ids);
 
 -- name: vectors_insert
 -- Embeddings of passages, once per model.

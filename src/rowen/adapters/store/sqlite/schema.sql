@@ -225,7 +225,7 @@ CREATE TABLE passages (
   hash         BLOB NOT NULL UNIQUE,
   heading_path TEXT NOT NULL,
   text         TEXT NOT NULL
-);
+, chars INTEGER NOT NULL DEFAULT 0);
 
 CREATE VIRTUAL TABLE passages_fts USING fts5 (
   heading, body, content='', contentless_delete=1, tokenize='porter unicode61 remove_diacritics 2'
@@ -326,7 +326,7 @@ CREATE TABLE sections (
   anchor     TEXT,
   start_at   INTEGER NOT NULL,
   end_at     INTEGER NOT NULL,
-  passage_id INTEGER NOT NULL REFERENCES passages (id), link_share INTEGER NOT NULL DEFAULT 0, form TEXT NOT NULL DEFAULT 'prose', symbol TEXT, symbol_kind TEXT, symbol_words TEXT,
+  passage_id INTEGER NOT NULL REFERENCES passages (id), link_share INTEGER NOT NULL DEFAULT 0, form TEXT NOT NULL DEFAULT 'prose', symbol TEXT, symbol_kind TEXT, symbol_words TEXT, kept BLOB,
   PRIMARY KEY (content_id, position)
 ) WITHOUT ROWID;
 

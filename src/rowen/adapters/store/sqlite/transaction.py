@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from array import array
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
@@ -11,8 +12,9 @@ from typing import Any
 import apsw
 
 from rowen.adapters.store.shared.queries import Queries
-from rowen.adapters.store.shared.transaction import K, Lock, Row, Transaction
+from rowen.adapters.store.shared.transaction import K, Lock, Place, Row, Transaction
 from rowen.adapters.store.shared.values import Json, time_out
+from rowen.adapters.store.sqlite import texts
 from rowen.core.search.query import indexable
 from rowen.core.section import Passage
 
@@ -91,7 +93,9 @@ class SqliteTransaction(Transaction):
         self.copy("jobs_insert", ((task, Json(payload), priority, now) for payload in payloads))
 
     def insert_passages(self, passages: Sequence[Passage]) -> dict[bytes, int]:
-        values = [{"hash": one.hash, "heading_path": one.heading_path, "text": one.text} for one in passages]
+        values = [
+            {"hash": one.hash, "heading_path": one.heading_path, "chars": len(one.text)} for one in passages
+        ]
         ids = self.insert_many("passage_insert", values)
         self.copy(
             "words_insert",
@@ -101,6 +105,16 @@ class SqliteTransaction(Transaction):
             ),
         )
         return {one.hash: passage_id for passage_id, one in zip(ids, passages, strict=True)}
+
+    def slices(self, places: Sequence[Place]) -> dict[Place, str]:
+        by_content: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
+        for content, start, end in places:
+            by_content[content].append((start, end))
+        return {
+            (content, *place): slice_
+            for content, stored in self.rows("contents_stored", ids=list(by_content))
+            for place, slice_ in zip(by_content[content], texts.cut(stored, by_content[content]), strict=True)
+        }
 
     def insert_vectors(self, model_id: int, vectors: Mapping[int, bytes]) -> None:
         self.copy("vectors_insert", ((passage, model_id, vector) for passage, vector in vectors.items()))

@@ -24,6 +24,7 @@ from rowen.adapters.store.shared.search.matrix import VectorMatrix
 from rowen.adapters.store.shared.search.proposals import BLOCK_BITS, Opened, marked, seen_of
 from rowen.adapters.store.shared.search.saved import SavedView
 from rowen.adapters.store.shared.search.view import Allowed, View
+from rowen.adapters.store.shared.slices import said_as_far_as_known
 from rowen.adapters.store.shared.transaction import Transaction
 from rowen.errors import StoreBusy
 
@@ -387,8 +388,10 @@ def _visible(
 
 
 def _texts(db: Transaction, passages: list[int]) -> list[Text]:
-    rows = db.rows("passages_to_index", ids=passages)
-    return [Text(key_of(row[0]), row[1], row[2]) for row in rows]
+    return [
+        Text(key_of(one.hash), one.heading_path, one.text)
+        for one in said_as_far_as_known(db, passages).values()
+    ]
 
 
 def _plain(name: str) -> str:

@@ -121,7 +121,7 @@ ORDER BY h.retry_at, h.id LIMIT :limit;
 
 -- name: unembedded_in
 -- The passages of these contents without a vector under a model.
-SELECT DISTINCT s.content_id, p.hash, p.heading_path, p.text FROM sections s JOIN passages p ON p.id = s.passage_id
+SELECT DISTINCT s.content_id, p.id FROM sections s JOIN passages p ON p.id = s.passage_id
 WHERE s.content_id IN list(:contents) AND s.form <> 'details'
   AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.passage_id = p.id AND v.model_id = :model);
 
@@ -181,7 +181,7 @@ SELECT id FROM contents WHERE id IN list(:ids) AND NOT sectioned ORDER BY id;
 
 -- name: sections_insert
 -- Places in contents.
-COPY sections (content_id, position, level, parent, heading, anchor, start_at, end_at, passage_id, link_share, form, symbol, symbol_kind, symbol_words) FROM STDIN;
+COPY sections (content_id, position, level, parent, heading, anchor, start_at, end_at, passage_id, link_share, form, symbol, symbol_kind, symbol_words, kept) FROM STDIN;
 
 -- name: contents_sectioned
 -- Their sections are complete.

@@ -7,10 +7,6 @@ JOIN refs r ON r.id = d.ref_id
 JOIN sections s ON s.content_id = d.content_id
 WHERE d.id = :document ORDER BY s.position;
 
--- name: passage_texts
--- What these passages say.
-SELECT id, heading_path, text FROM passages WHERE id IN list(:ids);
-
 -- name: symbol_places
 -- Where readers can see what is defined under these words.
 SELECT s.passage_id, d.id, d.source, d.version, d.kind, r.reference, d.url, d.title, d.generation, d.fetched_at,
@@ -78,10 +74,6 @@ WHERE v.model_id = :model AND v.id > :after ORDER BY v.id;
 -- Vectors of these passages under a model, with the hashes of their texts.
 SELECT p.hash, v.vector FROM vectors v JOIN passages p ON p.id = v.passage_id
 WHERE v.model_id = :model AND v.passage_id IN list(:passages);
-
--- name: passages_to_index
--- The texts of these passages, with their hashes.
-SELECT hash, heading_path, text FROM passages WHERE id IN list(:ids);
 
 -- name: activation_at
 -- When a generation was shown.

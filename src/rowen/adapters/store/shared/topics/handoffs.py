@@ -12,9 +12,15 @@ from datetime import datetime
 from typing import Any
 
 from rowen.adapters.store.shared.database import Topic, reads, writes
+from rowen.adapters.store.shared.slices import said
 from rowen.adapters.store.shared.topics.documents import reference_ids
 from rowen.adapters.store.shared.topics.leases import fence
-from rowen.adapters.store.shared.topics.passages import find_model, passage_ids, store_vectors
+from rowen.adapters.store.shared.topics.passages import (
+    find_model,
+    passage_ids,
+    store_sections,
+    store_vectors,
+)
 from rowen.adapters.store.shared.topics.records import store_records
 from rowen.adapters.store.shared.transaction import Lock, Row, Transaction
 from rowen.adapters.store.shared.values import json_in, links_in, links_out, time_in, value_out
@@ -23,8 +29,7 @@ from rowen.core.handoff import Ending, Handoff, HandoffStatus, Reason, again
 from rowen.core.lease import Lease
 from rowen.core.rules.clocks import SKEW
 from rowen.core.run import Run
-from rowen.core.search.symbols import words_of
-from rowen.core.section import Passage, Section
+from rowen.core.section import Passage
 from rowen.ports.dispatcher import INGEST, ingest_payload
 from rowen.ports.embedder import Model
 from rowen.ports.store.handoffs import Ingested, Settled, Staged, Waiting
@@ -177,7 +182,8 @@ class Handoffs(Topic):
             ingested = _with_texts(db, ingested)
         ids = passage_ids(db, passages)
         store_vectors(db, vectors, ids, model)
-        _store_sections(db, ingested, ids)
+        trees = {item.staged.content_id: item.sections for item in ingested if item.sections}
+        store_sections(db, trees, ids)
         # The last one of a reference, should a batch hold two: no reader saw the others.
         newest = {item.staged.reference_id: item.staged for item in ingested}
         db.write("documents_supersede", source=run.source_id, generation=run.generation, refs=list(newest))
@@ -216,8 +222,9 @@ class Handoffs(Topic):
     ) -> dict[int, list[Passage]]:
         found: defaultdict[int, list[Passage]] = defaultdict(list)
         rows = db.rows("unembedded_in", contents=list(content_ids), model=find_model(db, model))
-        for content_id, digest, heading_path, text in rows:
-            found[content_id].append(Passage(hash=digest, heading_path=heading_path, text=text))
+        texts = said(db, {passage_id for _, passage_id in rows})
+        for content_id, passage_id in rows:
+            found[content_id].append(Passage(*texts[passage_id]))
         return dict(found)
 
     @reads
@@ -349,41 +356,6 @@ def _values(
         "links": links_out(ids[url] for url in draft.links),
         "now": now,
     }
-
-
-def _store_sections(db: Transaction, ingested: Sequence[Ingested], passages: Mapping[bytes, int]) -> None:
-    trees = {item.staged.content_id: item.sections for item in ingested if item.sections}
-    missing = [row[0] for row in db.rows("contents_to_section", ids=list(trees))]
-    if not missing:
-        return
-    db.copy(
-        "sections_insert",
-        (
-            (
-                content_id,
-                section.position,
-                section.level,
-                section.parent,
-                section.heading,
-                section.anchor,
-                section.start,
-                section.end,
-                passages[section.passage_hash],
-                round(section.link_share * 100),
-                section.form.value,
-                *_symbol(section),
-            )
-            for content_id in missing
-            for section in trees[content_id]
-        ),
-    )
-    db.write("contents_sectioned", ids=missing)
-
-
-def _symbol(section: Section) -> tuple[str | None, str | None, str | None]:
-    if section.symbol is None:
-        return None, None, None
-    return section.symbol.name, section.symbol.kind, words_of(section.symbol.name)
 
 
 def _waiting(row: Row) -> Waiting:

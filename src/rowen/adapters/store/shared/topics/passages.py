@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from rowen.adapters.store.shared.database import Topic, reads, writes
+from rowen.adapters.store.shared.slices import packed, said
 from rowen.adapters.store.shared.transaction import Lock, Transaction
-from rowen.core.section import Passage
+from rowen.core.search.symbols import words_of
+from rowen.core.section import Passage, Section
 from rowen.ports.embedder import Model
 from rowen.ports.store.passages import EmbeddingGap, PassageState
 
@@ -41,7 +43,7 @@ class Passages(Topic):
     @reads
     def unembedded(self, db: Transaction, model: Model, *, limit: int) -> list[Passage]:
         rows = db.rows("unembedded", model=find_model(db, model), limit=limit)
-        return [Passage(hash=row[0], heading_path=row[1], text=row[2]) for row in rows]
+        return [Passage(*one) for one in said(db, [row[0] for row in rows]).values()]
 
 
 def find_model(db: Transaction, model: Model) -> int:
@@ -71,3 +73,41 @@ def store_vectors(
     there = {row[0] for row in db.rows("vectors_there", model=model_id, passages=list(by_passage))}
     missing = db.in_order(passage for passage in by_passage if passage not in there)
     db.insert_vectors(model_id, {passage: by_passage[passage] for passage in missing})
+
+
+def store_sections(
+    db: Transaction, trees: Mapping[int, Sequence[Section]], passages: Mapping[bytes, int]
+) -> None:
+    """The sections of contents, where they are missing."""
+    missing = [row[0] for row in db.rows("contents_to_section", ids=list(trees))]
+    if not missing:
+        return
+    db.copy(
+        "sections_insert",
+        (
+            (
+                content_id,
+                section.position,
+                section.level,
+                section.parent,
+                section.heading,
+                section.anchor,
+                section.start,
+                section.end,
+                passages[section.passage_hash],
+                round(section.link_share * 100),
+                section.form.value,
+                *_symbol(section),
+                packed(section.kept),
+            )
+            for content_id in missing
+            for section in trees[content_id]
+        ),
+    )
+    db.write("contents_sectioned", ids=missing)
+
+
+def _symbol(section: Section) -> tuple[str | None, str | None, str | None]:
+    if section.symbol is None:
+        return None, None, None
+    return section.symbol.name, section.symbol.kind, words_of(section.symbol.name)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from rowen.adapters.store.shared.database import Topic, reads
 from rowen.adapters.store.shared.search.cut import Chosen, Scored, best, unlimited, unranked
+from rowen.adapters.store.shared.slices import said
 from rowen.adapters.store.shared.topics.learning.rates import proofs_of
 from rowen.adapters.store.shared.topics.passages import find_model
 from rowen.adapters.store.shared.transaction import Row, Transaction
@@ -22,7 +23,6 @@ from rowen.adapters.store.shared.values import json_in, time_in
 from rowen.core.freshness.proof import Proof
 from rowen.core.search.hit import Filters, Place
 from rowen.core.search.languages import said_of
-from rowen.errors import StoreDamaged
 from rowen.ports.store.search import About, SearchRequest, SearchResult
 
 if TYPE_CHECKING:
@@ -255,14 +255,8 @@ def _passing(db: Transaction, filters: Filters) -> Among:
 
 
 def _with_text(db: Transaction, rows: list[Row]) -> list[Place]:
-    texts = {
-        passage_id: (heading_path, text)
-        for passage_id, heading_path, text in db.rows("passage_texts", ids=list({row[0] for row in rows}))
-    }
-    lost = [row[0] for row in rows if row[0] not in texts]
-    if lost:
-        raise StoreDamaged(f"store damaged: the texts of {len(lost)} passages are missing")
-    return [_place(row, *texts[row[0]]) for row in rows]
+    texts = said(db, {row[0] for row in rows})
+    return [_place(row, *texts[row[0]][1:]) for row in rows]
 
 
 def _place(row: Row, heading_path: str, text: str) -> Place:

@@ -15,14 +15,19 @@ from typing import Any
 import apsw
 
 from rowen.adapters.store.shared.checking import Pointer
+from rowen.adapters.store.shared.slices import packed, text_of
 from rowen.adapters.store.shared.values import links_in, links_out
 from rowen.adapters.store.sqlite.checking import POINTERS
+from rowen.adapters.store.sqlite.copying import index_words
 from rowen.adapters.store.sqlite.rescue.salvage import fetch
 from rowen.adapters.store.sqlite.texts import opened
-from rowen.core.exchange.store_check import has_payload, tiles, wrong_text, wrong_value
+from rowen.adapters.store.sqlite.transaction import SqliteTransaction
+from rowen.core.exchange.store_check import has_payload, is_text_of, tiles, wrong_text, wrong_value
 from rowen.core.exchange.store_copy import IDENTITY, PARTS, Part, Row
-from rowen.core.search.query import indexable
 from rowen.core.split import passages, split
+
+SOME = 1_000
+"""Passages that are indexed together."""
 
 
 class Mending:
@@ -48,6 +53,7 @@ class Mending:
         self._drop_pointing_nowhere()
         self._drop_false("documents")
         self._drop_false("handoffs")
+        self._drop_unsaid()
         self._drop_odd_vectors()
         self._index_words()
         self._settle_sources(promised)
@@ -82,7 +88,7 @@ class Mending:
             ids = {digest: self._passage_id(digest, one) for digest, one in passages(tree).items()}
             self._db.executemany(
                 "INSERT INTO sections (content_id, position, level, parent, heading, anchor, start_at,"
-                " end_at, passage_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                " end_at, passage_id, kept) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     (
                         number,
@@ -94,6 +100,7 @@ class Mending:
                         s.start,
                         s.end,
                         ids[s.passage_hash],
+                        packed(s.kept),
                     )
                     for s in tree
                 ),
@@ -101,13 +108,23 @@ class Mending:
             self.rebuilt["sections"] += len(tree)
 
     def _is_covered(self, content: int, text: str) -> bool:
-        slices = fetch(
+        """And says each section its passage?"""
+        found = fetch(
             self._db,
-            "SELECT s.position, s.start_at, s.end_at FROM sections s JOIN passages p ON p.id = s.passage_id"
+            "SELECT s.position, s.start_at, s.end_at, s.kept, s.heading, p.hash, p.heading_path, p.text"
+            " FROM sections s JOIN passages p ON p.id = s.passage_id"
             " WHERE s.content_id = ? ORDER BY s.position",
             content,
         )
-        return tiles(slices, len(text), blank=not text or text.isspace())
+        slices = [row[:3] for row in found]
+        return tiles(slices, len(text), blank=not text or text.isspace()) and all(
+            bool(said)
+            or (
+                isinstance(kept, bytes)
+                and is_text_of(digest, f"{path}\n{text_of(text[start:end], kept, heading)}")
+            )
+            for _, start, end, kept, heading, digest, path, said in found
+        )
 
     def _passage_id(self, digest: bytes, passage: Any) -> int:
         found = self._db.execute("SELECT id FROM passages WHERE hash = ?", (digest,)).get
@@ -115,8 +132,8 @@ class Mending:
             return int(found)
         self.rebuilt["passages"] += 1
         self._db.execute(
-            "INSERT INTO passages (hash, heading_path, text) VALUES (?, ?, ?)",
-            (digest, passage.heading_path, passage.text),
+            "INSERT INTO passages (hash, heading_path, text, chars) VALUES (?, ?, '', ?)",
+            (digest, passage.heading_path, len(passage.text)),
         )
         return self._db.last_insert_rowid()
 
@@ -157,16 +174,20 @@ class Mending:
                 )
                 self.touched.add(source)
 
+    def _drop_unsaid(self) -> None:
+        """Passages whose contents are lost, with their vectors: nothing knows their texts."""
+        unsaid = "NOT EXISTS (SELECT 1 FROM sections s WHERE s.passage_id = passages.id)"
+        self._delete("passages", f"text = '' AND {unsaid}")
+        self._delete("vectors", "passage_id NOT IN (SELECT id FROM passages)")
+
     def _drop_odd_vectors(self) -> None:
         odd = "length(vector) <> (SELECT dimensions FROM models m WHERE m.id = vectors.model_id)"
         self._delete("vectors", odd)
 
     def _index_words(self) -> None:
-        found = fetch(self._db, "SELECT id, heading_path, text FROM passages")
-        self._db.executemany(
-            "INSERT INTO passages_fts (rowid, heading, body) VALUES (?, ?, ?)",
-            ((number, indexable(path), indexable(text)) for number, path, text in found),
-        )
+        numbers = [number for (number,) in fetch(self._db, "SELECT id FROM passages ORDER BY id")]
+        for start in range(0, len(numbers), SOME):
+            index_words(SqliteTransaction(self._db), numbers[start : start + SOME])
 
     def _promised(self) -> dict[int, int]:
         """How many documents the generation that readers see should have, by source."""

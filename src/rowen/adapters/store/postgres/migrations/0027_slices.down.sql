@@ -1,0 +1,2 @@
+ALTER TABLE passages DROP COLUMN chars;
+ALTER TABLE sections DROP COLUMN kept;
