@@ -18,7 +18,7 @@ from rowen.adapters.store.shared.queries import own, shared
 from rowen.adapters.store.sqlite.database import SqliteDatabase, migrations
 from rowen.adapters.store.sqlite.store import SqliteStore
 from rowen.adapters.store.sqlite.texts import teach
-from rowen.adapters.store.sqlite.transaction import QUERIES
+from rowen.adapters.store.sqlite.transaction import QUERIES, SqliteTransaction
 from rowen.errors import StoreBusy, StoreFull, StoreUnusable
 from tests.contract.helpers import a_generation, a_source, visible
 
@@ -110,6 +110,17 @@ async def test_a_fresh_file_is_made_with_its_folders(tmp_path: Path) -> None:
     store = SqliteStore(path)
     await store.close()
     assert path.exists()
+
+
+async def test_threads_that_read_keep_fewer_pages_than_the_one_that_writes(tmp_path: Path) -> None:
+    database = SqliteDatabase(tmp_path / "rowen.db")
+    database.open()
+
+    def pages_kb(db: SqliteTransaction) -> int:
+        return -int(db.connection.execute("PRAGMA cache_size").get)
+
+    assert 4 * await database.read(pages_kb) <= await database.write(pages_kb) <= 32_000
+    await database.close()
 
 
 async def test_a_file_that_is_no_database_is_left_alone(tmp_path: Path) -> None:
