@@ -118,7 +118,7 @@ class Frontier:
 
     @property
     def queued(self) -> int:
-        return len(self._ahead) + self.queued_new
+        return len(self._ahead) + self._walk.queued
 
     @property
     def queued_new(self) -> int:

@@ -79,7 +79,7 @@ class Walk:
     @property
     def queued(self) -> int:
         """Pages to ask for that no reader sees a version of, as far as there are seats."""
-        return max(0, min(self.unasked, self._seats.free))
+        return max(0, min(self.unasked, self._seats.free)) if self.unasked else 0
 
     # answers
 
@@ -205,8 +205,9 @@ class Walk:
         if not found:
             return
         unmet = [link for link in found if link not in self.order and link not in self._ranks]
-        ranks = self._endless.ranks(self._urls[number], [self._urls[link] for link in unmet])
-        self._ranks.update(zip(unmet, ranks, strict=True))
+        if unmet:
+            ranks = self._endless.ranks(self._urls[number], [self._urls[link] for link in unmet])
+            self._ranks.update(zip(unmet, ranks, strict=True))
         for link in found:
             page = self._aliases.get(link, link)
             rank = self._ranks.get(link, Rank.PLAIN)
