@@ -86,6 +86,7 @@ docs: $(STAMP)          ## the documentation as a site, in build/docs/site; a wa
 bench: $(STAMP)         ## the figures in docs/benchmarks.md
 	$(BIN)/python benchmarks/refresh.py
 	$(BIN)/python benchmarks/folder.py
+	$(BIN)/python benchmarks/watch.py
 	$(BIN)/python benchmarks/portal.py
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/store_size.py

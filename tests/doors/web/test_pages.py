@@ -198,3 +198,12 @@ async def test_what_a_limit_left_out_is_said_with_what_changes_it(world: World) 
         assert {"reason": "addresses over `max_pages`", "number": over, "failed": False} == {
             name: problems[0][name] for name in ("reason", "number", "failed")
         }
+
+
+async def test_a_stopped_source_says_the_next_step_on_its_page_and_in_the_list(reader: Person) -> None:
+    reader.world.site.set("/", "who are you", status=401)
+    await reader.world.sync()
+    for address in ("/", "/sources/docs"):
+        words = (await reader.get(address)).words
+        assert "docs has stopped" in words and "401" in words
+        assert "Fix it, then rowen resume docs" in words

@@ -127,6 +127,7 @@ def need(visit: Visit, one: SourceStatus) -> dict[str, Any]:
         "source": source.label,
         "state": state_of(one),
         "says": one.standing.says,
+        "hint": one.standing.hint,
         "since": one.standing.since,
         "loud": one.standing.loudness is Loudness.ALARM or not held,
         "generation": source.held_generation,
