@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import cast
@@ -8,6 +8,7 @@ from typing import cast
 import pytest
 
 from rowen.core.freshness.proof import Proof
+from rowen.core.search.copies import Dataset
 from rowen.core.search.hit import Answer, Filters, Place, SearchMode
 from rowen.core.search.query import terms as terms_of
 from rowen.errors import UserError
@@ -37,6 +38,11 @@ class Shelf:
 
     async def about(self, document_ids: Sequence[int], *, proven: bool) -> dict[int, About]:
         return {}
+
+    async def datasets_alike(
+        self, document_ids: Sequence[int], *, shown: Mapping[int, int] | None = None
+    ) -> list[Dataset]:
+        return []
 
     def __init__(self, embedder: FakeEmbedder, *, vectors: bool = True) -> None:
         self.embedder = embedder

@@ -88,7 +88,9 @@ async def _odd_texts(world: World) -> None:
     )
     lease, run = await a_run(world.store, source)
     kept = replace(
-        a_draft("https://odd.example/record", "# A dataset"), record=f'{{"name": "{ODD!r}"}}'.encode()
+        a_draft("https://odd.example/record", "# A dataset"),
+        keys=(-(2**62) + 1, 2**62),
+        record=f'{{"name": "{ODD!r}"}}'.encode(),
     )
     await ingest(world.store, lease, run, await world.store.stage(lease, run, [kept], now=DAY))
     seeded = replace(

@@ -102,6 +102,8 @@ class Draft:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     record: bytes | None = field(default=None, repr=False)
     """The item as its source sent it, as JSON; no part of what makes versions differ."""
+    keys: tuple[int, ...] = field(default=(), repr=False)
+    """Of a dataset, by `core.search.copies`: kept with its record, to find it on other portals."""
 
     def __post_init__(self) -> None:
         if not self.content_hash:

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from rowen.core.search import likelihood, rank
 from rowen.core.search.as_of import AsOf
-from rowen.core.search.hit import AlsoAt, Answer, Filters, Hit, Place, SearchMode, SectionHit
+from rowen.core.search.hit import AlsoAt, Answer, CopyAt, Filters, Hit, Place, SearchMode, SectionHit
 from rowen.core.search.languages import is_in, of_anchor
 from rowen.core.search.question import MORE_DEPTH, Question
 from rowen.core.search.snippet import snippet
@@ -28,6 +28,7 @@ from rowen.core.search.symbols import (
 from rowen.errors import EmbedderUnavailable, UserError
 from rowen.ports.embedder import Embedder
 from rowen.ports.store.search import DEPTH, About, Search, SearchRequest, SearchResult
+from rowen.reading.copies import NO_COPIES, folded
 
 MAX_LIMIT = 100
 MOST_LOOKS = 5
@@ -110,7 +111,17 @@ async def search(
     if not prefix:
         places, meant = await _with_repair(store, asked, filters, places, all_places, shown)
     places = [place for place in places if question.allows(place) and _is_in(place, filters.language)]
-    groups = rank.group(places, scores, limit, query=meant, terms=terms, per_document=per_document)
+
+    def ranked(found: Sequence[Place], most: int) -> list[rank.Group]:
+        return rank.group(found, scores, most, query=meant, terms=terms, per_document=per_document)
+
+    async def more(most: int) -> list[rank.Group]:
+        others = [one for one in await all_places() if question.allows(one) and _is_in(one, filters.language)]
+        return ranked([*places, *others], most)
+
+    groups, copies = ranked(places, limit), NO_COPIES
+    if per_document and groups:
+        groups, copies = await folded(store, groups, more, limit, filters=filters, shown=shown)
     nearest = max(result.dense.values(), default=None) if vector is not None else None
     related_from = embedder.model.related_from if embedder else None
     topic = (
@@ -127,8 +138,9 @@ async def search(
         mode=SearchMode.KEYWORD if degraded else mode,
         degraded=degraded,
         hits=tuple(
-            _hit(one, terms, score, about.get(one.best.place.document_id, About()), *by)
+            _hit(one, terms, score, about.get(document, About()), copies.get(document, ()), *by)
             for one, score in zip(groups, likely, strict=True)
+            for document in [one.best.place.document_id]
         ),
         corrected=meant if meant != asked else None,
         on_topic=topic,
@@ -204,6 +216,7 @@ def _hit(
     terms: list[str],
     score: float,
     about: About,
+    copies: Sequence[CopyAt],
     by_words: Mapping[int, float],
     by_meaning: Mapping[int, float],
 ) -> Hit:
@@ -233,6 +246,7 @@ def _hit(
             AlsoAt(document_id=one.document_id, source=one.source, version=one.version, url=_address(one))
             for one in found.also_at
         ),
+        copies=tuple(copies),
         sections=tuple(_section(other, found.best, terms, score) for other in found.others),
     )
 

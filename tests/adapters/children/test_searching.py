@@ -16,7 +16,7 @@ import pytest
 from rowen.adapters.children import searching
 from rowen.adapters.children.searching import SearchChildren
 from rowen.config import Config, ServiceConfig, StoreConfig, restored
-from rowen.core.search.hit import AlsoAt, Answer, Filters, Hit, SearchCall, SearchMode, SectionHit
+from rowen.core.search.hit import AlsoAt, Answer, CopyAt, Filters, Hit, SearchCall, SearchMode, SectionHit
 from rowen.doors import answering, asking
 from rowen.engine.ports import Ports
 from rowen.errors import NotFound, UserError
@@ -68,6 +68,7 @@ async def test_a_call_and_its_answer_pass_through_frames() -> None:
         fetched_at=NOW,
         sections=(section,),
         also_at=(AlsoAt(document_id=4, source="s", version="", url="w"),),
+        copies=(CopyAt(document_id=5, source="c", version="1", url="v", title="t", by="text"),),
     )
     times = [one.name for one in fields(Hit) if "datetime" in str(one.type)]
     hit = replace(hit, **dict.fromkeys(times, NOW))

@@ -23,7 +23,7 @@ import orjson
 
 from rowen.adapters.children.child import serve, take_pipes
 from rowen.adapters.children.pool import ChildDied, ChildPool
-from rowen.core.search.hit import AlsoAt, Answer, Filters, Hit, SearchCall, SearchMode, SectionHit
+from rowen.core.search.hit import AlsoAt, Answer, CopyAt, Filters, Hit, SearchCall, SearchMode, SectionHit
 from rowen.errors import TransientError
 
 T = TypeVar("T")
@@ -171,6 +171,7 @@ def _hit(said: dict[str, Any]) -> Hit:
     said["sections"] = tuple(
         SectionHit(**{**one, "matches": _spans(one["matches"])}) for one in said["sections"]
     )
+    said["copies"] = tuple(CopyAt(**one) for one in said["copies"])
     said["also_at"] = tuple(AlsoAt(**one) for one in said["also_at"])
     return Hit(**said)
 

@@ -147,6 +147,7 @@ PARTS: tuple[Part, ...] = (
         key="ref_id",
     ),
     _part("records", "id:int hash:bytes body:bytes"),
+    _part("record_keys", "record_id:int key:int", key="record_id", loose=True),
     _part("document_records", "ref_id:int payload_hash:bytes record_id:int", key="ref_id", loose=True),
     _part("contents", "id:int hash:bytes text:text sectioned:flag"),
     _part("passages", "id:int hash:bytes heading_path:text text:text chars:int"),

@@ -88,6 +88,19 @@ class AlsoAt:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class CopyAt:
+    """The same dataset on another portal."""
+
+    document_id: int
+    source: str
+    version: str
+    url: str
+    title: str
+    by: str
+    """What tells that it is the same: `identifier`, `text`, `page` or `files`."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Hit:
     source: str
     version: str
@@ -104,6 +117,7 @@ class Hit:
     sections: tuple[SectionHit, ...] = ()
     """The other sections of the document that matched."""
     also_at: tuple[AlsoAt, ...] = ()
+    copies: tuple[CopyAt, ...] = ()
     defines: str | None = None
     """What its section defines: `asyncio.TaskGroup`."""
     document_id: int = 0
@@ -126,6 +140,12 @@ class Hit:
     """Where words of the question stand in the snippet: start and end, the end not included."""
     language: str | None = None
     """Of its section, or of the document where that has one; None if it is not known."""
+
+    @property
+    def same_text_at(self) -> tuple[AlsoAt, ...]:
+        """`also_at` without the copies: for people, who need no address twice."""
+        copies = {one.document_id for one in self.copies}
+        return tuple(one for one in self.also_at if one.document_id not in copies)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -72,10 +72,14 @@ def search(found: Found, verified: Mapping[str, datetime | None], *, hint: str) 
         if hit.sections:
             also = " | ".join(one_line(one.heading_path, 80) for one in hit.sections)
             lines.append(f"   also: {also}")
-        if hit.also_at:
-            same = " | ".join(one_line(one.url, 200) for one in hit.also_at[:SAME_LISTED])
-            more = len(hit.also_at) - SAME_LISTED
+        if others := hit.same_text_at:
+            same = " | ".join(one_line(one.url, 200) for one in others[:SAME_LISTED])
+            more = len(others) - SAME_LISTED
             lines.append(f"   same text at: {same}" + (f" and {more} more" if more > 0 else ""))
+        if hit.copies:
+            same = " | ".join(f"{one.source} {one_line(one.url, 200)}" for one in hit.copies[:SAME_LISTED])
+            more = len(hit.copies) - SAME_LISTED
+            lines.append(f"   same dataset in: {same}" + (f" and {more} more" if more > 0 else ""))
     values = {
         "query": found.query,
         "mode": found.mode.value,

@@ -25,6 +25,16 @@ class AlsoAt(Shape):
     url: str
 
 
+class CopyAt(Shape):
+    document_id: int
+    source: str
+    version: str
+    url: str
+    title: str
+    by: str
+    """What tells that it is the same dataset: `identifier`, `text`, `page` or `files`"""
+
+
 class Hit(Shape):
     document_id: int
     source: str
@@ -54,6 +64,8 @@ class Hit(Shape):
     """Other sections of the document that matched"""
     also_at: list[AlsoAt]
     """Other documents with the same text"""
+    copies: list[CopyAt]
+    """The same dataset on other portals"""
     defines: str | None
     """What the section defines"""
     language: str | None

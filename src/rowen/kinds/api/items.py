@@ -7,18 +7,20 @@ its resources.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import partial
 from typing import Any
 
 from rowen.core import hashing
+from rowen.core.search.copies import Signs
 from rowen.core.web import urls
 from rowen.errors import RowenError, Unparseable
 from rowen.kinds.api import expression
 from rowen.kinds.api import text as texts
-from rowen.kinds.api.datasets import dataset, details, languages
+from rowen.kinds.api.datasets import dataset, details, languages, signs
 from rowen.kinds.api.datasets.details import File
 from rowen.kinds.api.expression import Expression
 from rowen.kinds.api.presets.preset import Catalogue
@@ -70,6 +72,9 @@ class Reading:
 
     left_out: int = 0
     """Facts for which the index has no room."""
+
+    signs: Callable[[], Signs] | None = field(default=None, repr=False)
+    """Of a dataset: what tells that it is the same on another portal, looked for when it is stored."""
 
     listed: bytes | None = field(default=None, repr=False)
     """The item as its list says it, as JSON, where `item` has more: it tells whether the list is the same."""
@@ -200,10 +205,13 @@ def _dataset(
         title, dataset.in_language(descriptions, shown), described, files, versions, own_columns
     )
     named = columns.named((own_columns, *(file.columns for file in files)))
+    url = _dataset_url(api, catalogue, one, found(api.url), home=home, name=name)
+    publisher = metadata.get("publisher") or metadata.get("organization")
     return Reading(
         title=title,
         text=text,
-        url=_dataset_url(api, catalogue, one, found(api.url), home=home, name=name),
+        url=url,
+        signs=partial(signs.of_item, item, reference=one.id, url=url, files=files, publisher=publisher),
         metadata=dataset.tidy(_with_languages(metadata, tags)) | dataset.resources_of(files) | named,
         left_out=left_out,
     )

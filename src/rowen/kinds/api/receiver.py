@@ -16,6 +16,7 @@ import orjson
 from rowen.core import hashing
 from rowen.core.document import Draft, Known, Validators
 from rowen.core.rules.left_out import NOT_INDEXED
+from rowen.core.search.copies import keys_of
 from rowen.core.source import Source
 from rowen.engine.intake import Intake
 from rowen.engine.ports import Ports
@@ -241,6 +242,7 @@ class Receiver:
             content_type=CONTENT_TYPE,
             metadata=reading.metadata,
             record=record,
+            keys=keys_of(reading.signs(), reading.title, reading.text) if reading.signs else (),
         )
         await intake.fetched(draft)
 

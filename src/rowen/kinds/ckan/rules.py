@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
 from rowen.core.web import urls
 from rowen.errors import PermanentError, ServerFailed, Unparseable
-from rowen.kinds.api.datasets import dataset, details, languages
+from rowen.kinds.api.datasets import dataset, details, languages, signs
 from rowen.kinds.api.datasets.choice import Choice
 from rowen.kinds.api.datasets.details import File
 from rowen.kinds.api.items import Reading
@@ -244,10 +245,16 @@ def dataset_of(
     text, left_out = details.document_text(
         title, dataset.in_language(descriptions, shown), described, files, versions
     )
+    url = dataset.fill(template or f"{portal}/dataset/{{name}}", id=reference, name=name)
+    publisher = facts.get("publisher") or facts["organization"]
+    said_more = ({"page": row.get("url")}, _extras_of(row))
     return Reading(
         title=title,
         text=text,
-        url=dataset.fill(template or f"{portal}/dataset/{{name}}", id=reference, name=name),
+        url=url,
+        signs=partial(
+            signs.of_item, row, reference=reference, url=url, files=files, publisher=publisher, more=said_more
+        ),
         metadata=dataset.tidy(facts | {"languages": tags})
         | dataset.resources_of(files)
         | columns.named(file.columns for file in files),

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from rowen.core.freshness.proof import Proof
+from rowen.core.search.copies import Dataset
 from rowen.core.search.hit import Filters, Place
 from rowen.ports.embedder import Model
 from rowen.records import dataclass
@@ -73,6 +74,15 @@ class Search(Protocol):
     async def about(self, document_ids: Sequence[int], *, proven: bool) -> dict[int, About]:
         """What is shown of these visible documents beside their sections; `proven`: how they are known to be
         right, too."""
+        ...
+
+    async def datasets_alike(
+        self, document_ids: Sequence[int], *, shown: Mapping[int, int] | None = None
+    ) -> list[Dataset]:
+        """Those of these documents that are datasets, and the visible ones that share a key with one of them.
+
+        With their keys, less those that too many have. Empty when there is nothing to compare.
+        """
         ...
 
     async def document_sections(

@@ -170,6 +170,12 @@ EXISTS (
 SELECT id, metadata -> 'languages', metadata ->> 'language', metadata ->> 'lang'
 FROM documents WHERE id IN list(:documents);
 
+-- name: holders_of_keys
+-- The records that have a key, for each of these keys, up to one more than are looked at.
+SELECT one.key, (SELECT string_agg(record_id::text, ',')
+                 FROM (SELECT record_id FROM record_keys k WHERE k.key = one.key LIMIT 25) AS few)
+FROM unnest(:keys::bigint[]) AS one (key);
+
 -- name: documents_page
 -- As in the shared file; the index has the beginning of each reference.
 SELECT d.id, d.source_id, d.source, d.version, d.kind, r.reference, d.url, d.title, d.metadata, d.content_type, c.hash,

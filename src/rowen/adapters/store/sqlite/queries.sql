@@ -104,6 +104,12 @@ EXISTS (
 SELECT id, json_extract(metadata, '$.languages'), json_extract(metadata, '$.language'), json_extract(metadata, '$.lang')
 FROM documents WHERE id IN list(:documents);
 
+-- name: holders_of_keys
+-- The records that have a key, for each of these keys, up to one more than are looked at.
+SELECT one.value, (SELECT group_concat(record_id)
+                   FROM (SELECT record_id FROM record_keys WHERE key = one.value LIMIT 25))
+FROM carray(:keys) AS one;
+
 -- name: delivery_insert
 -- A delivery, if it is met for the first time.
 INSERT INTO deliveries (hook, delivery, at) VALUES (:hook, :key, :now) ON CONFLICT DO NOTHING;

@@ -265,6 +265,12 @@ CREATE TABLE questions (
   answer   BLOB
 );
 
+CREATE TABLE record_keys (
+  record_id INTEGER NOT NULL REFERENCES records (id) ON DELETE CASCADE,
+  key       INTEGER NOT NULL,
+  PRIMARY KEY (record_id, key)
+) WITHOUT ROWID;
+
 CREATE TABLE records (
   id   INTEGER PRIMARY KEY,
   hash BLOB NOT NULL UNIQUE,
@@ -460,6 +466,8 @@ CREATE INDEX planned_answers_by_source ON planned_answers (source_id);
 CREATE INDEX questions_answered ON questions (run_id) WHERE answer IS NOT NULL;
 
 CREATE INDEX questions_by_turn ON questions (run_id, host, turn);
+
+CREATE INDEX record_keys_by_key ON record_keys (key);
 
 CREATE INDEX refs_aliases ON refs (alias_of) WHERE alias_of IS NOT NULL;
 

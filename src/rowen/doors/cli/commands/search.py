@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 MAX_TITLE_CHARS = 160
 SOURCES_TOLD = 5
+COPIES_SHOWN = 3
 
 
 @store_command("search")
@@ -162,9 +163,14 @@ def _show(out: Output, number: int, hit: Hit, now: datetime, *, tell_language: b
     if hit.sections:
         also = "; ".join(_line(section.heading_path.rpartition(" › ")[2]) for section in hit.sections[:3])
         out.styled((f"also: {also}", "dim"), margin=margin, wraps=True)
-    if hit.also_at:
-        more = f" and {len(hit.also_at) - 1} more" if len(hit.also_at) > 1 else ""
-        out.styled((f"same text at {clean(hit.also_at[0].url)}{more}", "dim"), margin=margin)
+    if same := hit.same_text_at:
+        more = f" and {len(same) - 1} more" if len(same) > 1 else ""
+        out.styled((f"same text at {clean(same[0].url)}{more}", "dim"), margin=margin)
+    for copy in hit.copies[:COPIES_SHOWN]:
+        where = f"{copy.source}@{copy.version}" if copy.version else copy.source
+        out.styled((f"same dataset in {where}: {clean(copy.url)}", "dim"), margin=margin)
+    if len(hit.copies) > COPIES_SHOWN:
+        out.styled((f"and in {len(hit.copies) - COPIES_SHOWN} more", "dim"), margin=margin)
 
 
 def _show_time(out: Output, answer: Answer, as_of: AsOf) -> None:

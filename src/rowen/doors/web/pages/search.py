@@ -128,7 +128,16 @@ def _hit(visit: Visit, number: int, hit: Hit, sources: dict[str, Source], query:
         "likely": likely(hit.p_fresh) if hit.verified_at else "",
         "born_later": source is not None and hit.fetched_at > source.created_at + SETTLED,
         "held": source is not None and source.held_generation is not None,
-        "also_at": [one.url for one in hit.also_at],
+        "also_at": [one.url for one in hit.same_text_at],
+        "copies": [
+            {
+                "source": f"{one.source}@{one.version}" if one.version else one.source,
+                "url": one.url,
+                "by": one.by,
+                "address": visit.address(f"/documents/{one.document_id}", q=query),
+            }
+            for one in hit.copies
+        ],
         "address": visit.address(f"/documents/{hit.document_id}", q=query, at=hit.heading_path[:300]),
     }
 

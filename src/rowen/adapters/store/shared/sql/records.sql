@@ -6,6 +6,29 @@ SELECT hash, id FROM records WHERE hash IN list(:hashes);
 -- Records met for the first time.
 COPY records (hash, body) FROM STDIN;
 
+-- name: record_keys_insert
+-- By which records of the same dataset are found.
+COPY record_keys (record_id, key) FROM STDIN;
+
+-- name: keys_of_documents
+-- The keys of documents that readers see.
+SELECT d.id, x.record_id, k.key
+FROM documents_active d
+JOIN document_records x ON x.ref_id = d.ref_id AND x.payload_hash = d.payload_hash
+JOIN record_keys k ON k.record_id = x.record_id
+WHERE d.id IN list(:documents);
+
+-- name: documents_with_records
+-- Documents that readers see and that were made from these records.
+SELECT d.id, d.source_id, d.source, d.version, d.url, d.title, x.record_id
+FROM document_records x
+JOIN documents_active d ON d.ref_id = x.ref_id AND d.payload_hash = x.payload_hash
+WHERE x.record_id IN list(:records);
+
+-- name: keys_of_records
+-- All keys of these records.
+SELECT record_id, key FROM record_keys WHERE record_id IN list(:records);
+
 -- name: document_record_save
 -- The record that a version was made from; a version that comes again has the newest.
 INSERT INTO document_records (ref_id, payload_hash, record_id) VALUES (:ref, :payload_hash, :record)

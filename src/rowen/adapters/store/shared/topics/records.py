@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import zlib
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable
 
 from rowen.adapters.store.shared.transaction import Transaction
 from rowen.core import hashing
 from rowen.core.document import Draft
+from rowen.core.search.copies import MOST_HOLDERS, Dataset, Sign, sign_of
 
 Key = tuple[int, bytes]
 """Reference and payload hash: a version."""
@@ -22,11 +24,12 @@ def find_record(db: Transaction, document_id: int) -> bytes | None:
 
 def store_records(db: Transaction, drafts: Iterable[tuple[Key, Draft]]) -> None:
     bodies: dict[bytes, bytes] = {}
+    keys: dict[bytes, tuple[int, ...]] = {}
     found: list[tuple[Key, bytes]] = []
     for key, draft in drafts:
         if draft.record is not None:
             digest = hashing.of_bytes(draft.record)
-            bodies[digest] = draft.record
+            bodies[digest], keys[digest] = draft.record, draft.keys
             found.append((key, digest))
     if not found:
         return
@@ -35,6 +38,7 @@ def store_records(db: Transaction, drafts: Iterable[tuple[Key, Draft]]) -> None:
     if missing:
         db.copy("records_insert", ((digest, _compressed(bodies[digest])) for digest in missing))
         ids |= dict(db.rows("records_find", hashes=missing))
+        db.copy("record_keys_insert", ((ids[one], key) for one in missing for key in keys[one]))
     db.write_many(
         "document_record_save",
         [
@@ -42,6 +46,36 @@ def store_records(db: Transaction, drafts: Iterable[tuple[Key, Draft]]) -> None:
             for (ref, payload_hash), digest in found
         ],
     )
+
+
+def find_copies(db: Transaction, document_ids: Collection[int]) -> list[Dataset]:
+    """These documents, of those that are datasets, and the visible ones that share a key with one of them."""
+    shown = db.rows("keys_of_documents", documents=list(document_ids)) if document_ids else []
+    if not shown:
+        return []
+    own = {row[1] for row in shown}
+    common: dict[int, list[int]] = {}
+    for key, holders in db.rows("holders_of_keys", keys=list({row[2] for row in shown})):
+        having = [int(one) for one in holders.split(",")]
+        if len(having) <= MOST_HOLDERS:
+            common[key] = having
+    records = own.union(*common.values())
+    rows = db.rows("documents_with_records", records=list(records))
+    if len({row[1] for row in rows}) <= 1:
+        # Datasets of one source are different ones.
+        return []
+    looked_up = {row[2] for row in shown}
+    keys: defaultdict[int, set[int]] = defaultdict(set)
+    files: Counter[int] = Counter()
+    for record, key in db.rows("keys_of_records", records=list(records)):
+        if key in common:
+            keys[record].add(key)
+        # One that too many have does not tell a file of this dataset.
+        files[record] += sign_of(key) is Sign.FILE and (key in common or key not in looked_up)
+    return [
+        Dataset(document, source_id, source, version, url, title, frozenset(keys[record]), files[record])
+        for document, source_id, source, version, url, title, record in rows
+    ]
 
 
 def forget_records(db: Transaction, refs: Collection[int], *, everything: bool) -> None:

@@ -18,9 +18,11 @@ from rowen.adapters.store.shared.search.cut import Chosen, Scored, best, unlimit
 from rowen.adapters.store.shared.slices import said
 from rowen.adapters.store.shared.topics.learning.rates import proofs_of
 from rowen.adapters.store.shared.topics.passages import find_model
+from rowen.adapters.store.shared.topics.records import find_copies
 from rowen.adapters.store.shared.transaction import Row, Transaction
 from rowen.adapters.store.shared.values import json_in, time_in
 from rowen.core.freshness.proof import Proof
+from rowen.core.search.copies import Dataset
 from rowen.core.search.hit import Filters, Place
 from rowen.core.search.languages import said_of
 from rowen.ports.store.search import About, SearchRequest, SearchResult
@@ -125,6 +127,12 @@ class Search(Topic):
             row[0]: About(said_of(row[1] and json_in(row[1]), *row[2:]) or None, proofs.get(row[0]))
             for row in rows
         }
+
+    @reads
+    def datasets_alike(
+        self, db: Transaction, document_ids: Sequence[int], *, shown: Mapping[int, int] | None = None
+    ) -> list[Dataset]:
+        return find_copies(db if shown is None else db.as_of(shown), document_ids)
 
     @reads
     def document_sections(
