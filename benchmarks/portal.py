@@ -176,7 +176,7 @@ def main() -> None:
     parser.add_argument("--datasets", type=int, default=50_000)
     parser.add_argument("--serve", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--measure", type=int, help=argparse.SUPPRESS)
-    parser.add_argument("--short", action="store_true", help="records of 0.9 kB in place of 3.4 kB")
+    parser.add_argument("--short", action="store_true", help="records of 0.9 kB in place of 3.7 kB")
     options = parser.parse_args()
     if options.serve is not None:
         serve(options.serve, whole=not options.short)
