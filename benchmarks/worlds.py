@@ -114,8 +114,10 @@ class Schedule(Policy):
         number = len(self.names)
         self.a_day = number / INTERVAL_S * DAY_S
         self.before: list[Evidence | None] = [None] * number
-        self.fetched = [BEGINNING] * number
-        self.verified = [BEGINNING] * number
+        # The first harvest was a run earlier: its look is none of the two sweeps.
+        harvested = BEGINNING - timedelta(seconds=INTERVAL_S / RUNS)
+        self.fetched = [harvested] * number
+        self.verified = [harvested] * number
         self.hits: dict[str, float] = {}
         self.sweep = Sweep(0, BEGINNING)
         self.pages: list[Page] = []
@@ -123,7 +125,7 @@ class Schedule(Policy):
 
     def choose(self, run: int, ages: Sequence[float], requests: int) -> list[int]:
         self.now = BEGINNING + timedelta(seconds=run * INTERVAL_S / RUNS)
-        swept = self.sweep.after(min(self.verified), self.now) if run else self.sweep
+        swept = self.sweep.after(min(self.verified), self.now)
         # Estimates move slowly: made anew twice in an interval, and when a sweep is over.
         if run % (RUNS // 2) == 0 or swept != self.sweep:
             self.sweep = swept

@@ -115,6 +115,9 @@ def test_what_fetches_the_same_and_the_interval_change_at_once(rowen: Rowen, lar
     settings = rowen("edit", "docs", "--set", "budget=5000/day", "--set", "freshness=95%", "--json").json
     assert (settings["settings"]["budget"], settings["settings"]["freshness"]) == (5000.0, 0.95)
     assert "5000/day" in rowen("edit", "docs", "--set", "budget=often").err
+    assert rowen("edit", "docs", "--set", "budget=1/day", "--unset", "freshness").code == 0
+    assert rowen("sync", "docs").code == 0
+    assert " · asked " in rowen("runs", "docs").out
     assert rowen("edit", "docs", "--set", "delay_s=0.01").out == "docs: as it was\n"
     assert rowen("edit", "docs").code == 2
     assert rowen("edit", "docs", "--every", "often").code == 2

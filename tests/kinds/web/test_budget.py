@@ -15,6 +15,7 @@ from rowen.core.search.shown import EVERY_SEARCHES
 from rowen.core.source import AUTO, SWEEP
 from rowen.doors import asking
 from rowen.doors.cli import receipt as cli
+from rowen.doors.cli import run_line
 from rowen.doors.states import statuses
 from rowen.doors.web import told
 from rowen.engine.learning.turns import turn_of
@@ -68,6 +69,9 @@ async def test_a_run_asks_for_as_many_pages_as_its_budget_has_and_says_so(world:
     assert receipt.result.words == words
     assert (receipt.status, receipt.counters.not_due) == ("completed", 40 - len(pages))
     assert any(words in said for _, said in cli.tiers(receipt.counters))
+    assert words in cli.headline(receipt).plain
+    assert not run_line.has_news(receipt)
+    assert words in run_line.line(receipt, world.clock.now()).plain
     run = await world.store.run(receipt.run_id)
     assert run is not None
     assert words.capitalize() in told.outcome(run, await world.source())

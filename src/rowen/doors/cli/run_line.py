@@ -39,7 +39,9 @@ def has_news(receipt: Receipt) -> bool:
     """Did readers get something new, or does a person have to know something?"""
     counters = receipt.counters
     changed = counters.changed or counters.deleted
-    return bool(changed or counters.failed or not receipt.good or receipt.result.missing)
+    # That a budget leaves pages for later is no news.
+    missing = receipt.result.missing not in ("", receipt.result.asked_some)
+    return bool(changed or counters.failed or not receipt.good or missing)
 
 
 def line(receipt: Receipt, now: datetime) -> Text:

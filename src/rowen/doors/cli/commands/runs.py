@@ -93,6 +93,8 @@ def _summary(run: Run) -> Text:
     counters = Counters.from_dict(run.counters)
     nothing = "nothing yet" if run.status is RunStatus.RUNNING else "nothing taken in"
     line = outcomes(counters, nothing="nothing new" if run.status.is_good else nothing)
+    if run.result.asked_some:
+        line.append(f" · {run.result.asked_some}", "dim")
     line.append(f" · {count(counters.requests, 'request')}", "dim")
     if counters.not_modified:
         line.append(f", {counters.not_modified:,} not modified", "dim")
