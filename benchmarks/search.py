@@ -80,6 +80,8 @@ async def kept(folder: Path) -> AsyncIterator[Opened]:
 
     store = SqliteStore(folder / "rowen.db")
     try:
+        # The call before may have been interrupted.
+        await store.follow()
         yield store, load, time.process_time
     finally:
         await store.close()
