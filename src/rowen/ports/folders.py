@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from rowen.records import dataclass
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
+    """A file of a folder. A tuple, because a refresh makes one for each of 100,000 files."""
+
     path: str
     """Relative to the root, with forward slashes; bytes that are no UTF-8 are written as `\\xNN`."""
     size: int

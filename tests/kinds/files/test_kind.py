@@ -12,8 +12,10 @@ import pytest
 from rowen.core.document import Outcome
 from rowen.core.rules.left_out import sentences
 from rowen.core.run import RunStatus
+from rowen.engine import run
 from rowen.errors import BadLocation, BodyTooLarge, Unfetchable
-from rowen.managing import sources
+from rowen.managing import edit, sources
+from rowen.managing import find as finding
 from rowen.ports.folders import Scan, ScanOptions
 from tests.support.site import Site
 from tests.support.world import World, a_world
@@ -73,6 +75,31 @@ async def test_an_unchanged_folder_is_refreshed_without_opening_a_file(world: Wo
     receipt = await world.sync()
     assert (receipt.counters.reads, receipt.counters.unchanged) == (0, 3)
     assert world.store.rows_written() - rows <= 9
+
+
+async def test_a_run_that_nobody_watches_counts_the_same(world: World) -> None:
+    async def ways() -> dict[str, str | None]:
+        known = await world.store.known(first.source.id)
+        found = await world.store.verified([one.document_id for one in known.values()])
+        return {name: found[one.document_id][1] for name, one in known.items()}
+
+    first = await world.sync()
+    watched, told = await world.sync(), await ways()
+    assert len([event for event in world.events if event.kind == "item"]) == 3
+    alone = await run.sync(world.ports, await finding.find(world.store, "docs"))
+    assert alone.counters.as_dict() == watched.counters.as_dict()
+    assert (await ways(), set(told)) == (told, {"index.md", "guide/oats.md", "guide/rye.txt"})
+
+
+async def test_a_file_that_a_new_setting_leaves_out_is_not_taken_for_unchanged(world: World) -> None:
+    await world.sync()
+    changed = await edit.plan(
+        world.ports, await finding.find(world.store, "docs"), settings={"exclude": "*.txt"}
+    )
+    await edit.carry_out(world.ports, changed)
+    receipt = await world.sync()
+    assert await world.pages() == {"index.md", "guide/oats.md"}
+    assert (receipt.counters.unchanged, receipt.counters.reads) == (2, 0)
 
 
 async def test_a_touched_file_is_read_and_found_to_be_the_same(world: World, folder: Path) -> None:

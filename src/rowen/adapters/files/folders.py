@@ -10,7 +10,8 @@ import asyncio
 import os
 import stat
 from collections import Counter
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
+from operator import itemgetter
 from pathlib import Path
 
 from rowen.adapters.files.ignore import IgnoreRules
@@ -49,7 +50,7 @@ class LocalFolders:
         return watch(root, self._ours)
 
     async def scan(self, root: str, options: ScanOptions) -> Scan:
-        return await asyncio.to_thread(_Scanner(Path(root), options).scan)
+        return await asyncio.to_thread(_Scanner(root, options).scan)
 
     async def read(self, root: str, path: str, *, max_bytes: int) -> bytes:
         return await asyncio.to_thread(_read, _folder_of(root), path, max_bytes)
@@ -82,33 +83,36 @@ def _read(folder: Path, path: str, max_bytes: int) -> bytes:
 
 
 class _Scanner:
-    def __init__(self, root: Path, options: ScanOptions) -> None:
+    """One pass over the folders below a root. A file costs its directory entry, its status and a tuple."""
+
+    def __init__(self, root: str, options: ScanOptions) -> None:
         self._root = root
         self._options = options
+        self._entries: list[Entry] = []
         self._passed_over: Counter[str] = Counter()
         self._unreadable: list[tuple[str, str]] = []
         self._entered: set[tuple[int, int]] = set()
 
     def scan(self) -> Scan:
         try:
-            status = self._root.stat()
-            if self._root.is_file():
-                entries = [_found(self._root.name, status)]
+            status = os.stat(self._root)  # noqa: PTH116
+            if stat.S_ISREG(status.st_mode):
+                self._found(Path(self._root).name, status)
             else:
                 # The root must be readable; below it, one closed folder does not stop the rest.
                 os.scandir(self._root).close()
                 self._entered.add((status.st_dev, status.st_ino))
-                entries = list(self._below(self._root, "", IgnoreRules()))
+                self._below(self._root, "", IgnoreRules())
         except OSError as exc:
             raise Unfetchable(
                 f"folder `{self._root}`: cannot be read: {exc.strerror}",
                 hint="check that it is there and may be read; what was indexed before stays visible",
-                path=str(self._root),
+                path=self._root,
             ) from exc
-        entries.sort(key=lambda entry: entry.path)
-        return Scan(entries=entries, passed_over=dict(self._passed_over), unreadable=self._unreadable)
+        self._entries.sort(key=itemgetter(0))
+        return Scan(entries=self._entries, passed_over=dict(self._passed_over), unreadable=self._unreadable)
 
-    def _below(self, folder: Path, prefix: str, rules: IgnoreRules) -> Iterator[Entry]:
+    def _below(self, folder: str, prefix: str, rules: IgnoreRules) -> None:
         try:
             with os.scandir(folder) as listing:
                 found = list(listing)
@@ -116,53 +120,76 @@ class _Scanner:
             self._unreadable.append((prefix.rstrip("/") or ".", exc.strerror or str(exc)))
             return
         if self._options.ignore_files and any(entry.name == ".gitignore" for entry in found):
-            rules = rules.and_file(folder / ".gitignore", prefix)
+            rules = rules.and_file(Path(folder, ".gitignore"), prefix)
         # In a fixed order, and links last: a folder is listed under its own name, not under a link's.
-        found.sort(key=lambda entry: (entry.is_symlink(), entry.name))
-        for entry in found:
+        for entry in sorted(self._plain_files(found, prefix, rules), key=_links_last):
             try:
-                yield from self._entry(entry, prefix + entry.name, folder, rules)
+                self._entry(entry, prefix + entry.name, rules)
             except (OSError, RuntimeError):
                 # It went away while we looked, or its links lead in a circle.
                 self._passed_over["unreadable"] += 1
 
-    def _entry(self, entry: os.DirEntry[str], path: str, folder: Path, rules: IgnoreRules) -> Iterator[Entry]:
+    def _plain_files(
+        self, found: list[os.DirEntry[str]], prefix: str, rules: IgnoreRules
+    ) -> list[os.DirEntry[str]]:
+        """Takes the files that no rule can be about; returns the entries that need a closer look."""
+        if rules.layers:
+            return found
+        others, taken = [], self._found
+        for entry in found:
+            name = entry.name
+            try:
+                if name[0] == "." or not entry.is_file(follow_symlinks=False):
+                    others.append(entry)
+                else:
+                    taken(prefix + name, entry.stat(follow_symlinks=False))
+            except OSError:
+                self._passed_over["unreadable"] += 1
+        return others
+
+    def _entry(self, entry: os.DirEntry[str], path: str, rules: IgnoreRules) -> None:
         if entry.name.startswith(".") and not self._options.hidden:
             self._passed_over["hidden"] += 1
         elif entry.name == ".git" or rules.ignore(path, folder=entry.is_dir(follow_symlinks=False)):
             self._passed_over["ignored"] += 1
         elif entry.is_symlink():
-            yield from self._linked(entry, path, rules)
+            self._linked(entry, path, rules)
         elif entry.is_dir(follow_symlinks=False):
-            yield from self._inside(Path(entry.path), path, rules)
+            self._inside(entry.path, path, rules)
         elif entry.is_file(follow_symlinks=False):
-            yield _found(path, entry.stat(follow_symlinks=False))
+            self._found(path, entry.stat(follow_symlinks=False))
         else:
             self._passed_over["special"] += 1
 
-    def _inside(self, folder: Path, path: str, rules: IgnoreRules) -> Iterator[Entry]:
-        status = folder.stat()
+    def _inside(self, folder: str, path: str, rules: IgnoreRules) -> None:
+        status = os.stat(folder)  # noqa: PTH116
         if (status.st_dev, status.st_ino) in self._entered:
             self._passed_over["already_listed"] += 1
             return
         self._entered.add((status.st_dev, status.st_ino))
-        yield from self._below(folder, f"{path}/", rules)
+        self._below(folder, f"{path}/", rules)
 
-    def _linked(self, entry: os.DirEntry[str], path: str, rules: IgnoreRules) -> Iterator[Entry]:
+    def _linked(self, entry: os.DirEntry[str], path: str, rules: IgnoreRules) -> None:
         target = Path(entry.path).resolve()
-        if not target.is_relative_to(self._root.resolve()):
+        if not target.is_relative_to(Path(self._root).resolve()):
             self._passed_over["link_leaves_folder"] += 1
         elif not target.exists():
             self._passed_over["broken_link"] += 1
         elif target.is_dir():
-            yield from self._inside(Path(entry.path), path, rules)
+            self._inside(entry.path, path, rules)
         elif target.is_file():
-            yield _found(path, target.stat())
+            self._found(path, target.stat())
         else:
             self._passed_over["special"] += 1
 
+    def _found(self, path: str, status: os.stat_result) -> None:
+        if path.isascii():
+            self._entries.append(Entry(path, status.st_size, status.st_mtime_ns))
+            return
+        # A name need not be UTF-8; what is stored and shown is.
+        shown = path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+        self._entries.append(Entry(shown, status.st_size, status.st_mtime_ns, path if shown != path else ""))
 
-def _found(path: str, status: os.stat_result) -> Entry:
-    # A name need not be UTF-8; what is stored and shown is.
-    shown = path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-    return Entry(shown, status.st_size, status.st_mtime_ns, path if shown != path else "")
+
+def _links_last(entry: os.DirEntry[str]) -> tuple[bool, str]:
+    return entry.is_symlink(), entry.name

@@ -139,6 +139,11 @@ class PathFilter:
             )
             object.__setattr__(self, name, _compiled(rooted))
 
+    @property
+    def everything(self) -> bool:
+        """Whether every path belongs to the source."""
+        return self._include is None and self._exclude is None
+
     def why_not(self, path: str) -> str | None:
         """None when the file belongs to the source; `path` is relative, with forward slashes."""
         if self._exclude is not None and self._exclude.fullmatch(f"/{path}"):

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
+from rowen.core.document import Known
 from rowen.core.params import switch, what
 from rowen.core.rules import words
 from rowen.core.run import Mode, StopReason
@@ -141,12 +142,18 @@ class _Reading:
         listings = await ports.store.listings(intake.run.source_id)
         self._text.load(listings)
         self._present = {entry.path: entry for entry in scan.entries}
-        self._tags = {entry.path: self._tag(entry, started_ns) for entry in scan.entries}
+        settled_ns = started_ns - SETTLE_NS
+        self._tags = {
+            entry.path: entry.validator if entry.mtime_ns < settled_ns else None for entry in scan.entries
+        }
         self._includes = Includes(ports, intake, listings, self._tags, self._read_included)
         if self._named is not None:
             self._named |= set(self._includes.includers_of(self._named))
+        same = self._as_known() if self._named is None else {}
         items = []
         for entry in scan.entries:
+            if entry.path in same:
+                continue
             if self._named is not None and entry.path not in self._named:
                 continue
             if entry.size > ports.fetch.max_body_bytes and entry.path not in intake.known:
@@ -158,7 +165,14 @@ class _Reading:
                 items.append(Item(reference=entry.path, validators=validators))
         present = set(self._present)
         whole = self._named is None
-        await take_in(ports, intake, items, self._fetch, complete=whole and not scan.unreadable)
+        await take_in(
+            ports,
+            intake,
+            items,
+            self._fetch,
+            complete=whole and not scan.unreadable,
+            same=list(same.values()),
+        )
         if self._named is not None and not scan.unreadable:
             for path in sorted(self._named - present):
                 intake.gone(path, "absent")
@@ -168,8 +182,20 @@ class _Reading:
             stop_reason=StopReason.EXHAUSTED, mode=None if whole else Mode.INCREMENTAL, complete=whole
         )
 
-    def _tag(self, entry: Entry, started_ns: int) -> str | None:
-        return entry.validator if started_ns - entry.mtime_ns > SETTLE_NS else None
+    def _as_known(self) -> dict[str, Known]:
+        """The files that are as readers see them, found without a value for each. Most of a folder is."""
+        if self._intake.unconditional or not self._text.every_path:
+            return {}
+        tags, includers = self._tags, self._includes.includers
+        return {
+            path: known
+            for path, known in self._intake.known.items()
+            if (tag := tags.get(path)) is not None
+            and known.validators.etag == tag
+            and known.validators.last_modified is None
+            and path not in includers
+            and not is_binary_name(path)
+        }
 
     async def _fetch(self, item: Item) -> Fetched | None:
         entry = self._entries[item.reference]

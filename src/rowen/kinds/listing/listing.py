@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from rowen.core import hashing
-from rowen.core.document import Draft, Validators
+from rowen.core.document import Draft, Known, Validators
 from rowen.engine.intake import Intake
 from rowen.engine.ports import Ports
 from rowen.engine.tasks import each
@@ -63,16 +63,18 @@ async def take_in(
     is_part: Callable[[str], bool] = bool,
     announce: Callable[[Sequence[Item]], Awaitable[None]] | None = None,
     sent: bool = False,
+    same: Sequence[Known] = (),
 ) -> TransientError | None:
     """Go through a listing; returns why the upstream made the run stop early, if it did.
 
     Errors of one item are its own. Without a complete listing, or after a stop, nothing is gone, and the
     listing of a part of the source says nothing about references outside it (`is_part`). `announce` gets
     the items that will be fetched, for a source that can fetch them together. `sent` says that the bodies
-    are part of the listing.
+    are part of the listing. `same` are listed too, and the caller has compared them: they are as they were.
     """
     leftovers = await ports.store.leftovers(intake.run.source_id)
-    listed: set[str] = set()
+    listed = {known.reference for known in same}
+    intake.all_not_modified(same)
     waiting: list[Item] = []
     for number, item in enumerate(items, 1):
         listed.add(item.reference)

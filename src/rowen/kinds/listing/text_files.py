@@ -52,6 +52,11 @@ class TextFiles:
             self._intake.counters.ignored[reason] += 1
         return reason is None
 
+    @property
+    def every_path(self) -> bool:
+        """Whether no setting leaves out paths."""
+        return self._chosen.everything
+
     def content(self, path: str, tag: str, body: bytes | None, *, url: str = "") -> Fetched | None:
         """What came out of a file, or None when it is no text after all; a body of None was too large."""
         if body is None:

@@ -111,8 +111,7 @@ def links_out(ids: Iterable[int]) -> bytes:
 
 
 def links_in(value: bytes) -> array[int]:
-    links = array("q")
-    links.frombytes(value)
+    links = array("q", value)
     if sys.byteorder == "big":
         links.byteswap()
     return links

@@ -71,7 +71,11 @@ class Includes:
         self._includes = dict(self._before)
         self._tags = dict(tags)
         self._read = read
-        self._roots = [path.rpartition("/")[0] for path in tags if path.rpartition("/")[2] == "conf.py"]
+        self._roots = [
+            path.rpartition("/")[0]
+            for path in tags
+            if path.endswith("conf.py") and path.rpartition("/")[2] == "conf.py"
+        ]
 
     def validators_of(self, path: str, tag: str | None) -> Validators:
         """Those of a file together with the files that it includes."""
