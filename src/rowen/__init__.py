@@ -14,8 +14,8 @@ importing `rowen` costs next to nothing.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING
+# The name that type checkers know, without the module: `rowen --version` loads nothing else.
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from rowen.core.generation import Change, Diff
@@ -72,6 +72,8 @@ _HOMES = {
 def __getattr__(name: str) -> object:
     if name not in _HOMES:
         raise AttributeError(f"module `rowen` has no attribute `{name}`")
+    from importlib import import_module
+
     value = getattr(import_module(_HOMES[name]), name)
     globals()[name] = value
     return value
