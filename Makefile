@@ -23,7 +23,7 @@ torture: export ROWEN_TORTURE_FIGURES := .venv/torture.json
 # Each worker reads every test, and tests start many processes: without compiled modules both take seconds more.
 quick test browser guides torture coverage: export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: run cluster newcomer quick test browser guides screenshots torture check lint coverage fix golden reference docs bench judge clean
+.PHONY: run cluster newcomer quick test browser guides screenshots torture check lint coverage fix golden reference docs bench bench-peers judge clean
 
 run: $(STAMP)           ## the main job, embedded: harvest a bundled site twice, search it, show the diff
 	@$(BIN)/rowen demo
@@ -95,6 +95,9 @@ bench: $(STAMP)         ## the figures in docs/benchmarks.md
 	$(BIN)/python benchmarks/keys.py
 	$(BIN)/python benchmarks/workers.py
 	$(BIN)/python benchmarks/large_crawl.py
+
+bench-peers: $(STAMP)   ## Rowen beside five other tools: docs/performance.md; installs them below build/peers
+	$(BIN)/python -m benchmarks.peers.run
 
 judge: $(STAMP)         ## how well search answers questions with known answers, beside benchmarks/judged/baseline.json
 	$(BIN)/python benchmarks/judge.py

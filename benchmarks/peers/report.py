@@ -1,0 +1,201 @@
+"""`docs/performance.md` and its charts, from `docs/performance.json`. Measures nothing.
+
+    python -m benchmarks.peers.report [FOLDER]
+
+The JSON has what the last runs measured: `peers` by `run.py`, `exponents` by `benchmarks/exponents.py`. Each
+of them writes its part and calls this, so the page always shows what the file says.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from benchmarks.peers import chart
+
+ROOT = Path(__file__).resolve().parents[2]
+NAMES = {
+    "rowen": "Rowen",
+    "cocoindex": "CocoIndex",
+    "langchain": "LangChain",
+    "llamaindex": "LlamaIndex",
+    "scrapy": "Scrapy",
+    "crawlee": "Crawlee",
+    "bare_loop": "bare loop",
+}
+CASES = {
+    "first": "First harvest",
+    "unchanged": "Unchanged refresh",
+    "edited": "One paragraph edited",
+    "redeployed": "Re-deploy, only times changed",
+}
+DOES = {
+    "rowen": ("follows links", "yes", "main content as Markdown", "by headings", "yes", "words and vectors"),
+    "cocoindex": ("**reads the files**", "**no HTTP**", "all text of the page", "by size", "yes", "**none**"),
+    "langchain": (
+        "**is told the addresses**",
+        "**no**",
+        "all text of the page",
+        "by size",
+        "yes",
+        "vectors (FAISS)",
+    ),
+    "llamaindex": ("**is told the addresses**", "**no**", "page as Markdown", "by size", "yes", "vectors"),
+    "scrapy": ("follows links", "yes", "all text of the page", "**no**", "**no**", "**none**"),
+    "crawlee": ("follows links", "**no**", "all text of the page", "**no**", "**no**", "**none**"),
+    "bare_loop": ("**is told the addresses**", "yes", "**no**", "**no**", "**no**", "**none**"),
+}
+HEAD = """# Performance
+
+Rowen beside other tools, over the same pages from the same server, in one go. `make bench-peers` writes this
+page on your machine, its charts and [performance.json](performance.json); every figure in it was measured.
+Compare the rows, not the seconds: those belong to the machine. What Rowen's own benchmarks print is in
+[benchmarks.md](benchmarks.md).
+"""
+HOW = """## Rowen and five others
+
+{what}, {number:,} pages, {megabytes:.0f} MB of HTML, served on loopback with `ETag`, `Last-Modified` and
+`Cache-Control: max-age=0` by a process of its own that is not counted. Each case is a new process that finds
+what its last run kept, start-up included. All of them do one case before the next case begins, in another
+order each round. {repeat}; Python {python}, {cores} cores{load}.{remark}
+
+CPU seconds, children included:
+"""
+LEFT_OUT = """
+![CPU seconds of each case](images/performance-cpu.svg)
+
+### What each of them does not do
+
+A row is only as good as what was done for it. In bold what is left out or given for free:
+"""
+FAIR = """
+Those who embed use the model that Rowen has by default (static, 256 numbers) and chunks of 1,000 characters
+without overlap, and ask three requests at a time where that can be set. Each script in
+[benchmarks/peers](../benchmarks/peers/README.md) is written as the tool's own documentation recommends, with
+what the tool has against doing work twice: LangChain's indexing API with a record manager, LlamaIndex's
+document management and cache, CocoIndex's memoisation, Scrapy's HTTP cache by RFC 2616. Crawlee has a queue
+that outlives the process, and no memory of what it saw. Rowen alone keeps the old state readable until the
+new one is whole.
+"""
+GROWTH = """## How costs grow
+
+CPU time over size, with the exponent of the power that fits best: 1 is proportional, 0 does not depend on the
+size. `benchmarks/exponents.py` measures it.
+"""
+
+
+def write(folder: Path) -> None:
+    """The page and its charts beside the JSON."""
+    figures = json.loads((folder / "performance.json").read_text("utf-8"))
+    images = folder / "images"
+    images.mkdir(exist_ok=True)
+    parts = [HEAD]
+    if "peers" in figures:
+        for name, svg in charts(figures["peers"]).items():
+            (images / f"performance-{name}.svg").write_text(svg, "utf-8")
+        parts += [peers(figures["peers"])]
+    if "exponents" in figures:
+        parts += [exponents(figures["exponents"])]
+    (folder / "performance.md").write_text("\n".join(parts), "utf-8")
+
+
+def charts(figures: Mapping[str, Any]) -> dict[str, str]:
+    """CPU time and memory of every case, as SVG."""
+    made = {}
+    for name, key, unit in (("cpu", "cpu_s", "s"), ("memory", "peak_mb", "MB")):
+        title = {"cpu": "CPU seconds", "memory": "Peak memory"}[name]
+        groups = {f"{heading}: {title}": _bars(figures, case, key) for case, heading in CASES.items()}
+        made[name] = chart.panels(title, unit, groups)
+    return made
+
+
+def _bars(figures: Mapping[str, Any], case: str, key: str) -> chart.Bars:
+    kinds = {"rowen": "us", "bare_loop": "floor"}
+    return [
+        (NAMES[name], kinds.get(name, ""), figures["figures"].get(name, {}).get(case, {}).get(key))
+        for name in _shown(figures)
+    ]
+
+
+def _shown(figures: Mapping[str, Any]) -> list[str]:
+    return [name for name in NAMES if name in figures["figures"] or name in figures["missing"]]
+
+
+def peers(figures: Mapping[str, Any]) -> str:
+    pages, machine = figures["pages"], figures["machine"]
+    shown = _shown(figures)
+    load = machine.get("load")
+    lines = [
+        HOW.format(
+            what=pages["what"][:1].upper() + pages["what"][1:],
+            number=pages["number"],
+            megabytes=pages["bytes"] / 1e6,
+            repeat="One round" if figures["repeat"] == 1 else f"Medians of {figures['repeat']} rounds",
+            python=machine["python"],
+            cores=machine["cores"],
+            remark=f" {figures['remark']}" if figures.get("remark") else "",
+            load=f", load {load[0]} at the beginning and {load[1]} at most" if load else "",
+        ),
+        *_table(
+            ["", *CASES.values()],
+            [[NAMES[name], *(_cell(figures, name, case, "cpu_s") for case in CASES)] for name in shown],
+        ),
+        LEFT_OUT,
+        *_table(
+            ["", "pages", "conditional requests", "text", "chunks", "vectors", "index"],
+            [[NAMES[name], *DOES[name]] for name in shown],
+        ),
+        FAIR,
+    ]
+    for case, heading in CASES.items():
+        lines += [f"### {heading}\n", *_table(*_case(figures, case, shown)), ""]
+    lines += ["![Peak memory of each case](images/performance-memory.svg)\n", "### Versions\n"]
+    for name in shown:
+        if name in figures["missing"]:
+            lines.append(f"- {NAMES[name]}: not run here: {figures['missing'][name]}")
+        elif name in figures["versions"]:
+            said = ", ".join(f"{one} {version}" for one, version in figures["versions"][name].items())
+            lines.append(f"- {NAMES[name]}: {said}")
+    return "\n".join(lines) + "\n"
+
+
+def _case(figures: Mapping[str, Any], case: str, shown: list[str]) -> tuple[list[str], list[list[str]]]:
+    keys = {
+        "cpu_s": "CPU s",
+        "wall_s": "wall s",
+        "peak_mb": "peak MB",
+        "requests": "requests",
+        "not_modified": "of them 304",
+        "bodies": "bodies sent",
+        "embeddings": "texts embedded",
+    }
+    rows = [[NAMES[name], *(_cell(figures, name, case, key) for key in keys)] for name in shown]
+    return ["", *keys.values()], rows
+
+
+def _cell(figures: Mapping[str, Any], name: str, case: str, key: str) -> str:
+    if name in figures["missing"]:
+        return "not run"
+    value = figures["figures"][name][case][key]
+    return chart.number(value) if key in ("cpu_s", "wall_s", "peak_mb") else f"{value:,.0f}"
+
+
+def _table(head: list[str], rows: list[list[str]]) -> list[str]:
+    return [f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *rows)]
+
+
+def exponents(figures: Mapping[str, Any]) -> str:
+    lines = [GROWTH]
+    for series in figures["series"]:
+        sizes = [f"{size:,} {series['unit']}" for size in series["sizes"]]
+        measured = [f"{cost:.3g} {series['cost_unit']}" for cost in series["costs"]]
+        bound = f"{series['exponent']:.2f} (at most {series['bound']})"
+        lines += [*_table([series["what"], *sizes, "exponent"], [["", *measured, bound]]), ""]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs")
