@@ -136,18 +136,9 @@ class Intake(Tally):
 
     def all_not_modified(self, ones: Sequence[Known]) -> None:
         """A listing says that these are as they were: `not_modified` of each, counted together."""
-        if self._on_event is not unheard:
-            for known in ones:
-                self.not_modified(known)
-            return
         self.counters.not_modified += len(ones)
         self.counters.bytes_avoided += sum(known.body_bytes for known in ones)
-        self.counters.unchanged += len(ones)
-        room = max(0, verified.MOST_EXCEPTIONS - self._ways[verified.LISTING])
-        self._ways[verified.LISTING] += len(ones)
-        if ones:
-            named = self._verified.setdefault(verified.LISTING, [])
-            named += [known.reference for known in ones[:room]]
+        self._all_unchanged([known.reference for known in ones], "not_modified", verified.LISTING)
 
     def same_body(self, known: Known, validators: Validators) -> None:
         """The same bytes came again: nothing to parse."""

@@ -7,7 +7,7 @@ turns out later in the run that an item goes.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from rowen.core.document import Known, Outcome
 from rowen.core.run import Counters, Event, RunItem
@@ -107,6 +107,17 @@ class Tally:
         else:
             self.counters.add(outcome, -1)
             self.items = [item for item in self.items if item.reference != reference]
+
+    def _all_unchanged(self, references: Sequence[str], reason: str, by: str) -> None:
+        """`_unchanged` of each: one step for all of them where no caller watches."""
+        if self._on_event is not unheard:
+            for reference in references:
+                self._unchanged(reference, reason, by)
+        elif references:
+            room = len(references) if self.asks_some else max(0, verified.MOST_EXCEPTIONS - self._ways[by])
+            self.counters.unchanged += len(references)
+            self._ways[by] += len(references)
+            self._verified.setdefault(by, []).extend(references[:room])
 
     def _unchanged(self, reference: str, reason: str, by: str) -> None:
         # No row is kept for it: an unchanged item costs no write.
