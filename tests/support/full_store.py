@@ -124,6 +124,7 @@ async def _others(world: World) -> None:
         listing = Listing(url=f"{docs.location}objects.inv", validators=Validators('"1"'), payload={})
         names = [InventoryName("orchard.graft", "function", f"{docs.location}p1.html", "graft")]
         await store.save_inventory(lease, docs.id, listing, names)
+    await store.add_shown({one.id: 9 for one in await store.documents(docs.id, limit=3)}, now=now)
     (run, *_) = await store.runs(docs.id, limit=1)
     # Workers that did as much as each other: the same row twice.
     for share in (Counters(created=2), Counters(created=2), Counters(created=3)):

@@ -142,7 +142,7 @@ def test_status_shows_each_source(rowen: Rowen, orchard: Site) -> None:
         "documents sections last_run_at last_success_at last_error_at last_error last_outcome "
         "last_outcome_text last_mode last_processed last_bytes_received last_bytes_avoided last_failed "
         "last_processed_date watermark "
-        "consecutive_failures every_s paused paused_at paused_by pinned pinned_at pinned_by "
+        "consecutive_failures every_s every_auto paused paused_at paused_by pinned pinned_at pinned_by "
         "client_paused_until stopped running left_out signals"
     )
     assert (one["documents"], one["generation"], one["running"], one["status"]) == (4, 1, False, "SUCCESS")
