@@ -50,6 +50,11 @@ def proof(verified_at: datetime | None, by: str | None, p_fresh: float | None, n
     if verified_at is None:
         return ""
     if by == FETCHED:
-        return f"fetched {ago(verified_at, now)}, {likely(p_fresh)}"
+        return f"fetched {ago(verified_at, now)}{and_likely(p_fresh)}"
     how = f", {WORDS[by]}" if by in WORDS else ""
-    return f"verified {ago(verified_at, now)}{how}, {likely(p_fresh)}"
+    return f"verified {ago(verified_at, now)}{how}{and_likely(p_fresh)}"
+
+
+def and_likely(p_fresh: float | None) -> str:
+    """To be put behind when a hit was verified; empty where it cannot be told: most hits would repeat it."""
+    return "" if p_fresh is None else f", {likely(p_fresh)}"

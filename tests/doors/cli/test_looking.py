@@ -229,7 +229,7 @@ def test_a_search_asks_again_for_hits_that_may_be_outdated(rowen: Rowen, orchard
 def test_documents_and_hits_carry_their_proof(rowen: Rowen, orchard: Site) -> None:
     (hit, *_) = rowen("search", "plum", "--mode", "keyword", "--json").json["hits"]
     assert (hit["verified_by"], hit["p_fresh"]) == ("fetched", None)
-    assert "rate of change not known yet" in rowen("search", "plum", "--mode", "keyword").out
+    assert "\n   fetched " in rowen("search", "plum", "--mode", "keyword").out
     document = rowen("show", f"{orchard.url}/plum.html", "--json").json
     assert document["p_fresh"] is None
     (listed, *_) = rowen("list", "orchard", "--json").json["documents"]

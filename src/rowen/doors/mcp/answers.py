@@ -25,7 +25,7 @@ from rowen.doors.mcp.quoting import NOTICE, clean, one_line, quoted
 from rowen.doors.shapes import compared as shapes
 from rowen.doors.shapes import runs
 from rowen.doors.shapes.documents import AsOf, Hit, Rechecked
-from rowen.doors.words import CHANGES, OUTCOMES, count
+from rowen.doors.words import CHANGES, OUTCOMES, and_likely, count
 from rowen.engine.run import Receipt
 from rowen.reading.read import Excerpt, Heading
 from rowen.reading.recent import Changes, Touched
@@ -65,7 +65,7 @@ def search(found: Found, verified: Mapping[str, datetime | None], *, hint: str) 
             f"   {one_line(hit.url, 2000)}",
             f"   {label}, generation {hit.generation}, "
             f"fetched {_when(hit.fetched_at)}, verified {_when(checked)}"
-            + (f", {likely(hit.p_fresh)}" if checked else "")
+            + (and_likely(hit.p_fresh) if checked else "")
             + (f", in `{hit.language}`" if hit.language and found.in_several_languages else ""),
             f"   {one_line(hit.snippet, 600)}",
         ]

@@ -145,7 +145,8 @@ def _drawn(document: Document, text: str, url: str, now: datetime) -> Renderable
     fetched = f"{document.fetched_at:%Y-%m-%d %H:%M} UTC"
     about = f"{document.source}, generation {document.generation}, fetched {fetched}"
     if document.verified_at is not None:
-        said = proof(document.verified_at, document.verified_by, document.p_fresh, now)
-        about += f", {likely(document.p_fresh) if document.verified_by == FETCHED else said}"
+        if document.verified_by != FETCHED:
+            about += f", {proof(document.verified_at, document.verified_by, None, now)}"
+        about += f", {likely(document.p_fresh)}"
     body = Markdown(without_marks(clean_text(text)), hyperlinks=True)
     return Group(head, Text(clean(url), style="blue"), Text(about, style="dim"), Text(""), body)

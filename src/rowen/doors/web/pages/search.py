@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import quote
 
-from rowen.core.freshness.proof import likely
 from rowen.core.search.as_of import AsOf
 from rowen.core.search.hit import Answer, Hit
 from rowen.core.search.languages import tag_of
@@ -19,7 +18,7 @@ from rowen.core.source import Source
 from rowen.doors import asking
 from rowen.doors.web import markdown
 from rowen.doors.web.visit import Page, Visit
-from rowen.doors.words import count
+from rowen.doors.words import and_likely, count
 
 SHOWN = 20
 """Hits on one page."""
@@ -125,7 +124,7 @@ def _hit(visit: Visit, number: int, hit: Hit, sources: dict[str, Source], query:
         "verified_at": hit.verified_at,
         "verified_by": hit.verified_by,
         "p_fresh": None if hit.p_fresh is None else round(hit.p_fresh, 4),
-        "likely": likely(hit.p_fresh) if hit.verified_at else "",
+        "likely": and_likely(hit.p_fresh),
         "born_later": source is not None and hit.fetched_at > source.created_at + SETTLED,
         "held": source is not None and source.held_generation is not None,
         "also_at": [one.url for one in hit.same_text_at],
