@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from rowen.core.web.scope import Scope
+from rowen.core.web.scope import Scope, is_binary_name
 from rowen.errors import BadLocation
 
 
@@ -53,6 +53,11 @@ def test_domain_takes_sub_domains_too() -> None:
 )
 def test_assets_are_never_documents(name: str) -> None:
     assert Scope("https://e.org/").why_not(f"https://e.org/x/{name}?v=1") == "asset"
+
+
+def test_of_the_files_of_a_folder_drawings_are_pictures_and_scripts_are_text() -> None:
+    assert is_binary_name("images/chart.SVG")
+    assert not is_binary_name("src/app.js")
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ _ASSET_EXTENSIONS = frozenset((
     "deb", "rpm", "apk", "dmg", "pkg", "msi", "exe", "iso", "img", "bin", "so", "dll", "dylib", "crate",
     "asc", "sig", "sha256", "sha512", "md5", "torrent", "ics", "swf",
 ))
-_TEXT_ASSETS = frozenset(("css", "scss", "less", "js", "mjs", "cjs", "svg", "asc", "ics"))
+_TEXT_ASSETS = frozenset(("css", "scss", "less", "js", "mjs", "cjs", "asc", "ics"))
 _BINARY_ENDINGS = frozenset((
     "pyc", "pyo", "pyd", "class", "o", "a", "obj", "lib", "db", "sqlite", "sqlite3", "parquet", "npy", "npz",
     "pkl", "pickle", "onnx", "safetensors", "pt", "h5", "mo", "node", "lockb", "keystore", "jks", "p12",
