@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import resource
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from tests.support.site import Site, html
 from tests.torture.crash.test_processes import call
 
 FILE_LIMIT_BYTES = 1_500_000
+WORDS = [f"{number:x}" for number in range(1_000_000, 1_050_000)]
 
 
 def no_larger_files() -> None:
@@ -58,7 +60,11 @@ def test_a_full_disk_leaves_the_old_state_of_what_vacuum_copy_upgrade_and_rescue
     tmp_path: Path,
 ) -> None:
     db, other = tmp_path / "rowen.db", tmp_path / "other.db"
-    pages = {f"/{n}": html(f"{n}", *(f"field {n} of {m}. " * 40 for m in range(10))) for n in range(30)}
+    # Words that no compression makes small: the texts take more room than an empty store.
+    chance = random.Random(1)
+    pages = {
+        f"/{n}": html(f"{n}", *(" ".join(chance.choices(WORDS, k=80)) for _ in range(10))) for n in range(60)
+    }
     with Site({"/": html("Home", "barley and oats", links=[*pages]), **pages}) as site:
         call(db, "add", site.url + "/", "--name", "docs")
         call(db, "sync")
