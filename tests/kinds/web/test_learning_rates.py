@@ -51,3 +51,14 @@ async def test_rates_are_learnt_from_the_second_look_on_and_once_a_day(world: Wo
     assert second is not None
     assert third is not None
     assert soon == second < third
+
+
+async def test_minutes_without_a_change_say_nothing_about_days(world: World) -> None:
+    for _ in range(5):
+        await world.sync()
+        world.clock.advance(60)
+    source = await world.source()
+    assert await world.store.rates_learnt_at(source.id) is None
+    (document, *_) = await world.store.documents(source.id)
+    proof = (await world.store.proofs([document.id]))[document.id]
+    assert proof.p_fresh(world.clock.now()) is None

@@ -21,6 +21,8 @@ SAMPLE = 1_000
 """So many pages are enough to learn from."""
 LEARN_EVERY_S = 86_400.0
 """Priors move slowly: they are learnt once a day at most."""
+WATCHED_S = 43_200.0
+"""A source whose pages were watched for less says nothing about the days in which they change."""
 FEW = 10
 """A folder, or a kind of page in it, with fewer pages in the sample has no prior of its own."""
 DEPTH = 3
@@ -70,6 +72,11 @@ class SourceRates:
     @staticmethod
     def of_rows(rows: Iterable[Sequence[Any]]) -> SourceRates:
         return SourceRates(priors={tuple(group): Prior(mean, width) for group, mean, width in rows})
+
+
+def watched_long_enough(pages: Iterable[tuple[str, Evidence]]) -> bool:
+    """Whether there is something to learn from: minutes without a change say nothing about a day."""
+    return any(evidence.unchanged_s + evidence.changed_s >= WATCHED_S for _, evidence in pages)
 
 
 def learnt(pages: Sequence[tuple[str, Evidence]]) -> SourceRates:

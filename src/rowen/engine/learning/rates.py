@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from datetime import datetime
 
-from rowen.core.freshness.source_rates import LEARN_EVERY_S, SAMPLE, SourceRates, learnt
+from rowen.core.freshness.source_rates import LEARN_EVERY_S, SAMPLE, SourceRates, learnt, watched_long_enough
 from rowen.ports.store.learning.rates import Rates
 
 
@@ -15,7 +15,7 @@ async def learn_rates(store: Rates, source_id: int, *, now: datetime) -> SourceR
     if before is not None and 0.0 <= (now - before).total_seconds() < LEARN_EVERY_S:
         return None
     pages = await store.checked_pages(source_id, most=SAMPLE)
-    if not any(evidence.changes or evidence.unchanged_s for _, evidence in pages):
+    if not watched_long_enough(pages):
         return None
     # In a thread: a service goes on answering meanwhile.
     return await asyncio.to_thread(learnt, pages)
