@@ -101,6 +101,30 @@ def test_the_entries_of_an_index_define_nothing() -> None:
     assert not [s for s in _sections(page) if s.symbol]
 
 
+_MAP = """<dl class="py method"><dt class="sig sig-object py" id="pool.map">
+<span class="sig-name descname">map</span>(f)</dt><dd><p>Calls f.</p></dd></dl>"""
+
+
+def test_definitions_that_a_page_indents_like_a_quotation_are_sections() -> None:
+    (found,) = [
+        s for s in _sections(f"<main><h1>T</h1><blockquote><div>{_MAP}</div></blockquote></main>") if s.symbol
+    ]
+    assert (found.symbol, found.anchor, found.text) == (
+        ("pool.map", "method"),
+        "pool.map",
+        "`map(f)`\n\nCalls f.",
+    )
+
+
+def test_a_name_defined_in_a_cell_of_a_table_keeps_its_address_and_makes_no_heading() -> None:
+    cell = _MAP.replace("<p>Calls f.</p>", "")
+    text = convert_html(
+        f"<main><h1>T</h1><table><tr><th>Call</th></tr><tr><td>{cell}</td></tr></table>", URL
+    ).text
+    assert '<a id="pool.map"></a>`map(f)`' in text
+    assert "{#pool.map" not in text
+
+
 def test_an_address_that_is_no_heading_is_marked_in_the_section_it_belongs_to() -> None:
     page = """<main><h1>T</h1><p>See <a href="#note">there</a>.</p>
     <section id="tasks"><span id="old-name"></span><h2>Tasks</h2>

@@ -23,7 +23,8 @@ _KINDS = {
     "classname": "class", "function": "function", "option": "option", "symbol": "symbol", "filename": "file",
     "parameter": "parameter",
 }  # fmt: skip
-_INDEX = ".index, .indexdiv, .indextable, .genindextable"
+# An index names what is defined elsewhere; a cell of a table is one line of Markdown and holds no heading.
+_NO_SECTIONS = ".index, .indexdiv, .indextable, .genindextable, td, th"
 _NAMES_OF_OPTIONS = ("-", "/")
 
 
@@ -54,7 +55,7 @@ def reshape_definitions(lists: list[tuple[Element, Place]]) -> None:
 def _definitions(outer: Element, place: Place) -> dict[Element, Definition]:
     """What the terms of a list define, where they have an address or are lists of names by their kind."""
     classes = (outer.attr("class") or "").split()
-    if not _DEFINES_NOTHING.isdisjoint(classes) or outer.closest(_INDEX) is not None:
+    if not _DEFINES_NOTHING.isdisjoint(classes) or outer.closest(_NO_SECTIONS) is not None:
         return {}
     kind = _kind_of_list(classes)
     terms = [node for node in _entries(outer) if node.tag == "dt"]
@@ -117,6 +118,10 @@ def _as_sections(outer: Element, definitions: dict[Element, Definition], place: 
     if defined is not None and text is not None:
         text.insert_after(defined.end())
     outer.tag = "div"
+    for around in outer.ancestors:
+        # Text indented by mistake is a quotation to Sphinx; a heading behind `>` would open no section.
+        if isinstance(around, Element) and around.tag == "blockquote":
+            around.tag = "div"
 
 
 def _as_text(outer: Element) -> None:
