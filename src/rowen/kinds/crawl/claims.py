@@ -209,8 +209,10 @@ class PageClaims:
         if known is not None and known.document_id:
             changed = draft.content_hash != known.content_hash
             changed = changed or (payload_hash != known.payload_hash and not outdated)
-            self._compared(visit, draft.validators, changed=changed or hid_links)
-            if changed:
+            # The same bytes that a newer converter reads otherwise: the site told the truth.
+            same_bytes = known.body_hash is not None and draft.body_hash == known.body_hash
+            self._compared(visit, draft.validators, changed=(changed or hid_links) and not same_bytes)
+            if changed and not same_bytes:
                 others = [url for url in self._hot if url != visit.url]
                 self._hot = [visit.url, *others][: claims.MOST_HOT]
         self._confirm(visit.url, payload_hash)

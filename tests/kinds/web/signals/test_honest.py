@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from rowen.core.document import Converted
 from rowen.core.freshness.claims import Signal, Standing
 from rowen.core.run import Run, RunStatus
 from rowen.engine.leases import run_lease
 from rowen.reading import history
 from tests.support.signals import OLD, SignalSite, a_signal_site
+from tests.support.world import InThisProcess
 
 pytestmark = pytest.mark.anyio
 
@@ -67,6 +69,26 @@ async def test_of_an_honest_site_without_dates_a_small_share_is_checked_by_body(
             assert receipt.counters.not_modified == pages
         receipt = await site.sync()
         assert 1 <= receipt.counters.claims_checked <= later
+
+
+class _NewerConverter(InThisProcess):
+    """Reads one more sentence out of the same bytes."""
+
+    async def convert(self, body: bytes, *, content_type: str, url: str) -> Converted:
+        read = await super().convert(body, content_type=content_type, url=url)
+        return replace(read, text=f"{read.text}\n\nRead anew.")
+
+
+async def test_a_site_did_not_lie_when_a_newer_converter_reads_the_same_bytes_otherwise(
+    tmp_path: Path,
+) -> None:
+    async with a_signal_site(tmp_path, 8) as site:
+        await site.sync()
+        site.world.ports = replace(site.world.ports, converter=_NewerConverter())
+        receipt = await site.sync(full=True)
+        assert receipt.counters.updated == 8
+        assert receipt.counters.claims_checked == 8
+        assert receipt.counters.claims_broken == 0
 
 
 async def test_a_run_that_goes_on_after_its_time_was_over_checks_claims_too(tmp_path: Path) -> None:
