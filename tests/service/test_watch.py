@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from contextlib import aclosing
 from pathlib import Path
 
 import pytest
 
 from rowen.engine.run import Receipt
+from rowen.errors import Unfetchable
 from rowen.managing import sources
 from rowen.ports.folders import Touched
 from rowen.service.attempts import NotRun
@@ -51,6 +53,18 @@ async def test_a_source_that_another_process_runs_is_tried_again(tmp_path: Path)
                 refused = await anext(results)
                 assert isinstance(refused, NotRun)
                 assert "being synced by `other`" in refused.reason
+
+
+async def test_a_folder_that_is_not_there_is_reported_without_a_run(tmp_path: Path) -> None:
+    with Site() as site:
+        async with a_world(tmp_path, site) as world:
+            folder = await a_folder(world, tmp_path)
+            shutil.rmtree(folder)
+            source = await world.source()
+            before = await world.store.runs(source.id, limit=9)
+            with pytest.raises(Unfetchable, match="no such file or folder"):
+                await anext(watch(world.ports, source, default_every_s=HOUR_S))
+            assert await world.store.runs(source.id, limit=9) == before
 
 
 async def a_folder(world: World, tmp_path: Path) -> Path:

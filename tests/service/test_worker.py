@@ -130,7 +130,11 @@ async def test_what_the_last_worker_had_begun_when_it_died_is_taken_up_too(
 
 
 @pytest.mark.torture
-async def test_sources_that_are_due_are_handed_to_workers_and_run_once(tmp_path: Path) -> None:
+async def test_sources_that_are_due_are_handed_to_workers_and_run_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Both sites are on this machine, so one of the two workers may find the other one there.
+    monkeypatch.setattr("rowen.service.worker.BUSY_S", 0.01)
     with a_site_of(4) as one, a_site_of(6) as other:
         async with a_world(tmp_path, one) as world:
             await world.add("one")
@@ -195,6 +199,18 @@ async def test_a_ticket_is_not_run_after_its_request_was_cancelled(tmp_path: Pat
         await world.store.request_sync(source.id, only=None, reason="push", now=now)
         assert await _handled(ports, ticket) == Done()
         assert len(await world.store.runs(source.id, limit=9)) == 1
+
+
+async def test_a_worker_that_is_alone_ingests_what_it_runs_without_waiting_for_itself(tmp_path: Path) -> None:
+    with a_site_of(3) as site:
+        async with a_world(tmp_path, site) as world:
+            source = await world.add()
+            clock = FakeClock()
+            ports = as_process(world, "worker", clock=clock)
+            assert await _handled(ports, Ticket(id=1, task=SYNC, payload=sync_payload(source.id))) == Done()
+            assert await world.pages() == {"/", "/p1.html", "/p2.html"}
+            assert await ports.dispatcher().outstanding(INGEST) == []
+            assert clock.waits == []
 
 
 async def test_a_source_whose_runs_kill_their_workers_is_not_run_again_for_a_while(

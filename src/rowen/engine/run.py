@@ -34,11 +34,11 @@ from rowen.engine.leases import (
     Held,
     OnWait,
     beating,
+    other_workers,
     pinned,
     removed,
     run_lease,
     run_slot,
-    workers,
 )
 from rowen.engine.patience import patiently
 from rowen.engine.ports import Ports
@@ -146,7 +146,8 @@ async def sync_part(
     """One run. `part` is 0 for the newest items, more for each stretch of history after them."""
     async with run_slot(ports, source, on_wait=on_wait), run_lease(ports, source) as lease:
         # Before the run begins: from there to its execution nothing may be waited for.
-        working = await workers(ports) if applied is None else ()
+        # A worker that is alone ingests what it runs: it would wait for itself.
+        working = await other_workers(ports) if applied is None else ()
         begun = await ports.store.begin_run(lease, source.id, full=full, now=ports.clock.now())
         if begun is None:
             raise removed(source)

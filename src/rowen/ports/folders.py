@@ -72,7 +72,8 @@ class Folders(Protocol):
     def watch(self, root: str) -> AsyncGenerator[Sequence[Touched]]:
         """What changes below a folder, or in the one file the root is, batch by batch, without end.
 
-        Changes count from the first question on. Raises `Unfetchable`.
+        The first batch is empty: the root is there, and changes count from the next question on. Raises
+        `Unfetchable`.
         """
         ...
 

@@ -42,6 +42,8 @@ async def watch(
 
 async def _by_events(ports: Ports, source: Source, on_event: OnEvent) -> AsyncGenerator[RunResult]:
     async with aclosing(ports.folders.watch(source.location)) as batches:
+        # A folder that is not there ends this here; the attempts of a run would take 15 seconds to say so.
+        await anext(batches)
         # Events are collected from here on, before the first look at the folder.
         coming = asyncio.ensure_future(anext(batches))
         try:

@@ -14,10 +14,14 @@ QUIET_MS, LONGEST_MS = 100, 500
 
 
 async def watch(root: str, ours: Sequence[str]) -> AsyncGenerator[Sequence[Touched]]:
-    """Batches of what changed below `root`, but for files whose paths begin like one of `ours`."""
+    """Batches of what changed below `root`, but for files whose paths begin like one of `ours`.
+
+    The first is empty and comes at once.
+    """
     from watchfiles import awatch
 
     place, folder = await asyncio.to_thread(_place, root)
+    yield ()
     async for changes in awatch(place, watch_filter=None, debounce=LONGEST_MS, step=QUIET_MS):
         batch = [
             _touched(folder, Path(path))
