@@ -115,3 +115,14 @@ async def test_a_delivery_whose_request_could_not_be_stored_is_not_known(store: 
     with pytest.raises(Exception):  # noqa: B017 - each database has its own words for it
         await store.request_by_delivery("docs", "1", source.id + 1, only=None, reason="push", now=NOW)
     assert await store.request_by_delivery("docs", "1", source.id, only=None, reason="push", now=NOW)
+
+
+async def test_a_request_is_a_hooks_only_while_every_caller_that_joined_is_one(store: Store) -> None:
+    source = await a_source(store)
+    assert (await store.request_sync(source.id, only=["a"], reason="push", now=NOW)).hooked == ("a",)
+    joined = await store.request_sync(source.id, only=["b"], reason="webhook", now=NOW)
+    assert joined.hooked == ("a", "b")
+    mixed = await store.request_sync(source.id, only=["c"], reason="handoff_retry", now=NOW)
+    assert (mixed.only, mixed.hooked) == (("a", "b", "c"), ())
+    later = await store.request_sync(source.id, only=["d"], reason="push", now=NOW)
+    assert (later.only, later.hooked) == (("a", "b", "c", "d"), ())

@@ -15,6 +15,11 @@ MAX_ONLY = 1000
 """More references than this, and the whole source is asked."""
 
 
+WEBHOOK, PUSH = "webhook", "push"
+HOOKS = frozenset({WEBHOOK, PUSH})
+"""The reasons of requests that came by a web hook."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SyncRequest:
     source_id: int
@@ -27,6 +32,11 @@ class SyncRequest:
     reason: str
     requested_at: datetime
 
+    @property
+    def hooked(self) -> tuple[str, ...]:
+        """What web hooks named; nothing when another caller has joined, whose names are not told apart."""
+        return self.only or () if self.reason in HOOKS else ()
+
 
 def joined(one: Sequence[str] | None, other: Sequence[str] | None) -> tuple[str, ...] | None:
     """What two requests ask for together."""
@@ -34,3 +44,8 @@ def joined(one: Sequence[str] | None, other: Sequence[str] | None) -> tuple[str,
         return None
     together = tuple(dict.fromkeys((*one, *other)))
     return together if len(together) <= MAX_ONLY else None
+
+
+def joined_reason(before: str, reason: str) -> str:
+    """The reason of two requests together: that of a web hook only when both came by one."""
+    return before if reason in HOOKS and before not in HOOKS else reason

@@ -7,7 +7,7 @@ shows them the new one. How a run ends is decided in `ending.py`.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -108,6 +108,7 @@ async def sync(
     *,
     full: bool = False,
     only: Sequence[str] | None = None,
+    hooked: Collection[str] = (),
     within_s: float | None = None,
     on_event: OnEvent = unheard,
     on_wait: OnWait | None = None,
@@ -117,12 +118,12 @@ async def sync(
 
     Each part is a run of its own, and its generation is activated before the next part begins, so an
     interruption loses at most one part. `only` names the references that are said to have changed; a kind
-    that cannot ask for them alone asks for everything. With `within_s` exactly these are asked for, and none
-    when that time is over. With `on_wait` it waits for its turn. With `applied` it does what a plan says, and
-    no more.
+    that cannot ask for them alone asks for everything. `hooked` are those that web hooks named. With
+    `within_s` exactly `only` is asked for, and nothing when that time is over. With `on_wait` it waits for
+    its turn. With `applied` it does what a plan says, and no more.
     """
     heard = partial(sync_part, ports, source, on_event=on_event, on_wait=on_wait, applied=applied)
-    receipt = await heard(full=full, only=only, within_s=within_s)
+    receipt = await heard(full=full, only=only, hooked=hooked, within_s=within_s)
     part, more = 0, receipt.more
     while more:
         part += 1
@@ -137,6 +138,7 @@ async def sync_part(
     *,
     full: bool = False,
     only: Sequence[str] | None = None,
+    hooked: Collection[str] = (),
     within_s: float | None = None,
     part: int = 0,
     on_event: OnEvent = unheard,
@@ -165,6 +167,7 @@ async def sync_part(
             source=label,
             full=full or (only is None and source.edited is Edited.READ),
             only=None if only is None else tuple(only),
+            hooked=hooked,
             within_s=within_s,
             part=part,
             dispatch=bool(working),

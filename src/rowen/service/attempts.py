@@ -6,7 +6,7 @@ raised, for requests of every door alike. Sinks are the caller's.
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Sequence
+from collections.abc import Collection, Coroutine, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any, Protocol
@@ -49,7 +49,14 @@ class RunSource(Protocol):
     """Makes the runs of a source: `run_source` itself, or `SyncQueue.run_source`."""
 
     def __call__(
-        self, ports: Ports, source: Source, *, full: bool, only: Sequence[str] | None, on_event: OnEvent
+        self,
+        ports: Ports,
+        source: Source,
+        *,
+        full: bool,
+        only: Sequence[str] | None,
+        hooked: Collection[str],
+        on_event: OnEvent,
     ) -> Coroutine[Any, Any, RunResult]: ...
 
 
@@ -86,19 +93,20 @@ async def run_source(
     *,
     full: bool = False,
     only: Sequence[str] | None = None,
+    hooked: Collection[str] = (),
     force: bool = False,
     on_event: OnEvent = unheard,
 ) -> RunResult:
     """Sync a source, up to `ATTEMPTS` times after transient failures.
 
-    Not while its upstream is paused, unless it is forced.
+    Not while its upstream is paused, unless it is forced. `hooked` are those of `only` that web hooks named.
     """
     pause = None if force else await pause_of(ports, source)
     if pause is not None:
         return pause
     before, attempt = source, 1
     while True:
-        receipt = await sync(ports, source, full=full, only=only, on_event=on_event)
+        receipt = await sync(ports, source, full=full, only=only, hooked=hooked, on_event=on_event)
         await pause_if_limited(ports, source, receipt)
         transient = receipt.failure is Failure.TRANSIENT and receipt.status is RunStatus.FAILED
         # A source that said nothing within its time limit does not get that time again at once.

@@ -194,7 +194,8 @@ async def _run_one(
         return None
     try:
         full, only = bool(request and request.full), request.only if request else None
-        result = await run(ports, current, full=full, only=only, on_event=on_event)
+        hooked = request.hooked if request else ()
+        result = await run(ports, current, full=full, only=only, hooked=hooked, on_event=on_event)
     except (Conflict, LeaseLost, Dropped) as exc:
         # `rowen sync` runs this source now, or took it over while this process was suspended.
         return NotRun(source, exc.message)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
 from rowen.core.run import Event
@@ -69,10 +69,14 @@ class Watch:
 
 
 class SyncJob:
-    def __init__(self, source: Source, *, full: bool, only: tuple[str, ...] | None) -> None:
+    def __init__(
+        self, source: Source, *, full: bool, only: tuple[str, ...] | None, hooked: Collection[str] = ()
+    ) -> None:
         self.source = source
         self.full = full
         self.only = only
+        self.hooked = frozenset(hooked)
+        """What web hooks named."""
         self.force = False
         """The caller insists, though the upstream may be paused."""
         self.begun = False
@@ -93,8 +97,9 @@ class SyncJob:
             return False
         return self.only is None or (only is not None and set(only) <= set(self.only))
 
-    def widen(self, *, full: bool, only: tuple[str, ...] | None) -> None:
+    def widen(self, *, full: bool, only: tuple[str, ...] | None, hooked: Collection[str] = ()) -> None:
         self.full = self.full or full
+        self.hooked = self.hooked.union(hooked)
         self.only = joined(self.only, only)
 
     def listen(self, listener: OnEvent) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Self
 
@@ -202,6 +202,7 @@ class SyncQueue:
         *,
         full: bool = False,
         only: Sequence[str] | None = None,
+        hooked: Collection[str] = (),
         on_event: OnEvent = unheard,
     ) -> RunResult:
         """`attempts.run_source` through the queue, for the loop.
@@ -210,7 +211,8 @@ class SyncQueue:
         It is joined for a request that this queue has stored and carries out itself.
         """
         join = await self._is_own_request(source)
-        return await self._job_for(source, full=full, only=only, on_event=on_event, join=join).ended()
+        job = self._job_for(source, full=full, only=only, on_event=on_event, join=join, hooked=hooked)
+        return await job.ended()
 
     def drop(self, source: Source) -> int:
         """Cancel the syncs of a source that have not begun; their callers get `Dropped`. Returns how many."""
@@ -257,7 +259,14 @@ class SyncQueue:
         return [job for jobs in self._jobs.values() for job in jobs]
 
     def _job_for(
-        self, source: Source, *, full: bool, only: Sequence[str] | None, on_event: OnEvent, join: bool
+        self,
+        source: Source,
+        *,
+        full: bool,
+        only: Sequence[str] | None,
+        on_event: OnEvent,
+        join: bool,
+        hooked: Collection[str] = (),
     ) -> SyncJob:
         """The job that does this: one that is there already, or a new one."""
         if self.stopping.is_set():
@@ -266,12 +275,12 @@ class SyncQueue:
         jobs = self._jobs.setdefault(source.id, [])
         for job in jobs:
             if not job.begun:
-                job.widen(full=full, only=wanted)
+                job.widen(full=full, only=wanted, hooked=hooked)
             elif not join or not job.covers(full=full, only=wanted):
                 continue
             job.listen(on_event)
             return job
-        job = SyncJob(source, full=full, only=wanted)
+        job = SyncJob(source, full=full, only=wanted, hooked=hooked)
         job.listen(on_event)
         before = jobs[-1].task if jobs else None
         jobs.append(job)
@@ -292,6 +301,7 @@ class SyncQueue:
                         source,
                         full=job.full,
                         only=job.only,
+                        hooked=job.hooked,
                         force=job.force,
                         on_event=job.on_event,
                     )

@@ -144,7 +144,8 @@ class Worker:
         try:
             async with upstream_lease(ports, source.host):
                 full, only = bool(request and request.full), request.only if request else None
-                result = await run_source(ports, source, full=full, only=only)
+                hooked = request.hooked if request else ()
+                result = await run_source(ports, source, full=full, only=only, hooked=hooked)
         except (Conflict, LeaseLost) as exc:
             return Later(BUSY_S, exc.message)
         except NotFound:

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from rowen.core.web.verified import Freshness, Looked, Verification, after_run, freshness, way_of
+from rowen.core.web.verified import (
+    Freshness,
+    Looked,
+    LookedAtSome,
+    Verification,
+    after_run,
+    after_some,
+    freshness,
+    way_of,
+)
 
 FIRST = datetime(2026, 5, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -39,3 +48,26 @@ def test_freshness_is_counted_from_the_record_and_the_times_of_fetching() -> Non
     assert counted(record, now + 2 * DAY) == Freshness(day=1, week=8, older=1)
     assert counted(None, now) == Freshness(day=1, week=3, older=6)
     assert counted(None, now).total == 10
+
+
+def test_what_a_hook_named_says_so_of_the_version_it_led_to_and_of_no_other() -> None:
+    before = Verification(at=FIRST, by="listing")
+    looked = LookedAtSome(unchanged={"hook": ["same"]}, changed=["new", "old"], hooked=["new"])
+    found = after_some(before, looked, FIRST + DAY)
+    assert found.of("same", FIRST) == (FIRST + DAY, "hook")
+    stored = FIRST + DAY + timedelta(seconds=1)
+    assert found.of("new", stored) == (stored, "hook"), "the version that this run stored"
+    assert found.of("new", FIRST) == (FIRST, "fetched"), "an older one, which a rollback shows again"
+    assert found.of("old", stored) == (stored, "fetched"), "it changed, and no hook named it"
+    counted = freshness(found, FIRST + 9 * DAY, documents=3, fetched_in_day=0, fetched_in_week=0)
+    assert counted.total == 3
+    again = after_run(found, Looked(by="not_modified"), FIRST + 2 * DAY)
+    assert again.of("new", stored) == (FIRST + 2 * DAY, "not_modified")
+
+
+def test_a_page_that_a_hook_led_to_is_counted_once() -> None:
+    looked = LookedAtSome(unchanged={"hook": ["same"]}, changed=["new"], hooked=["new"])
+    found = after_some(Verification(at=FIRST - 30 * DAY, by="listing"), looked, FIRST)
+    now = FIRST + timedelta(hours=1)
+    counted = freshness(found, now, documents=10, fetched_in_day=1, fetched_in_week=1)
+    assert counted == Freshness(day=2, week=0, older=8)

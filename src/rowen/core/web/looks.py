@@ -14,8 +14,10 @@ from hashlib import blake2b
 KEY, TIME = 8, 8
 RECORD = KEY + TIME + 1
 NO_WAY = 255
-_WAYS = ("fetched", "not_modified", "listing", "same_body", "same_content")
+_WAYS = ("fetched", "not_modified", "listing", "same_body", "same_content", "hook", "hook_fetched")
 """A way is stored as its place here: new ones come last."""
+_STORED = _WAYS.index("hook_fetched")
+"""The one way of pages that were found changed."""
 _BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -66,10 +68,13 @@ class Looks:
         return Looks(b"".join(key + rest for key, rest in sorted(kept.items())))
 
     def since(self, moment: datetime) -> int:
-        """How many pages were verified at this moment or later."""
+        """How many pages were found as they were at this moment or later."""
         least = (max(moment, _BEGINNING) - _BEGINNING) // _MICROSECOND
-        starts = range(KEY, len(self.packed), RECORD)
-        return sum(int.from_bytes(self.packed[start : start + TIME], "big") >= least for start in starts)
+        return sum(
+            int.from_bytes(self.packed[start : start + TIME], "big") >= least
+            for start in range(KEY, len(self.packed), RECORD)
+            if self.packed[start + TIME] != _STORED
+        )
 
     def _key_at(self, place: int) -> bytes:
         return self.packed[place * RECORD : place * RECORD + KEY]

@@ -20,12 +20,17 @@ NOT_MODIFIED = "not_modified"
 LISTING = "listing"
 """A listing names the version that is stored: a size and time, a blob id, a date of change."""
 SAME_BODY, SAME_CONTENT = "same_body", "same_content"
+HOOK = "hook"
+"""A web hook named it, and it was asked for because of that."""
+HOOK_FETCHED = "hook_fetched"
+"""In the record only: the same, and another version came. Of that version it is `HOOK`, of others nothing."""
 WORDS = {
     FETCHED: "fetched",
     NOT_MODIFIED: "not modified (304)",
     LISTING: "unchanged in the listing",
     SAME_BODY: "the same bytes",
     SAME_CONTENT: "the same text",
+    HOOK: "asked for because a web hook named it",
 }
 MOST_EXCEPTIONS = 10_000
 """More documents than this that were verified in another way than most: then the way is not kept."""
@@ -62,6 +67,9 @@ class Verification:
     def of(self, reference: str, fetched_at: datetime) -> Way:
         """When and how one document was verified, whose visible version was fetched then."""
         known = self.last(reference)
+        if known is not None and known[1] == HOOK_FETCHED:
+            # After a rollback readers see a version from before that look.
+            return fetched_at, HOOK if known[0] <= fetched_at else FETCHED
         return known if known is not None and known[0] > fetched_at else (fetched_at, FETCHED)
 
     def last(self, reference: str) -> Way | None:
@@ -91,13 +99,16 @@ class LookedAtSome:
     """References by the way in which each was verified."""
     changed: Sequence[str] = ()
     """References with a new version, or gone."""
+    hooked: Sequence[str] = ()
+    """References with a new version that a web hook had named."""
 
 
 def after_some(before: Verification | None, looked: LookedAtSome, at: datetime) -> Verification:
     """The record after a run that began at `at` and asked for some pages only."""
     # Before the first look at everything only what was asked for is known.
     known = before or Verification(at=BEGINNING, by=None)
-    looks = known.looks.after(at, looked.unchanged, changed=looked.changed)
+    ways = {**looked.unchanged, HOOK_FETCHED: looked.hooked}
+    looks = known.looks.after(at, ways, changed=looked.changed)
     return Verification(at=known.at, by=known.by, exceptions=known.exceptions, looks=looks)
 
 

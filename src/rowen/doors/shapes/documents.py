@@ -57,7 +57,7 @@ class Hit(Shape):
     verified_at: Time | None
     """When its document was last known to be right"""
     verified_by: str | None
-    """How: `fetched`, `not_modified` (304), `same_body`, `same_content`, `listing`; null if not known"""
+    """How: `fetched`, `not_modified` (304), `same_body`, `same_content`, `listing`, `hook`; or null"""
     p_fresh: Annotated[float, Rounded(4)] | None
     """The estimated probability that it is current now; null while its rate of change is not known"""
     sections: list[SectionHit]
@@ -175,7 +175,7 @@ class Document(Shape):
     verified_at: Time | None
     """When it was last known to be right"""
     verified_by: str | None
-    """How: `fetched`, `not_modified` (304), `same_body`, `same_content`, `listing`; null if not known"""
+    """How: `fetched`, `not_modified` (304), `same_body`, `same_content`, `listing`, `hook`; or null"""
     p_fresh: Annotated[float, Rounded(4)] | None
     """The estimated probability that it is current now; null while its rate of change is not known"""
 

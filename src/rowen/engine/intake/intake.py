@@ -8,7 +8,7 @@ items is counted in `tally.py`. It knows nothing of HTTP, links or listings.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Protocol
 
 from rowen.core.document import NO_VALIDATORS, TEXT, Converted, Draft, Known, Outcome, Validators
@@ -17,7 +17,7 @@ from rowen.core.handoff import WITHOUT_VECTORS, Reason
 from rowen.core.lease import Lease
 from rowen.core.rules import duration
 from rowen.core.run import Counters, Run
-from rowen.core.web import verified
+from rowen.core.web import urls, verified
 from rowen.engine.embedding import Filled, refusal
 from rowen.engine.ingest import BATCH, Ended, Ingestion, OnEnded
 from rowen.engine.ingest_by_workers import IngestionByWorkers
@@ -50,6 +50,7 @@ class Intake(Tally):
         source: str,
         full: bool,
         only: tuple[str, ...] | None,
+        hooked: Collection[str] = (),
         part: int,
         dispatch: bool,
         within_s: float | None = None,
@@ -57,7 +58,9 @@ class Intake(Tally):
         agreed: Agreed | None = None,
         make_ingestion: MakeIngestion = Ingestion,
     ) -> None:
-        super().__init__(source, on_event)
+        super().__init__(
+            source, on_event, hooked=frozenset(name for one in hooked for name in _spellings(one))
+        )
         self.unconditional = full
         """A full sync was asked for: every body is fetched, even if its validators are the known ones."""
         self.only = only
@@ -368,3 +371,9 @@ class Intake(Tally):
                     self._item(reference, Outcome.METADATA_UPDATED, "metadata_changed", ", ".join(fields))
             else:
                 self._item(reference, Outcome.CREATED, "new")
+
+
+def _spellings(reference: str) -> tuple[str, ...]:
+    """The names that a reference may have in its source: an address is normalised, a path has no `./`."""
+    address = urls.normalise(reference)
+    return tuple(dict.fromkeys(filter(None, (reference, reference.removeprefix("./"), address))))

@@ -7,7 +7,7 @@ turns out later in the run that an item goes.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from rowen.core.document import Known, Outcome
 from rowen.core.run import Counters, Event, RunItem
@@ -15,6 +15,8 @@ from rowen.core.web import verified
 from rowen.core.web.verified import Looked, LookedAtSome
 
 OnEvent = Callable[[Event], None]
+STORED = frozenset({Outcome.CREATED, Outcome.UPDATED, Outcome.METADATA_UPDATED, Outcome.SKIPPED})
+"""Outcomes of items with a new version."""
 
 
 def unheard(event: Event) -> None:
@@ -22,8 +24,8 @@ def unheard(event: Event) -> None:
 
 
 class Tally:
-    def __init__(self, source: str, on_event: OnEvent) -> None:
-        """`source` is its name, for events."""
+    def __init__(self, source: str, on_event: OnEvent, *, hooked: Collection[str] = ()) -> None:
+        """`source` is its name, for events; `hooked` are references that web hooks named."""
         self.counters = Counters()
         self.items: list[RunItem] = []
         """What became of items, not written down yet."""
@@ -53,6 +55,9 @@ class Tally:
         self._failed_known: list[str] = []
         """References with a visible version about which nothing was learnt."""
         self._failed: set[str] = set()
+        self._hooked = hooked
+        self._hooked_stored: list[str] = []
+        """Of these: the ones with a new version in this run."""
 
     @property
     def staged(self) -> int:
@@ -85,7 +90,11 @@ class Tally:
         unchanged = {
             way: [name for name in names if name not in taken_back] for way, names in self._verified.items()
         }
-        return LookedAtSome(unchanged=unchanged, changed=changed) if self._verified or changed else None
+        # A new page is in no version before this one: it did not change, and is stored.
+        stored = [name for name in self._hooked_stored if name not in failed and name not in gone]
+        if not (self._verified or changed or stored):
+            return None
+        return LookedAtSome(unchanged=unchanged, changed=changed, hooked=stored)
 
     @property
     def failed_updates(self) -> set[str]:
@@ -110,7 +119,7 @@ class Tally:
 
     def _all_unchanged(self, references: Sequence[str], reason: str, by: str) -> None:
         """`_unchanged` of each: one step for all of them where no caller watches."""
-        if self._on_event is not unheard:
+        if self._on_event is not unheard or self._hooked:
             for reference in references:
                 self._unchanged(reference, reason, by)
         elif references:
@@ -120,6 +129,7 @@ class Tally:
             self._verified.setdefault(by, []).extend(references[:room])
 
     def _unchanged(self, reference: str, reason: str, by: str) -> None:
+        by = verified.HOOK if reference in self._hooked else by
         # No row is kept for it: an unchanged item costs no write.
         self.counters.unchanged += 1
         self._ways[by] += 1
@@ -131,6 +141,8 @@ class Tally:
         self.counters.add(outcome)
         if reference in self._updates:
             self._updates[reference] = outcome
+        if reference in self._hooked and outcome in STORED:
+            self._hooked_stored.append(reference)
         item = RunItem(reference, outcome, reason, detail)
         self.items.append(item)
         if outcome is Outcome.FAILED and reference in self.known:

@@ -14,7 +14,7 @@ from enum import StrEnum
 from rowen.core import params as parameters
 from rowen.core.safety.secrets import Lookup, fill
 from rowen.core.source import Source
-from rowen.core.sync_request import SyncRequest
+from rowen.core.sync_request import PUSH, WEBHOOK, SyncRequest
 from rowen.engine import confine
 from rowen.engine.ports import Ports
 from rowen.errors import ConfigError, UserError
@@ -99,7 +99,7 @@ async def hear(ports: Ports, name: str, delivery: Delivery, *, wake: Wake) -> He
     if only == ():
         return Heard.ignored("nothing_named")
     return await _queue(
-        ports.store, ports.clock, delivery, [(source, only)], hook=SOURCE, reason="webhook", wake=wake
+        ports.store, ports.clock, delivery, [(source, only)], hook=SOURCE, reason=WEBHOOK, wake=wake
     )
 
 
@@ -129,7 +129,7 @@ async def _github(
     requests = [(source, only) for source, only in requests if only != ()]
     if not requests:
         return Heard.ignored("nothing_of_the_source")
-    return await _queue(store, clock, delivery, requests, hook=hook, reason="push", wake=wake)
+    return await _queue(store, clock, delivery, requests, hook=hook, reason=PUSH, wake=wake)
 
 
 def _mirrored(source: Source, push: Push) -> str | None:

@@ -9,7 +9,7 @@ from rowen.adapters.store.shared.database import Topic, reads, writes
 from rowen.adapters.store.shared.transaction import Transaction
 from rowen.adapters.store.shared.values import maybe_json
 from rowen.core.safety.access import Scope, Token
-from rowen.core.sync_request import SyncRequest, joined
+from rowen.core.sync_request import SyncRequest, joined, joined_reason
 from rowen.errors import Conflict
 
 USED_AGAIN_AFTER = timedelta(hours=1)
@@ -97,6 +97,7 @@ def _request_sync(
     waiting = db.one(SyncRequest, "request_to_join", source=source_id)
     if waiting is not None:
         only, full = joined(waiting.only, only), full or waiting.full
+        reason = joined_reason(waiting.reason, reason)
     wanted = maybe_json(None if only is None else list(only))
     values = {"source": source_id, "only": wanted, "full": full, "reason": reason}
     # Of two first requests at once the second fails to insert, is tried again, and joins the first.
