@@ -10,6 +10,7 @@ from dataclasses import field
 from datetime import datetime
 from typing import Any, Protocol
 
+from rowen.core import params as parameters
 from rowen.core.document import NO_VALIDATORS
 from rowen.core.params import Param
 from rowen.core.run import Mode, StopReason
@@ -134,9 +135,18 @@ class Kind:
     """Each run lists all that there is: what other settings add is found without reading anything again."""
     asks_named: bool = False
     """A run can be asked for some references alone, at the price of these: a request each, or none."""
+    asks_named_if: Callable[[Source, Mapping[str, Any]], bool] | None = None
+    """The same of one source with its settings, where not all sources of a kind can."""
     follows_files: bool = False
     """Its location is a path of this machine, and a run can be asked for some of its files alone."""
     harvest: Callable[[Ports, Source, Mapping[str, Any], Intake], Coroutine[Any, Any, Harvested]]
+
+
+def asks_named(kind: Kind, source: Source) -> bool:
+    """Can this source be asked for some references alone, at their price?"""
+    if kind.asks_named_if is None:
+        return kind.asks_named
+    return kind.asks_named_if(source, parameters.complete(kind.params, source.params))
 
 
 PROGRESS = "rowen:progress"

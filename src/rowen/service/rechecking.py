@@ -15,6 +15,7 @@ from rowen.core.freshness.recheck import MOST, WITHIN_S, Rechecked
 from rowen.core.run import Event, RunStatus
 from rowen.core.search.hit import Answer, Hit
 from rowen.core.source import Source
+from rowen.engine.kind import asks_named
 from rowen.engine.ports import Ports
 from rowen.engine.run import sync
 from rowen.errors import RowenError
@@ -97,8 +98,8 @@ async def _why_not(ports: Ports, source: Source) -> str | None:
         return "pinned to what readers see"
     if source.paused:
         return "paused by a person"
-    if not ports.kinds.stored(source.kind).asks_named:
-        return f"a source of kind `{source.kind}` is not asked for single items"
+    if not asks_named(ports.kinds.stored(source.kind), source):
+        return f"its items (kind `{source.kind}`) have no address to be asked for by"
     pause = await pause_of(ports, source)
     return None if pause is None else pause.reason
 

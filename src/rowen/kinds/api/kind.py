@@ -23,6 +23,7 @@ from rowen.kinds.api.by_date import ByDate, windows_of
 from rowen.kinds.api.changes import ChangesOrAll
 from rowen.kinds.api.harvest import WholeList, every_reference
 from rowen.kinds.api.items import Broken, Listed
+from rowen.kinds.api.named import NamedItems, can_ask
 from rowen.kinds.api.presets import preset as presets
 from rowen.kinds.api.presets.catalogues import DCAT_LIST, DKAN, SDMX, SPARQL, UDATA
 from rowen.kinds.api.presets.geo import CSW, OGC_RECORDS, STAC
@@ -58,6 +59,7 @@ class ApiKind:
             preload=False,
             count=self.count,
             covers=every_reference if preset.catalogue is not None else None,
+            asks_named_if=self.asks_named,
             harvest=self.harvest,
         )
 
@@ -92,9 +94,14 @@ class ApiKind:
         way = ByDate if api.windowed else WholeList
         if api.catalogue is not None and api.catalogue.changes:
             way = ChangesOrAll
+        if intake.within_s is not None and source.active_generation:
+            way = NamedItems
         async with _client(ports, source.location, values, intake.counters) as client:
             harvested = await way(ports, source, values, intake, client, api).run()
             return replace(harvested, server_time=client.server_time)
+
+    def asks_named(self, source: Source, params: Mapping[str, Any]) -> bool:
+        return can_ask(self._defined(source.location, params)[1], source)
 
     def _defined(self, home: str, params: Mapping[str, Any]) -> tuple[dict[str, Any], Definition]:
         """All settings of `rest`: those of the source, over the preset's, over the defaults."""

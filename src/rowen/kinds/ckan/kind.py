@@ -89,5 +89,6 @@ KIND = Kind(
     preload=False,
     count=count,
     covers=every_reference,
+    asks_named=True,
     harvest=harvest,
 )

@@ -15,6 +15,7 @@ from rowen.core.document import Validators
 from rowen.core.exchange import git
 from rowen.core.exchange.git import File, Folder, gather
 from rowen.core.params import how, what
+from rowen.core.run import Mode
 from rowen.core.source import Source
 from rowen.core.web import urls
 from rowen.engine.intake import Intake
@@ -119,6 +120,7 @@ class _Reading:
     ) -> None:
         self._ports = ports
         self._address = source.location
+        self._shown = bool(source.active_generation)
         self._params = params
         self._branch: str | None = params["branch"] or None
         self._intake = intake
@@ -139,7 +141,9 @@ class _Reading:
                 )
         except (TransientError, PermanentError) as exc:
             return Harvested.stopped(stop_reason(exc), exc, root_answered=False)
-        self._intake.counters.ignored.update(folder.passed_over)
+        named = self._intake.only if self._intake.within_s is not None and self._shown else None
+        if named is None:
+            self._intake.counters.ignored.update(folder.passed_over)
         try:
             stopped = await trees.take_in_files(
                 self._ports,
@@ -150,10 +154,15 @@ class _Reading:
                 read=self._read,
                 page_of=self._page_of,
                 announce=self._bring,
+                only=named,
             )
         except TransientError as exc:
             stopped = exc
-        return Harvested(stop_reason=stop_reason(stopped), error=stopped)
+        if named is None:
+            return Harvested(stop_reason=stop_reason(stopped), error=stopped)
+        # That nothing is new is an answer; that nothing answered is not.
+        mode = None if self._intake.counters.failed else Mode.INCREMENTAL
+        return Harvested(stop_reason=stop_reason(stopped), error=stopped, mode=mode, complete=False)
 
     async def _folder(self, remembered: Listing | None) -> Folder:
         commit = self._head.commit
@@ -201,5 +210,6 @@ KIND = Kind(
     sample=sample,
     covers=covers,
     lists=True,
+    asks_named=True,
     harvest=harvest,
 )

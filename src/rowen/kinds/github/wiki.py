@@ -6,7 +6,7 @@ wiki that does not answer keeps its pages, and fails as one item. That there is 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AsyncExitStack
 from datetime import datetime, timedelta
 from typing import Any
@@ -68,8 +68,10 @@ class Wiki:
         self._opened: Repository | None = None
         self._stack = AsyncExitStack()
 
-    async def take_in(self, listings: Mapping[str, Listing]) -> str | None:
-        """Returns what a person should know, if there is something."""
+    async def take_in(
+        self, listings: Mapping[str, Listing], *, only: Collection[str] | None = None
+    ) -> str | None:
+        """All of it, or `only` these pages. Returns what a person should know, if there is something."""
         known = [reference for reference in self._intake.known if reference.startswith(WIKI)]
         if self._place is None:
             for reference in known:
@@ -79,7 +81,7 @@ class Wiki:
             return None
         try:
             async with self._stack:
-                await self._take_in(listings)
+                await self._take_in(listings, only)
         except ConfigError as exc:
             self._intake.counters.ignored["wiki_without_git"] += 1
             return f"its wiki is left out: {exc.message}"
@@ -99,7 +101,7 @@ class Wiki:
             return False
         return self._ports.clock.now() - datetime.fromisoformat(since) < LOOK_AGAIN
 
-    async def _take_in(self, listings: Mapping[str, Listing]) -> None:
+    async def _take_in(self, listings: Mapping[str, Listing], only: Collection[str] | None) -> None:
         assert self._place is not None
         self._intake.counters.requests += 1
         self._head = await self._ports.repositories.head(self._place, None)
@@ -120,6 +122,7 @@ class Wiki:
             is_part=lambda reference: reference.startswith(WIKI),
             no_text=NO_TEXT,
             remembered_includes=INCLUDES,
+            only=only,
         )
         if stopped is not None:
             raise stopped

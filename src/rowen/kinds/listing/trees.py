@@ -6,7 +6,7 @@ tree and reading a blob are left to the kinds.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -101,17 +101,21 @@ async def take_in_files(
     is_part: Callable[[str], bool] = bool,
     no_text: str = NO_TEXT,
     remembered_includes: str = REMEMBERED,
+    only: Collection[str] | None = None,
 ) -> TransientError | None:
     """Returns why the run had to stop early, if it had to. `page_of` is where a person reads a path.
 
     `read` returns None for a file that is larger than bodies may be. A file whose listed size says so is not
-    read at all. The files are all that the source has, or all whose references `is_part` names.
+    read at all. The files are all that the source has, or all whose references `is_part` names. With `only`
+    these paths alone are looked at.
     """
     text = TextFiles(ports, intake, params, no_text=no_text)
     text.load(listings)
     chosen: dict[str, File] = {}
     ignored = intake.counters.ignored
     for file in files:
+        if only is not None and file.path not in only:
+            continue
         if not params["hidden"] and (file.path.startswith(".") or "/." in file.path):
             ignored["hidden"] += 1
         elif file.size is not None and file.size > ports.fetch.max_body_bytes:
@@ -156,12 +160,15 @@ async def take_in_files(
         intake,
         items,
         fetch,
-        complete=complete,
+        complete=complete and only is None,
         concurrency=at_a_time,
         announce=announce_files,
         is_part=is_part,
     )
     present = {file.path for file in files}
+    if only is not None and complete and stopped is None:
+        for path in [one for one in only if is_part(one) and one not in present]:
+            intake.gone(path, "absent")
     await text.save(present)
     await includes.save(present)
     return stopped
