@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple, TypedDict, Unpack
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypedDict, Unpack
 from rowen.core.search.hit import Filters, SearchCall, SearchMode
 from rowen.core.search.languages import tag_of
 from rowen.engine.embedding import for_search
-from rowen.errors import RowenError, UserError
+from rowen.errors import UserError
 from rowen.managing.find import choose_all
 from rowen.reading import search as searching
 from rowen.reading.as_of import resolve
@@ -129,14 +128,6 @@ async def answered(ports: Ports, call: SearchCall, then: AsOf | None = None) -> 
         as_of=then,
     )
     if then is None and not call.prefix:
-        await _count_shown(ports, answer)
+        # Pages that readers are shown often are worth more requests.
+        ports.shown.count(ports.store, ports.clock, [hit.document_id for hit in answer.hits])
     return proven_hits(answer, ports.clock.now())
-
-
-async def _count_shown(ports: Ports, answer: Answer) -> None:
-    """Pages that readers are shown often are worth more requests; the store hears of it in batches."""
-    counts = ports.shown.count((hit.document_id for hit in answer.hits), ports.clock.monotonic())
-    if counts:
-        # A store that cannot be written now costs a count, not an answer.
-        with suppress(RowenError):
-            await ports.store.add_shown(counts, now=ports.clock.now())

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from rowen.core.rules.breaker import BreakerSettings
 from rowen.core.rules.retry import RetryPolicy
-from rowen.core.search.shown import Shown
+from rowen.engine.learning.shown import ShownPages
 from rowen.engine.tasks import Cancels, IngestionGate
 from rowen.errors import ConfigError
 from rowen.records import dataclass
@@ -100,8 +100,8 @@ class Ports:
     deliver_alarm: DeliverAlarm = no_alarms
     dispatcher: Callable[[], Dispatcher] = no_dispatcher
     """What carries tickets between processes; opened by those who hand out or take up work."""
-    shown: Shown = field(default_factory=Shown)
-    """What readers of this process were shown, until it is handed to the store."""
+    shown: ShownPages = field(default_factory=ShownPages)
+    """What readers of this process were shown, until the store is told."""
     search_elsewhere: SearchElsewhere | None = None
     """Where a service has its searches answered, beside its other work."""
     secrets: Callable[[str], str | None] = lambda name: None

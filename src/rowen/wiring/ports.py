@@ -23,6 +23,7 @@ from rowen.core.params import words
 from rowen.core.rules.breaker import BreakerSettings
 from rowen.core.rules.duration import interval_s
 from rowen.core.rules.retry import RetryPolicy
+from rowen.engine.learning.shown import ShownPages
 from rowen.engine.ports import FetchSettings, Ports
 from rowen.errors import ConfigError
 from rowen.places import default_store_path
@@ -54,7 +55,7 @@ async def open_ports(config: Config, *, create: bool = True, alone: bool = False
         timeout_s=config.convert.timeout_s,
         find_plugin=registers.plugin_formats(),
     )
-    embedders = Embedders(config)
+    embedders, shown = Embedders(config), ShownPages()
     try:
         check_complete(await store.note(COPY), store_name(config))
         yield Ports(
@@ -68,6 +69,7 @@ async def open_ports(config: Config, *, create: bool = True, alone: bool = False
             embedder_from=embedders.from_spec,
             breaker=BreakerSettings(**asdict(config.breaker)),
             embedding_calls=embedders.calls,
+            shown=shown,
             kinds=registers.kinds(),
             sinks=registers.sinks(),
             owner=owner(),
@@ -101,6 +103,7 @@ async def open_ports(config: Config, *, create: bool = True, alone: bool = False
             time_limit_s=config.runs.time_limit_s,
         )
     finally:
+        await shown.close()
         await embedders.close()
         await converter.close()
         await store.close()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -253,7 +254,14 @@ async def test_a_page_that_readers_see_often_is_asked_for_more_often(world: Worl
     assert counts["/p5.html"] >= 5
 
 
-async def test_searches_are_counted_in_batches(world: World) -> None:
+async def test_searches_are_counted_in_batches(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    written, add_shown = asyncio.Event(), world.store.add_shown
+
+    async def add_and_tell(counts: Mapping[int, int], *, now: datetime) -> None:
+        await add_shown(counts, now=now)
+        written.set()
+
+    monkeypatch.setattr(world.store, "add_shown", add_and_tell)
     source = await world.add()
     await world.sync()
     before = world.store.rows_written()
@@ -262,5 +270,7 @@ async def test_searches_are_counted_in_batches(world: World) -> None:
     assert world.store.rows_written() == before
     assert await world.store.shown(source.id) == {}
     await asking.search(world.ports, "rye", mode=SearchMode.KEYWORD, limit=2)
+    async with asyncio.timeout(5):
+        await written.wait()
     shown = await world.store.shown(source.id)
     assert sum(shown.values()) == 2 * EVERY_SEARCHES

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping
 EVERY_SEARCHES = 50
 EVERY_S = 600.0
 """Handed on after so many searches, or with the first one after so long."""
+MOST_WAITING = 10_000
+"""Documents that a process counts while the store takes nothing."""
 MOST_PAGES = 2_000
 """Of one source, the most shown ones; the others count like a page that is shown rarely."""
 HALF_LIFE_S = 90 * 86_400.0
@@ -25,12 +27,19 @@ class Shown:
         self._searches = 0
         self._since: float | None = None
 
-    def count(self, documents: Iterable[int], monotonic: float) -> dict[int, int] | None:
-        """One more search that was answered with these; the counts so far when they are to be handed on."""
-        self._counts.update(documents)
+    def count(
+        self, documents: Iterable[int], monotonic: float, *, taken: bool = True
+    ) -> dict[int, int] | None:
+        """One more search that was answered with these; the counts so far when they are to be handed on.
+
+        They are not `taken` while earlier ones are on their way: then they wait.
+        """
+        self._counts.update(
+            documents if len(self._counts) < MOST_WAITING else filter(self._counts.__contains__, documents)
+        )
         self._searches += 1
         self._since = monotonic if self._since is None else self._since
-        if self._searches < EVERY_SEARCHES and monotonic - self._since < EVERY_S:
+        if not taken or (self._searches < EVERY_SEARCHES and monotonic - self._since < EVERY_S):
             return None
         counts, self._counts = dict(self._counts), Counter()
         self._searches, self._since = 0, monotonic
