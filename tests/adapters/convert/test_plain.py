@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rowen.adapters.convert.plain import convert_markdown, convert_plain
+from rowen.core.section import Symbol
 from rowen.core.split import split
 
 _URL = "https://docs.example.org/guide/page.md"
@@ -83,6 +84,29 @@ def test_a_class_of_a_heading_makes_it_no_definition() -> None:
     converted = convert_markdown("# Title { #title .hidden }\n\nText.\n", _URL)
     (section,) = split(converted.text)
     assert (converted.title, section.anchor, section.symbol) == ("Title", "title", None)
+
+
+@pytest.mark.parametrize(
+    ("marks", "anchor", "symbol"),
+    [
+        ("{#tasks.start .function}", "tasks.start", Symbol("tasks.start", "function")),
+        ("{#GUC-START .setting name=start}", "GUC-START", Symbol("start", "setting")),
+        ("{#t .term name=cold start}", "t", Symbol("cold start", "term")),
+        ("{.command name=start}", None, Symbol("start", "command")),
+        # Other programs write braces too, and their classes say how a heading looks.
+        ("{#start .wide}", "start", None),
+        ("{#start .wide name=cold start}", "start", None),
+        ("{.wide name=start}", None, None),
+        ("{ #start .function }", "start", None),
+        ("{#start .details}", "start", None),
+    ],
+)
+def test_a_markdown_heading_defines_a_name_by_marks_of_a_kind_we_know(
+    marks: str, anchor: str | None, symbol: Symbol | None
+) -> None:
+    converted = convert_markdown(f"# T\n\n## `start()` {marks}\n\nStarts.\n", _URL)
+    section = split(converted.text)[-1]
+    assert (section.heading, section.anchor, section.symbol) == ("start()", anchor, symbol)
 
 
 def test_markdown_without_a_title_is_called_by_its_name() -> None:

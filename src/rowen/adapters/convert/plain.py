@@ -34,6 +34,17 @@ _HEADING = re.compile(r" {0,3}#{1,6}[ \t]")
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*$")
 _ATTRIBUTE = r"(?:[#.][^\s{}]+|[\w-]+=(?:\"[^\"{}]*\"|'[^'{}]*'|[^\s{}\"']+))"
 _ATTRIBUTES = re.compile(rf"[ \t]*\{{:?[ \t]*({_ATTRIBUTE}(?:[ \t]+{_ATTRIBUTE})*)[ \t]*\}}[ \t]*$")
+# As `core/split.py` reads them, to the letter: braces of other programs have spaces, quotes or more in them.
+_DEFINITION = re.compile(
+    r" \{(?:#(?P<anchor>[^\s{}]+) \.(?P<kind>[a-z]+)(?: name=[^{}]+)?|\.(?P<unlinked>[a-z]+) name=[^{}]+)\}$"
+)
+_KNOWN = """
+annotation attribute class command constant constructor data directive element enum enumeration event
+exception field function interface macro member method module namespace object operator option package
+parameter property setting statement struct term trait type union value variable
+"""
+_KINDS = frozenset(_KNOWN.split())
+"""What a heading may define by its class. Other classes say how a heading looks."""
 _MAX_TITLE_CHARS = 120
 
 
@@ -63,7 +74,8 @@ def _with_plain_anchors(text: str) -> str:
     """Headings with `{#anchor}` alone, of the attributes that MkDocs, kramdown, Pandoc and others write.
 
     They are `{ #anchor .class key=value }`, with a colon in front or without. What is in braces otherwise, as
-    in `GET /users/{id}`, is text.
+    in `GET /users/{id}`, is text. A heading with a definition of a kind that we know, `{#name .function}`,
+    stays as it is.
     """
     if "{" not in text:
         return text
@@ -77,8 +89,17 @@ def _with_plain_anchors(text: str) -> str:
         elif found is not None:
             fence = found[1]
         elif line.rstrip().endswith("}") and (_HEADING.match(line) or _is_underlined(lines, number)):
-            lines[number] = _ATTRIBUTES.sub(_plain_anchor, line)
+            lines[number] = _plain_heading(line)
     return "\n".join(lines)
+
+
+def _plain_heading(line: str) -> str:
+    found = _DEFINITION.search(line)
+    if found is None:
+        return _ATTRIBUTES.sub(_plain_anchor, line)
+    if (found["kind"] or found["unlinked"]) in _KINDS:
+        return line
+    return line[: found.start()] + (f" {{#{found['anchor']}}}" if found["anchor"] else "")
 
 
 def _is_underlined(lines: list[str], number: int) -> bool:
