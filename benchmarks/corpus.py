@@ -4,7 +4,8 @@ Words have the frequencies of a natural language (Zipf) and come from the vocabu
 that its vectors mean something. A topic is a word and those nearest to it; a document has a topic and a few
 words of its own, so vectors form clusters in clusters. The shares below were chosen so that sections are as
 near to questions and to each other as 52,000 docstrings of Python packages are. One source holds a hundredth
-of the sections. Nothing is measured here.
+of the sections. A document is one content, packed as the store packs it, and its passages are cut out of it,
+as a run leaves them: to show a hit, its page is opened. Nothing is measured here.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from numpy.typing import NDArray
 
 from rowen.adapters.embedders.static import MODEL, TOKENIZER, StaticEmbedder
 from rowen.adapters.store.shared.search.words import words as postgres_words
+from rowen.adapters.store.shared.slices import packed as packed_runs
+from rowen.adapters.store.sqlite.texts import pack
 from rowen.core.search.query import indexable
 
 SMALL, LARGE = 1, 2
@@ -173,16 +176,20 @@ def _vocabulary(chance: np.random.Generator) -> list[str]:
 def _rows(sections: Sequence[Section]) -> dict[str, Rows]:
     """By table, what a run would have written of these sections, all of them visible."""
     first = {one.document_id: one for one in reversed(sections)}
+    contents = dict.fromkeys(first, "")
+    cut: list[Sequence[Any]] = []
+    for one in sections:
+        head = f"## {one.heading}\n\n"
+        start = len(contents[one.document_id])
+        contents[one.document_id] += f"{head}{one.text}\n\n"
+        end = len(contents[one.document_id])
+        runs = packed_runs((len(head), len(one.text)))
+        cut.append((one.document_id, one.position, 2, None, one.heading, None, start, end, one.id, runs))
     return {
         "refs": ((one.document_id, one.source_id, _url(one)) for one in first.values()),
-        "contents": (
-            (one.document_id, one.document_id.to_bytes(32, "big"), one.text, True) for one in first.values()
-        ),
+        "contents": ((number, number.to_bytes(32, "big"), text, True) for number, text in contents.items()),
         "passages": ((one.id, one.hash, one.heading, one.text) for one in sections),
-        "sections": (
-            (one.document_id, one.position, 2, None, one.heading, None, 0, len(one.text), one.id)
-            for one in sections
-        ),
+        "sections": iter(cut),
         "vectors": ((one.id, 1, one.vector) for one in sections),
         "documents": (
             (
@@ -198,10 +205,10 @@ def _rows(sections: Sequence[Section]) -> dict[str, Rows]:
 COLUMNS = {
     "refs": ("id", "source_id", "reference"),
     "contents": ("id", "hash", "text", "sectioned"),
-    "passages": ("id", "hash", "heading_path", "text"),
+    "passages": ("id", "hash", "heading_path", "text", "chars"),
     "sections": (
         *("content_id", "position", "level", "parent", "heading", "anchor"),
-        *("start_at", "end_at", "passage_id"),
+        *("start_at", "end_at", "passage_id", "kept"),
     ),
     "vectors": ("passage_id", "model_id", "vector"),
     "documents": (
@@ -224,6 +231,11 @@ def load_sqlite(db: apsw.Connection, sections: Sequence[Section]) -> None:
     with db:
         for table, rows in _rows(sections).items():
             names = COLUMNS[table]
+            if table == "contents":
+                rows = ((number, digest, pack(text), there) for number, digest, text, there in rows)
+            elif table == "passages":
+                # A passage has no text of its own: its section says which part of the content it is.
+                rows = ((*row[:3], "", len(row[3])) for row in rows)
             places = ", ".join("?" * len(names))
             db.executemany(f"INSERT INTO {table} ({', '.join(names)}) VALUES ({places})", rows)
         db.executemany(
@@ -243,7 +255,7 @@ def load_postgres(db: psycopg.Connection[Any], sections: Sequence[Section]) -> N
                     " heading_words text, text_words text) ON COMMIT DROP"
                 )
                 rows = ((*row, postgres_words(row[2]), postgres_words(row[3])) for row in rows)
-                table, names = "came", (*names, "heading_words", "text_words")
+                table, names = "came", (*names[:4], "heading_words", "text_words")
             elif table == "refs":
                 rows = ((*row, hashlib.sha256(row[2].encode()).digest()) for row in rows)
                 names = (*names, "digest")
@@ -255,8 +267,8 @@ def load_postgres(db: psycopg.Connection[Any], sections: Sequence[Section]) -> N
                     copy.write_row(row)
             if table == "came":
                 cursor.execute(
-                    "INSERT INTO passages (id, hash, heading_path, text, words)"
-                    " SELECT id, hash, heading_path, text,"
+                    "INSERT INTO passages (id, hash, heading_path, text, chars, words)"
+                    " SELECT id, hash, heading_path, '', length(text),"
                     " setweight(to_tsvector('rowen', heading_words), 'A')"
                     " || setweight(to_tsvector('rowen', text_words), 'D') FROM came"
                 )

@@ -96,15 +96,28 @@ async def test_a_language_filters_by_what_documents_say_of_theirs(store: Store) 
     for language, numbers in wanted.items():
         assert await found(store, asking("barley", language=language)) == [names[one] for one in numbers]
     ids = {page.reference: page.document_id for page in (await store.known(source.id)).values()}
-    about = await store.about(list(ids.values()), proven=False)
+    about = (await store.about(list(ids.values()), proven=False)).documents
     assert {ids[name]: about[ids[name]].language for name in names} == dict(
         zip((ids[name] for name in names), (None, "de-ch", "en", None), strict=True)
     )
     assert not any(one.proof for one in about.values())
     proofs = await store.proofs(list(ids.values()))
-    proven = await store.about(list(ids.values()), proven=True)
+    proven = (await store.about(list(ids.values()), proven=True)).documents
     assert {document: one.proof for document, one in proven.items()} == proofs
-    assert await store.about([], proven=True) == {}
+    assert await store.about([], proven=True) == ({}, {})
+
+
+async def test_texts_are_read_with_their_places_or_after_them(store: Store) -> None:
+    lease, run = await a_run(store, await a_source(store))
+    drafts = [a_draft("https://docs.example/a", "barley and rye")]
+    await ingest(store, lease, run, await store.stage(lease, run, drafts, now=NOW))
+    await store.finish_run(lease, run, an_end(run), now=LATER)
+    (whole,) = (await store.search_snapshot(asking("barley"))).places
+    (place,) = (await store.search_snapshot(replace(asking("barley"), texts=False))).places
+    assert (place.text, replace(place, text=whole.text)) == ("", whole)
+    gone = 10**6
+    about = await store.about([place.document_id], [place.passage_id, gone], proven=False)
+    assert about.texts == {place.passage_id: whole.text}, "what was removed since is left out"
 
 
 async def test_kinds_and_times_filter(store: Store) -> None:

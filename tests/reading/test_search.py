@@ -36,8 +36,11 @@ class Shelf:
     async def proofs(self, document_ids: Sequence[int]) -> dict[int, Proof]:
         return {}
 
-    async def about(self, document_ids: Sequence[int], *, proven: bool) -> dict[int, About]:
-        return {}
+    async def about(
+        self, document_ids: Sequence[int], passage_ids: Sequence[int] = (), *, proven: bool
+    ) -> About:
+        texts = {place.passage_id: place.text for place in self.places if place.passage_id in passage_ids}
+        return About({}, {number: text for number, text in texts.items() if number not in self.removed})
 
     async def datasets_alike(
         self, document_ids: Sequence[int], *, shown: Mapping[int, int] | None = None
@@ -49,6 +52,8 @@ class Shelf:
         self.vectors = vectors
         self.requests: list[SearchRequest] = []
         self.places: list[Place] = []
+        self.removed: set[int] = set()
+        """Passages that a vacuum removes after a search has found them."""
         texts = list(dict.fromkeys(text for text, _ in PAGES.values()))
         for number, (name, (text, heading)) in enumerate(PAGES.items(), 1):
             self.places.append(
@@ -82,9 +87,10 @@ class Shelf:
                 (vector,) = await self.embedder.embed([place.text])
                 dense[place.passage_id] = sum(a * b for a, b in zip(vector, request.vector, strict=True))
         ranked = keyword.keys() | dense.keys()
-        return SearchResult(
-            keyword=keyword, dense=dense, places=[p for p in self.places if p.passage_id in ranked]
-        )
+        places = [place for place in self.places if place.passage_id in ranked]
+        if not request.texts:
+            places = [replace(place, text="") for place in places]
+        return SearchResult(keyword=keyword, dense=dense, places=places)
 
 
 @pytest.fixture
@@ -118,6 +124,18 @@ async def test_the_best_document_comes_first_with_snippet_and_anchor(
     assert best.matches == ((0, 7), (12, 19))
     assert 0 < best.score <= 1
     assert answer.fits
+
+
+async def test_a_text_that_was_removed_after_the_ranking_makes_it_search_again(
+    shelf: Shelf, embedder: FakeEmbedder
+) -> None:
+    answer = await ask(shelf, "install the package", embedder)
+    assert [request.texts for request in shelf.requests] == [False], "texts are read for what is shown"
+    shelf.requests.clear()
+    shelf.removed = {place.passage_id for place in shelf.places}
+    again = await ask(shelf, "install the package", embedder)
+    assert [request.texts for request in shelf.requests] == [False, True]
+    assert again == answer
 
 
 async def test_a_section_without_anchor_is_linked_by_its_page(shelf: Shelf, embedder: FakeEmbedder) -> None:

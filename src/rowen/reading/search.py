@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 
 from rowen.core.search import likelihood, rank
 from rowen.core.search.as_of import AsOf
@@ -27,7 +28,7 @@ from rowen.core.search.symbols import (
 )
 from rowen.errors import EmbedderUnavailable, UserError
 from rowen.ports.embedder import Embedder
-from rowen.ports.store.search import DEPTH, About, Search, SearchRequest, SearchResult
+from rowen.ports.store.search import DEPTH, AboutDocument, Search, SearchRequest, SearchResult
 from rowen.reading.copies import NO_COPIES, folded
 
 MAX_LIMIT = 100
@@ -58,6 +59,39 @@ async def search(
         raise UserError("the query is empty", hint="say what to look for, for example `rowen search install`")
     if not 1 <= limit <= MAX_LIMIT:
         raise UserError(f"limit: expected 1 to {MAX_LIMIT}, got {limit}", limit=limit)
+    for texts_with_places in (False, True):
+        answer = await _answer(
+            store,
+            embedder,
+            query,
+            mode=mode,
+            filters=filters,
+            limit=limit,
+            per_document=per_document,
+            prefix=prefix,
+            as_of=as_of,
+            texts_with_places=texts_with_places,
+        )
+        # Texts of what is shown are read after the ranking; a vacuum in between may have removed one.
+        if answer is not None:
+            return answer
+    raise AssertionError("places came without their texts")
+
+
+async def _answer(
+    store: Search,
+    embedder: Embedder | None,
+    query: str,
+    *,
+    mode: SearchMode,
+    filters: Filters,
+    limit: int,
+    per_document: bool,
+    prefix: bool,
+    as_of: AsOf | None,
+    texts_with_places: bool,
+) -> Answer | None:
+    """None when a text was removed since its place was found."""
     question = Question.read(query)
     terms, asked = question.terms, question.text
     chooses = question.chooses or bool(filters.language)
@@ -74,6 +108,12 @@ async def search(
             f"query `{query}`: no word or number to look for", hint="use `--mode hybrid` to search by meaning"
         )
 
+    # Phrases, excluded words and names as they were typed are looked for in the texts; a section of another
+    # language may rank before those in the one that was asked for.
+    looks_into_texts = chooses or bool(as_typed(asked))
+    # A name that nothing is called may stand in a text.
+    texts_with_places = texts_with_places or looks_into_texts or is_one_name(asked)
+
     def request(*, keywords: bool, whole: bool = False) -> SearchRequest:
         return SearchRequest(
             terms=written if keywords else (),
@@ -83,11 +123,10 @@ async def search(
             filters=filters,
             names=names_in(asked),
             depth=DEPTH * MORE_DEPTH if chooses else DEPTH,
-            # Phrases, excluded words and names as they were typed are looked for in the texts; a section of
-            # another language may rank before those in the one that was asked for.
-            best=None if whole or chooses or as_typed(asked) else limit,
+            best=None if whole or looks_into_texts else limit,
             alpha=rank.alpha_for(embedder.model.alpha, asked) if embedder else 0.0,
             per_document=per_document,
+            texts=texts_with_places or whole,
             shown=shown,
         )
 
@@ -102,7 +141,8 @@ async def search(
         if result.keyword:
             degraded = f"answered from keywords: nothing found has a vector of model `{model.name}` yet"
 
-    scores = rank.fuse(result.keyword, result.dense, _alpha(result, embedder, asked))
+    by_words, by_meaning = rank.spread(result.keyword), rank.spread(result.dense)
+    scores = rank.fuse(by_words, by_meaning, _alpha(result, embedder, asked))
 
     async def all_places() -> Sequence[Place]:
         return (await store.search_snapshot(request(keywords=keywords, whole=True))).places
@@ -122,23 +162,36 @@ async def search(
     groups, copies = ranked(places, limit), NO_COPIES
     if per_document and groups:
         groups, copies = await folded(store, groups, more, limit, filters=filters, shown=shown)
+    places_shown = [one.place for group in groups for one in (group.best, *group.others)]
+    to_read = [] if texts_with_places else [one.passage_id for one in places_shown if not one.text]
+    # How a document was verified is known of what readers see now.
+    about = await store.about([one.best.place.document_id for one in groups], to_read, proven=as_of is None)
+    if any(passage not in about.texts for passage in to_read):
+        return None
+    texts = {one.passage_id: about.texts.get(one.passage_id, one.text) for one in places_shown}
     nearest = max(result.dense.values(), default=None) if vector is not None else None
     related_from = embedder.model.related_from if embedder else None
-    topic = (
-        likelihood.on_topic(groups[0].best, terms, nearest=nearest, related_from=related_from)
-        if groups
-        else 0.0
-    )
+    topic = 0.0
+    if groups:
+        first = groups[0].best
+        first = replace(first, place=replace(first.place, text=texts[first.place.passage_id]))
+        topic = likelihood.on_topic(first, terms, nearest=nearest, related_from=related_from)
     likely = likelihood.likelihoods([one.best for one in groups], topic)
-    by = (rank.spread(result.keyword), rank.spread(result.dense))
-    # How a document was verified is known of what readers see now.
-    about = await store.about([one.best.place.document_id for one in groups], proven=as_of is None)
     return Answer(
         query=query,
         mode=SearchMode.KEYWORD if degraded else mode,
         degraded=degraded,
         hits=tuple(
-            _hit(one, terms, score, about.get(document, About()), copies.get(document, ()), *by)
+            _hit(
+                one,
+                texts,
+                terms,
+                score,
+                about.documents.get(document, AboutDocument()),
+                copies.get(document, ()),
+                by_words,
+                by_meaning,
+            )
             for one, score in zip(groups, likely, strict=True)
             for document in [one.best.place.document_id]
         ),
@@ -213,15 +266,16 @@ def _alpha(result: SearchResult, embedder: Embedder | None, query: str) -> float
 
 def _hit(
     found: rank.Group,
+    texts: Mapping[int, str],
     terms: list[str],
     score: float,
-    about: About,
+    about: AboutDocument,
     copies: Sequence[CopyAt],
     by_words: Mapping[int, float],
     by_meaning: Mapping[int, float],
 ) -> Hit:
     place = found.best.place
-    shown = snippet(place.text, terms)
+    shown = snippet(texts[place.passage_id], terms)
     proof = about.proof
     return Hit(
         source=place.source,
@@ -247,12 +301,14 @@ def _hit(
             for one in found.also_at
         ),
         copies=tuple(copies),
-        sections=tuple(_section(other, found.best, terms, score) for other in found.others),
+        sections=tuple(_section(other, found.best, texts, terms, score) for other in found.others),
     )
 
 
-def _section(other: rank.Ranked, best: rank.Ranked, terms: list[str], score: float) -> SectionHit:
-    shown = snippet(other.place.text, terms)
+def _section(
+    other: rank.Ranked, best: rank.Ranked, texts: Mapping[int, str], terms: list[str], score: float
+) -> SectionHit:
+    shown = snippet(texts[other.place.passage_id], terms)
     return SectionHit(
         heading_path=other.place.heading_path,
         url=_address(other.place),

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rowen.core.search.hit import Place
-from rowen.core.search.rank import MAX_OTHER_SECTIONS, alpha_for, fuse, group, title_share
+from rowen.core.search.rank import MAX_OTHER_SECTIONS, alpha_for, fuse, group, spread, title_share
 
 
 def place(passage_id: int, document_id: int, **changes: Any) -> Place:
@@ -32,35 +32,39 @@ def place(passage_id: int, document_id: int, **changes: Any) -> Place:
     return Place(**values | changes)
 
 
+def together(keyword: dict[int, float], dense: dict[int, float], alpha: float) -> dict[int, float]:
+    return fuse(spread(keyword), spread(dense), alpha)
+
+
 SCORES = st.dictionaries(st.integers(0, 20), st.floats(-1e6, 1e6), max_size=10)
 
 
 def test_both_lists_are_stretched_and_weighed() -> None:
-    fused = fuse({1: 10.0, 2: 6.0, 3: 2.0}, {2: 0.9, 4: 0.5, 5: 0.1}, 0.3)
+    fused = together({1: 10.0, 2: 6.0, 3: 2.0}, {2: 0.9, 4: 0.5, 5: 0.1}, 0.3)
     assert fused == pytest.approx({1: 0.7, 2: 0.7 * 0.5 + 0.3, 3: 0.0, 4: 0.15, 5: 0.0})
 
 
 def test_a_list_of_one_or_of_equals_counts_fully() -> None:
-    assert fuse({1: 0.001}, {}, 0.3) == {1: 0.7}
-    assert fuse({}, {1: 0.2, 2: 0.2}, 1.0) == {1: 1.0, 2: 1.0}
+    assert together({1: 0.001}, {}, 0.3) == {1: 0.7}
+    assert together({}, {1: 0.2, 2: 0.2}, 1.0) == {1: 1.0, 2: 1.0}
 
 
 def test_nothing_found_is_nothing_fused() -> None:
-    assert fuse({}, {}, 0.3) == {}
+    assert together({}, {}, 0.3) == {}
 
 
 @given(SCORES, SCORES, st.floats(0, 1))
 def test_fused_scores_stay_between_0_and_1_and_lose_nobody(
     keyword: dict[int, float], dense: dict[int, float], alpha: float
 ) -> None:
-    fused = fuse(keyword, dense, alpha)
+    fused = together(keyword, dense, alpha)
     assert fused.keys() == keyword.keys() | dense.keys()
     assert all(0 <= score <= 1 + 1e-9 for score in fused.values())
 
 
 @given(SCORES)
 def test_keywords_alone_keep_their_order(keyword: dict[int, float]) -> None:
-    fused = fuse(keyword, {}, 0.0)
+    fused = together(keyword, {}, 0.0)
     by_score = sorted(keyword, key=keyword.__getitem__)
     assert all(fused[a] <= fused[b] for a, b in pairwise(by_score))
 

@@ -66,9 +66,9 @@ def alpha_for(model_alpha: float, query: str) -> float:
 
 
 def fuse(keyword: Mapping[int, float], dense: Mapping[int, float], alpha: float) -> dict[int, float]:
-    """One score in [0, 1] for each passage of either list; a passage missing from a list has 0 there."""
-    fused = {passage: (1 - alpha) * score for passage, score in spread(keyword).items()}
-    for passage, score in spread(dense).items():
+    """One score in [0, 1] for each passage of two lists that are spread; what a list lacks is 0 there."""
+    fused = {passage: (1 - alpha) * score for passage, score in keyword.items()}
+    for passage, score in dense.items():
         fused[passage] = fused.get(passage, 0.0) + alpha * score
     return fused
 

@@ -22,6 +22,9 @@ _MAX_TEXT = 20_000
 _RULE = frozenset(" \t:|-")
 """All there is in the line under a table's head, and in a ruler."""
 
+_MAYBE_MARKED = frozenset("#>-*+0123456789")
+"""With one of these begins a heading, a quotation or an item of a list."""
+
 # Each of these reads any line about once: stretches between two marks are bounded.
 _fence = pattern(r"\s*(```+|~~~+)[^`]*$")
 _line_mark = pattern(r"\s*(?:(?:#{1,6}|>|[-*+]|\d{1,3}[.)])\s+)+(?:\[[ xX]\]\s+)?")
@@ -76,7 +79,7 @@ def plain(markdown: str) -> str:
     lines = []
     fence = ""
     for line in markdown[:_MAX_TEXT].splitlines():
-        mark = _fence.match(line)
+        mark = _fence.match(line) if "```" in line or "~~~" in line else None
         if mark and (not fence or mark[1].startswith(fence)):
             fence = "" if fence else mark[1]
         elif fence:
@@ -87,9 +90,10 @@ def plain(markdown: str) -> str:
 
 
 def _plain_line(line: str) -> str:
-    if not line.isalnum() and (mark := _line_mark.match(line)):
-        line = line[mark.end() :]
     stripped = line.strip()
+    if stripped[:1] in _MAYBE_MARKED and (mark := _line_mark.match(line)):
+        line = line[mark.end() :]
+        stripped = line.strip()
     if stripped.startswith("|"):
         line = " · ".join(cell.strip() for cell in _pipe.split(stripped.strip("|")))
     if "`" not in line:

@@ -69,16 +69,28 @@ class Shape:
     def show(cls, *values: Any, **given: Any) -> dict[str, Any]:
         """Each field by its name in `given`, else from the first of `values` that has it."""
         shown: dict[str, Any] = {}
-        for field in fields_of(cls):
-            value = given[field.name] if field.name in given else _read(cls, field, values)
-            if type(value) in field.as_they_are:
-                shown[field.name] = value
-            elif field.kind is Counters:
+        # Field by field without calls between: a page of hits has a thousand.
+        for name, kind, read, convert, _, as_they_are in _FOUND.get(cls) or fields_of(cls):
+            if name in given:
+                value = given[name]
+            else:
+                for one in values:
+                    try:
+                        value = read(one)
+                    except AttributeError:
+                        continue
+                    break
+                else:
+                    who = [type(one) for one in values]
+                    raise AttributeError(f"{cls.__name__}.{name}: none of {who} has it")
+            if type(value) in as_they_are:
+                shown[name] = value
+            elif kind is Counters:
                 # A stored run has the counters of the version that ran it.
                 shown |= Counters().as_dict()
                 shown |= value if isinstance(value, dict) else value.as_dict()
             else:
-                shown[field.name] = field.convert(value)
+                shown[name] = convert(value)
         return shown
 
 
@@ -101,15 +113,6 @@ def _fields(shape: type[Shape]) -> Iterator[Field]:
             plain = _PLAIN if set(get_args(kind) or (kind,)) <= {*_PLAIN, Any} else frozenset()
             default = MISSING if isinstance(default, At) else default
             yield Field(name, kind, read, _converter(kind), default, plain)
-
-
-def _read(shape: type[Shape], field: Field, values: tuple[Any, ...]) -> Any:
-    for value in values:
-        try:
-            return field.read(value)
-        except AttributeError:
-            continue
-    raise AttributeError(f"{shape.__name__}.{field.name}: none of {[type(one) for one in values]} has it")
 
 
 def _converter(kind: Any) -> Callable[[Any], Any]:

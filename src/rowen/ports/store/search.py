@@ -35,6 +35,8 @@ class SearchRequest:
     """How much the vector list weighs in telling which documents are the best."""
     per_document: bool = True
     """Documents are shown, and not sections on their own."""
+    texts: bool = True
+    """Places come with their texts. Else with empty ones, and `about` answers those that are shown."""
     shown: Mapping[int, int] | None = None
     """Generations by source, to answer from what readers saw when these were visible. Other sources have
     nothing then. None: what readers see now."""
@@ -50,12 +52,20 @@ class SearchResult:
     the names."""
 
 
-class About(NamedTuple):
+class AboutDocument(NamedTuple):
     """A document of which a section is shown."""
 
     language: str | None = None
     """The one it is in, if it says so."""
     proof: Proof | None = None
+
+
+class About(NamedTuple):
+    """What is shown beside the places."""
+
+    documents: Mapping[int, AboutDocument]
+    texts: Mapping[int, str]
+    """By passage; without those that were removed since."""
 
 
 class Search(Protocol):
@@ -71,9 +81,13 @@ class Search(Protocol):
         """When and how these visible documents were last known to be right, and how fast they change."""
         ...
 
-    async def about(self, document_ids: Sequence[int], *, proven: bool) -> dict[int, About]:
-        """What is shown of these visible documents beside their sections; `proven`: how they are known to be
-        right, too."""
+    async def about(
+        self, document_ids: Sequence[int], passage_ids: Sequence[int] = (), *, proven: bool
+    ) -> About:
+        """What is shown of these visible documents beside their places, and the texts of these passages.
+
+        `proven`: how the documents are known to be right, too.
+        """
         ...
 
     async def datasets_alike(

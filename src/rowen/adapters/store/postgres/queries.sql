@@ -45,7 +45,7 @@ COPY inventory (source_id, digest, words, name, kind, page, anchor) FROM STDIN;
 -- Where readers can see what an inventory names under these words: the section that has the anchor, the one that
 -- holds its mark, else the first of the page.
 SELECT s.passage_id, d.id, d.source, d.version, d.kind, r.reference, d.url, d.title, d.generation, d.fetched_at,
-       s.position, i.anchor, d.content_id, s.link_share, i.name, i.kind
+       s.position, i.anchor, d.content_id, s.link_share, i.name, i.kind, p.heading_path
 FROM inventory i
 JOIN refs r ON r.source_id = i.source_id AND r.digest = i.digest
 JOIN documents_active d ON d.ref_id = r.id
@@ -55,6 +55,7 @@ JOIN sections s ON s.content_id = d.content_id AND s.position = coalesce(
   (SELECT max(o.position) FROM sections o WHERE o.content_id = d.content_id
      AND o.start_at < strpos(c.text, '<a id="' || i.anchor || '"></a>')),
   0)
+JOIN passages p ON p.id = s.passage_id
 WHERE i.words IN list(:names)
 
 -- name: listing_save

@@ -1,19 +1,21 @@
 -- name: document_places
 -- A document from its first section to its last.
 SELECT s.passage_id, d.id, d.source, d.version, d.kind, r.reference, d.url, d.title, d.generation, d.fetched_at,
-       s.position, s.anchor, d.content_id, s.link_share, s.symbol, s.symbol_kind
+       s.position, s.anchor, d.content_id, s.link_share, s.symbol, s.symbol_kind, p.heading_path
 FROM documents_active d
 JOIN refs r ON r.id = d.ref_id
 JOIN sections s ON s.content_id = d.content_id
+JOIN passages p ON p.id = s.passage_id
 WHERE d.id = :document ORDER BY s.position;
 
 -- name: symbol_places
 -- Where readers can see what is defined under these words.
 SELECT s.passage_id, d.id, d.source, d.version, d.kind, r.reference, d.url, d.title, d.generation, d.fetched_at,
-       s.position, s.anchor, d.content_id, s.link_share, s.symbol, s.symbol_kind
+       s.position, s.anchor, d.content_id, s.link_share, s.symbol, s.symbol_kind, p.heading_path
 FROM sections s
 JOIN documents_active d ON d.content_id = s.content_id
 JOIN refs r ON r.id = d.ref_id
+JOIN passages p ON p.id = s.passage_id
 WHERE s.symbol_words IN list(:names)
 
 -- name: symbol_words
@@ -55,10 +57,11 @@ SELECT d.id FROM documents_active d WHERE true
 -- name: places_in
 -- Where these passages stand in these documents.
 SELECT s.passage_id, d.id, d.source, d.version, d.kind, r.reference, d.url, d.title, d.generation, d.fetched_at,
-       s.position, s.anchor, d.content_id, s.link_share, s.symbol, s.symbol_kind
+       s.position, s.anchor, d.content_id, s.link_share, s.symbol, s.symbol_kind, p.heading_path
 FROM documents_active d
 JOIN refs r ON r.id = d.ref_id
 JOIN sections s ON s.content_id = d.content_id
+JOIN passages p ON p.id = s.passage_id
 WHERE d.id IN list(:documents) AND s.passage_id IN list(:passages);
 
 -- name: vectors_last

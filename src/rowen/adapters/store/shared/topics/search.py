@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from rowen.adapters.store.shared.database import Topic, reads
 from rowen.adapters.store.shared.search.cut import Chosen, Scored, best, unlimited, unranked
-from rowen.adapters.store.shared.slices import said
+from rowen.adapters.store.shared.slices import said, said_as_far_as_known
 from rowen.adapters.store.shared.topics.learning.rates import proofs_of
 from rowen.adapters.store.shared.topics.passages import find_model
 from rowen.adapters.store.shared.topics.records import find_copies
@@ -25,7 +25,7 @@ from rowen.core.freshness.proof import Proof
 from rowen.core.search.copies import Dataset
 from rowen.core.search.hit import Filters, Place
 from rowen.core.search.languages import said_of
-from rowen.ports.store.search import About, SearchRequest, SearchResult
+from rowen.ports.store.search import About, AboutDocument, SearchRequest, SearchResult
 
 if TYPE_CHECKING:
     from rowen.adapters.store.shared.search.finder import Finder
@@ -104,7 +104,9 @@ class Search(Topic):
             defined = {(row[1], row[14]) for row in defining}
             rows += [row for row in _inventoried(db, request) if (row[1], row[14]) not in defined]
         return SearchResult(
-            keyword=_by_passage(view, keyword), dense=_by_passage(view, dense), places=_with_text(db, rows)
+            keyword=_by_passage(view, keyword),
+            dense=_by_passage(view, dense),
+            places=_with_text(db, rows) if request.texts else [_place(row, "") for row in rows],
         )
 
     async def follow(self) -> None:
@@ -120,13 +122,21 @@ class Search(Topic):
         return proofs_of(db, document_ids)
 
     @reads
-    def about(self, db: Transaction, document_ids: Sequence[int], *, proven: bool) -> dict[int, About]:
+    def about(
+        self, db: Transaction, document_ids: Sequence[int], passage_ids: Sequence[int] = (), *, proven: bool
+    ) -> About:
         rows = db.rows("documents_languages", documents=list(document_ids)) if document_ids else []
         proofs = proofs_of(db, document_ids) if proven else {}
-        return {
-            row[0]: About(said_of(row[1] and json_in(row[1]), *row[2:]) or None, proofs.get(row[0]))
-            for row in rows
-        }
+        texts = said_as_far_as_known(db, passage_ids) if passage_ids else {}
+        return About(
+            {
+                row[0]: AboutDocument(
+                    said_of(row[1] and json_in(row[1]), *row[2:]) or None, proofs.get(row[0])
+                )
+                for row in rows
+            },
+            {number: one.text for number, one in texts.items()},
+        )
 
     @reads
     def datasets_alike(
@@ -264,9 +274,9 @@ def _passing(db: Transaction, filters: Filters) -> Among:
 
 def _with_text(db: Transaction, rows: list[Row]) -> list[Place]:
     texts = said(db, {row[0] for row in rows})
-    return [_place(row, *texts[row[0]][1:]) for row in rows]
+    return [_place(row, texts[row[0]].text) for row in rows]
 
 
-def _place(row: Row, heading_path: str, text: str) -> Place:
+def _place(row: Row, text: str) -> Place:
     # One by one: a search makes dozens, and the reading of rows by their types takes ten times as long.
-    return Place(*[*row[:9], time_in(row[9]), row[10], heading_path, row[11], text, *row[12:]])
+    return Place(*[*row[:9], time_in(row[9]), row[10], row[16], row[11], text, *row[12:16]])
