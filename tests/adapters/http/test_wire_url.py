@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from ada_url import normalize_url
 from hypothesis import given
 from hypothesis import strategies as st
 from yarl import URL
 
 from rowen.adapters.http.fetcher import _wire_url
+from rowen.core.web.whatwg import normal
 from rowen.errors import Unfetchable
 
 HOSTS = ("e.org", "E.org", "127.0.0.1:8000", "127.1", "0x7f.1", "e.org:80", "e.org:443", "e.org:08080")
@@ -40,7 +40,7 @@ def test_the_short_cut_for_plain_addresses_changes_nothing(
     scheme: str, host: str, path: list[str], rest: str
 ) -> None:
     url = f"{scheme}://{host}/{'/'.join(path)}{rest}"
-    assert _wire_url(url) == URL(normalize_url(url), encoded=True)
+    assert _wire_url(url) == URL(normal(url), encoded=True)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,6 @@ from functools import lru_cache
 from urllib.parse import urlsplit
 
 import aiohttp
-from ada_url import normalize_url
 from aiohttp import AddrInfoType
 from yarl import URL
 
@@ -33,6 +32,7 @@ from rowen.adapters.http.failures import (
 from rowen.core.safety.addresses import Address, is_public, parse_address
 from rowen.core.safety.secrets import Secret
 from rowen.core.web.urls import normalise, without_credentials
+from rowen.core.web.whatwg import normal
 from rowen.errors import BodyTooLarge, ConnectionFailed, Unfetchable
 from rowen.ports.fetcher import FetcherOptions, Request, Response
 
@@ -228,7 +228,7 @@ def _wire_url(url: str) -> URL:
     """The address for the wire, by the one parser that also made the reference; nothing is quoted again."""
     try:
         plain = _PLAIN.fullmatch(url)
-        wire = URL(url if plain and _is_normal(plain[1]) else normalize_url(url), encoded=True)
+        wire = URL(url if plain and _is_normal(plain[1]) else normal(url), encoded=True)
         # aiohttp's parser is lazy and stricter; let it complain here.
         if not wire.raw_host or wire.port is None or wire.scheme not in ("http", "https"):
             raise ValueError(wire.scheme)
@@ -241,7 +241,7 @@ def _wire_url(url: str) -> URL:
 @lru_cache(maxsize=256)
 def _is_normal(root: str) -> bool:
     """Does the parser leave scheme, host and port as they are written? Most addresses of a run share them."""
-    return bool(normalize_url(root) == root)
+    return normal(root) == root
 
 
 def _plain_headers(headers: Mapping[str, str]) -> dict[str, str]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from operator import itemgetter
 
-from ada_url import join_url, normalize_url, replace_url
+from rowen.core.web.whatwg import joined, normal, without_login
 
 MAX_CHARS = 2_000
 
@@ -61,7 +61,7 @@ def normalise(url: str, base: str | None = None) -> str | None:
     if len(url) > _MAX_RAW_CHARS:
         return None
     try:
-        href = normalize_url(url) if base is None else join_url(base, url)
+        href = normal(url) if base is None else joined(base, url)
     except ValueError:
         return None
     start = _SCHEME_ENDS.get(href[:5])
@@ -111,7 +111,7 @@ def without_credentials(url: str) -> str:
     if "@" not in url:
         return url
     try:
-        href = normalize_url(url)
+        href = normal(url)
     except ValueError:
         return _BROKEN_CREDENTIALS.sub(r"\1", url)
     scheme, separator, rest = href.partition("://")
@@ -120,7 +120,7 @@ def without_credentials(url: str) -> str:
         return url if scheme.startswith("mailto:") else _BROKEN_CREDENTIALS.sub(r"\1", url)
     if "@" not in rest.partition("/")[0]:
         return url
-    return replace_url(url, username="", password="")
+    return without_login(url)
 
 
 def is_variant_of_same_page(a: str, b: str) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from ada_url import join_url
 from turbohtml import Document, Element, Markdown, parse
 
 from rowen.adapters.convert.html.anchors import with_anchors
@@ -18,6 +17,7 @@ from rowen.adapters.convert.html.sections import with_ends
 from rowen.adapters.convert.tidy import tidy
 from rowen.core.document import Converted
 from rowen.core.web import urls
+from rowen.core.web.whatwg import joined
 
 
 def _wrapped_in(mark: str) -> Callable[[Element, str], str]:
@@ -105,7 +105,7 @@ def _base(document: Document, url: str) -> str:
     if element is None:
         return url
     try:
-        base = join_url(url, element.attr("href") or "")
+        base = joined(url, element.attr("href") or "")
     except ValueError:
         return url
     return base if base.startswith(("http:", "https:")) else url
