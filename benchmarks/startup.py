@@ -18,7 +18,7 @@ from pathlib import Path
 
 LIMIT_MS = 200
 HEAVY = (
-    "rich",
+    "mcp",
     "aiohttp",
     "numpy",
     "apsw",

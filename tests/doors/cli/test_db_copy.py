@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from rowen.doors.cli.commands.db_copy import STAGES, Bar, Lines
+from rowen.doors.cli.drawing.console import Console
 from rowen.doors.cli.output import Output
 from rowen.managing.copy_store import CopyEvent
 from tests.doors.conftest import Ended, Rowen
@@ -100,13 +100,13 @@ def test_lines_are_few() -> None:
 def test_a_bar_shows_where_it_is() -> None:
     screen = io.StringIO()
     out = Output()
-    out.messages = Console(file=screen, force_terminal=True, width=100, _environ={})
+    out.messages = Console(screen, terminal=True, colours=False, width=100)
     with Bar(out) as bar:
         bar(CopyEvent(kind="copying", part="contents", rows=40, total=80))
-        assert bar._bar is not None
-        bar._bar.refresh()
+        assert bar._live is not None
+        bar._live.refresh()
         bar(CopyEvent(kind="preparing"))
-        bar._bar.refresh()
+        bar._live.refresh()
     drawn = screen.getvalue()
     assert "copying contents" in drawn
     assert "40/80" in drawn

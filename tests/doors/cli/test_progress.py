@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import io
 
-from rich.console import Console
-
 from rowen.core.document import Outcome
 from rowen.core.run import Counters, Event
 from rowen.doors import words
+from rowen.doors.cli.drawing.console import Console
 from rowen.doors.cli.progress import FAILURES_TOLD, BarProgress, LineProgress
 from tests.support.fakes import FakeClock
 
@@ -64,13 +63,11 @@ def test_each_failure_has_a_line_up_to_a_point() -> None:
 
 def test_the_bar_shows_pages_changes_errors_rate_and_time_left() -> None:
     clock = FakeClock()
-    console = Console(file=io.StringIO(), width=120, force_terminal=True, color_system=None)
+    console = Console(io.StringIO(), width=120, terminal=True, colours=False)
     progress = BarProgress(console, clock.monotonic)
 
     def drawn() -> str:
-        with console.capture() as captured:
-            console.print(progress.frame())
-        return captured.get()
+        return console.drawn(progress.frame())
 
     assert drawn().strip() == ""
     counters = Counters()
@@ -93,7 +90,7 @@ def test_the_bar_shows_pages_changes_errors_rate_and_time_left() -> None:
 
 def test_the_bar_is_gone_after_the_run() -> None:
     screen = io.StringIO()
-    console = Console(file=screen, width=100, force_terminal=True)
+    console = Console(screen, width=100, terminal=True, colours=True)
     with BarProgress(console) as progress:
         progress(item(Counters()))
     assert screen.getvalue().endswith("\x1b[2K")

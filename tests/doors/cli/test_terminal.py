@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
-from rich.console import Console
 
 from rowen.adapters.system import SystemClock
 from rowen.doors.cli import output
+from rowen.doors.cli.drawing.console import Console
 from rowen.doors.cli.output import Output
 from tests.doors.conftest import Rowen, fruit_page
 from tests.support.site import Site, html
@@ -42,8 +42,8 @@ def width(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> in
     columns = int(request.param)
 
     def opened(self: Output, *, stderr: bool) -> Console:
-        made: Any = {"stderr": stderr, "width": columns, "height": 500, "force_terminal": True}
-        return Console(**made, color_system=None, markup=False, highlight=False, emoji=False)
+        stream = sys.stderr if stderr else sys.stdout
+        return Console(stream, terminal=True, colours=False, width=columns, height=500)
 
     monkeypatch.setattr(Output, "_open", opened)
     monkeypatch.setattr(Output, "draws", True)

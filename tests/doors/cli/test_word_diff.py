@@ -6,9 +6,10 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from rich.console import Console, Group
 
 from rowen.core.compare.sections import compare
+from rowen.doors.cli.drawing.console import Console
+from rowen.doors.cli.drawing.parts import Group
 from rowen.doors.cli.word_diff import drawn
 
 GOLDEN = Path(__file__).parent / "golden" / "words"
@@ -58,19 +59,8 @@ The group waits when its block ends.
 def test_what_differs_is_shown_by_section_with_its_words(
     colours: bool, request: pytest.FixtureRequest
 ) -> None:
-    out = StringIO()
-    console = Console(
-        file=out,
-        width=80,
-        force_terminal=colours,
-        color_system="standard" if colours else None,
-        markup=False,
-        highlight=False,
-        emoji=False,
-        _environ={},
-    )
-    console.print(Group(*drawn(compare(BEFORE, AFTER), colours=colours)))
-    shown = "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
+    console = Console(StringIO(), width=80, terminal=colours, colours=colours)
+    shown = console.drawn(Group(*drawn(compare(BEFORE, AFTER), colours=colours)))
     file = GOLDEN / ("colours.ansi" if colours else "brackets.txt")
     if request.config.getoption("--rewrite-golden", default=False):
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -78,12 +68,12 @@ def test_what_differs_is_shown_by_section_with_its_words(
     assert shown == file.read_text()
 
 
-def test_blanks_stand_outside_of_the_marks(capsys: pytest.CaptureFixture[str]) -> None:
+def test_blanks_stand_outside_of_the_marks() -> None:
     parts = drawn(
         compare("Everybody has 23 days of leave.", "Everybody has 25 days of leave."), colours=False
     )
-    Console(width=80).print(Group(*parts))
-    assert "Everybody has [-23-] {+25+} days of leave." in capsys.readouterr().out
+    shown = Console(StringIO(), width=80, terminal=False, colours=False).drawn(Group(*parts))
+    assert "Everybody has [-23-] {+25+} days of leave." in shown
 
 
 def test_texts_that_are_equal_show_nothing() -> None:

@@ -1,6 +1,6 @@
 """Where a command writes: results to standard output, messages to standard error, or JSON.
 
-rich is imported only when something is drawn. A reader that closed the pipe (`| head -1`) is no error:
+`drawing` is imported only when something is drawn. A reader that closed the pipe (`| head -1`) is no error:
 what is written after that is dropped, and the work goes on.
 """
 
@@ -15,11 +15,14 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-    from rich.text import Text
+from rowen.doors.cli.cells import cells
 
-    Cell = RenderableType | tuple[str, str]
+if TYPE_CHECKING:
+    from rowen.doors.cli.drawing.console import Console
+    from rowen.doors.cli.drawing.parts import Column
+    from rowen.doors.cli.drawing.text import Drawable, Text
+
+    Cell = str | Drawable | tuple[str, str]
     """What a table shows: text, text with its style, or something drawn."""
 
 PIPE_WIDTH = 10_000
@@ -39,14 +42,12 @@ class Output:
     @property
     def has_colours(self) -> bool:
         """Does a result for people get colours?"""
-        return (
-            self.console.is_terminal and not self.console.no_color and self.console.color_system is not None
-        )
+        return self.console.colours
 
     @property
     def draws(self) -> bool:
-        """Is a result drawn by rich? A pipe gets plain lines, and does not wait for rich to be imported."""
-        return sys.stdout.isatty() or bool(os.environ.get("FORCE_COLOR"))  # noqa: TID251
+        """Is a result drawn? A pipe gets plain lines, and does not wait for what draws to be imported."""
+        return _is_screen(sys.stdout)
 
     @property
     def width(self) -> int:
@@ -70,34 +71,20 @@ class Output:
         """One JSON object, one line, at once."""
         write_line(sys.stdout, dumps(value, ascii_only=not _speaks_unicode(sys.stdout)))
 
-    def print(self, *parts: RenderableType) -> None:
+    def print(self, *parts: str | Drawable) -> None:
         """A result for people; nothing in JSON mode."""
-        if self.json:
-            return
-        if self.console.is_terminal:
-            self.console.print(*parts)
-            return
-        # rich fills columns with blanks, which a program that reads the pipe does not need.
-        with self.console.capture() as captured:
-            self.console.print(*parts)
-        for line in captured.get().splitlines():
-            write_line(sys.stdout, line.rstrip())
+        if not self.json:
+            _write(self.console, self.console.drawn(*parts))
 
-    def page(self, part: RenderableType) -> None:
+    def page(self, part: Drawable) -> None:
         """A long result for people: a terminal that it does not fit on is given it in the user's pager."""
         if self.json:
             return
-        if not self.console.is_terminal:
-            self.print(part)
-            return
-        with self.console.capture() as captured:
-            self.console.print(part, crop=False)
-        text = captured.get()
-        if text.count("\n") < self.console.height:
-            self.console.file.write(text)
-            self.console.file.flush()
+        text = self.console.drawn(part)
+        if not self.console.is_terminal or text.count("\n") < self.console.height:
+            _write(self.console, text)
         else:
-            click.echo_via_pager(text.rstrip("\n"), color=not self.no_color)
+            click.echo_via_pager(text.rstrip("\n"), color=self.console.colours)
 
     def result(self, value: Mapping[str, Any], text: str) -> None:
         """The result of a command: JSON for programs, a line for people."""
@@ -114,22 +101,12 @@ class Output:
             for line in _plain_table(columns, rows):
                 write_line(sys.stdout, line)
             return
-        from rich.table import Table
-        from rich.text import Text
+        from rowen.doors.cli.drawing.parts import Table
+        from rowen.doors.cli.drawing.text import Text
 
-        table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-        for column in columns:
-            name = column.lstrip(">*~")
-            marks = column[: len(column) - len(name)]
-            table.add_column(
-                name,
-                justify="right" if ">" in marks else "left",
-                style="bold" if "*" in marks else None,
-                no_wrap="~" not in marks,
-                overflow="fold" if "~" in marks else "ellipsis",
-            )
+        table = Table([_column(column) for column in columns], heading_style="dim")
         for row in rows:
-            table.add_row(*(Text(*cell) if isinstance(cell, tuple) else cell for cell in row))
+            table.row(*(Text(*cell) if isinstance(cell, tuple) else cell for cell in row))
         self.print(table)
 
     def line(self, text: str | Text) -> None:
@@ -138,10 +115,9 @@ class Output:
             return
         if isinstance(text, str):
             write_line(sys.stdout, "\n".join(wrapped(part, sys.stdout) for part in text.split("\n")))
-        elif self.console.is_terminal:
-            self.console.print(text, overflow="ignore", crop=False)
         else:
-            self.console.print(text, soft_wrap=True)
+            text.folds = False
+            self.print(text)
 
     def styled(self, *parts: tuple[str, str], margin: int = 0, wraps: bool = False) -> None:
         """A line of pieces with their styles; without `wraps` it is left whole, so that it can be copied."""
@@ -150,16 +126,16 @@ class Output:
         if not self.draws:
             write_line(sys.stdout, (" " * margin + "".join(text for text, _ in parts)).rstrip())
             return
-        from rich.padding import Padding
-        from rich.text import Text
+        from rowen.doors.cli.drawing.parts import Indent
+        from rowen.doors.cli.drawing.text import Text
 
         text = Text()
         for piece, style in parts:
-            text.append(piece, style or "default")
+            text.append(piece, style)
         if wraps:
-            self.print(Padding(text, (0, 0, 0, margin)))
+            self.print(Indent(text, margin))
         else:
-            self.line(Text(" " * margin).append_text(text))
+            self.line(Text(" " * margin).append(text))
 
     def note(self, text: str) -> None:
         """Something on the side, for people."""
@@ -176,47 +152,57 @@ class Output:
             self.note(f"hint: {hint}")
 
     def paints(self, stream: TextIO) -> bool:
-        """Does this stream get colours? For what is written without rich, by the same rules."""
-        # NO_COLOR is a convention between terminals and programs, not a setting of ours.
-        return stream.isatty() and not self.no_color and not os.environ.get("NO_COLOR")  # noqa: TID251
+        """Does this stream get colours?"""
+        # Conventions between terminals and programs, not settings of ours.
+        plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"  # noqa: TID251
+        return _is_screen(stream) and not self.no_color and not plain
 
     def _open(self, *, stderr: bool) -> Console:
-        from rich.console import Console
-
-        class QuietConsole(Console):
-            def on_broken_pipe(self) -> None:
-                self.quiet = True
-                _to_nowhere(sys.stderr if stderr else sys.stdout)
+        from rowen.doors.cli.drawing.console import Console
 
         stream = sys.stderr if stderr else sys.stdout
-        return QuietConsole(
-            stderr=stderr,
+        return Console(
+            stream,
+            terminal=_is_screen(stream),
+            colours=self.paints(stream),
             width=None if stream.isatty() else PIPE_WIDTH,
-            no_color=True if self.no_color else None,
-            markup=False,
-            highlight=False,
-            emoji=False,
         )
+
+
+def _is_screen(stream: TextIO) -> bool:
+    """A terminal, or what somebody says to be one, such as the log of a build that shows colours."""
+    return stream.isatty() or bool(os.environ.get("FORCE_COLOR"))  # noqa: TID251
+
+
+def _column(marked: str) -> Column:
+    from rowen.doors.cli.drawing.parts import Column
+
+    name = marked.lstrip(">*~")
+    marks = marked[: len(marked) - len(name)]
+    return Column(
+        name,
+        justify="right" if ">" in marks else "left",
+        style="bold" if "*" in marks else "",
+        wraps="~" in marks,
+    )
+
+
+def _write(console: Console, text: str) -> None:
+    try:
+        console.write(text)
+    except BrokenPipeError:
+        _to_nowhere(console.file)
 
 
 def _plain_table(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> Iterator[str]:
     names = [column.lstrip(">*~") for column in columns]
     right = [">" in column.removesuffix(name) for column, name in zip(columns, names, strict=True)]
     lines = [names, *([cell[0] if isinstance(cell, tuple) else str(cell) for cell in row] for row in rows)]
-    widths = [max(map(_cells, column)) for column in zip(*lines, strict=True)]
+    widths = [max(map(cells, column)) for column in zip(*lines, strict=True)]
     for line in lines:
-        blanks = [" " * (width - _cells(text)) for text, width in zip(line, widths, strict=True)]
+        blanks = [" " * (width - cells(text)) for text, width in zip(line, widths, strict=True)]
         filled = (b + t if r else t + b for t, b, r in zip(line, blanks, right, strict=True))
         yield "  ".join(filled).rstrip()
-
-
-def _cells(text: str) -> int:
-    """The columns of a terminal that a text takes."""
-    if text.isascii():
-        return len(text)
-    from unicodedata import combining, east_asian_width
-
-    return sum(0 if combining(one) else 2 if east_asian_width(one) in "WF" else 1 for one in text)
 
 
 def clean(text: str) -> str:

@@ -18,9 +18,9 @@ from rowen.doors.cli.output import Output, clean, dumps, write_line
 from rowen.doors.shapes import runs as shapes
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-    from rich.live import Live
-    from rich.table import Table
+    from rowen.doors.cli.drawing.console import Console
+    from rowen.doors.cli.drawing.live import Live
+    from rowen.doors.cli.drawing.text import Drawable
 
 LINE_EVERY_S = 5.0
 LINE_EVERY_ITEMS = 500
@@ -152,35 +152,28 @@ class BarProgress:
         self._event = event
 
     def __enter__(self) -> Self:
-        from rich.live import Live
+        from rowen.doors.cli.drawing.live import Live
 
-        self._live = Live(
-            console=self._console,
-            get_renderable=self.frame,
-            refresh_per_second=FRAMES_PER_S,
-            transient=True,
-        )
-        self._live.start()
+        self._live = Live(self._console, self.frame, every_s=1 / FRAMES_PER_S)
+        self._live.__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._live is not None:
-            self._live.stop()
+            self._live.__exit__()
 
-    def frame(self) -> Table:
-        from rich.progress_bar import ProgressBar
-        from rich.table import Table
-        from rich.text import Text
+    def frame(self) -> Drawable:
+        from rowen.doors.cli.drawing.parts import Bar, blank, rows_of
+        from rowen.doors.cli.drawing.text import Text
 
-        grid = Table.grid(padding=(0, 1))
         event, done = self._event, self._done
         if event is None:
-            return grid
+            return blank()
         known = done + event.queued
         counters = event.counters
-        cells: list[RenderableType] = [
+        cells: list[Drawable] = [
             Text(event.source, style="bold"),
-            ProgressBar(total=known or None, completed=done, width=self._bar_width(), pulse=not known),
+            Bar(done, known, self._bar_width()),
             Text(_asked(event, done) or f"{done:,}/{known:,} pages" if known else "starting"),
         ]
         if counters is not None:
@@ -190,13 +183,12 @@ class BarProgress:
                 Text(f"{counters.failed:,} failed", style="red" if counters.failed else "dim"),
             ]
         rate = self._rate(done)
-        left = f"{_clock((known - done) / rate)} left" if rate and known > done else ""
-        passed = _clock(self._monotonic() - self._started)
-        cells.append(Text(", ".join(filter(None, (f"{rate:.0f}/s", left or passed))), style="dim"))
-        for _ in cells:
-            grid.add_column(no_wrap=True)
-        grid.add_row(*cells)
-        return grid
+        left = f"{clock((known - done) / rate)} left" if rate and known > done else ""
+        passed = clock(self._monotonic() - self._started)
+        cells.append(
+            Text(", ".join(filter(None, (f"{rate:.0f}/s" if rate >= 1 else "", left or passed))), style="dim")
+        )
+        return rows_of(cells)
 
     def _bar_width(self) -> int:
         # The figures need some sixty columns; what is left is the bar's, within reason.
@@ -219,6 +211,6 @@ def _figures(event: Event, done: int) -> str:
     return f"{counters.changed:,} changed, {counters.not_modified:,} not modified, {counters.failed:,} failed"
 
 
-def _clock(passed_s: float) -> str:
+def clock(passed_s: float) -> str:
     minutes, seconds = divmod(int(passed_s), 60)
     return f"{minutes}:{seconds:02d}"

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from rich.console import Group, RenderableType
-from rich.padding import Padding
-from rich.table import Table
-from rich.text import Text
-
 from rowen.core.document import Outcome
 from rowen.core.rules.left_out import sentences
 from rowen.core.run import Counters, Event, Run, RunStatus, asked_of
 from rowen.core.source import Source
+from rowen.doors.cli.drawing.parts import Column, Group, Indent, Table
+from rowen.doors.cli.drawing.text import Drawable, Text
 from rowen.doors.cli.output import clean
 from rowen.doors.words import OUTCOMES, count, seconds, size
 from rowen.engine.run import Receipt
@@ -59,25 +56,23 @@ class Failures:
             self.shown.append(event)
 
 
-def render(receipt: Receipt, failures: Sequence[Event] = ()) -> RenderableType:
-    parts: list[RenderableType] = [headline(receipt), Padding.indent(outcomes(receipt.counters), 2)]
+def render(receipt: Receipt, failures: Sequence[Event] = ()) -> Drawable:
+    parts: list[Drawable] = [headline(receipt), Indent(outcomes(receipt.counters), 2)]
     rows = tiers(receipt.counters)
     if rows:
-        table = Table.grid(padding=(0, 2))
-        table.add_column(style="dim", no_wrap=True)
-        table.add_column()
+        table = Table([Column(style="dim"), Column(wraps=True)])
         for name, said in rows:
-            table.add_row(name, said)
-        parts.append(Padding.indent(table, 2))
+            table.row(name, said)
+        parts.append(Indent(table, 2))
     for event in failures:
         line = Text("failed  ", style="red")
         line.append(clean(event.detail or event.reference or ""), style="default")
         line.append(f"  ({event.reason})", style="dim")
-        parts.append(Padding.indent(line, 2))
+        parts.append(Indent(line, 2))
     more = receipt.counters.failed - len(failures)
     if failures and more > 0:
         line = Text(f"and {more:,} more: ", style="dim")
-        parts.append(Padding.indent(line.append(f"rowen runs {receipt.source.label} --items"), 2))
+        parts.append(Indent(line.append(f"rowen runs {receipt.source.label} --items"), 2))
     return Group(*parts)
 
 
@@ -193,31 +188,25 @@ SIDE_BY_SIDE: dict[str, Callable[[Counters], str]] = {
 
 def side_by_side(receipts: Sequence[tuple[str, Receipt]]) -> Table:
     """Several runs as columns, so that what the later ones avoided can be seen."""
-    table = Table(box=None, padding=(0, 3, 0, 0), header_style="bold")
-    table.add_column("", style="dim", no_wrap=True)
-    for title, _ in receipts:
-        table.add_column(title, justify="right", no_wrap=True)
+    columns = [Column(style="dim"), *(Column(title, justify="right") for title, _ in receipts)]
+    table = Table(columns, gap=3, heading_style="bold")
     for name, read in SIDE_BY_SIDE.items():
-        table.add_row(name, *(read(receipt.counters) for _, receipt in receipts))
-    table.add_row("time", *(seconds(receipt.duration_s) for _, receipt in receipts))
+        table.row(name, *(read(receipt.counters) for _, receipt in receipts))
+    table.row("time", *(seconds(receipt.duration_s) for _, receipt in receipts))
     return table
 
 
 def answers(receipts: Sequence[Receipt], could_not: Sequence[tuple[Source, str]]) -> Table:
     """Which of many sources answered how; those that did not come last."""
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("source", no_wrap=True)
-    table.add_column("kind", no_wrap=True)
-    table.add_column("answered", no_wrap=True)
-    table.add_column("items", justify="right", no_wrap=True)
-    table.add_column("why", style="dim", overflow="fold")
+    columns = [Column("source"), Column("kind"), Column("answered"), Column("items", justify="right")]
+    table = Table([*columns, Column("why", style="dim", wraps=True)], heading_style="bold")
     ranked = sorted(receipts, key=lambda one: (_RANK.get(one.status, 0), one.source.label))
     for one in ranked:
         why = one.error or one.result.missing or ""
         shown = Text(clean(one.source.label)), one.source.kind, state_of(one), f"{one.counters.processed:,}"
-        table.add_row(*shown, clean(why))
+        table.row(*shown, clean(why))
     for source, said in could_not:
-        table.add_row(clean(source.label), source.kind, Text("not run", style="red"), "0", clean(said))
+        table.row(clean(source.label), source.kind, Text("not run", style="red"), "0", clean(said))
     return table
 
 

@@ -10,8 +10,7 @@ from rowen.doors.cli.output import Output
 from rowen.doors.words import seconds, until
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
+    from rowen.doors.cli.drawing.text import Text
     from rowen.engine.run import Receipt
     from rowen.service.attempts import RunResult
 
@@ -46,7 +45,7 @@ def has_news(receipt: Receipt) -> bool:
 
 def line(receipt: Receipt, now: datetime) -> Text:
     """`20:41:03  notes  1 new · 2 updated  generation 5  completed in 0.3 s`."""
-    from rich.text import Text
+    from rowen.doors.cli.drawing.text import Text
 
     text = Text(f"{now.astimezone():%H:%M:%S}  ", style="dim").append(receipt.source.label, "bold default")
     text.append("  ").append(receipts.outcomes(receipt.counters))

@@ -33,7 +33,7 @@ def show(call: Call, name: str) -> int:
         call.out.line(f"source `{label}`: no signal was checked yet")
         call.out.note("hint: sites are checked from their second or third run on; see docs/signals.md")
         return 0
-    from rich.text import Text
+    from rowen.doors.cli.drawing.text import Text
 
     rows: list[tuple[str | Text, ...]] = []
     for one in signals:

@@ -14,8 +14,7 @@ from rowen.core.compare.words import Mark, Piece, count_words
 from rowen.doors.cli.output import clean, clean_text
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from rich.text import Text
+    from rowen.doors.cli.drawing.text import Drawable, Text
 
 WHOLE_WORDS = 80
 """Of a new or removed section so many words are shown."""
@@ -36,12 +35,12 @@ _HEADING = re.compile(r"\A\s*#{1,6} [^\n]*(?:\n+|\Z)")
 _BREAKS = re.compile(r"[ \t]*\n\s*")
 
 
-def drawn(text: TextDiff, *, colours: bool) -> list[RenderableType]:
+def drawn(text: TextDiff, *, colours: bool) -> list[Drawable]:
     """The sections that differ, each with its heading and its words."""
-    from rich.padding import Padding
-    from rich.text import Text
+    from rowen.doors.cli.drawing.parts import Indent
+    from rowen.doors.cli.drawing.text import Text
 
-    parts: list[RenderableType] = []
+    parts: list[Drawable] = []
     for section in fold(text).sections:
         if section.change not in SIGNS:
             continue
@@ -51,12 +50,12 @@ def drawn(text: TextDiff, *, colours: bool) -> list[RenderableType]:
         if section.change is not SectionChange.MOVED:
             words = _words(section, colours=colours)
             if words.plain.strip():
-                parts.append(Padding(words, (0, 0, 0, 8)))
+                parts.append(Indent(words, 8))
     return parts
 
 
 def _words(section: SectionDiff, *, colours: bool) -> Text:
-    from rich.text import Text
+    from rowen.doors.cli.drawing.text import Text
 
     pieces = _without_heading(section.pieces) if section.heading_path else list(section.pieces)
     whole = section.change in (SectionChange.ADDED, SectionChange.REMOVED)

@@ -134,7 +134,7 @@ async def perform(ports: Ports, out: Output, location: str, **options: Any) -> A
     if out.json:
         out.emit(shapes.Added.show(added, source))
         return added
-    from rich.text import Text
+    from rowen.doors.cli.drawing.text import Text
 
     line = Text("added ", style="green").append(source.label, "bold default")
     out.line(line.append(f"  {source.kind}  {source.location}", "default"))
@@ -197,7 +197,7 @@ def _show(out: Output, result: Listed) -> None:
             value |= {"error": result.why}
         out.emit(value)
         return
-    from rich.text import Text
+    from rowen.doors.cli.drawing.text import Text
 
     style = "green" if result.added else "yellow" if result.why else "dim"
     kind = result.added.source.kind if result.added else entry.type or "?"

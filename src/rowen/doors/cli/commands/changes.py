@@ -13,8 +13,7 @@ from rowen.doors.cli.output import clean, clean_text
 from rowen.errors import UserError
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
+    from rowen.doors.cli.drawing.text import Drawable
     from rowen.reading.changes import ChangedDocument, SourceChanges
 
 SECTIONS_TOLD = 4
@@ -64,7 +63,7 @@ async def command(call: Call, name: str | None, since: str | None, limit: int, f
     if not found:
         call.out.line("nothing changed" + (f" since {moment:%Y-%m-%d %H:%M} UTC" if moment else " yet"))
         return
-    from rich.console import Group
+    from rowen.doors.cli.drawing.parts import Group
 
     call.out.page(Group(*(part for one in found for part in _drawn(one, now))))
 
@@ -79,11 +78,10 @@ async def _feed(call: Call, name: str | None, now: datetime) -> None:
     click.echo(shapes.atom(source, await releases(call.ports.store, source), now=now), nl=False)
 
 
-def _drawn(one: SourceChanges, now: datetime) -> list[RenderableType]:
-    from rich.padding import Padding
-    from rich.text import Text
-
+def _drawn(one: SourceChanges, now: datetime) -> list[Drawable]:
     from rowen.core.compare.notes import About, sentence
+    from rowen.doors.cli.drawing.parts import Indent
+    from rowen.doors.cli.drawing.text import Text
     from rowen.doors.words import ago, count
 
     head = Text(one.source, style="bold").append(f"  {one.summary}", "default")
@@ -92,7 +90,7 @@ def _drawn(one: SourceChanges, now: datetime) -> list[RenderableType]:
         if one.until
         else ""
     )
-    parts: list[RenderableType] = [head.append(when, "dim")]
+    parts: list[Drawable] = [head.append(when, "dim")]
     parts += [
         Text("  removed ", style=COLOURS["removed"]).append(
             f"{count(len(folder.references), 'page')} under {clean(folder.path)}", "default"
@@ -104,10 +102,10 @@ def _drawn(one: SourceChanges, now: datetime) -> list[RenderableType]:
         line.append(clean(document.title) or document.reference, "default")
         parts += [
             line,
-            Text(f"          {clean(document.url)}", style="blue", no_wrap=True, overflow="ignore"),
+            Text(f"          {clean(document.url)}", style="blue", whole=True),
         ]
         if any(note.about is About.SYMBOL or note.change != "changed" for note in document.notes):
-            parts.append(Padding(Text(clean(sentence(document.notes))), (0, 0, 0, 10)))
+            parts.append(Indent(Text(clean(sentence(document.notes))), 10))
         elif document.sections:
             parts.append(Text(f"          in {_sections(document)}", style="dim"))
     if one.more:

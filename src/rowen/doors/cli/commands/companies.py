@@ -58,7 +58,7 @@ async def command(call: Call, query: str | None, sources: tuple[str, ...], min_o
         if query is None and not sources and not min_open:
             call.out.note("hint: add a job board with `rowen add`; companies come with its job listings")
         return
-    from rich.text import Text
+    from rowen.doors.cli.drawing.text import Text
 
     now = call.ports.clock.now()
     rows = [
@@ -113,8 +113,7 @@ async def company(call: Call, name_or_id: str) -> None:
 
 
 def _show_one(out: Output, company: Company, offers: list[Offer], *, now: datetime) -> None:
-    from rich.text import Text
-
+    from rowen.doors.cli.drawing.text import Text
     from rowen.doors.words import ago, count
 
     head = Text(clean(company.name), style="bold").append(f"  company {company.id}", "default")

@@ -13,9 +13,8 @@ from rowen.doors.cli.output import clean
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rich.console import RenderableType
-
     from rowen.core.compare.matching import PageOf
+    from rowen.doors.cli.drawing.text import Drawable
     from rowen.reading.versions import Compared, Placed
 
 SIGNS = {"added": ("+", "green"), "removed": ("-", "red"), "changed": ("~", "yellow")}
@@ -40,16 +39,16 @@ async def command(call: Call, before: str, after: str, limit: int) -> None:
     if call.out.json:
         call.out.emit(shapes.Compared.show(found))
         return
-    from rich.console import Group
+    from rowen.doors.cli.drawing.parts import Group
 
     call.out.page(Group(*_drawn(found)))
 
 
-def _drawn(found: Compared) -> list[RenderableType]:
-    from rich.text import Text
+def _drawn(found: Compared) -> list[Drawable]:
+    from rowen.doors.cli.drawing.text import Text
 
     counts = found.counts
-    parts: list[RenderableType] = [
+    parts: list[Drawable] = [
         Text(f"{found.before} → {found.after}", style="bold").append(f"  {found.summary}", "default")
     ]
     parts += _notes("Names", found.symbols, _all(counts, "symbols"))
@@ -66,12 +65,12 @@ def _all(counts: Mapping[str, int], what: str) -> int:
     return sum(counts[f"{what}_{change}"] for change in SIGNS)
 
 
-def _notes(title: str, placed: Sequence[Placed], every: int) -> list[RenderableType]:
-    from rich.text import Text
+def _notes(title: str, placed: Sequence[Placed], every: int) -> list[Drawable]:
+    from rowen.doors.cli.drawing.text import Text
 
     if not placed:
         return []
-    parts: list[RenderableType] = [Text(title, style="bold")]
+    parts: list[Drawable] = [Text(title, style="bold")]
     for one in placed:
         sign, colour = SIGNS[one.note.change]
         where = "" if title == "Names" else f"{clean(one.title)}: "
@@ -81,14 +80,14 @@ def _notes(title: str, placed: Sequence[Placed], every: int) -> list[RenderableT
     return parts
 
 
-def _pages(change: str, pages: Sequence[PageOf], every: int) -> list[RenderableType]:
-    from rich.text import Text
+def _pages(change: str, pages: Sequence[PageOf], every: int) -> list[Drawable]:
+    from rowen.doors.cli.drawing.text import Text
 
     if not pages:
         return []
     sign, colour = SIGNS[change]
     head = "New pages" if change == "added" else "Removed pages"
-    parts: list[RenderableType] = [Text(head, style="bold")]
+    parts: list[Drawable] = [Text(head, style="bold")]
     parts += [
         Text(f"  {sign} {clean(one.title) or one.reference}", style=colour).append(
             f"  {clean(one.url)}", "dim"

@@ -12,11 +12,11 @@ import click
 from rowen.doors.cli.call import Call
 from rowen.doors.cli.call import command as rowen_command
 from rowen.doors.cli.output import Output, dumps, write_line
-from rowen.doors.cli.progress import Progress, Silence
+from rowen.doors.cli.progress import Progress, Silence, clock
 
 if TYPE_CHECKING:
-    from rich.progress import Progress as RichProgress
-
+    from rowen.doors.cli.drawing.live import Live
+    from rowen.doors.cli.drawing.text import Drawable
     from rowen.managing.copy_store import Copied, CopyEvent
 
 
@@ -144,31 +144,42 @@ class Lines(Silence["CopyEvent"]):
 class Bar(Silence["CopyEvent"]):
     """One line that is redrawn in place, and is gone at the end."""
 
-    def __init__(self, out: Output) -> None:
+    def __init__(self, out: Output, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._out = out
-        self._bar: RichProgress | None = None
+        self._monotonic = monotonic
+        self._live: Live | None = None
+        self._event: CopyEvent | None = None
+        self._since = 0.0
+        self._stage = ""
 
     def __enter__(self) -> Self:
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+        from rowen.doors.cli.drawing.live import Live
 
-        self._bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=24),
-            MofNCompleteColumn(),
-            TextColumn("rows"),
-            TimeRemainingColumn(),
-            console=self._out.messages,
-            transient=True,
-        )
-        self._task = self._bar.add_task("", total=None)
-        self._bar.start()
+        self._live = Live(self._out.messages, self.frame)
+        self._live.__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+        if self._live is not None:
+            self._live.__exit__()
 
     def __call__(self, event: CopyEvent) -> None:
-        if self._bar is not None:
-            words = f"{event.kind} {event.part}" if event.part else STAGES[event.kind]
-            self._bar.update(self._task, description=words, completed=event.rows, total=event.total or None)
+        if event.kind != self._stage:
+            self._stage, self._since = event.kind, self._monotonic()
+        self._event = event
+
+    def frame(self) -> Drawable:
+        from rowen.doors.cli.drawing.parts import Bar as Track
+        from rowen.doors.cli.drawing.parts import blank, rows_of
+        from rowen.doors.cli.drawing.text import Text
+
+        event = self._event
+        if event is None:
+            return blank()
+        words = f"{event.kind} {event.part}" if event.part else STAGES[event.kind]
+        if not event.total:
+            return rows_of([Text(words), Text(f"{event.rows:,} rows" if event.rows else "")])
+        passed_s = self._monotonic() - self._since
+        left = clock(passed_s * (event.total - event.rows) / event.rows) + " left" if event.rows else ""
+        rows = Text(f"{event.rows:,}/{event.total:,} rows")
+        return rows_of([Text(words), Track(event.rows, event.total, 24), rows, Text(left, "dim")])

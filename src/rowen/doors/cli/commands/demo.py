@@ -115,19 +115,19 @@ class _Tour:
         self._out.print(side_by_side([("first harvest", first), ("second harvest", second)]))
 
     def _title(self, text: str, remark: str = "") -> None:
-        from rich.text import Text
+        from rowen.doors.cli.drawing.text import Text
 
         self._out.line("")
         line = Text("── ", style="green").append(text, "bold green")
         self._out.line(line.append(f"  {remark}", "dim") if remark else line)
 
     def _shell(self, line: str, remark: str = "") -> None:
-        from rich.text import Text
+        from rowen.doors.cli.drawing.text import Text
 
         text = Text("$ ", style="dim").append(line, "bold default")
         self._out.line(text.append(f"  {remark}", "dim") if remark else text)
 
     def _say(self, text: str, remark: str = "") -> None:
-        from rich.text import Text
+        from rowen.doors.cli.drawing.text import Text
 
         self._out.line(Text(text).append(remark, "dim"))

@@ -12,10 +12,9 @@ from rowen.doors.cli.output import Output, clean
 from rowen.doors.words import CHANGES
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from rowen.core.generation import Change
     from rowen.core.source import Source
+    from rowen.doors.cli.drawing.text import Drawable
     from rowen.engine.ports import Ports
 
 DOCUMENTS_COMPARED = 50
@@ -56,10 +55,9 @@ async def perform(
     if out.json:
         out.emit(shapes.Diff.show(diff, source=source.label))
         return
-    from rich.console import Group
-    from rich.text import Text
-
     from rowen.doors.cli import word_diff
+    from rowen.doors.cli.drawing.parts import Group
+    from rowen.doors.cli.drawing.text import Text
     from rowen.reading.diff import document
 
     counts = ", ".join(f"{number:,} {CHANGES[kind][1]}" for kind, number in diff.counts.items() if number)
@@ -68,7 +66,7 @@ async def perform(
     head.append(f": {counts or 'no difference'}", "default")
     if diff.held:
         head.append("  held, not shown to readers", "yellow")
-    parts: list[RenderableType] = [head]
+    parts: list[Drawable] = [head]
     numbers = {"from_generation": diff.from_generation, "to_generation": diff.to_generation}
     for number, change in enumerate(diff.changes):
         by_word = words and change.kind == "changed" and number < DOCUMENTS_COMPARED
@@ -79,14 +77,13 @@ async def perform(
     out.page(Group(*parts))
 
 
-def _change(change: Change, *, headings: bool) -> list[RenderableType]:
-    from rich.text import Text
-
+def _change(change: Change, *, headings: bool) -> list[Drawable]:
+    from rowen.doors.cli.drawing.text import Text
     from rowen.doors.cli.word_diff import BEFORE_HEADINGS
 
     sign = CHANGES[change.kind][0]
-    line = Text(f"{sign} {clean(change.title) or change.reference}", style=COLOURS[sign], overflow="ignore")
-    parts: list[RenderableType] = [line.append(f"  {clean(change.url)}", "dim")]
+    line = Text(f"{sign} {clean(change.title) or change.reference}", style=COLOURS[sign], whole=True)
+    parts: list[Drawable] = [line.append(f"  {clean(change.url)}", "dim")]
     for mark, path in _headings(change) if headings else ():
         heading = clean(path) or BEFORE_HEADINGS
         parts.append(Text(f"    {mark} ", style=COLOURS[mark]).append(heading, "default"))

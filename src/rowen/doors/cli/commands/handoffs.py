@@ -50,7 +50,7 @@ async def command(
     if not found:
         call.out.line("no handoffs")
         return
-    from rich.text import Text
+    from rowen.doors.cli.drawing.text import Text
 
     rows = [
         (

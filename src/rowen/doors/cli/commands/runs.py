@@ -16,9 +16,8 @@ from rowen.errors import NotFound
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from rich.text import Text
-
     from rowen.core.run import Run, RunItem
+    from rowen.doors.cli.drawing.text import Text
 
 EVERY = 1_000_000_000
 
@@ -107,8 +106,7 @@ def _summary(run: Run) -> Text:
 
 
 def _items(out: Output, run: Run, items: list[RunItem]) -> None:
-    from rich.text import Text
-
+    from rowen.doors.cli.drawing.text import Text
     from rowen.doors.cli.receipt import COLOURS
     from rowen.doors.shapes import runs as shapes
 

@@ -16,11 +16,10 @@ from rowen.errors import NotFound, UserError
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from rich.console import RenderableType
-
     from rowen.core.feed import Document
     from rowen.core.generation import Version
     from rowen.core.source import Source
+    from rowen.doors.cli.drawing.text import Drawable
 
 
 @store_command("show")
@@ -131,13 +130,12 @@ def _as_document(source: Source, version: Version, generation: int) -> Document:
     )
 
 
-def _drawn(document: Document, text: str, url: str, now: datetime) -> RenderableType:
-    from rich.console import Group
-    from rich.markdown import Markdown
-    from rich.text import Text
-
+def _drawn(document: Document, text: str, url: str, now: datetime) -> Drawable:
     from rowen.core.freshness.proof import likely
     from rowen.core.web.verified import FETCHED
+    from rowen.doors.cli.drawing.markdown import Markdown
+    from rowen.doors.cli.drawing.parts import Group
+    from rowen.doors.cli.drawing.text import Text
     from rowen.doors.words import proof
     from rowen.reading.read import without_marks
 
@@ -148,5 +146,5 @@ def _drawn(document: Document, text: str, url: str, now: datetime) -> Renderable
         if document.verified_by != FETCHED:
             about += f", {proof(document.verified_at, document.verified_by, None, now)}"
         about += f", {likely(document.p_fresh)}"
-    body = Markdown(without_marks(clean_text(text)), hyperlinks=True)
+    body = Markdown(without_marks(clean_text(text)))
     return Group(head, Text(clean(url), style="blue"), Text(about, style="dim"), Text(""), body)

@@ -26,7 +26,7 @@ async def command(call: Call) -> None:
         call.out.line("no sinks")
         call.out.note("hint: write `[[sinks]]` into rowen.toml and call `rowen apply`")
         return
-    from rich.text import Text
+    from rowen.doors.cli.drawing.text import Text
 
     now = call.ports.clock.now()
     rows = [

@@ -57,7 +57,7 @@ async def subscriptions(call: Call) -> None:
     if not rows:
         call.out.line("no subscriptions")
         return
-    from rich.text import Text
+    from rowen.doors.cli.drawing.text import Text
 
     call.out.table(
         ["*name", "about", "~of", "~tells", ">messages", "problem"],
