@@ -64,7 +64,27 @@ async def test_a_run_that_looked_at_everything_verifies_all_but_its_exceptions(s
     assert await store.proofs([found[B]]) == {found[B]: Proof(NOW + DAY, "not_modified")}
     assert await store.proofs([]) == {}
     await a_look(store, source, Looked(by="same_body", failed=[B]), days=2)
-    assert await store.freshness(source.id, now=NOW + 2.5 * DAY) == Freshness(day=1, week=1, older=0)
+    found_fresh = Freshness(day=1, week=1, older=0, last=NOW + 2 * DAY)
+    assert await store.freshness(source.id, now=NOW + 2.5 * DAY) == found_fresh
+
+
+async def test_a_source_was_last_verified_when_one_of_its_documents_was(store: Store) -> None:
+    source = await a_source(store)
+    assert (await store.freshness(source.id, now=NOW)).last is None
+    await a_generation(store, source, {A: "one", B: "b"})
+
+    async def agreed() -> float:
+        last = (await store.freshness(source.id, now=NOW + 9 * DAY)).last
+        assert last == max(one.verified_at for one in await store.documents(source.id) if one.verified_at)
+        return (last - NOW) / DAY
+
+    assert await agreed() == 0
+    await a_look(store, source, Looked(by="not_modified", failed=[B]), days=1)
+    assert await agreed() == 1
+    await a_look(store, source, LookedAtSome(unchanged={"not_modified": [B]}), days=2)
+    assert await agreed() == 2
+    await a_look(store, source, None, days=3)
+    assert await agreed() == 2, "a run that was held or failed says nothing of what readers see"
 
 
 async def test_after_a_rollback_only_what_was_fetched_is_known(store: Store) -> None:

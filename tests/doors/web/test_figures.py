@@ -36,11 +36,10 @@ def at(*hours: int) -> list[dict[str, Any]]:
 
 
 def test_what_was_verified_is_told_with_its_share_of_all() -> None:
-    runs = [a_run(0.5, RunStatus.FAILED), a_run(1, RunStatus.PARTIAL), a_run(30, RunStatus.COMPLETED)]
-    told = verified(runs, Freshness(day=75, week=20, older=5))
+    told = verified(Freshness(day=75, week=20, older=5, last=NOW))
     assert (told["fresh_day"], told["fresh_week"]) == (0.75, 0.95)
-    assert told["verified_at"] == runs[1].finished_at
-    nothing = verified([a_run(1, RunStatus.FAILED)], Freshness(day=0, week=0, older=0))
+    assert told["verified_at"] == NOW
+    nothing = verified(Freshness(day=0, week=0, older=0))
     assert (nothing["fresh_day"], nothing["verified_at"]) == (0.0, None)
 
 

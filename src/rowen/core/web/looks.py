@@ -76,6 +76,12 @@ class Looks:
             if self.packed[start + TIME] != _STORED
         )
 
+    @property
+    def newest(self) -> datetime | None:
+        """When the last of these pages was verified."""
+        starts = range(KEY, len(self.packed), RECORD)
+        return max((_moment(self.packed[start : start + TIME]) for start in starts), default=None)
+
     def _key_at(self, place: int) -> bytes:
         return self.packed[place * RECORD : place * RECORD + KEY]
 

@@ -64,6 +64,11 @@ class Verification:
     looks: Looks = NO_LOOKS
     """What runs that asked for some pages only have verified since."""
 
+    @property
+    def newest(self) -> datetime:
+        """The last look at any page, by a run that looked at all or at some of them."""
+        return max(self.at, self.looks.newest or self.at)
+
     def of(self, reference: str, fetched_at: datetime) -> Way:
         """When and how one document was verified, whose visible version was fetched then."""
         known = self.last(reference)
@@ -126,6 +131,8 @@ class Freshness:
     day: int
     week: int
     older: int
+    last: datetime | None = None
+    """When one of them was last verified: the newest time that a hit or a document of the source can say."""
 
     @property
     def total(self) -> int:
@@ -139,8 +146,9 @@ def freshness(
     documents: int,
     fetched_in_day: int,
     fetched_in_week: int,
+    fetched_last: datetime | None = None,
 ) -> Freshness:
-    """From how many documents there are, and how many of them were fetched within a day and a week."""
+    """From how many documents there are, how many came within a day and a week, and when the last came."""
     fetched = (fetched_in_day, fetched_in_week)
     within: list[int] = []
     for span, fetched_in in zip((DAY, WEEK), fetched, strict=True):
@@ -155,4 +163,6 @@ def freshness(
         )
         within.append(max(documents - late, fetched_in))
     day, week = (min(number, documents) for number in within)
-    return Freshness(day=day, week=max(week - day, 0), older=documents - max(day, week))
+    looked_last = verification.newest if verification is not None else BEGINNING
+    newest = max(looked_last, fetched_last) if documents and fetched_last is not None else None
+    return Freshness(day=day, week=max(week - day, 0), older=documents - max(day, week), last=newest)

@@ -1,4 +1,4 @@
-"""Figures of a source that its runs tell: how much was verified lately, changes by day, what was avoided."""
+"""Figures of a source: how much was verified lately, changes by day, what was avoided."""
 
 from __future__ import annotations
 
@@ -8,25 +8,20 @@ from itertools import pairwise
 from statistics import median
 from typing import Any
 
-from rowen.core.run import Run, RunStatus
+from rowen.core.run import Run
 from rowen.core.web.verified import Freshness
 from rowen.ports.store.runs import RunDay
 
 DAYS = 30
-LOOKED_AT = 20
-"""The newest runs of a source: one of them is the last that verified something."""
 MOST_MISSED = 6
 """Gaps that are drawn in a row; a service that was off for months should not push its runs out."""
-VERIFYING = (RunStatus.COMPLETED, RunStatus.PARTIAL, RunStatus.HELD)
-"""How runs end that looked at documents."""
 
 
-def verified(runs: Sequence[Run], fresh: Freshness) -> dict[str, Any]:
-    """When a run last verified something, and which share was verified within a day and a week."""
-    last = next((run.finished_at for run in runs if run.finished_at and run.status in VERIFYING), None)
+def verified(fresh: Freshness) -> dict[str, Any]:
+    """When a document was last verified, by the record that hits read, and the shares of a day and a week."""
     total = max(1, fresh.total)
     return {
-        "verified_at": last if fresh.total else None,
+        "verified_at": fresh.last,
         "fresh_day": fresh.day / total,
         "fresh_week": (fresh.day + fresh.week) / total,
     }

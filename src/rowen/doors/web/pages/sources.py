@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import quote
 
@@ -47,7 +47,7 @@ def state_of(one: SourceStatus) -> str:
 
 async def sources(visit: Visit) -> Page:
     every = await states.statuses(visit.ports, sections=False)
-    shown = _sorted(visit, [one for one in every if _is_wanted(visit, one)])
+    shown = await _sorted(visit, [one for one in every if _is_wanted(visit, one)])
     at = visit.number("page")
     days = figures.by_day(await visit.ports.store.run_days(figures.since(visit.now)), visit.now.date())
     rows = [
@@ -86,12 +86,17 @@ def _is_wanted(visit: Visit, one: SourceStatus) -> bool:
     return typed in f"{one.source.label} {one.source.kind} {one.source.location}".lower()
 
 
-def _sorted(visit: Visit, found: Sequence[SourceStatus]) -> list[SourceStatus]:
+async def _sorted(visit: Visit, found: Sequence[SourceStatus]) -> list[SourceStatus]:
     far = visit.now + timedelta(days=36_500)
+    verified: dict[int, datetime] = {}
+    if visit.asked("sort") == "verified":
+        for one in found:
+            fresh = await visit.ports.store.freshness(one.source.id, now=visit.now)
+            verified[one.source.id] = fresh.last or one.source.created_at
     keys: dict[str, Any] = {
         "name": lambda one: (one.source.label,),
         "documents": lambda one: (-one.documents, one.source.label),
-        "verified": lambda one: (one.source.last_success_at or one.source.created_at, one.source.label),
+        "verified": lambda one: (verified[one.source.id], one.source.label),
         "next": lambda one: (one.next_run.at if one.next_run else far, one.source.label),
     }
     default = lambda one: (ORDER[one.standing.state], one.source.label)  # noqa: E731
@@ -140,9 +145,9 @@ def need(visit: Visit, one: SourceStatus) -> dict[str, Any]:
 
 async def row(visit: Visit, one: SourceStatus) -> dict[str, Any]:
     source = one.source
-    runs = await visit.ports.store.runs(source.id, limit=figures.LOOKED_AT)
+    runs = await visit.ports.store.runs(source.id, limit=1)
     return {
-        **figures.verified(runs, await visit.ports.store.freshness(source.id, now=visit.now)),
+        **figures.verified(await visit.ports.store.freshness(source.id, now=visit.now)),
         "label": source.label,
         "name": source.name,
         "version": source.version,

@@ -139,6 +139,7 @@ ON CONFLICT (source_id) DO UPDATE SET at = excluded.at, way = excluded.way, exce
 DELETE FROM verifications WHERE source_id = :source;
 
 -- name: fetched_since
--- How many documents readers see, and how many of them were fetched since two moments.
-SELECT count(*), count(*) FILTER (WHERE d.fetched_at >= :day), count(*) FILTER (WHERE d.fetched_at >= :week)
+-- How many documents readers see, how many of them were fetched since two moments, and when the last one was.
+SELECT count(*), count(*) FILTER (WHERE d.fetched_at >= :day), count(*) FILTER (WHERE d.fetched_at >= :week),
+       max(d.fetched_at)
 FROM documents_active d WHERE d.source_id = :source;

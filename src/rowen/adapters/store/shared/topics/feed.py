@@ -50,13 +50,15 @@ class Feed(Topic):
 
     @reads
     def freshness(self, db: Transaction, source_id: int, *, now: datetime) -> Freshness:
-        ((documents, day, week),) = db.rows("fetched_since", source=source_id, day=now - DAY, week=now - WEEK)
+        found = db.rows("fetched_since", source=source_id, day=now - DAY, week=now - WEEK)
+        ((documents, day, week, last),) = found
         return freshness(
             verification.load(db, source_id),
             now,
             documents=documents,
             fetched_in_day=day,
             fetched_in_week=week,
+            fetched_last=time_in(last) if documents else None,
         )
 
     @reads
