@@ -111,5 +111,5 @@ $(STAMP): pyproject.toml constraints.txt
 	@echo "Setting up .venv (once) ..."
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1' -c constraints.txt
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs,mcp,parquet,postgres,quality,rdf,render,service,sheets]' --group dev -c constraints.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[brotli,docs,parquet,postgres,quality,rdf,render,sheets]' --group dev -c constraints.txt
 	@touch $(STAMP)

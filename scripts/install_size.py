@@ -1,7 +1,7 @@
 """How large is what `pip install rowen` brings? Each package with its size, largest first.
 
     python scripts/install_size.py                      Rowen and all it needs, as installed here
-    python scripts/install_size.py --extra mcp          with an extra
+    python scripts/install_size.py --extra quality      with an extra
     python scripts/install_size.py --fresh              in a new environment, by pip, as a newcomer gets it
     python scripts/install_size.py --most 261           exit code 1 above so many MB
 
@@ -47,7 +47,9 @@ def needed(name: str, extras: Iterable[str]) -> dict[str, Distribution]:
 def size_of(one: Distribution) -> int:
     """Of its files; of an editable install of this repository, the source."""
     files = [Path(str(one.locate_file(file))) for file in one.files or ()]
-    if canonicalize_name(one.metadata["Name"]) == "rowen" and not any(file.name == "cli" for file in files):
+    if canonicalize_name(one.metadata["Name"]) == "rowen" and not any(
+        file.suffix == ".css" for file in files
+    ):
         files += (ROOT / "src" / "rowen").rglob("*")
     real = {file.resolve() for file in files if file.is_file()}
     return sum(file.stat().st_size for file in real)

@@ -78,7 +78,7 @@ class Newcomer:
         empty = _size_mb(self._bin.parent)
         pip = (python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
         constraints = ("--constraint", ROOT / "constraints.txt")
-        self.step("pip install 'rowen[mcp]'", *pip, *constraints, f"{ROOT}[mcp]")
+        self.step("pip install rowen", *pip, *constraints, ROOT)
         print(f"    {_size_mb(self._bin.parent) - empty:.0f} MB, {_packages(self._bin.parent)} packages")
         site = subprocess.Popen(
             [python, "-c", SITE], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=self._env

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import subprocess
 import sys
 import time
 import zlib
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rowen.adapters.http import decode as decoding
 from rowen.adapters.http.decode import ACCEPTED, DecodeError, OversizeError, decode
 
 if sys.version_info >= (3, 14):
@@ -93,3 +95,18 @@ def test_an_unknown_encoding_is_an_error_and_an_empty_body_is_not() -> None:
     with pytest.raises(DecodeError, match="`compress` is not known"):
         decode(b"x", "compress", 10)
     assert decode(b"", "gzip", 10) == b""
+
+
+def test_a_page_in_br_says_what_to_install_where_its_package_is_missing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delitem(decoding._STEPS, "br")
+    with pytest.raises(DecodeError, match=r"`br` is not known, `pip install 'rowen\[brotli\]'` adds it"):
+        decode(brotli.compress(b"text"), "br", 100)
+
+
+def test_br_is_asked_for_only_where_its_package_is_installed() -> None:
+    without = "import sys; sys.modules['brotli'] = None; "
+    program = without + "from rowen.adapters.http.decode import ACCEPTED; print(ACCEPTED)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert (ACCEPTED, done.stdout.strip()) == ("gzip, deflate, br, zstd", "gzip, deflate, zstd")

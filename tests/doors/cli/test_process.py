@@ -17,7 +17,8 @@ from tests.doors.conftest import Rowen
 from tests.support.site import Site, html
 
 HEAVY = (
-    "rich",
+    "mcp",
+    "rowen.doors.cli.drawing",
     "aiohttp",
     "numpy",
     "apsw",
@@ -225,7 +226,16 @@ def test_status_in_a_pipe_draws_nothing_and_makes_ready_for_no_search(
     command = [sys.executable, "-c", program, "status", "--db", db]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     imported = set(done.stderr.splitlines()[-1].split()[1:])
-    unneeded = {"rich", "numpy", "aiohttp", "zipfile", "tantivy", "rowen.adapters.store.shared.search.finder"}
+    unneeded = {
+        "rowen.doors.cli.drawing",
+        "mcp",
+        "pydantic",
+        "numpy",
+        "aiohttp",
+        "zipfile",
+        "tantivy",
+        "rowen.adapters.store.shared.search.finder",
+    }
     assert not imported & unneeded
     assert done.stdout.splitlines()[0].split()[:2] == ["source", "kind"]
 

@@ -1,4 +1,4 @@
-"""Undo a body's content encodings: gzip, deflate, br, zstd.
+"""Undo a body's content encodings: gzip, deflate, zstd, and br where its package is installed.
 
 Done here and not by the HTTP client because a stream that stops half-way must be an error: taken as it is, a
 cut page would be stored as a changed one. Output is bounded: a bomb stops at the limit.
@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from importlib.util import find_spec
 
 from isal import isal_zlib
 from isal.isal_zlib import IsalError
 
-ACCEPTED = "gzip, deflate, br, zstd"
+HAS_BROTLI = find_spec("brotli") is not None
+ACCEPTED = "gzip, deflate, br, zstd" if HAS_BROTLI else "gzip, deflate, zstd"
 
 # 8 MB, the largest window a browser accepts; the format itself allows gigabytes.
 _ZSTD_WINDOW_LOG = 23
@@ -38,7 +40,8 @@ def decode(body: bytes, encodings: str, limit: int) -> bytes:
             continue
         step = _STEPS.get(name)
         if step is None:
-            raise DecodeError(f"encoding `{name[:40]}` is not known")
+            hint = ", `pip install 'rowen[brotli]'` adds it" if name == "br" else ""
+            raise DecodeError(f"encoding `{name[:40]}` is not known{hint}")
         if body:
             body = step(body, limit)
     return body
@@ -122,6 +125,7 @@ _STEPS: dict[str, Callable[[bytes, int], bytes]] = {
     "gzip": _gzip,
     "x-gzip": _gzip,
     "deflate": _deflate,
-    "br": _brotli,
     "zstd": _zstd,
 }
+if HAS_BROTLI:
+    _STEPS["br"] = _brotli

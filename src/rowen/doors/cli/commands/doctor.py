@@ -79,7 +79,7 @@ def command(call: Call, name: str | None, offline: bool) -> int:
         )
         return 0 if good else 1
     checks += map(_of_plugin, plugins)
-    from rich.text import Text
+    from rowen.doors.cli.drawing.text import Text
 
     width = max(len(check.name) for check in checks)
     for check in checks:
@@ -271,10 +271,11 @@ def _authorities() -> Check:
 
 
 EXTRAS = {
+    "brotli": ("brotli", "smaller downloads"),
     "docs": ("pypdfium2", "PDF files"),
-    "mcp": ("mcp", "assistants"),
     "parquet": ("pyarrow", "Parquet exports"),
     "postgres": ("psycopg", "PostgreSQL"),
+    "quality": ("onnxruntime", "a better local model"),
     "rdf": ("pyoxigraph", "catalogues in Turtle"),
     "render": ("playwright", "pages that need JavaScript"),
     "sheets": ("cryptography", "Google Sheets"),

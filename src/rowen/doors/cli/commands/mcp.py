@@ -6,7 +6,6 @@ import click
 
 from rowen.doors.cli.call import Call
 from rowen.doors.cli.call import command as rowen_command
-from rowen.errors import ConfigError
 
 
 @rowen_command("mcp")
@@ -19,13 +18,7 @@ def command(call: Call, read_only: bool) -> None:
     from rowen.doors.cli import session
 
     config = call.config()
-    try:
-        from rowen.doors.mcp.stdio import serve
-    except ModuleNotFoundError as exc:
-        if exc.name not in ("mcp", "mcp_types", "anyio"):
-            raise
-        raise ConfigError(
-            "the package `mcp` is not installed", hint="install it with `pip install 'rowen[mcp]'`"
-        ) from exc
+    # Here, because the protocol takes a second to import that no other command needs.
+    from rowen.doors.mcp.stdio import serve
 
     session.run_async(lambda: serve(config, read_only=read_only), interrupted="stopped")

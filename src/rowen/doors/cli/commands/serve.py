@@ -152,13 +152,9 @@ def _page(call: Call, config: Config, ports: Ports, queue: SyncQueue) -> ASGIApp
 
 
 def _mounts(ports: Ports, queue: SyncQueue) -> Mapping[str, ASGIApp]:
-    """The other doors that are installed and speak HTTP."""
-    try:
-        from rowen.doors.mcp.http import mcp_app
-    except ModuleNotFoundError as exc:
-        if exc.name not in ("mcp", "mcp_types"):
-            raise
-        return {}
+    """The other doors that speak HTTP."""
+    from rowen.doors.mcp.http import mcp_app
+
     return {"/mcp": mcp_app(ports, queue=queue)}
 
 
