@@ -59,57 +59,57 @@ async def metadata(world: World, reference: str) -> dict[str, Any]:
 
 
 async def test_the_first_sync_takes_every_dataset_once(tmp_path: Path) -> None:
-    async with a_portal(tmp_path, datasets(2500)) as (world, portal):
+    async with a_portal(tmp_path, datasets(250), page_size=100) as (world, portal):
         receipt = await world.sync("data")
         assert (receipt.status, receipt.mode) == (RunStatus.COMPLETED, Mode.FULL)
-        assert receipt.counters.created == 2500
-        assert receipt.counters.embeddings_computed == 2500
+        assert receipt.counters.created == 250
+        assert receipt.counters.embeddings_computed == 250
         assert portal.count() == receipt.counters.requests == 3
         assert await visible(world) == set(portal.ids())
-        assert await world.found("1234") == ["/dataset/dataset-1234"]
+        assert await world.found("123") == ["/dataset/dataset-123"]
 
 
 async def test_fewer_rows_than_asked_for_are_not_the_end(tmp_path: Path) -> None:
-    async with a_portal(tmp_path, datasets(1050)) as (world, portal):
-        portal.quirks.rows_max = 100
+    async with a_portal(tmp_path, datasets(105)) as (world, portal):
+        portal.quirks.rows_max = 10
         receipt = await world.sync("data")
-        assert (receipt.counters.created, portal.count()) == (1050, 11)
+        assert (receipt.counters.created, portal.count()) == (105, 11)
 
 
 @pytest.mark.parametrize("refused", [400, 403, 404, 409, 500])
 async def test_a_portal_that_takes_no_filter_by_id_is_read_by_offset(tmp_path: Path, refused: int) -> None:
-    async with a_portal(tmp_path, datasets(450)) as (world, portal):
-        portal.quirks.rows_max = 100
+    async with a_portal(tmp_path, datasets(45)) as (world, portal):
+        portal.quirks.rows_max = 10
         portal.quirks.rejects_id_filter = refused
         receipt = await world.sync("data")
-        assert (receipt.status, receipt.counters.created) == (RunStatus.COMPLETED, 450)
+        assert (receipt.status, receipt.counters.created) == (RunStatus.COMPLETED, 45)
 
 
 @pytest.mark.parametrize("quirk", ["ignores_id_filter", "misreads_id_filter"])
 async def test_a_portal_that_ignores_or_misreads_the_filter_by_id_is_read_by_offset(
     tmp_path: Path, quirk: str
 ) -> None:
-    async with a_portal(tmp_path, datasets(450)) as (world, portal):
-        portal.quirks.rows_max = 100
+    async with a_portal(tmp_path, datasets(45)) as (world, portal):
+        portal.quirks.rows_max = 10
         setattr(portal.quirks, quirk, True)
         receipt = await world.sync("data")
-        assert receipt.counters.created == 450
+        assert receipt.counters.created == 45
         assert portal.count() <= 8
 
 
 async def test_a_portal_that_does_not_sort_is_believed_when_as_many_came_as_announced(tmp_path: Path) -> None:
-    async with a_portal(tmp_path, datasets(450)) as (world, portal):
-        portal.quirks.rows_max = 100
+    async with a_portal(tmp_path, datasets(45)) as (world, portal):
+        portal.quirks.rows_max = 10
         portal.quirks.ignores_sort = True
-        assert (await world.sync("data")).counters.created == 450
+        assert (await world.sync("data")).counters.created == 45
         portal.remove("id-000007")
         receipt = await world.sync("data", full=True)
-        assert (receipt.counters.deleted, receipt.counters.unchanged) == (1, 449)
+        assert (receipt.counters.deleted, receipt.counters.unchanged) == (1, 44)
         portal.quirks.count = lambda total: total + 5
         portal.remove("id-000008")
         receipt = await world.sync("data", full=True)
         assert receipt.counters.deleted == 0
-        assert "448 of 453" in (receipt.hint or "")
+        assert "43 of 48" in (receipt.hint or "")
 
 
 # while pages are read, the set changes
@@ -117,21 +117,21 @@ async def test_a_portal_that_does_not_sort_is_believed_when_as_many_came_as_anno
 
 @pytest.mark.parametrize("by_key", [True, False])
 async def test_nothing_is_lost_when_datasets_come_and_go_between_pages(tmp_path: Path, by_key: bool) -> None:
-    stays = [a_dataset(number) for number in range(0, 3000, 3)]
-    goes = [a_dataset(number) for number in range(1, 3000, 3)]
+    stays = [a_dataset(number) for number in range(0, 450, 3)]
+    goes = [a_dataset(number) for number in range(1, 450, 3)]
     async with a_portal(tmp_path, stays + goes) as (world, portal):
-        portal.quirks.rows_max = 100
+        portal.quirks.rows_max = 15
         portal.quirks.ignores_id_filter = not by_key
         leaving = [row["id"] for row in goes]
 
         def between(search: int) -> None:
             # In front of the page, on it, and behind it; more at a time than one row of overlap would show.
-            for _ in range(30):
+            for _ in range(3):
                 if leaving:
                     portal.remove(leaving.pop(0))
             if leaving:
                 portal.remove(leaving.pop())
-            for number in (search * 3 + 2, 2999 - search * 3):
+            for number in (search * 3 + 2, 449 - search * 3):
                 portal.put(a_dataset(number, id=f"id-{number:06}-new"))
 
         portal.before_search = between
@@ -149,8 +149,8 @@ async def test_nothing_is_lost_when_datasets_come_and_go_between_pages(tmp_path:
 async def test_nothing_is_wrongly_deleted_when_datasets_come_and_go_between_pages(
     tmp_path: Path, by_key: bool
 ) -> None:
-    async with a_portal(tmp_path, datasets(1000)) as (world, portal):
-        portal.quirks.rows_max = 50
+    async with a_portal(tmp_path, datasets(300)) as (world, portal):
+        portal.quirks.rows_max = 15
         portal.quirks.ignores_id_filter = not by_key
         await world.sync("data")
         gone = [f"id-{number:06}" for number in range(0, 100, 2)]
@@ -219,20 +219,20 @@ async def test_a_portal_that_lost_most_of_its_datasets_is_held_for_a_person(tmp_
 async def test_a_portal_that_stops_taking_the_filter_by_id_half_way_is_read_on_by_offset(
     tmp_path: Path,
 ) -> None:
-    async with a_portal(tmp_path, datasets(1000)) as (world, portal):
-        portal.quirks.rows_max = 100
+    async with a_portal(tmp_path, datasets(100)) as (world, portal):
+        portal.quirks.rows_max = 10
 
         def half_way(search: int) -> None:
             portal.quirks.ignores_id_filter = search > 4
 
         portal.before_search = half_way
         receipt = await world.sync("data")
-        assert (receipt.status, receipt.counters.created) == (RunStatus.COMPLETED, 1000)
+        assert (receipt.status, receipt.counters.created) == (RunStatus.COMPLETED, 100)
 
 
 async def test_a_portal_that_stops_sorting_half_way_is_read_to_its_end(tmp_path: Path) -> None:
-    async with a_portal(tmp_path, datasets(1000)) as (world, portal):
-        portal.quirks.rows_max = 100
+    async with a_portal(tmp_path, datasets(100)) as (world, portal):
+        portal.quirks.rows_max = 10
         portal.quirks.ignores_id_filter = True
 
         def half_way(search: int) -> None:
@@ -240,14 +240,14 @@ async def test_a_portal_that_stops_sorting_half_way_is_read_to_its_end(tmp_path:
 
         portal.before_search = half_way
         receipt = await world.sync("data")
-        assert (receipt.status, receipt.counters.created) == (RunStatus.COMPLETED, 1000)
+        assert (receipt.status, receipt.counters.created) == (RunStatus.COMPLETED, 100)
 
 
 async def test_after_an_interrupted_first_harvest_only_what_was_in_flight_is_embedded_again(
     tmp_path: Path,
 ) -> None:
-    async with a_portal(tmp_path, datasets(1000)) as (world, portal):
-        portal.quirks.rows_max = 50
+    async with a_portal(tmp_path, datasets(400)) as (world, portal):
+        portal.quirks.rows_max = 20
         loop, half_way = asyncio.get_running_loop(), asyncio.Event()
 
         def tell(search: int) -> None:
@@ -263,17 +263,17 @@ async def test_after_an_interrupted_first_harvest_only_what_was_in_flight_is_emb
         before = len(world.embedder.embedded)
         assert before
         receipt = await world.sync("data")
-        assert (receipt.status, receipt.counters.created) == (RunStatus.COMPLETED, 1000)
-        assert len(set(world.embedder.embedded)) == 1000
-        assert len(world.embedder.embedded) <= 1000 + 2 * BATCH
-        assert receipt.counters.embeddings_computed <= 1000 - before + 2 * BATCH
+        assert (receipt.status, receipt.counters.created) == (RunStatus.COMPLETED, 400)
+        assert len(set(world.embedder.embedded)) == 400
+        assert len(world.embedder.embedded) <= 400 + 2 * BATCH
+        assert receipt.counters.embeddings_computed <= 400 - before + 2 * BATCH
 
 
 # what changed
 
 
 async def test_a_second_sync_asks_for_changes_and_embeds_changed_text_only(tmp_path: Path) -> None:
-    async with a_portal(tmp_path, datasets(2000)) as (world, portal):
+    async with a_portal(tmp_path, datasets(200)) as (world, portal):
         await world.sync("data")
         world.clock.advance(86_400)
         for number in range(50):
@@ -354,18 +354,18 @@ async def test_a_full_sync_finds_changes_that_no_date_tells_of(tmp_path: Path) -
 
 
 async def test_a_portal_that_ignores_the_question_is_listed_whole(tmp_path: Path) -> None:
-    async with a_portal(tmp_path, datasets(250)) as (world, portal):
-        portal.quirks.rows_max = 100
+    async with a_portal(tmp_path, datasets(25)) as (world, portal):
+        portal.quirks.rows_max = 10
         portal.quirks.ignores_changes_filter = True
         await world.sync("data")
         world.clock.advance(86_400)
-        portal.edit("id-000200", modified=world.clock.now(), notes="New words.")
-        portal.put(a_dataset(201, notes="New words, and an old date."))
-        portal.remove("id-000100")
+        portal.edit("id-000020", modified=world.clock.now(), notes="New words.")
+        portal.put(a_dataset(21, notes="New words, and an old date."))
+        portal.remove("id-000010")
         receipt = await world.sync("data")
         assert (receipt.mode, receipt.status) == (Mode.FULL, RunStatus.COMPLETED)
         counters = receipt.counters
-        assert (counters.updated, counters.deleted, counters.unchanged) == (2, 1, 247)
+        assert (counters.updated, counters.deleted, counters.unchanged) == (2, 1, 22)
         assert "ignores the question" in (receipt.hint or "")
 
 
@@ -439,9 +439,9 @@ def odd_moments(number: int) -> list[dict[str, Any]]:
 async def test_after_a_week_an_unchanged_portal_costs_its_listing_pages_and_nothing_else(
     tmp_path: Path,
 ) -> None:
-    async with a_portal(tmp_path, odd_moments(800)) as (world, portal):
+    async with a_portal(tmp_path, odd_moments(80)) as (world, portal):
         portal.quirks.index_dates = True
-        portal.quirks.rows_max = 100
+        portal.quirks.rows_max = 10
         await world.sync("data")
         world.clock.advance(8 * 86_400)
         receipt = await world.sync("data")
@@ -469,9 +469,9 @@ async def test_datasets_that_all_have_another_date_are_read_by_pages_and_not_one
 
 
 async def test_a_filter_that_names_no_changes_is_found_out_and_not_asked_again(tmp_path: Path) -> None:
-    async with a_portal(tmp_path, datasets(250)) as (world, portal):
+    async with a_portal(tmp_path, datasets(35)) as (world, portal):
         portal.quirks.misses_changes = True
-        portal.quirks.rows_max = 100
+        portal.quirks.rows_max = 12
         await world.sync("data")
         world.clock.advance(86_400)
         portal.edit("id-000020", modified=world.clock.now(), notes="New words.")
@@ -619,22 +619,22 @@ async def test_a_listing_that_breaks_off_deletes_nothing(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("failure", ["500", "502", "html", "cut", "false", "string"])
 async def test_pages_become_smaller_until_the_portal_can_answer(tmp_path: Path, failure: str) -> None:
-    async with a_portal(tmp_path, datasets(600)) as (world, portal):
-        portal.quirks.fails_above_rows = 130
+    async with a_portal(tmp_path, datasets(60), page_size=100) as (world, portal):
+        portal.quirks.fails_above_rows = 13
         portal.quirks.failure = failure
         receipt = await world.sync("data")
-        assert (receipt.status, receipt.counters.created) == (RunStatus.COMPLETED, 600)
+        assert (receipt.status, receipt.counters.created) == (RunStatus.COMPLETED, 60)
         sizes = [int(asked.params["rows"]) for asked in portal.asked]
-        assert 125 in sizes
-        assert max(sizes[sizes.index(125) + 1 :]) == 250
+        assert 12 in sizes
+        assert max(sizes[sizes.index(12) + 1 :]) == 24
 
 
 async def test_pages_become_smaller_when_the_portal_takes_too_long(tmp_path: Path) -> None:
-    async with a_portal(tmp_path, datasets(600)) as (world, portal):
-        world.ports = replace(world.ports, open_fetcher=partial(slow_above, 130, world.ports.open_fetcher))
+    async with a_portal(tmp_path, datasets(60), page_size=100) as (world, portal):
+        world.ports = replace(world.ports, open_fetcher=partial(slow_above, 13, world.ports.open_fetcher))
         receipt = await world.sync("data")
-        assert (receipt.status, receipt.counters.created) == (RunStatus.COMPLETED, 600)
-        assert int(portal.asked[0].params["rows"]) == 125
+        assert (receipt.status, receipt.counters.created) == (RunStatus.COMPLETED, 60)
+        assert int(portal.asked[0].params["rows"]) == 12
 
 
 @asynccontextmanager
@@ -650,9 +650,9 @@ async def slow_above(rows: int, real: OpenFetcher, options: FetcherOptions) -> A
 
 
 async def test_page_sizes_grow_back_after_a_bad_moment(tmp_path: Path) -> None:
-    async with a_portal(tmp_path, datasets(600), page_size=40) as (world, portal):
+    async with a_portal(tmp_path, datasets(300), page_size=40) as (world, portal):
         portal.quirks.fail_times = 4
-        assert (await world.sync("data")).counters.created == 600
+        assert (await world.sync("data")).counters.created == 300
         sizes = [int(asked.params["rows"]) for asked in portal.asked]
         assert (min(sizes), sizes[-1]) == (10, 40)
 
@@ -781,22 +781,22 @@ async def test_an_outage_ends_the_run_and_keeps_everything(tmp_path: Path) -> No
 
 
 async def test_an_embedding_provider_that_is_down_for_a_while_costs_no_second_fetch(tmp_path: Path) -> None:
-    async with a_portal(tmp_path, datasets(900)) as (world, portal):
-        portal.quirks.rows_max = 100
+    async with a_portal(tmp_path, datasets(450)) as (world, portal):
+        portal.quirks.rows_max = 50
 
         def away_in_the_middle(search: int) -> None:
             world.embedder.down = 4 <= search <= 6
 
         portal.before_search = away_in_the_middle
         counters = (await world.sync("data")).counters
-        assert 0 < counters.skipped < 900
-        assert (counters.created + counters.skipped, portal.count()) == (900, 9)
-        assert [len(await world.found(f"Dataset {number}")) > 0 for number in (0, 450, 899)] == [True] * 3
+        assert 0 < counters.skipped < 450
+        assert (counters.created + counters.skipped, portal.count()) == (450, 9)
+        assert [len(await world.found(f"Dataset {number}")) > 0 for number in (0, 225, 449)] == [True] * 3
         # Past the time for which the breaker may still be open.
         world.clock.advance(600)
         await world.sync("data")
         assert portal.count() == 1
-        assert len(world.embedder.embedded) == len(set(world.embedder.embedded)) == 900
+        assert len(world.embedder.embedded) == len(set(world.embedder.embedded)) == 450
 
 
 # shapes

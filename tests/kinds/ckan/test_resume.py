@@ -18,7 +18,7 @@ from tests.support.world import World, a_world
 
 pytestmark = pytest.mark.anyio
 
-ALL, PAGE, KILLED_AT = 2000, 50, 31
+ALL, PAGE, KILLED_AT = 400, 10, 31
 
 
 @asynccontextmanager
