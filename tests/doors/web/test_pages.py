@@ -207,3 +207,9 @@ async def test_a_stopped_source_says_the_next_step_on_its_page_and_in_the_list(r
         words = (await reader.get(address)).words
         assert "docs has stopped" in words and "401" in words
         assert "Fix it, then rowen resume docs" in words
+
+
+async def test_the_api_answers_beside_the_page(person: Person) -> None:
+    assert (await person.get("/")).status == 200
+    assert [source["name"] for source in (await person.get("/api/v1/sources")).json["sources"]] == ["docs"]
+    assert "/api/v1/search" in (await person.get("/openapi.json")).json["paths"]

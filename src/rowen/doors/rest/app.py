@@ -100,6 +100,10 @@ def create_app(
     if config.service.otel:
         tracing.trace_runs(queue)
     clock = ports.clock
+
+    def build() -> None:
+        _build(app, ports, queue, metrics, mounts or {})
+
     app = FastAPI(
         title="Rowen",
         version=__version__,
@@ -120,10 +124,19 @@ def create_app(
                 may_be_open=may_be_open,
                 is_page=is_page,
             ),
-            *([Middleware(Fork, page=page, is_page=is_page)] if page else []),
+            *([Middleware(Fork, page=page, is_page=is_page, build=build)] if page else []),
         ],
     )
     _handle_errors(app)
+    if page is None:
+        build()
+    return app
+
+
+def _build(
+    app: FastAPI, ports: Ports, queue: SyncQueue, metrics: Metrics, mounts: Mapping[str, ASGIApp]
+) -> None:
+    """The operations of the API, their description, and the applications of other doors."""
     for router in (
         sources.router(ports, queue),
         runs.router(ports, queue),
@@ -144,22 +157,33 @@ def create_app(
         app.router.routes.extend(router.routes)
     _describe_problems(app)
     app.router.routes.extend(reference.router(app.openapi).routes)
-    for path, mounted in (mounts or {}).items():
+    for path, mounted in mounts.items():
         # Also without a slash at the end: a redirect would lose the bodies of some clients.
         app.router.routes.append(Route(path, mounted, include_in_schema=False))
         app.mount(path, mounted)
-    return app
 
 
 class Fork:
-    """Hands requests for the page to it, and all others on."""
+    """Hands requests for the page to it, and all others on.
 
-    def __init__(self, app: ASGIApp, *, page: ASGIApp, is_page: Callable[[str], bool]) -> None:
+    The first of the others builds what answers them: to read the signatures of all operations takes longer
+    than the rest of the start, and who looks at pages only needs none of them.
+    """
+
+    def __init__(
+        self, app: ASGIApp, *, page: ASGIApp, is_page: Callable[[str], bool], build: Callable[[], None]
+    ) -> None:
         self._app, self._page, self._is_page = app, page, is_page
+        self._build: Callable[[], None] | None = build
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
-        there = scope["type"] == "http" and self._is_page(scope["path"])
-        await (self._page if there else self._app)(scope, receive, send)
+        if scope["type"] == "http" and self._is_page(scope["path"]):
+            await self._page(scope, receive, send)
+            return
+        if self._build is not None and scope["type"] == "http":
+            build, self._build = self._build, None
+            build()
+        await self._app(scope, receive, send)
 
 
 def _handle_errors(app: FastAPI) -> None:

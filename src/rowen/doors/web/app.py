@@ -35,7 +35,7 @@ from rowen.doors.web.pages import (
     source,
     sources,
 )
-from rowen.doors.web.render import HEADERS, Renderer
+from rowen.doors.web.render import HEADERS, Renderer, renderer
 from rowen.doors.web.visit import House, Moved, Page, Refused, Visit
 from rowen.engine.ports import Ports
 from rowen.errors import RowenError
@@ -110,7 +110,7 @@ def web_app(
 class Web:
     def __init__(self, house: House) -> None:
         self._house = house
-        self._renderer = Renderer()
+        self._renderer = renderer()
         routes = [Route("/assets/{tag}/{name}", self._asset)]
         for path, handler in PAGES:
             beside = "/sources.json" if path == "/" else f"{path}.json"

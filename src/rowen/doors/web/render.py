@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
 from datetime import date, datetime
 from enum import Enum
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +102,12 @@ class Renderer:
         """What a macro of a template makes of this data: a part of a page that is sent alone."""
         module = self.template(template).make_module({**around(visit)})
         return _squeezed(str(getattr(module, name)(**data)))
+
+
+@cache
+def renderer() -> Renderer:
+    """The one of this process: each template is compiled once."""
+    return Renderer()
 
 
 def around(visit: Visit) -> dict[str, Any]:
