@@ -218,7 +218,7 @@ async def test_a_listed_page_of_an_llms_site_is_asked_alone(world: World) -> Non
 async def farm(tmp_path: Path) -> AsyncIterator[World]:
     api = PushingApi()
     files = {f"docs/{n}.md": f"# Page {n}\n\nAbout {n}.\n" for n in range(40)}
-    others = {f"src/{n}.py": f"x = {n}\n" for n in range(5_000)}
+    others = {f"src/{n}.py": f"x = {n}\n" for n in range(300)}
     api.repository(
         "acre/docs", {"README.md": "# Farm\n\nBarley.\n", "logo.png": b"\x89PNG", **files, **others}
     )

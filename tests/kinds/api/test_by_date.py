@@ -16,6 +16,7 @@ from rowen.core.run import Mode, RunStatus, StopReason
 from rowen.engine.run import Receipt, sync, sync_part
 from rowen.managing import sources
 from tests.support.board_server import ApiServer, an_item, stamp
+from tests.support.sizes import in_torture
 from tests.support.world import World, a_world
 
 pytestmark = pytest.mark.anyio
@@ -354,7 +355,7 @@ async def test_history_is_taken_in_day_by_day(tmp_path: Path, by_date: bool) -> 
         assert len(runs) == 5 + 5 + 2 + 1
 
 
-@pytest.mark.parametrize("day", range(1, 8))
+@pytest.mark.parametrize("day", [1, 4, 7, *in_torture(2, 3, 5, 6)])
 @pytest.mark.parametrize("how", ["rate_limited", "server", "killed"])
 async def test_seeding_goes_on_where_it_was_interrupted(tmp_path: Path, day: int, how: str) -> None:
     settings = {"seed_days": "8", "seed_windows": "20"}

@@ -84,6 +84,13 @@ async def metadata(world: World, reference: str) -> dict[str, Any]:
     return (await world.store.metadata(source.id))[reference]
 
 
+def with_pages_of(monkeypatch: pytest.MonkeyPatch, kind: str, size: int) -> None:
+    preset = KINDS[kind].preset
+    monkeypatch.setattr(
+        KINDS[kind], "preset", replace(preset, settings={**preset.settings, "page_size": str(size)})
+    )
+
+
 # Socrata
 
 
@@ -122,10 +129,12 @@ def socrata(server: ApiServer, path: str, params: Params) -> tuple[int, Any]:
     return 200, {"results": results, "resultSetSize": total, "timings": {"serviceMillis": 3}}
 
 
-async def test_socrata_is_scrolled_by_the_last_id(tmp_path: Path) -> None:
-    async with a_portal(tmp_path, "socrata", answer=socrata, number=2500) as (world, server):
+async def test_socrata_is_scrolled_by_the_last_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert KINDS["socrata"].preset.settings["page_size"] == "1000"
+    with_pages_of(monkeypatch, "socrata", 100)
+    async with a_portal(tmp_path, "socrata", answer=socrata, number=250) as (world, server):
         receipt = await world.sync("data")
-        assert (receipt.status, receipt.counters.created, len(server.asked)) == (RunStatus.COMPLETED, 2500, 3)
+        assert (receipt.status, receipt.counters.created, len(server.asked)) == (RunStatus.COMPLETED, 250, 3)
         first = sorted(server.items)[0]
         assert await metadata(world, first) == {
             "publisher": "City Hall",
@@ -140,11 +149,14 @@ async def test_socrata_is_scrolled_by_the_last_id(tmp_path: Path) -> None:
         }
         del server.items[first]
         receipt = await world.sync("data")
-        assert (receipt.counters.deleted, receipt.counters.unchanged) == (1, 2499)
+        assert (receipt.counters.deleted, receipt.counters.unchanged) == (1, 249)
 
 
-async def test_socrata_loses_nothing_when_datasets_go_between_pages(tmp_path: Path) -> None:
-    async with a_portal(tmp_path, "socrata", answer=socrata, number=2500) as (world, server):
+async def test_socrata_loses_nothing_when_datasets_go_between_pages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_pages_of(monkeypatch, "socrata", 100)
+    async with a_portal(tmp_path, "socrata", answer=socrata, number=250) as (world, server):
         goes = sorted(server.items)[:40]
 
         def between(number: int) -> None:
@@ -268,8 +280,8 @@ async def test_beyond_the_window_nothing_is_believed_to_be_gone(
 
 
 def opendatasoft_by_date(server: ApiServer, path: str, params: Params) -> tuple[int, Any]:
-    """Datasets changed on one day each; `where` is the filter of a slice, and no page is behind 300."""
-    if int(params.get("offset", 0)) + int(params.get("limit", 10)) > 300:
+    """Datasets changed on one day each; `where` is the filter of a slice, and no page is behind 60."""
+    if int(params.get("offset", 0)) + int(params.get("limit", 10)) > 60:
         return 400, {"error_code": "InvalidRESTParameterError", "message": "Invalid value for offset"}
     everything = dict(server.items)
     if "where" in params:
@@ -286,42 +298,43 @@ def opendatasoft_by_date(server: ApiServer, path: str, params: Params) -> tuple[
 def with_a_short_window(monkeypatch: pytest.MonkeyPatch) -> None:
     kind = KINDS["opendatasoft"]
     assert kind.preset.catalogue is not None
-    small = replace(kind.preset, catalogue=replace(kind.preset.catalogue, offset_end=300))
+    small = replace(kind.preset, catalogue=replace(kind.preset.catalogue, offset_end=60))
     monkeypatch.setattr(kind, "preset", small)
+    with_pages_of(monkeypatch, "opendatasoft", 20)
 
 
 async def test_a_list_behind_the_window_is_read_in_stretches_of_time_complete_and_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with_a_short_window(monkeypatch)
-    async with a_portal(tmp_path, "opendatasoft", answer=opendatasoft_by_date, number=1700) as (
+    async with a_portal(tmp_path, "opendatasoft", answer=opendatasoft_by_date, number=340) as (
         world,
         server,
     ):
         for number, item in enumerate(server.items.values()):
-            item["day"] = (date(2015, 1, 1) + timedelta(days=number * 2)).isoformat()
+            item["day"] = (date(2015, 1, 1) + timedelta(days=number * 10)).isoformat()
         receipt = await world.sync("data")
-        assert (receipt.status, receipt.counters.created) == (RunStatus.COMPLETED, 1700)
+        assert (receipt.status, receipt.counters.created) == (RunStatus.COMPLETED, 340)
         assert (receipt.counters.left_out, receipt.hint) == ({}, None)
         assert await visible(world) == set(server.items)
         assert len(server.asked) < 2.5 * 17
         del server.items["op00-0000"]
         receipt = await world.sync("data")
-        assert (receipt.counters.deleted, receipt.counters.unchanged) == (1, 1699)
+        assert (receipt.counters.deleted, receipt.counters.unchanged) == (1, 339)
 
 
 async def test_datasets_that_no_stretch_of_time_has_are_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with_a_short_window(monkeypatch)
-    async with a_portal(tmp_path, "opendatasoft", answer=opendatasoft_by_date, number=900) as (world, server):
-        for number, item in enumerate(list(server.items.values())[107:]):
-            item["day"] = (date(2015, 1, 1) + timedelta(days=number * 2)).isoformat()
+    async with a_portal(tmp_path, "opendatasoft", answer=opendatasoft_by_date, number=180) as (world, server):
+        for number, item in enumerate(list(server.items.values())[27:]):
+            item["day"] = (date(2015, 1, 1) + timedelta(days=number * 10)).isoformat()
         receipt = await world.sync("data")
         # Of those without a date only the ones on the first page are met.
-        met = {one for one, item in server.items.items() if "day" in item} | set(sorted(server.items)[:100])
+        met = {one for one, item in server.items.items() if "day" in item} | set(sorted(server.items)[:20])
         assert (receipt.status, await visible(world)) == (RunStatus.PARTIAL, met)
-        assert receipt.counters.left_out == {"beyond_pages": 900 - len(met)}
+        assert receipt.counters.left_out == {"beyond_pages": 180 - len(met)}
 
 
 @pytest.mark.parametrize("refuses", [True, False])
@@ -335,10 +348,10 @@ async def test_a_portal_that_takes_no_stretches_is_read_as_far_as_it_goes(
             return 400, {"error_code": "ODSQLError"}
         return opendatasoft(server, path, params)
 
-    async with a_portal(tmp_path, "opendatasoft", answer=answer, number=900) as (world, _):
+    async with a_portal(tmp_path, "opendatasoft", answer=answer, number=180) as (world, _):
         receipt = await world.sync("data")
-        assert (receipt.status, receipt.counters.created) == (RunStatus.PARTIAL, 300)
-        assert receipt.counters.left_out == {"beyond_pages": 600}
+        assert (receipt.status, receipt.counters.created) == (RunStatus.PARTIAL, 60)
+        assert receipt.counters.left_out == {"beyond_pages": 120}
 
 
 # ArcGIS Hub
@@ -426,16 +439,20 @@ async def test_a_hub_site_that_lists_the_whole_world_is_refused(tmp_path: Path) 
         assert "catalogue" in (caught.value.hint or "")
 
 
-async def test_a_hub_that_refuses_pages_behind_its_window_says_how_many_are_missing(tmp_path: Path) -> None:
+async def test_a_hub_that_refuses_pages_behind_its_window_says_how_many_are_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_pages_of(monkeypatch, "arcgis", 20)
+
     def answer(server: ApiServer, path: str, params: Params) -> tuple[int, Any]:
-        if int(params.get("startindex", 1)) > 1200:
+        if int(params.get("startindex", 1)) > 240:
             return 400, {"message": "Result window is too large"}
         return arcgis(server, path, params)
 
-    async with a_portal(tmp_path, "arcgis", answer=answer, number=1500) as (world, server):
+    async with a_portal(tmp_path, "arcgis", answer=answer, number=300) as (world, server):
         receipt = await world.sync("data")
-        assert (receipt.status, receipt.counters.created) == (RunStatus.PARTIAL, 1200)
-        assert (receipt.counters.left_out, receipt.error) == ({"beyond_pages": 300}, None)
+        assert (receipt.status, receipt.counters.created) == (RunStatus.PARTIAL, 240)
+        assert (receipt.counters.left_out, receipt.error) == ({"beyond_pages": 60}, None)
         assert "1.1.json" in (receipt.hint or "")
         del server.items["ar00-0000"]
         assert (await world.sync("data")).counters.deleted == 0
@@ -480,9 +497,9 @@ def data_json(number: int, **changes: Any) -> str:
 
 async def test_a_data_json_is_taken_whole_and_asked_for_conditionally(tmp_path: Path) -> None:
     async with a_portal(tmp_path, "dcat") as (world, server):
-        server.set("/data.json", data_json(700), content_type="application/json")
+        server.set("/data.json", data_json(70), content_type="application/json")
         receipt = await world.sync("data")
-        assert (receipt.status, receipt.counters.created) == (RunStatus.COMPLETED, 700)
+        assert (receipt.status, receipt.counters.created) == (RunStatus.COMPLETED, 70)
         assert await metadata(world, "us-3") == {
             "publisher": "Bureau of Records",
             "license": "https://creativecommons.org/publicdomain/zero/1.0/",
@@ -494,9 +511,9 @@ async def test_a_data_json_is_taken_whole_and_asked_for_conditionally(tmp_path: 
         receipt = await world.sync("data")
         assert (receipt.status, receipt.mode) == (RunStatus.COMPLETED, Mode.INCREMENTAL)
         assert [asked.status for asked in server.requests] == [304]
-        server.set("/data.json", data_json(699, accessLevel="restricted"), content_type="application/json")
+        server.set("/data.json", data_json(69, accessLevel="restricted"), content_type="application/json")
         receipt = await world.sync("data")
-        assert (receipt.counters.metadata_updated, receipt.counters.deleted) == (699, 1)
+        assert (receipt.counters.metadata_updated, receipt.counters.deleted) == (69, 1)
         assert receipt.counters.embeddings_computed == 0
 
 
@@ -685,13 +702,17 @@ async def test_pages_that_lead_in_a_circle_end(tmp_path: Path) -> None:
         assert len(server.asked) <= 6
 
 
-async def test_a_server_that_ignores_where_to_go_on_proves_nothing(tmp_path: Path) -> None:
+async def test_a_server_that_ignores_where_to_go_on_proves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_pages_of(monkeypatch, "socrata", 100)
+
     def ignorant(server: ApiServer, path: str, params: Params) -> tuple[int, Any]:
         return socrata(server, path, {key: value for key, value in params.items() if key != "scroll_id"})
 
-    async with a_portal(tmp_path, "socrata", answer=ignorant, number=1200) as (world, _):
+    async with a_portal(tmp_path, "socrata", answer=ignorant, number=120) as (world, _):
         receipt = await world.sync("data")
-        assert (receipt.counters.created, "1000 of 1200" in (receipt.hint or "")) == (1000, True)
+        assert (receipt.counters.created, "100 of 120" in (receipt.hint or "")) == (100, True)
 
 
 async def test_a_catalogue_can_be_counted(tmp_path: Path) -> None:

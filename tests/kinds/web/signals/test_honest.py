@@ -14,6 +14,7 @@ from rowen.core.run import Run, RunStatus
 from rowen.engine.leases import run_lease
 from rowen.reading import history
 from tests.support.signals import OLD, SignalSite, a_signal_site
+from tests.support.sizes import in_torture
 from tests.support.world import InThisProcess
 
 pytestmark = pytest.mark.anyio
@@ -33,7 +34,7 @@ async def a_proven(site: SignalSite) -> None:
     assert (await site.record(Signal.LASTMOD)).standing is Standing.TRUSTED
 
 
-@pytest.mark.parametrize("pages", [500, pytest.param(10_000, marks=pytest.mark.torture)])
+@pytest.mark.parametrize("pages", [300, *in_torture(10_000)])
 async def test_an_honest_site_is_refreshed_with_under_200_requests(tmp_path: Path, pages: int) -> None:
     async with a_signal_site(tmp_path, pages, lastmod=OLD) as site:
         await a_proven(site)
@@ -43,7 +44,7 @@ async def test_an_honest_site_is_refreshed_with_under_200_requests(tmp_path: Pat
             assert receipt.counters.requests == len(site.site.requests) < 200
             assert receipt.counters.unchanged == pages
             assert receipt.counters.not_asked > pages - 200
-            assert site.world.store.rows_written() - rows <= 12, "the same for 500 pages and for 10,000"
+            assert site.world.store.rows_written() - rows <= 12, "the same for 300 pages and for 10,000"
             assert receipt.counters.parses == 0
         asked = {site.site.url + one.path for one in site.site.requests}
         some = [site.site.url + path for path in site.paths[:300]]
@@ -56,7 +57,9 @@ async def test_an_honest_site_is_refreshed_with_under_200_requests(tmp_path: Pat
         assert await site.world.found(word) == ["/p77"], "what the sitemap tells is asked for"
 
 
-@pytest.mark.parametrize(("pages", "first", "later"), [(8, 3, 2), (30, 3, 2), (120, 6, 2), (300, 15, 3)])
+@pytest.mark.parametrize(
+    ("pages", "first", "later"), [(8, 3, 2), (120, 6, 2), *in_torture((30, 3, 2), (300, 15, 3))]
+)
 async def test_of_an_honest_site_without_dates_a_small_share_is_checked_by_body(
     tmp_path: Path, pages: int, first: int, later: int
 ) -> None:

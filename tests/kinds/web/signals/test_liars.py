@@ -12,6 +12,7 @@ from rowen.core.freshness.claims import Signal, Standing
 from rowen.core.run import RunStatus
 from tests.support.signals import NEW_HTTP, OLD, OLD_HTTP, SignalSite, a_signal_site
 from tests.support.site import Page
+from tests.support.sizes import in_torture
 from tests.support.world import a_page
 
 pytestmark = pytest.mark.anyio
@@ -44,7 +45,7 @@ async def nothing_is_missed(site: SignalSite, runs: int = 4) -> None:
 @pytest.mark.parametrize(
     ("signal", "options"), [(Signal.ETAG, SAME), (Signal.LAST_MODIFIED, SAME_DATE)], ids=str
 )
-@pytest.mark.parametrize("quiet", [0, 1, 5, 10])
+@pytest.mark.parametrize("quiet", [0, 5, *in_torture(1, 10)])
 async def test_a_validator_that_lies_is_found_and_nothing_is_missed_afterwards(
     tmp_path: Path, signal: Signal, options: dict[str, object], quiet: int
 ) -> None:
@@ -146,7 +147,7 @@ async def test_a_page_that_changes_between_its_304_and_its_body_is_no_lie(tmp_pa
         assert await site.world.found("meanwhile") == [path]
 
 
-@pytest.mark.parametrize("quiet", [0, 1, 6, 12])
+@pytest.mark.parametrize("quiet", [0, 6, *in_torture(1, 12)])
 async def test_a_lastmod_that_lies_is_found_and_nothing_is_missed_afterwards(
     tmp_path: Path, quiet: int
 ) -> None:
