@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -28,9 +29,12 @@ from tests.support.doc_blocks import (
     problem_of,
 )
 from tests.support.doc_world import stand_ins
+from tests.support.in_process import stay_in_this_process
 
 LANGUAGES = {"console", "python", "toml", "json", "sql", "http", "text", "yaml"}
 FILE = re.compile(r"`((?:[\w.-]+/)+(?:[\w.-]+\.(?:py|sql|md|toml|yaml))?)`")
+SHELL = re.compile(r"[|<>$;&]")
+"""What a shell alone understands; commands without it are called in this process."""
 BLOCKS = blocks()
 RUN = [block for block in BLOCKS if block.outside is None]
 GUIDES = guides()
@@ -71,14 +75,22 @@ def test_every_block_says_what_it_is() -> None:
 @pytest.mark.parametrize(
     "block", [block for block in of("console") if not block.of_guide], ids=lambda block: block.name
 )
-def test_the_commands_of_a_block_work(block: Block, here: dict[str, str], place: Path) -> None:
+def test_the_commands_of_a_block_work(
+    block: Block, here: dict[str, str], place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     script = "\n".join(block.commands).replace(".venv/bin/rowen", "rowen")
     for address, answer in here.items():
         script = script.replace(address, answer)
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", script], capture_output=True, text=True, timeout=280, cwd=place
-    )
-    assert done.returncode == 0, f"{script}\n{done.stdout}\n{done.stderr}"
+    calls = [shlex.split(line, comments=True) for line in script.splitlines()]
+    if SHELL.search(script) or {program for program, *_ in calls} != {"rowen"}:
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", script], capture_output=True, text=True, timeout=280, cwd=place
+        )
+        assert done.returncode == 0, f"{script}\n{done.stdout}\n{done.stderr}"
+        return
+    stay_in_this_process(monkeypatch)
+    for _, *arguments in calls:
+        assert main(arguments) == 0, arguments
 
 
 @pytest.mark.guides

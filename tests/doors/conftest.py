@@ -8,20 +8,15 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from rowen.adapters.convert import pool
-from rowen.adapters.embedders import static
-from rowen.adapters.embedders.static import Weights
 from rowen.doors.cli import main
+from tests.support.in_process import stay_in_this_process
 from tests.support.site import Site, html
 from tests.support.stores import a_sqlite_file
-from tests.support.world import InThisProcess
 
 
 @dataclass(frozen=True)
@@ -49,14 +44,6 @@ def db(tmp_path: Path) -> str:
     return f"sqlite:///{a_sqlite_file(tmp_path / 'rowen.db')}"
 
 
-@cache
-def loaded_once(folder: Path) -> Any:
-    return Weights.from_folder(folder)
-
-
-WEIGHTS = SimpleNamespace(from_folder=loaded_once, from_table=lambda folder, table: loaded_once(folder))
-
-
 @pytest.fixture
 def rowen(
     db: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -65,8 +52,7 @@ def rowen(
     monkeypatch.setenv("ROWEN_DB", db)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("ROWEN_FETCH_RETRY_BASE_S", "0")
-    monkeypatch.setattr(pool, "PoolConverter", lambda **_: InThisProcess())
-    monkeypatch.setattr(static, "Weights", WEIGHTS)
+    stay_in_this_process(monkeypatch)
 
     def call(*arguments: str) -> Ended:
         capsys.readouterr()

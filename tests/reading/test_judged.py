@@ -14,7 +14,7 @@ from rowen.adapters.convert import pool
 from rowen.adapters.embedders import static
 from rowen.doors.demo import DemoServer, DemoSite
 from tests.contract.conftest import ENGINES
-from tests.doors.conftest import WEIGHTS
+from tests.support.in_process import WEIGHTS
 from tests.support.world import InThisProcess
 
 STORES = sorted(ENGINES)
