@@ -27,7 +27,6 @@ from rowen.adapters.embedders.static import MODEL, TOKENIZER, StaticEmbedder
 from rowen.adapters.store.shared.search.words import words as postgres_words
 from rowen.adapters.store.shared.slices import packed as packed_runs
 from rowen.adapters.store.sqlite.texts import pack
-from rowen.core.search.query import indexable
 
 SMALL, LARGE = 1, 2
 """The ids of the two sources."""
@@ -238,10 +237,6 @@ def load_sqlite(db: apsw.Connection, sections: Sequence[Section]) -> None:
                 rows = ((*row[:3], "", len(row[3])) for row in rows)
             places = ", ".join("?" * len(names))
             db.executemany(f"INSERT INTO {table} ({', '.join(names)}) VALUES ({places})", rows)
-        db.executemany(
-            "INSERT INTO passages_fts (rowid, heading, body) VALUES (?, ?, ?)",
-            ((one.id, indexable(one.heading), indexable(one.text)) for one in sections),
-        )
 
 
 def load_postgres(db: psycopg.Connection[Any], sections: Sequence[Section]) -> None:

@@ -111,11 +111,12 @@ async def test_a_search_does_not_wait_for_a_follower_that_is_behind(
     monkeypatch.setattr(module, "AT_ONCE", 0)
     monkeypatch.setattr(Finder, "wake", lambda self: None)
     monkeypatch.setattr(Finder, "follow_ahead", lambda self, passages: None)
+    assert isinstance(store, SharedStore)
+    store._finder._waits_for = 0
     source = await a_source(store)
     await a_generation(store, source, PAGES)
     by_the_database = await answers(store)
     assert not words_of(store).is_there
-    assert isinstance(store, SharedStore)
     await store.follow()
     assert len(words_of(store)) == 3
     assert [sorted(one) for one in await answers(store)] == [sorted(one) for one in by_the_database]

@@ -128,7 +128,7 @@ async def test_a_sync_after_a_rescue_fetches_what_was_lost(
     assert await found_in(target) == []
 
 
-@pytest.mark.parametrize("table", ["passages", "sections", "vectors", "passages_fts_data"])
+@pytest.mark.parametrize("table", ["passages", "sections", "vectors"])
 async def test_what_can_be_made_again_from_the_texts_is_not_lost(
     harvest: Harvest, tmp_path: Path, table: str
 ) -> None:

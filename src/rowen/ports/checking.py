@@ -15,7 +15,7 @@ class Checking(Protocol):
         ...
 
     async def references(self) -> list[Finding]:
-        """Rows that point at rows which are not there, and texts the keyword index does not have."""
+        """Rows that point at rows which are not there."""
         ...
 
     async def texts(self) -> list[Finding]:

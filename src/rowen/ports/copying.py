@@ -1,7 +1,7 @@
 """Moving a whole store: its rows out in pages, its rows in, each page one transaction.
 
 Ids are kept, so cursors, handoffs and runs mean the same in the copy. What a database makes from the rows
-(the keyword index, embeddings) it makes while it takes them in, as it does when a run ingests.
+(an index of words, embeddings) it makes while it takes them in, as it does when a run ingests.
 """
 
 from __future__ import annotations

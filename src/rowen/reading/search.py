@@ -34,6 +34,7 @@ from rowen.reading.copies import NO_COPIES, folded
 MAX_LIMIT = 100
 MOST_LOOKS = 5
 """For names that a mistyped one may mean and that readers can see."""
+NO_WORDS = "the index of words is being made, so nothing is found by its words yet"
 
 _log = logging.getLogger("rowen.search")
 
@@ -140,6 +141,10 @@ async def _answer(
             result = await store.search_snapshot(request(keywords=True))
         if result.keyword:
             degraded = f"answered from keywords: nothing found has a vector of model `{model.name}` yet"
+    answered_by = SearchMode.KEYWORD if degraded else mode
+    if result.words_missing:
+        degraded = NO_WORDS if vector is None else f"answered by meaning: {NO_WORDS}"
+        answered_by = mode if vector is None else SearchMode.VECTOR
 
     by_words, by_meaning = rank.spread(result.keyword), rank.spread(result.dense)
     scores = rank.fuse(by_words, by_meaning, _alpha(result, embedder, asked))
@@ -179,7 +184,7 @@ async def _answer(
     likely = likelihood.likelihoods([one.best for one in groups], topic)
     return Answer(
         query=query,
-        mode=SearchMode.KEYWORD if degraded else mode,
+        mode=answered_by,
         degraded=degraded,
         hits=tuple(
             _hit(

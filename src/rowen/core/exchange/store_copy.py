@@ -1,7 +1,7 @@
 """The parts of a store, for copying it: their columns, and rows in a form that all databases share.
 
 A part is a table, or one column of it that points at rows of the same table and so has to come later. Left
-out is what a store makes from the rest (the keyword index, embeddings as a database keeps them), and what
+out is what a store makes from the rest (an index of words, embeddings as a database keeps them), and what
 belongs to processes and not to the store: leases, tickets, the pages that workers are asking for, answers
 that were fetched for plans, and the web hook deliveries of the last week.
 """

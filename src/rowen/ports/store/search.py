@@ -50,6 +50,8 @@ class SearchResult:
     places: Sequence[Place]
     """The visible places of ranked passages, of all or of the best documents, and those that define one of
     the names."""
+    words_missing: bool = False
+    """The index of words is being made, and the texts were too many to be looked through."""
 
 
 class AboutDocument(NamedTuple):

@@ -26,6 +26,7 @@ from rowen.ports.store.runs import RunEnd
 
 if TYPE_CHECKING:
     from rowen.adapters.store.shared.search.finder import Finder
+    from rowen.adapters.store.shared.search.view import View
 
 MOST_AT_ONCE = 20_000
 """Vectors that a search fetches itself; more come in a thread, and the server compares meanwhile."""
@@ -68,7 +69,7 @@ class PostgresStore(SharedStore):
         await super().finish_run(lease, run, end, now=now)
         await self._index()
 
-    def _keywords(self, db: Transaction, terms: Sequence[str], prefix: str) -> Keywords:
+    def _keywords(self, db: Transaction, view: View, terms: Sequence[str], prefix: str) -> Keywords:
         return Keywords(db, terms, prefix)
 
     def _nearest(self, db: Transaction, model_id: int, vector: bytes) -> Nearest:

@@ -67,7 +67,7 @@ class SharedChecking(ABC, Generic[Tx]):
             if found:
                 said = f"`{one.column}` names rows of `{one.target}` that are not there"
                 findings.append(Finding(part=one.table, said=said, rows=found))
-        return [*findings, *await self._db.read(lambda db: list(self._words(db)))]
+        return findings
 
     async def texts(self) -> list[Finding]:
         wrong = after = 0
@@ -87,10 +87,6 @@ class SharedChecking(ABC, Generic[Tx]):
 
     @abstractmethod
     def _structure(self, db: Tx, thorough: bool) -> Iterator[Finding]: ...
-
-    def _words(self, db: Tx) -> Iterator[Finding]:
-        """What the keyword index lacks, where it is apart from the texts."""
-        return iter(())
 
 
 def _contents_after(db: Transaction, after: int) -> list[int]:

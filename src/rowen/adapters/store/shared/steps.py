@@ -1,7 +1,7 @@
 """Steps between two schemas that no statement can make, each with the way back.
 
 A step is part of the transaction of its migration: after the statements on the way up, before them on the
-way down. It may use what its own schema has, and nothing that came later.
+way down (`down_after` comes after them). It may use what its own schema has, and nothing that came later.
 """
 
 from __future__ import annotations
@@ -22,9 +22,13 @@ class Tables(NamedTuple):
     """How a statement reads the text of a content."""
 
 
+def _nothing(tables: Tables) -> None: ...
+
+
 class Step(NamedTuple):
     up: Callable[[Tables], None]
     down: Callable[[Tables], None]
+    down_after: Callable[[Tables], None] = _nothing
 
 
 def _cut_passages(tables: Tables) -> None:
@@ -76,5 +80,28 @@ def _write_passages(tables: Tables) -> None:
             )
 
 
-STEPS = {"slices": Step(_cut_passages, _write_passages)}
+def _index_words(tables: Tables) -> None:
+    """Fill the index of words that SQLite's own file had."""
+    from rowen.core.search.query import indexable
+
+    insert = "INSERT INTO passages_fts (rowid, heading, body) VALUES (?, ?, ?)"
+    for (content,) in tables.ask("SELECT id FROM contents WHERE sectioned ORDER BY id", ()):
+        ((text,),) = tables.ask(f"SELECT {tables.stored_text} FROM contents WHERE id = ?", (content,))
+        rows = tables.ask(
+            "SELECT p.id, p.heading_path, p.text, s.start_at, s.end_at, s.kept, s.heading FROM sections s"
+            " JOIN passages p ON p.id = s.passage_id WHERE s.content_id = ?"
+            " AND NOT EXISTS (SELECT 1 FROM passages_fts_docsize f WHERE f.id = p.id)",
+            (content,),
+        )
+        said = {
+            one: (one, indexable(path), indexable(own or text_of(text[start:end], kept or b"", heading)))
+            for one, path, own, start, end, kept, heading in rows
+        }
+        tables.change(insert, said.values())
+
+
+STEPS = {
+    "slices": Step(_cut_passages, _write_passages),
+    "words_beside": Step(_nothing, _nothing, _index_words),
+}
 """By the name of their migration."""

@@ -94,7 +94,7 @@ class SharedStore(
             born = await self._db.read(
                 lambda db: dict(db.rows("passages_born", source=run.source_id, generation=end.activate))
             )
-            if len(born) >= self._finder.worth_saving or (born and self._finder.is_used):
+            if len(born) > self._finder.worth_indexing or (born and self._finder.is_used):
                 await self._ahead.rest()
                 await asyncio.to_thread(self._finder.follow_ahead, born)
         await super().finish_run(lease, run, end, now=now)

@@ -1,4 +1,4 @@
-"""SQLite's own look at a file, the rows that point at others, and the keyword index."""
+"""SQLite's own look at a file, and the rows that point at others."""
 
 from __future__ import annotations
 
@@ -17,12 +17,6 @@ FROM pragma_table_list t JOIN pragma_foreign_key_list(t.name) f
 WHERE t.schema = 'main' AND t.type = 'table' ORDER BY t.name, f.seq
 """
 
-WORDS = """
-SELECT (SELECT count(*) FROM passages p WHERE id NOT IN (SELECT id FROM passages_fts_docsize)
-          AND EXISTS (SELECT 1 FROM sections s WHERE s.passage_id = p.id)),
-       (SELECT count(*) FROM passages_fts_docsize WHERE id NOT IN (SELECT id FROM passages))
-"""
-
 
 class SqliteChecking(SharedChecking[SqliteTransaction]):
     def _structure(self, db: SqliteTransaction, thorough: bool) -> Iterator[Finding]:
@@ -34,10 +28,3 @@ class SqliteChecking(SharedChecking[SqliteTransaction]):
 
     def pointers(self, db: SqliteTransaction) -> list[Pointer]:
         return [Pointer(*row) for row in db.query(POINTERS, {})]
-
-    def _words(self, db: SqliteTransaction) -> Iterator[Finding]:
-        ((missing, stray),) = db.query(WORDS, {})
-        if missing:
-            yield Finding(part="passages", said="not in the keyword index", rows=missing)
-        if stray:
-            yield Finding(part="passages", said="in the keyword index, but not there", rows=stray)

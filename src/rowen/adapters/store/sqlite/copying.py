@@ -6,21 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rowen.adapters.store.shared.copying import SharedCopying, listed
-from rowen.adapters.store.shared.slices import said_as_far_as_known
 from rowen.adapters.store.sqlite.texts import opened
 from rowen.adapters.store.sqlite.transaction import SqliteTransaction
 from rowen.core import hashing
 from rowen.core.exchange.store_copy import PARTS, TABLES, Part, Row
-from rowen.core.search.query import indexable
-
-
-def index_words(db: SqliteTransaction, passages: Sequence[int]) -> None:
-    """Put passages into the index of words; those that nothing says are left out."""
-    found = said_as_far_as_known(db, passages)
-    db.copy(
-        "words_insert",
-        ((number, indexable(one.heading_path), indexable(one.text)) for number, one in found.items()),
-    )
 
 
 class SqliteCopying(SharedCopying[SqliteTransaction]):
@@ -62,12 +51,6 @@ class SqliteCopying(SharedCopying[SqliteTransaction]):
                 f"INSERT INTO {part.table} ({listed(names)}) VALUES ({', '.join(places)})",
                 (row[: len(names)] for row in rows),
             )
-        if part.name == "sections":
-            # Only now it is known what their passages say.
-            place = names.index("passage_id")
-            listed_ = list({int(str(row[place])) for row in rows})
-            there = {number for (number,) in db.rows("words_there", ids=listed_)}
-            index_words(db, [number for number in listed_ if number not in there])
 
     def _delete_all(self, db: SqliteTransaction) -> None:
         for part in reversed(PARTS):
@@ -75,7 +58,6 @@ class SqliteCopying(SharedCopying[SqliteTransaction]):
                 where, values = self._where(part)
                 db.query(f"DELETE FROM {part.table}{where}", values)
                 db.query("DELETE FROM sqlite_sequence WHERE name = :table", {"table": part.table})
-        db.query("INSERT INTO passages_fts (passages_fts) VALUES ('delete-all')", {})
 
     def _number_from(self, db: SqliteTransaction, issued: Mapping[str, int]) -> None:
         here: dict[str, int] = dict(db.query("SELECT name, seq FROM sqlite_sequence", {}))

@@ -380,4 +380,6 @@ def _migrate(
             if migration.name in STEPS:
                 STEPS[migration.name].down(_tables(db))
             db.execute(migration.down)
+            if migration.name in STEPS:
+                STEPS[migration.name].down_after(_tables(db))
         db.execute(f"PRAGMA user_version = {target}; PRAGMA application_id = {APPLICATION_ID}")

@@ -65,26 +65,13 @@ SELECT id, text FROM contents WHERE id IN list(:ids);
 -- A passage met for the first time; its text is that of its sections.
 INSERT INTO passages (hash, heading_path, text, chars) VALUES (:hash, :heading_path, '', :chars) RETURNING id;
 
--- name: words_insert
--- The words of passages.
-COPY passages_fts (rowid, heading, body) FROM STDIN;
-
--- name: words_there
--- Of these passages, the ones in the index of words.
-SELECT id FROM passages_fts_docsize WHERE id IN list(:ids);
-
 -- name: vectors_insert
 -- Embeddings of passages, once per model.
 COPY vectors (passage_id, model_id, vector) FROM STDIN;
 
 -- name: passages_delete
--- Passages and their words.
-DELETE FROM passages_fts WHERE rowid IN list(:ids);
+-- Passages that nothing uses.
 DELETE FROM passages WHERE id IN list(:ids);
-
--- name: keyword
--- Passages with any of the words, best first; a word in the headings weighs five times.
-SELECT rowid, -bm25(passages_fts, 5.0, 1.0) FROM passages_fts WHERE passages_fts MATCH :match ORDER BY rank LIMIT :limit;
 
 -- name: metadata_has
 -- A condition: the metadata of a document `d` have a value under a key, or in a list under it.

@@ -227,10 +227,6 @@ CREATE TABLE passages (
   text         TEXT NOT NULL
 , chars INTEGER NOT NULL DEFAULT 0);
 
-CREATE VIRTUAL TABLE passages_fts USING fts5 (
-  heading, body, content='', contentless_delete=1, tokenize='porter unicode61 remove_diacritics 2'
-);
-
 CREATE TABLE pauses (
   upstream TEXT PRIMARY KEY,
   until  TEXT NOT NULL,

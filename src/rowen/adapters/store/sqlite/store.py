@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rowen.adapters.store.shared.store import SharedStore
-from rowen.adapters.store.shared.topics.search import Among, Ranked
 from rowen.adapters.store.sqlite.database import SqliteDatabase, give_space_back
 from rowen.adapters.store.sqlite.transaction import SqliteTransaction
-from rowen.core.search.query import fts5_match
 
 if TYPE_CHECKING:
     from rowen.adapters.store.shared.search.finder import Finder
+    from rowen.adapters.store.shared.search.view import View
+    from rowen.adapters.store.sqlite.words import InMemory, MemoryWords
 
 BESIDE = "-search"
 """Ends the name of the folder beside the file where searches keep what they know of it."""
+WAITS_FOR = 50_000
+"""Texts that a search indexes before it answers, ten seconds at most: the file has no index of words."""
 
 
 class SqliteStore(SharedStore):
@@ -39,35 +42,30 @@ class SqliteStore(SharedStore):
 
         path = self._db.path
         beside = path.with_name(path.name + BESIDE)
-        return Finder(self._db.read_here, beside, can_write=not self._db.read_only)
+        return Finder(self._db.read_here, beside, can_write=not self._db.read_only, waits_for=WAITS_FOR)
 
     @property
     def database(self) -> SqliteDatabase:
         return self._db
 
-    def _keywords(self, db: SqliteTransaction, terms: Sequence[str], prefix: str) -> _Listed:
-        match = fts5_match(terms, prefix)
+    @cached_property
+    def _words(self) -> MemoryWords:
+        from rowen.adapters.store.sqlite.words import MemoryWords
 
-        def best_of(wanted: int) -> Ranked:
-            return [(row[0], row[1]) for row in db.rows("keyword", match=match, limit=wanted)]
+        return MemoryWords()
 
-        return _Listed(best_of)
+    def _keywords(
+        self, db: SqliteTransaction, view: View, terms: Sequence[str], prefix: str
+    ) -> InMemory | None:
+        return self._words.ranking(db, view, terms, prefix)
+
+    async def close(self) -> None:
+        await super().close()
+        if "_words" in self.__dict__:
+            self._words.close()
 
     async def _size(self) -> int:
         return self._db.path.stat().st_size
 
     async def _give_space_back(self) -> None:
         await self._db.outside_transaction(give_space_back)
-
-
-class _Listed:
-    """A ranking that gives so many of its best and can do nothing else."""
-
-    can_choose = False
-
-    def __init__(self, best_of: Callable[[int], Ranked]) -> None:
-        self._best_of = best_of
-
-    def best(self, wanted: int, *, thorough: bool, among: Among | None) -> tuple[Ranked, bool]:
-        ranked = self._best_of(wanted)
-        return ranked, len(ranked) < wanted

@@ -15,7 +15,6 @@ from rowen.adapters.store.shared.queries import Queries
 from rowen.adapters.store.shared.transaction import K, Lock, Place, Row, Transaction
 from rowen.adapters.store.shared.values import Json, time_out
 from rowen.adapters.store.sqlite import texts
-from rowen.core.search.query import indexable
 from rowen.core.section import Passage
 
 
@@ -97,13 +96,6 @@ class SqliteTransaction(Transaction):
             {"hash": one.hash, "heading_path": one.heading_path, "chars": len(one.text)} for one in passages
         ]
         ids = self.insert_many("passage_insert", values)
-        self.copy(
-            "words_insert",
-            (
-                (passage_id, indexable(one.heading_path), indexable(one.text))
-                for passage_id, one in zip(ids, passages, strict=True)
-            ),
-        )
         return {one.hash: passage_id for passage_id, one in zip(ids, passages, strict=True)}
 
     def slices(self, places: Sequence[Place]) -> dict[Place, str]:

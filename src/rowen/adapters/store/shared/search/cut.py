@@ -178,3 +178,23 @@ def _damping() -> NDArray[np.float64]:
     import numpy as np
 
     return np.array([rank.damping(share) for share in range(256)])
+
+
+def deep_enough(depth: int, passing: int, among: int) -> int:
+    """How far a list is read at first, when only so many of its texts pass."""
+    return max(depth, min(among, round(1.3 * depth * among / passing)))
+
+
+def visible(
+    view: View, allowed: Allowed | None, keys: NDArray[np.int64], scores: NDArray[np.float64], depth: int
+) -> Scored:
+    import numpy as np
+
+    slots = view.slots_of_keys(keys)
+    passing = slots >= 0
+    if allowed is not None and len(allowed.slots):
+        at = np.minimum(np.searchsorted(allowed.slots, slots), len(allowed.slots) - 1)
+        passing &= allowed.slots[at] == slots
+    elif allowed is not None:
+        passing[:] = False
+    return Scored(slots[passing][:depth], scores[passing][:depth])

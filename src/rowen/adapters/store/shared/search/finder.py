@@ -1,7 +1,7 @@
 """Ranked texts of what readers see: the view, the index of words and the vectors, in step with the store.
 
-What is behind is caught up at once when it is little, else in a thread of its own, and the caller is told to
-use the database's own index meanwhile. Nothing here is the truth: without its folder, searches take longer.
+What is behind is caught up at once when it is little, else in a thread of its own, and the caller is told
+that the index cannot say. Nothing here is the truth: without its folder, searches take longer.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from rowen.adapters.store.shared.search import view as views
 from rowen.adapters.store.shared.search.counts import Seen
-from rowen.adapters.store.shared.search.cut import Scored, unranked
+from rowen.adapters.store.shared.search.cut import Scored, deep_enough, unranked, visible
 from rowen.adapters.store.shared.search.index import DEEPER, MOST_BLOCKS, Text, WordIndex, key_of
 from rowen.adapters.store.shared.search.matrix import VectorMatrix
 from rowen.adapters.store.shared.search.proposals import BLOCK_BITS, Opened, marked, seen_of
@@ -64,16 +64,26 @@ class Reads(Protocol):
 class Finder:
     """Safe to share between threads."""
 
-    worth_saving = WORTH_SAVING
-
     def __init__(
-        self, read: Reads, folder: Path | None, *, can_write: bool = True, most_at_once: int | None = None
+        self,
+        read: Reads,
+        folder: Path | None,
+        *,
+        can_write: bool = True,
+        most_at_once: int | None = None,
+        waits_for: int = 0,
     ) -> None:
-        """`most_at_once` vectors are loaded by a search itself, where the database can compare them too."""
+        """`most_at_once` vectors are loaded by a search itself, where the database can compare them too.
+
+        A search indexes up to `waits_for` texts itself, where the database has no index of words.
+        """
         self._read = read
         self.folder = folder
         self._can_write = can_write and folder is not None
         self._most_at_once = most_at_once
+        self._waits_for = waits_for
+        self.worth_indexing = AT_ONCE if waits_for else WORTH_SAVING
+        """Texts of a run that are worth an index, though nobody has searched yet."""
         self._words = WordIndex(folder) if folder else None
         self._saved = SavedView(folder) if folder else None
         self._matrices: dict[int, VectorMatrix] = {}
@@ -160,7 +170,7 @@ class Finder:
                 if len(named) <= min(MOST_BLOCKS, index.blocks / 2):
                     blocks = named
             among = len(blocks) << BLOCK_BITS if blocks is not None else len(view.keys)
-            wanted = _deep_enough(depth, len(allowed.slots), among)
+            wanted = deep_enough(depth, len(allowed.slots), among)
         wanted += SPARE
         while True:
             found = index.best(
@@ -173,7 +183,7 @@ class Finder:
             )
             if found is None:
                 return None
-            listed = _visible(view, allowed, found.keys, found.scores, depth)
+            listed = visible(view, allowed, found.keys, found.scores, depth)
             enough = len(listed.slots) >= depth
             if found.all_there_are or (enough and (listed.scores[-1] > found.beyond or wanted >= MOST_EQUAL)):
                 return listed
@@ -207,10 +217,10 @@ class Finder:
                 among = allowed.once("rows", matrix.state, lambda: matrix.rows_of(view.keys[slots]))
                 allowed = None
             elif len(slots):
-                wanted = _deep_enough(depth, len(slots), len(view.keys))
+                wanted = deep_enough(depth, len(slots), len(view.keys))
         while True:
             keys, cosines, all_there_are = matrix.nearest(vector, wanted, among)
-            listed = _visible(view, allowed, keys, cosines, depth)
+            listed = visible(view, allowed, keys, cosines, depth)
             if len(listed.slots) >= depth or all_there_are:
                 return listed
             wanted *= DEEPER
@@ -319,11 +329,14 @@ class Finder:
             self._wait_for(db, view, index)
             return True
         missing = index.missing(view.keys)
-        if len(missing) > AT_ONCE:
+        if len(missing) > max(AT_ONCE, self._waits_for):
             self.wake()
             return False
         try:
-            index.add(_texts(db, view.passages_of(missing).tolist()))
+            if len(missing) > AT_ONCE:
+                self._wait_for(db, view, index)
+            else:
+                index.add(_texts(db, view.passages_of(missing).tolist()))
         except Exception as exc:
             _log.warning("search_not_followed error=%r", str(exc))
         return not len(index.missing(view.keys))
@@ -337,7 +350,7 @@ class Finder:
             elif time.monotonic() > until or self._closed.wait(0.1):
                 raise StoreBusy(
                     "search: another process is writing the index of words",
-                    hint="questions about an earlier time need it; try again in a moment",
+                    hint="try again in a moment",
                 )
 
     def _aside(self, db: Transaction, view: View) -> WordIndex:
@@ -365,26 +378,6 @@ def _not_in(index: WordIndex, passages: Mapping[int, bytes]) -> list[int]:
 
 def _passing(view: View, allowed: Allowed) -> Callable[[Opened], NDArray[np.bool_]]:
     return lambda opened: allowed.once("marked", opened, lambda: marked(opened, view.keys[allowed.slots]))
-
-
-def _deep_enough(depth: int, passing: int, among: int) -> int:
-    """How far a list is read at first, when only so many of its texts pass."""
-    return max(depth, min(among, round(1.3 * depth * among / passing)))
-
-
-def _visible(
-    view: View, allowed: Allowed | None, keys: NDArray[np.int64], scores: NDArray[np.float64], depth: int
-) -> Scored:
-    import numpy as np
-
-    slots = view.slots_of_keys(keys)
-    passing = slots >= 0
-    if allowed is not None and len(allowed.slots):
-        at = np.minimum(np.searchsorted(allowed.slots, slots), len(allowed.slots) - 1)
-        passing &= allowed.slots[at] == slots
-    elif allowed is not None:
-        passing[:] = False
-    return Scored(slots[passing][:depth], scores[passing][:depth])
 
 
 def _texts(db: Transaction, passages: list[int]) -> list[Text]:

@@ -1,7 +1,7 @@
 """Ranked passages and the places where readers can see them, inside one snapshot.
 
-Texts are ranked first, by the followers beside the store (`shared/search/`) or by the database's own indexes
-where a follower is missing or behind, and filtered by what is visible after: joining before ranking costs
+Texts are ranked first, by the followers beside the store (`shared/search/`) or by the database itself where a
+follower is missing or behind, and filtered by what is visible after: joining before ranking costs
 twice as much. Places and texts are read for the documents that may be shown, and for no others.
 """
 
@@ -75,9 +75,9 @@ class Search(Topic):
             view = self._finder.view_then(db, request.shown)
             db = db.as_of(request.shown)
         allowed = view.allowed(db, request.filters)
-        keyword = (
-            self._by_words(db, view, allowed, request) if request.terms or request.prefix else unranked()
-        )
+        asks_words = bool(request.terms or request.prefix)
+        by_words = self._by_words(db, view, allowed, request) if asks_words else unranked()
+        keyword = unranked() if by_words is None else by_words
         dense = self._by_vector(db, view, allowed, request)
         defining = _defining(db, request) if request.names else []
         if not len(keyword.slots) and not len(dense.slots):
@@ -107,6 +107,7 @@ class Search(Topic):
             keyword=_by_passage(view, keyword),
             dense=_by_passage(view, dense),
             places=_with_text(db, rows) if request.texts else [_place(row, "") for row in rows],
+            words_missing=by_words is None,
         )
 
     async def follow(self) -> None:
@@ -152,8 +153,8 @@ class Search(Topic):
         return _with_text(db, db.rows("document_places", document=document_id))
 
     @abstractmethod
-    def _keywords(self, db: Any, terms: Sequence[str], prefix: str) -> Ranking:
-        """The database's own index of words."""
+    def _keywords(self, db: Any, view: View, terms: Sequence[str], prefix: str) -> Ranking | None:
+        """The best texts by their words without a follower. None: that would take too long."""
 
     def _nearest(self, db: Any, model_id: int, vector: bytes) -> Ranking:
         """The database's own way to compare vectors, where it has one."""
@@ -161,7 +162,8 @@ class Search(Topic):
 
     def _by_words(
         self, db: Transaction, view: View, allowed: Allowed | None, request: SearchRequest
-    ) -> Scored:
+    ) -> Scored | None:
+        """None: more words are missing in the index than a search can wait for."""
         found = self._finder.keyword(
             db,
             view,
@@ -173,7 +175,8 @@ class Search(Topic):
         )
         if found is not None:
             return found
-        return _ranked(db, view, allowed, self._keywords(db, request.terms, request.prefix), request)
+        ranking = self._keywords(db, view, request.terms, request.prefix)
+        return _ranked(db, view, allowed, ranking, request) if ranking is not None else None
 
     def _by_vector(
         self, db: Transaction, view: View, allowed: Allowed | None, request: SearchRequest

@@ -18,16 +18,11 @@ from rowen.adapters.store.shared.checking import Pointer
 from rowen.adapters.store.shared.slices import packed, text_of
 from rowen.adapters.store.shared.values import links_in, links_out
 from rowen.adapters.store.sqlite.checking import POINTERS
-from rowen.adapters.store.sqlite.copying import index_words
 from rowen.adapters.store.sqlite.rescue.salvage import fetch
 from rowen.adapters.store.sqlite.texts import opened
-from rowen.adapters.store.sqlite.transaction import SqliteTransaction
 from rowen.core.exchange.store_check import has_payload, is_text_of, tiles, wrong_text, wrong_value
 from rowen.core.exchange.store_copy import IDENTITY, PARTS, Part, Row
 from rowen.core.split import passages, split
-
-SOME = 1_000
-"""Passages that are indexed together."""
 
 
 class Mending:
@@ -55,7 +50,6 @@ class Mending:
         self._drop_false("handoffs")
         self._drop_unsaid()
         self._drop_odd_vectors()
-        self._index_words()
         self._settle_sources(promised)
         self._ask_again()
 
@@ -183,11 +177,6 @@ class Mending:
     def _drop_odd_vectors(self) -> None:
         odd = "length(vector) <> (SELECT dimensions FROM models m WHERE m.id = vectors.model_id)"
         self._delete("vectors", odd)
-
-    def _index_words(self) -> None:
-        numbers = [number for (number,) in fetch(self._db, "SELECT id FROM passages ORDER BY id")]
-        for start in range(0, len(numbers), SOME):
-            index_words(SqliteTransaction(self._db), numbers[start : start + SOME])
 
     def _promised(self) -> dict[int, int]:
         """How many documents the generation that readers see should have, by source."""

@@ -20,7 +20,7 @@ from rowen.records import dataclass
 LEFT_OUT = frozenset(("leases", "jobs", "questions", "shard_turns", "deliveries"))
 """They belong to processes, not to the store; a copy of a store leaves them out too."""
 DERIVED = "passages_fts"
-"""The keyword index is made again from the passages."""
+"""The index of words that older stores have; searches make theirs from the passages."""
 
 Row = tuple[Value, ...]
 Key = tuple[Value, ...]
