@@ -274,6 +274,18 @@ async def test_a_question_gets_the_same_vector_from_the_table_that_a_process_bef
     assert await later.embed(questions) == plain
 
 
+async def test_a_few_texts_of_a_changed_page_do_not_load_the_tokenizer(
+    tmp_path: Path, embedder: StaticEmbedder
+) -> None:
+    texts = [f"Section {n} of Straße 中文 {n * 7}" for n in range(static.FEW)]
+    fresh = StaticEmbedder(cache=tmp_path)
+    found = await fresh.embed([*texts[1:], "half \ud83d of a pair"])
+    assert found == await embedder.embed([*texts[1:], "half ? of a pair"])
+    assert fresh._weights is None
+    assert await fresh.embed([*texts, "one more"]) == await embedder.embed([*texts, "one more"])
+    assert fresh._weights is not None
+
+
 async def test_a_table_of_other_files_and_a_damaged_one_are_made_again(
     tmp_path: Path, embedder: StaticEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -286,7 +298,7 @@ async def test_a_table_of_other_files_and_a_damaged_one_are_made_again(
         table.write_bytes(damaged)
         again = StaticEmbedder(cache=tmp_path)
         assert await again.embed_query(question) == expected
-        assert again._weights is not None
+        assert again._weights is None, "the table that was made again is used"
         assert table.read_bytes() == whole
     assert list(tmp_path.iterdir()) == [table]
 

@@ -44,6 +44,8 @@ MAX_CHARACTERS = 8 * MAX_TOKENS
 BATCH = 256
 WORTH_A_CHILD = BATCH
 """So many texts in one call are the beginning of a harvest."""
+FEW = 64
+"""So many are embedded by the table of tokens, if nothing else is loaded."""
 SHORT = 200
 """Characters of a question that is embedded at once."""
 
@@ -68,7 +70,7 @@ class StaticEmbedder:
         self._table = cache / f"{MODEL.name}.tokens" if cache else None
         self._loading = threading.Lock()
         self._weights: Weights | None = None
-        self._for_questions: Weights | None = None
+        self._by_table: Weights | None = None
         self._most_children = children
         self._children: ChildPool | None = None
 
@@ -83,21 +85,31 @@ class StaticEmbedder:
             vectors = await self._embed_in_child(self._children, texts)
             if vectors is not None:
                 return vectors
-        return await asyncio.to_thread(self._embed, texts)
+        return await asyncio.to_thread(self._embed_few if len(texts) <= FEW else self._embed, texts)
 
     async def embed_query(self, text: str) -> bytes:
         if len(text) <= SHORT and (weights := self._weights or self._from_table()):
             # A tenth of a millisecond: to hand it to a thread takes longer.
             return weights.embed([text])[0]
-        if self._table is not None and self._weights is None:
-            await asyncio.to_thread(leave_table, self._folder or _wheel_folder(), self._table)
-        return (await asyncio.to_thread(self._embed, [text]))[0]
+        return (await asyncio.to_thread(self._embed_few, [text]))[0]
+
+    def _embed_few(self, texts: Sequence[str]) -> list[bytes]:
+        """To load the tokenizer takes as long as to embed some dozen texts by the table."""
+        if self._weights is None and self._table is not None:
+            weights = self._from_table()
+            if weights is None:
+                leave_table(self._folder or _wheel_folder(), self._table)
+                weights = self._from_table()
+            if weights is not None:
+                # Half of a surrogate pair has no bytes, as in the frames of children.
+                return weights.embed([one.encode("utf-8", "replace").decode() for one in texts])
+        return self._embed(texts)
 
     def _from_table(self) -> Weights | None:
-        """For questions, when a process before this one has left its table."""
-        if self._for_questions is None and self._table is not None:
-            self._for_questions = Weights.from_table(self._folder or _wheel_folder(), self._table)
-        return self._for_questions
+        """For a few texts, when a process before this one has left its table."""
+        if self._by_table is None and self._table is not None:
+            self._by_table = Weights.from_table(self._folder or _wheel_folder(), self._table)
+        return self._by_table
 
     def _pool(self) -> ChildPool:
         from rowen.adapters.children.pool import ChildPool
