@@ -6,7 +6,8 @@ leaves between them is taken up by the next run. Nothing here knows where a draf
 Text whose embedding failed is stored, and readers find it by its words. The attempts after the run only make
 its vectors, so no generation changes. An attempt needs the lease of the source, like a run.
 
-A batch is written while the next one is embedded, so that neither waits for the other.
+A batch is written while the next one is embedded and the one after it is cut into sections, so that none of
+them waits for the others.
 
 What was in work when a process ended is suspect. Suspects are ingested one by one, after everything else, and
 only those attempts are held against them, from their start: the third that ends with its process is the last.
@@ -46,6 +47,8 @@ from rowen.ports.embedder import Model
 from rowen.ports.store.handoffs import Ingested, Staged, Waiting
 
 BATCH = 64
+GRACE_S = 0.5
+"""For a batch that is being embedded when its run is cancelled."""
 SUPERSEDED = Ending(HandoffStatus.FAILED, Reason.SUPERSEDED)
 LOST = Ending(
     HandoffStatus.FAILED,
@@ -64,13 +67,21 @@ def unheard(ended: Mapping[str, Ended]) -> None:
     """For ingestions that no run watches."""
 
 
-class _Prepared(NamedTuple):
-    """A batch that can be written."""
+class _Cut(NamedTuple):
+    """A batch whose texts are cut into sections."""
 
     staged: Sequence[Staged]
     sections: dict[int, list[Section]]
     """By content; those of contents that have none yet."""
     found: dict[bytes, Passage]
+    said: set[bytes]
+    """Passages that get a vector."""
+
+
+class _Prepared(NamedTuple):
+    """A batch that can be written."""
+
+    cut: _Cut
     embedded: Embedded
     missing: set[bytes]
     model: Model
@@ -93,6 +104,7 @@ class Ingestion:
         """The provider refuses every text, and only a person can change that."""
         self._suspects: list[Staged] = []
         self._on_ended = on_ended
+        self._embedding: asyncio.Task[None] | None = None
         self._writing: asyncio.Task[None] | None = None
         self._unwritten: Set[bytes] = frozenset()
         """Passages of the batch that is being written, all of them with their vectors."""
@@ -117,10 +129,9 @@ class Ingestion:
         async with AsyncExitStack() as stack:
             ids = [one.handoff_id for one in healthy]
             await stack.enter_async_context(_in_work(self._ports, self._lease, ids))
-            prepared = await self._prepare(healthy)
-            await self.written()
-            self._unwritten = frozenset(prepared.embedded.vectors)
-            self._writing = asyncio.create_task(self._write_in_work(stack.pop_all(), prepared))
+            cut = await self._cut(healthy)
+            await self._embedded()
+            self._embedding = asyncio.create_task(self._embed_in_work(stack.pop_all(), cut))
 
     async def rest(self) -> None:
         """The last batch, then the suspects one by one: one that ends the process takes nothing with it."""
@@ -133,26 +144,46 @@ class Ingestion:
                 self._on_ended({one.draft.reference: _ended(LOST)})
                 continue
             async with _in_work(self._ports, self._lease, [one.handoff_id], alone=True):
-                await self._write(await self._prepare([one]))
+                await self._write(await self._prepared(await self._cut([one])))
 
     async def abandon(self) -> None:
-        """Leave the batch that is being written, if its run does not come to its end."""
-        if self._writing is not None:
-            self._writing.cancel()
-            await asyncio.gather(self._writing, return_exceptions=True)
+        """Leave the batches that are being embedded and written, if their run does not come to its end."""
+        if self._embedding is not None:
+            # What is nearly embedded is not thrown away, and a provider that is slow is not waited for.
+            await asyncio.wait([self._embedding], timeout=GRACE_S)
+        for task in (self._embedding, self._writing):
+            if task is not None:
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
 
     async def written(self) -> None:
-        """Wait for the batch that is being written."""
+        """Wait for the batches that are being embedded and written."""
+        await self._embedded()
+        await self._stored()
+
+    async def _embedded(self) -> None:
+        """Wait until the batch before is embedded, and is being written."""
+        if self._embedding is not None:
+            await self._embedding
+            self._embedding = None
+
+    async def _stored(self) -> None:
         if self._writing is not None:
             await self._writing
             self._writing, self._unwritten = None, frozenset()
+
+    async def _embed_in_work(self, in_work: AsyncExitStack, cut: _Cut) -> None:
+        async with in_work:
+            prepared = await self._prepared(cut)
+            await self._stored()
+            self._unwritten = frozenset(prepared.embedded.vectors)
+            self._writing = asyncio.create_task(self._write_in_work(in_work.pop_all(), prepared))
 
     async def _write_in_work(self, in_work: AsyncExitStack, prepared: _Prepared) -> None:
         async with in_work:
             await self._write(prepared)
 
-    async def _prepare(self, staged: Sequence[Staged]) -> _Prepared:
-        """Cut the texts into sections and embed what has no vector."""
+    async def _cut(self, staged: Sequence[Staged]) -> _Cut:
         sections: dict[int, list[Section]] = {}
         for one in staged:
             if not one.sectioned:
@@ -164,13 +195,17 @@ class Ingestion:
         for tree in sections.values():
             found |= passages(tree)
             said.update(section.passage_hash for section in tree if section.form is not Form.DETAILS)
+        return _Cut(staged, sections, found, said)
+
+    async def _prepared(self, cut: _Cut) -> _Prepared:
+        """Embed what has no vector."""
         model = self._ports.embedder().model
-        embedded, missing = await self._embed(found, said, model)
-        return _Prepared(staged, sections, found, embedded, missing, model)
+        embedded, missing = await self._embed(cut.found, cut.said, model)
+        return _Prepared(cut, embedded, missing, model)
 
     async def _write(self, prepared: _Prepared) -> None:
         store, clock = self._ports.store, self._ports.clock
-        staged, sections, found, embedded, missing, model = prepared
+        (staged, sections, found, _), embedded, missing, model = prepared
         ingested = []
         for one in staged:
             tree = sections.get(one.content_id, [])
