@@ -8,10 +8,11 @@ from typing import Any
 
 from psycopg.sql import SQL, Identifier
 
+from rowen.adapters.store.postgres import halfvec
 from rowen.adapters.store.postgres.database import PostgresDatabase, without_nul
 from rowen.adapters.store.postgres.migrate import Connection
 from rowen.adapters.store.postgres.search.index import INDEX_AFTER, index_large_models
-from rowen.adapters.store.postgres.transaction import QUERIES, PostgresTransaction, as_embedding
+from rowen.adapters.store.postgres.transaction import QUERIES, PostgresTransaction
 from rowen.adapters.store.shared.copying import SharedCopying, listed
 from rowen.adapters.store.shared.search.words import words
 from rowen.adapters.store.shared.slices import said_as_far_as_known
@@ -130,7 +131,7 @@ def _value_out(column: Column, value: Any) -> Any:
 
 
 def _embedded(row: tuple[Any, ...]) -> Row:
-    return (*row, as_embedding(row[-1]))
+    return (*row, halfvec.as_text(row[-1]))
 
 
 def _copy_in(db: PostgresTransaction, part: Part, more: str | None, rows: Iterable[Row]) -> None:

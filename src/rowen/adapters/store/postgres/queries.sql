@@ -110,13 +110,15 @@ JOIN contents c ON c.id = part.content_id;
 
 -- name: vectors_insert
 -- Embeddings of passages, once per model.
-COPY vectors (passage_id, model_id, vector, embedding) FROM STDIN;
+COPY vectors (passage_id, model_id, vector, embedding) FROM STDIN (FORMAT binary);
 
 -- name: models_to_index
--- Models with so many vectors that comparing all of them takes too long, and no index yet.
+-- Models with so many vectors that comparing all of them takes too long, and no index yet. A model has no more
+-- vectors than the highest number of a passage that has one: in a small store nothing is counted.
 SELECT m.id, m.dimensions FROM models m
 WHERE m.dimensions <= :longest
   AND NOT EXISTS (SELECT 1 FROM pg_index i WHERE i.indexrelid = to_regclass('vectors_near_' || m.id) AND i.indisvalid)
+  AND (SELECT max(v.passage_id) FROM vectors v WHERE v.model_id = m.id) > :enough
   AND (SELECT count(*) FROM (SELECT 1 FROM vectors v WHERE v.model_id = m.id LIMIT :enough + 1) AS counted) > :enough;
 
 -- name: model_indexed

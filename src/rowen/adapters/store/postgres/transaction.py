@@ -9,6 +9,7 @@ from typing import Any
 
 import psycopg
 
+from rowen.adapters.store.postgres import halfvec
 from rowen.adapters.store.postgres.jobs import engine
 from rowen.adapters.store.shared.queries import Queries
 from rowen.adapters.store.shared.search.words import words
@@ -130,10 +131,11 @@ class PostgresTransaction(Transaction):
         return found
 
     def insert_vectors(self, model_id: int, vectors: Mapping[int, bytes]) -> None:
-        self.copy(
-            "vectors_insert",
-            ((passage, model_id, vector, as_embedding(vector)) for passage, vector in vectors.items()),
-        )
+        with self.connection.cursor() as cursor:
+            with cursor.copy(QUERIES.sql("vectors_insert")) as copy:
+                for piece in halfvec.rows_of(model_id, vectors):
+                    copy.write(piece)
+            self._counted(cursor)
 
     def _execute(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
         with self.connection.cursor() as cursor:
@@ -145,8 +147,3 @@ class PostgresTransaction(Transaction):
         if (cursor.statusmessage or "").startswith(_WRITES):
             self.written += max(cursor.rowcount, 0)
         return cursor.rowcount
-
-
-def as_embedding(vector: bytes) -> str:
-    """The signed bytes as pgvector reads numbers."""
-    return str(memoryview(vector).cast("b").tolist())

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from rowen.adapters.store.postgres.transaction import as_embedding
+from rowen.adapters.store.postgres import halfvec
 from rowen.adapters.store.shared.topics.search import Among, Ranked
 from rowen.adapters.store.shared.transaction import Transaction
 
@@ -30,7 +30,7 @@ class Nearest:
         self._db = db
         self._model_id = model_id
         self._dimensions = dimensions
-        self._vector = as_embedding(vector)
+        self._vector = halfvec.as_text(vector)
         self._indexed = bool(db.value("model_indexed", model=model_id))
 
     def best(self, wanted: int, *, thorough: bool, among: Among | None) -> tuple[Ranked, bool]:
