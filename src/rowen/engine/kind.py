@@ -121,7 +121,7 @@ class Kind:
     guess: Prepare | None = None
     """Called instead of `prepare` when the caller names no kind; may prepare the location for another one."""
     preload: bool = True
-    """Load all that readers see before the harvest; kinds that list too much look it up page by page."""
+    """Load all that readers see before the harvest; other kinds look it up, page by page or when needed."""
     count: Callable[[Ports, Source, Mapping[str, Any]], Coroutine[Any, Any, int]] | None = None
     """How many items there are, when that can be had cheaply: for `rowen plan`."""
     sample: Callable[[Ports, Source, Mapping[str, Any]], Coroutine[Any, Any, Sample]] | None = None

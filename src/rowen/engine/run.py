@@ -225,17 +225,18 @@ class Execution:
         source, intake = self._source, self._intake
         kind = self._ports.kinds.stored(source.kind)
         intake.begin(await self._caught_up())
-        if kind.preload:
+        settings = parameters.complete(kind.params, source.params)
+        # After a rollback readers may see what an edit before it had dropped.
+        rolled_back = source.active_generation < source.last_generation
+        covers = kind.covers if intake.only is None and (source.edited or rolled_back) else None
+        if kind.preload or (kind.lists and covers is not None):
             await intake.load_known()
             before = len(intake.known)
         else:
             generations = await self._ports.store.generations(source.id)
             before = next((g.documents for g in generations if g.active), 0)
-        settings = parameters.complete(kind.params, source.params)
-        # After a rollback readers may see what an edit before it had dropped.
-        rolled_back = source.active_generation < source.last_generation
-        if kind.covers is not None and intake.only is None and (source.edited or rolled_back):
-            intake.drop_uncovered(kind.covers(source, settings))
+        if covers is not None:
+            intake.drop_uncovered(covers(source, settings))
         async with beating(self._ports, intake.lease, on_beat=self._save_progress) as held:
             try:
                 async with asyncio.TaskGroup() as group:
@@ -310,7 +311,7 @@ class Execution:
             # What cannot be learnt now is learnt by the next run.
             with suppress(TransientError):
                 began = self._intake.run.started_at
-                end = replace(end, rates=await learn_rates(self._ports.store, source.id, now=began))
+                end = replace(end, rates=await learn_rates(self._ports.store, source, now=began))
                 if source.is_auto:
                     end = await self._with_interval(end)
         await self._write_down(end)

@@ -135,16 +135,23 @@ class _Scanner:
         """Takes the files that no rule can be about; returns the entries that need a closer look."""
         if rules.layers:
             return found
-        others, taken = [], self._found
+        others, taken, new = [], self._entries.append, tuple.__new__
+        plain = prefix.isascii()
         for entry in found:
             name = entry.name
             try:
                 if name[0] == "." or not entry.is_file(follow_symlinks=False):
                     others.append(entry)
-                else:
-                    taken(prefix + name, entry.stat(follow_symlinks=False))
+                    continue
+                status = entry.stat(follow_symlinks=False)
             except OSError:
                 self._passed_over["unreadable"] += 1
+                continue
+            if plain and name.isascii():
+                # As `_found` does, without its calls: this is done for every file of most folders.
+                taken(new(Entry, (prefix + name, status.st_size, status.st_mtime_ns, "")))
+            else:
+                self._found(prefix + name, status)
         return others
 
     def _entry(self, entry: os.DirEntry[str], path: str, rules: IgnoreRules) -> None:

@@ -49,6 +49,8 @@ _PAGE_EXTENSIONS = frozenset((
 ))
 # fmt: on
 _FILE_EXTENSIONS = _ASSET_EXTENSIONS | _PAGE_EXTENSIONS
+NO_TEXT_ENDINGS = _BINARY_ENDINGS | (_ASSET_EXTENSIONS - _TEXT_ASSETS)
+"""Of names whose files are no text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +157,7 @@ class PathFilter:
 
 def is_binary_name(path: str) -> bool:
     """Its ending alone says that a file is no text: it need not be opened to know."""
-    ending = path[path.rfind(".") + 1 :].lower()
-    return ending in _BINARY_ENDINGS or (ending in _ASSET_EXTENSIONS and ending not in _TEXT_ASSETS)
+    return path[path.rfind(".") + 1 :].lower() in NO_TEXT_ENDINGS
 
 
 def _directory(path: str) -> str:

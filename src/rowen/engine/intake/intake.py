@@ -143,6 +143,12 @@ class Intake(Tally):
         self.counters.bytes_avoided += sum(known.body_bytes for known in ones)
         self._all_unchanged([known.reference for known in ones], "not_modified", verified.LISTING)
 
+    def none_modified(self, number: int, body_bytes: int) -> None:
+        """A listing says that everything readers see is as it was: so many items, with so many bytes."""
+        self.counters.not_modified += number
+        self.counters.bytes_avoided += body_bytes
+        self._count_unchanged(number, verified.LISTING)
+
     def same_body(self, known: Known, validators: Validators) -> None:
         """The same bytes came again: nothing to parse."""
         self.counters.same_body += 1

@@ -117,16 +117,26 @@ class Tally:
             self.counters.add(outcome, -1)
             self.items = [item for item in self.items if item.reference != reference]
 
+    @property
+    def needs_names(self) -> bool:
+        """A caller is told of every item, or a hook has named some: counting them is not enough."""
+        return self._on_event is not unheard or bool(self._hooked)
+
+    def _count_unchanged(self, number: int, by: str) -> None:
+        """So many items that need no names: no caller is told of them."""
+        self.counters.unchanged += number
+        self._ways[by] += number
+        self._verified.setdefault(by, [])
+
     def _all_unchanged(self, references: Sequence[str], reason: str, by: str) -> None:
         """`_unchanged` of each: one step for all of them where no caller watches."""
-        if self._on_event is not unheard or self._hooked:
+        if self.needs_names:
             for reference in references:
                 self._unchanged(reference, reason, by)
         elif references:
             room = len(references) if self.asks_some else max(0, verified.MOST_EXCEPTIONS - self._ways[by])
-            self.counters.unchanged += len(references)
-            self._ways[by] += len(references)
-            self._verified.setdefault(by, []).extend(references[:room])
+            self._count_unchanged(len(references), by)
+            self._verified[by].extend(references[:room])
 
     def _unchanged(self, reference: str, reason: str, by: str) -> None:
         by = verified.HOOK if reference in self._hooked else by

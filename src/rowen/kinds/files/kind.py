@@ -1,8 +1,9 @@
 """The `files` kind: a folder, or one file.
 
 The validator is the time of the last change in nanoseconds with the size; a file whose validator is the known
-one is not opened. Files that turned out to be no text are remembered too, and not opened again either. A run
-that names paths looks at those alone; the folder is still listed, for its rules say what belongs to it.
+one is not opened. Files that turned out to be no text are remembered too, and not opened again either. A
+folder that is as an earlier run found it is listed, and nothing else (`as_found.py`). A run that names
+paths looks at those alone; the folder is still listed, for its rules say what belongs to it.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from rowen.engine.kind import Harvested, Kind, Prepared, Sample
 from rowen.engine.ports import Ports
 from rowen.errors import BadLocation, PermanentError, Unfetchable
 from rowen.kinds import sampling
+from rowen.kinds.files.as_found import AsFound
 from rowen.kinds.listing import trees
 from rowen.kinds.listing.includes.includes import Includes
 from rowen.kinds.listing.listing import Fetched, Item, take_in
@@ -118,6 +120,7 @@ class _Reading:
         self._params = params
         self._intake = intake
         self._text = TextFiles(ports, intake, params)
+        self._as_found = AsFound(ports, source, params, intake)
         self._entries: dict[str, Entry] = {}
         """What is looked at in this run."""
         self._present: dict[str, Entry] = {}
@@ -140,6 +143,11 @@ class _Reading:
         for folder, cause in scan.unreadable:
             intake.failed(folder, Unfetchable(f"folder `{folder}`: cannot be read: {cause}", path=folder))
         listings = await ports.store.listings(intake.run.source_id)
+        whole = self._named is None and not scan.unreadable
+        if whole and self._as_found.holds(scan.entries, listings):
+            return Harvested(stop_reason=StopReason.EXHAUSTED)
+        if not intake.known:
+            await intake.load_known()
         self._text.load(listings)
         self._present = {entry.path: entry for entry in scan.entries}
         settled_ns = started_ns - SETTLE_NS
@@ -164,22 +172,17 @@ class _Reading:
                 validators = self._includes.validators_of(entry.path, self._tags[entry.path])
                 items.append(Item(reference=entry.path, validators=validators))
         present = set(self._present)
-        whole = self._named is None
-        await take_in(
-            ports,
-            intake,
-            items,
-            self._fetch,
-            complete=whole and not scan.unreadable,
-            same=list(same.values()),
-        )
+        await take_in(ports, intake, items, self._fetch, complete=whole, same=list(same.values()))
         if self._named is not None and not scan.unreadable:
             for path in sorted(self._named - present):
                 intake.gone(path, "absent")
         await self._text.save(present)
         await self._includes.save(present)
+        if whole:
+            await self._as_found.save(scan.passed_over)
+        named = self._named is not None
         return Harvested(
-            stop_reason=StopReason.EXHAUSTED, mode=None if whole else Mode.INCREMENTAL, complete=whole
+            stop_reason=StopReason.EXHAUSTED, mode=Mode.INCREMENTAL if named else None, complete=not named
         )
 
     def _as_known(self) -> dict[str, Known]:
@@ -223,6 +226,7 @@ KIND = Kind(
     params=PARAMS,
     claims=claims,
     prepare=prepare,
+    preload=False,
     count=count,
     sample=sample,
     covers=trees.covers,
