@@ -1,13 +1,16 @@
 """The documentation that judged questions are about, in stores of its own.
 
-The demo's site comes with Rowen. The manuals are packages of Debian: they are downloaded with `apt-get` into
-a cache folder and unpacked there, never installed; without `apt-get`, a folder given with `--manual` does.
+The demo's site comes with Rowen, and small pages in other languages stand beside their questions. The manuals
+are packages of Debian: they are downloaded with `apt-get` into a cache folder and unpacked there, never
+installed; without `apt-get`, a folder given with `--manual` does.
 """
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
+import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -34,7 +37,9 @@ PACKAGES = {
     "commons-io": Package("libcommons-io-java-doc", "usr/share/doc/libcommons-io-java/api"),
 }
 """Made by Sphinx, DocBook and Javadoc."""
-SETS = (DEMO, *PACKAGES)
+WRITTEN = ("german", "arabic")
+"""Small pages of our own, for words that are formed otherwise than in English: `SET_pages.jsonl`."""
+SETS = (DEMO, *WRITTEN, *PACKAGES)
 
 
 @contextmanager
@@ -43,6 +48,12 @@ def located(name: str, cache: Path) -> Iterator[str]:
     if name == DEMO:
         with DemoServer(DemoSite()) as server:
             yield server.url
+    elif name in WRITTEN:
+        with tempfile.TemporaryDirectory() as folder:
+            for line in (Path(__file__).parent / f"{name}_pages.jsonl").read_text("utf-8").splitlines():
+                one = json.loads(line)
+                Path(folder, one["page"]).write_text(one["text"], "utf-8")
+            yield folder
     else:
         yield str(manual(name, cache))
 
@@ -69,7 +80,7 @@ def manual(name: str, cache: Path) -> Path:
 @asynccontextmanager
 async def harvested(db: str, name: str, location: str) -> AsyncIterator[AsyncRowen]:
     """A store that holds one set; one that was harvested before is used as it is."""
-    settings = {} if name == DEMO else {"include": "**/*.html"}
+    settings = {"include": "**/*.html"} if name in PACKAGES else {}
     async with AsyncRowen(db) as rowen:
         if not await rowen.status():
             await rowen.add(location, name=name, settings=settings, check=False)

@@ -17,6 +17,7 @@ from rowen.adapters.children import cores as machine
 from rowen.adapters.store.postgres.store import PostgresStore
 from rowen.adapters.store.shared.search import finder as module
 from rowen.adapters.store.shared.search.ahead import IndexAhead
+from rowen.adapters.store.shared.search.files import WORDS_FORMAT
 from rowen.adapters.store.shared.search.finder import Finder
 from rowen.adapters.store.shared.search.index import WordIndex
 from rowen.adapters.store.shared.store import SharedStore
@@ -95,6 +96,16 @@ async def test_a_damaged_follower_is_thrown_away(store: Store, twin: Store, whic
     assert await answers(twin) == before
     assert await answers(store) == before
     assert len(words_of(twin)) == 3
+
+
+async def test_an_index_with_the_words_of_an_earlier_version_is_made_again(store: Store, twin: Store) -> None:
+    await a_generation(store, await a_source(store), PAGES)
+    before = await answers(store)
+    stamp = folder_of(store) / "words.json"
+    stamp.write_text(stamp.read_text().replace(f'"format": {WORDS_FORMAT}', '"format": 1'))
+    assert await answers(twin) == before
+    assert len(words_of(twin)) == 3
+    assert f'"format": {WORDS_FORMAT}' in stamp.read_text()
 
 
 async def test_a_follower_of_other_texts_is_of_no_harm(store: Store, twin: Store) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
+from rowen.core.search.morphology import has_arabic, plain_arabic, without_german_stop_words
 from rowen.patterns import pattern
 
 MAX_TERMS = 64
@@ -50,11 +51,14 @@ def indexable(text: str) -> str:
 def terms(query: str) -> list[str]:
     """The words to look for, in lower case; a word typed twice counts twice.
 
-    Common English words are left out, unless there is nothing else.
+    Common words of English are left out, and those of German where the question is German, unless there is
+    nothing else.
     """
+    if has_arabic(query):
+        query = plain_arabic(query)
     # The reading stops early: the first words say what a long text is about.
     words = list(islice(_words(query), 4 * MAX_TERMS))
-    telling = [word for word in words if word not in STOP_WORDS]
+    telling = [word for word in without_german_stop_words(words) if word not in STOP_WORDS]
     return (telling or words)[:MAX_TERMS]
 
 

@@ -6,11 +6,19 @@ match: the comparison of word endings is lighter than the index's stemmer, and d
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from rowen.core.search.morphology import (
+    SHORTEST_PART,
+    arabic_stem,
+    has_arabic,
+    is_german,
+    is_part,
+    plain_arabic,
+    without_accents,
+)
 from rowen.core.search.query import CJK, is_cjk
 from rowen.patterns import pattern
 
@@ -57,7 +65,7 @@ class _Match(NamedTuple):
 def snippet(text: str, terms: Sequence[str], *, width: int = 240) -> Snippet:
     """At most about `width` characters of the text, around the place where most of the terms meet."""
     line = plain(text)
-    matches = list(_matches(line, terms))
+    matches = list(_matches(line, terms)) or _compound_matches(line, _looked_for(tuple(terms))[1])
     if matches:
         start, end = _window(line, matches, width)
     else:
@@ -148,8 +156,29 @@ def _looked_for(terms: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]]
 def stems_in(text: str, wanted: Collection[str]) -> set[str]:
     """Which of these stems the words of a text have."""
     if text.isascii() or not _foreign.search(text):
-        return {one.terms[0] for one in _plain_matches(text, wanted)}
-    return {stem(word) for word in _letters.findall(text.lower())}.intersection(wanted)
+        found = {one.terms[0] for one in _plain_matches(text, wanted)}
+    else:
+        text = plain_arabic(text) if has_arabic(text) else text
+        found = {stem(word) for word in _letters.findall(text.lower())}.intersection(wanted)
+    missing = [one for one in wanted if one not in found]
+    return found.union(one.terms[0] for one in _compound_matches(text, missing)) if missing else found
+
+
+def _compound_matches(line: str, stems: Collection[str]) -> list[_Match]:
+    """The words of a German text that begin or end with one of these."""
+    parts = [one for one in stems if len(one) >= SHORTEST_PART]
+    if not parts:
+        return []
+    words = list(_letters.finditer(line))
+    plain = [without_accents(word[0].lower()) for word in words]
+    if not is_german(plain):
+        return []
+    return [
+        _Match(word.start(), word.end(), (part,))
+        for word, one in zip(words, plain, strict=True)
+        for part in [next((part for part in parts if is_part(part, one)), None)]
+        if part is not None
+    ]
 
 
 def _plain_matches(line: str, stems: Collection[str]) -> list[_Match]:
@@ -275,7 +304,9 @@ _NOT_AFTER = {"s": "su", "ed": "e", "ions": "aeiounr", "ion": "aeiounr", "ents":
 def stem(word: str) -> str:
     """What a lower-case word shares with its other forms: `configuring` and `configuration` have one stem."""
     if not word.isascii():
-        word = "".join(c for c in unicodedata.normalize("NFD", word) if not unicodedata.combining(c))
+        if has_arabic(word):
+            return arabic_stem(plain_arabic(word))
+        word = without_accents(word)
     for length in _LENGTHS:
         ending = word[-length:]
         at_least = _ENDINGS.get(ending)

@@ -40,6 +40,33 @@ def test_words_are_stemmed_and_characters_paired(index: WordIndex) -> None:
     assert found(index, "麦") == [14], "one character alone, the first of a pair"
 
 
+GERMAN = [
+    Text(21, "Recht", "Die Datenschutzgrundverordnung gilt seit einigen Jahren und ist streng."),
+    Text(22, "Amt", "Der Datenschutz ist eine Aufgabe der Verwaltung, und Datenschutz wird gepr\u00fcft."),
+    Text(23, "Protection", "A datenschutzgrundverordnung by its name in an English sentence."),
+]
+
+
+def test_compounds_of_german_texts_are_found_by_their_parts(index: WordIndex) -> None:
+    index.add(GERMAN)
+    assert found(index, "Datenschutz") == [22, 21], "the word itself before a compound"
+    assert found(index, "Verordnungen") == [21], "by its end, in another form"
+    assert found(index, "Grundverordnung") == [21]
+    assert sorted(found(index, "Datenschutzgrundverordnung")) == [21, 23]
+    assert found(index, "barley") == [11, -12]
+
+
+def test_words_of_texts_that_are_not_german_have_no_parts(index: WordIndex) -> None:
+    assert index.refresh().has_german is False  # type: ignore[union-attr]
+    index.add(GERMAN[2:])
+    assert found(index, "Datenschutz") == []
+
+
+def test_an_arabic_word_is_found_without_its_article(index: WordIndex) -> None:
+    index.add([Text(31, "", "\u0648\u0627\u0644\u0643\u0650\u062a\u0627\u0628 \u0647\u0646\u0627")])
+    assert found(index, "\u0643\u062a\u0627\u0628") == [31]
+
+
 def test_the_beginning_of_a_word_finds_it(index: WordIndex) -> None:
     assert found(index, "", prefix="bar") == [11, -12]
     assert found(index, "", prefix="configura") == [13]
@@ -95,7 +122,7 @@ def test_a_damaged_index_is_thrown_away_and_made_again(tmp_path: Path, damage: s
         (folder / "words.json").write_text("{")
     elif damage == "another format":
         stamp = folder / "words.json"
-        stamp.write_text(stamp.read_text().replace('"format": 1', '"format": 0'))
+        stamp.write_text(stamp.read_text().replace(f'"format": {files.WORDS_FORMAT}', '"format": 0'))
     elif damage == "keys":
         next(folder.glob("*.keys")).write_bytes(b"12345678")
     elif damage == "meta":

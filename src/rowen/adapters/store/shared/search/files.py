@@ -22,14 +22,16 @@ if TYPE_CHECKING:
 Number = TypeVar("Number", bound="np.generic")
 
 FORMAT = 1
-"""Of the files and of the words in them: another number, and what lies there is made again."""
+WORDS_FORMAT = 2
+"""Of the files, and of the words in them: another number, and what lies there is made again."""
 
 
 class Stamped:
     """The files of one follower, all named after it and after when they were begun."""
 
-    def __init__(self, folder: Path, name: str) -> None:
+    def __init__(self, folder: Path, name: str, *, format: int = FORMAT) -> None:  # noqa: A002
         self.folder = folder
+        self._format = format
         self._name = name
         self._stamp = folder / f"{name}.json"
 
@@ -47,12 +49,12 @@ class Stamped:
             stamp = json.loads(self._stamp.read_bytes())
         except (OSError, ValueError):
             return None
-        return stamp if isinstance(stamp, dict) and stamp.get("format") == FORMAT else None
+        return stamp if isinstance(stamp, dict) and stamp.get("format") == self._format else None
 
     def write(self, **stamp: Any) -> None:
         beside = self._stamp.with_suffix(".new")
         with beside.open("w") as file:
-            file.write(json.dumps({"format": FORMAT, **stamp}))
+            file.write(json.dumps({"format": self._format, **stamp}))
             file.flush()
             os.fsync(file.fileno())
         beside.replace(self._stamp)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rowen.adapters.store.shared.search.counts import MOST_TIMES, Counts, Seen
-from rowen.adapters.store.shared.search.files import Stamped, append, mapped, numbers, writing
+from rowen.adapters.store.shared.search.files import WORDS_FORMAT, Stamped, append, mapped, numbers, writing
 from rowen.adapters.store.shared.search.proposals import (
     BLOCK,
     BLOCK_BITS,
@@ -31,7 +31,7 @@ from rowen.adapters.store.shared.search.proposals import (
     schema,
     seen_of,
 )
-from rowen.adapters.store.shared.search.stems import Collected
+from rowen.adapters.store.shared.search.stems import FORWARDS, Collected
 from rowen.adapters.store.shared.search.view import distinct
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class WordIndex:
     """Safe to share between threads."""
 
     def __init__(self, folder: Path, *, can_write: bool = True) -> None:
-        self._files = Stamped(folder, "words")
+        self._files = Stamped(folder, "words", format=WORDS_FORMAT)
         self.can_write = can_write
         self._guard = threading.Lock()
         self._opened: Opened | None = None
@@ -240,7 +240,8 @@ class WordIndex:
         order = np.argsort(keys, kind="stable")
         counts = Counts(stems, times, ends, lengths)
         exact = bool(stamp["exact"]) and searcher.num_docs == count
-        return Opened(state, begun, index, searcher, keys, keys[order], order, counts, exact)
+        german = bool(searcher.terms_with_prefix(BODY, FORWARDS, limit=1))
+        return Opened(state, begun, index, searcher, keys, keys[order], order, counts, exact, german)
 
 
 def key_of(digest: bytes) -> int:

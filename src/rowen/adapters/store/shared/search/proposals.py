@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rowen.adapters.store.shared.search import counts as counting
 from rowen.adapters.store.shared.search.counts import Counts, Seen
-from rowen.adapters.store.shared.search.stems import hashed, stemmed
+from rowen.adapters.store.shared.search.stems import BACKWARDS, FORWARDS, backwards, forwards, hashed, stemmed
 from rowen.adapters.store.shared.search.words import words
+from rowen.core.search.morphology import SHORTEST_PART
 from rowen.core.search.query import is_cjk
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ BLOCK_BITS = 6
 MOST_ENDINGS, ENDINGS_LOOKED_AT = 32, 256
 """Words that a beginning may stand for, the most frequent ones that readers can see."""
 SHORTEST_STEM = 4
+MOST_COMPOUNDS = 24
+COMPOUND_WEIGHT = 0.6
 BODY, NUMBER, BLOCK = "body", "number", "block"
 
 
@@ -43,6 +46,7 @@ class Opened(NamedTuple):
     counts: Counts
     exact: bool
     """The index holds these texts and no others: not even what a killed writer left, which was deleted."""
+    has_german: bool
 
 
 class Best(NamedTuple):
@@ -99,6 +103,9 @@ def best(
     place = {word: number for number, word in enumerate(asked)}
     having, in_all = _having(opened, seen, asked)
     weights = [counting.weight(number, seen.texts) for number in having.tolist()]
+    for group in groups:
+        if group[-1][0] in (FORWARDS, BACKWARDS):
+            _weigh_compounds(group, place, having.tolist(), weights, seen)
     query = _query(opened, groups, dict(zip(asked, zip(weights, in_all.tolist(), strict=True), strict=True)))
     if blocks is not None:
         named = tantivy.Query.term_set_query(schema(), BLOCK, blocks)
@@ -134,11 +141,32 @@ def _groups(opened: Opened, seen: Seen, terms: Sequence[str], prefix: str) -> li
             # One character alone is in the index only as the first of a pair (or the last of its run).
             groups += [[word] for word in _beginning_with(opened, seen, term)]
         else:
-            groups += [[word] for word in stemmed(term)]
+            groups += [[word, *compounds] for word, compounds in _with_compounds(opened, seen, term)]
     if prefix:
         endings = dict.fromkeys([*stemmed(prefix), *_beginning_with(opened, seen, prefix)])
         groups += [list(endings)] if endings else []
     return groups
+
+
+def _with_compounds(opened: Opened, seen: Seen, term: str) -> list[tuple[str, list[str]]]:
+    """The words of a term, each with those of German texts that it is a part of."""
+    stems = stemmed(term)
+    if not opened.has_german or len(stems) != 1 or len(term) < SHORTEST_PART or not term.isalpha():
+        return [(stem, []) for stem in stems]
+    plain = words(term).strip()
+    parts = (forwards(plain), backwards(plain))
+    return [(stems[0], [word for part in parts for word in _listed(opened, seen, part, MOST_COMPOUNDS)])]
+
+
+def _weigh_compounds(
+    group: Sequence[str], place: Mapping[str, int], having: Sequence[int], weights: list[float], seen: Seen
+) -> None:
+    """A compound tells less than the word that was typed, however rare it is."""
+    typed, *compounds = group
+    number = having[place[typed]] or min(seen.texts, sum(having[place[word]] for word in compounds))
+    weight = COMPOUND_WEIGHT * counting.weight(number, seen.texts)
+    for word in compounds:
+        weights[place[word]] = weight
 
 
 def _query(opened: Opened, groups: Sequence[Sequence[str]], weights: Mapping[str, tuple[float, int]]) -> Any:
@@ -175,17 +203,22 @@ def _beginning_with(opened: Opened, seen: Seen, prefix: str) -> list[str]:
     plain = words(prefix).strip()
     if not plain:
         return []
-    listed = opened.searcher.terms_with_prefix(BODY, plain, limit=ENDINGS_LOOKED_AT)
-    found = [word for word, _ in listed]
-    if found:
-        having = dict(zip(found, _having(opened, seen, found)[0].tolist(), strict=True))
-        return sorted((word for word in found if having[word]), key=lambda word: (-having[word], word))[
-            :MOST_ENDINGS
-        ]
+    if found := _listed(opened, seen, plain, MOST_ENDINGS):
+        return found
     # More than the stem was typed: `configura` is in the index as `configur`.
     stems = [plain[:length] for length in range(len(plain) - 1, SHORTEST_STEM - 1, -1)]
     there = _having(opened, seen, stems)[0].tolist() if stems else []
     return [next((stem for stem, having in zip(stems, there, strict=True) if having), plain)]
+
+
+def _listed(opened: Opened, seen: Seen, beginning: str, most: int) -> list[str]:
+    """Words that begin so and stand in texts that readers can see, the most frequent first."""
+    listed = opened.searcher.terms_with_prefix(BODY, beginning, limit=ENDINGS_LOOKED_AT)
+    found = [word for word, _ in listed]
+    if not found:
+        return []
+    having = dict(zip(found, _having(opened, seen, found)[0].tolist(), strict=True))
+    return sorted((word for word in found if having[word]), key=lambda word: (-having[word], word))[:most]
 
 
 def _term(word: str) -> Any:
