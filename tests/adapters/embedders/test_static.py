@@ -277,7 +277,7 @@ async def test_a_question_gets_the_same_vector_from_the_table_that_a_process_bef
 async def test_a_few_texts_of_a_changed_page_do_not_load_the_tokenizer(
     tmp_path: Path, embedder: StaticEmbedder
 ) -> None:
-    texts = [f"Section {n} of Straße 中文 {n * 7}" for n in range(static.FEW)]
+    texts = [f"Section {n} of Straße 中文 {n * 7}" for n in range(static.WORTH_A_CHILD - 1)]
     fresh = StaticEmbedder(cache=tmp_path)
     found = await fresh.embed([*texts[1:], "half \ud83d of a pair"])
     assert found == await embedder.embed([*texts[1:], "half ? of a pair"])

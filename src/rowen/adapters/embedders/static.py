@@ -42,10 +42,8 @@ MAX_TOKENS = 2048
 MAX_CHARACTERS = 8 * MAX_TOKENS
 
 BATCH = 256
-WORTH_A_CHILD = BATCH
-"""So many texts in one call are the beginning of a harvest."""
-FEW = 64
-"""So many are embedded by the table of tokens, if nothing else is loaded."""
+WORTH_A_CHILD = 128
+"""So many texts in one call are the beginning of a harvest; fewer are embedded by the table of tokens."""
 SHORT = 200
 """Characters of a question that is embedded at once."""
 
@@ -85,7 +83,7 @@ class StaticEmbedder:
             vectors = await self._embed_in_child(self._children, texts)
             if vectors is not None:
                 return vectors
-        return await asyncio.to_thread(self._embed_few if len(texts) <= FEW else self._embed, texts)
+        return await asyncio.to_thread(self._embed_few if len(texts) < WORTH_A_CHILD else self._embed, texts)
 
     async def embed_query(self, text: str) -> bytes:
         if len(text) <= SHORT and (weights := self._weights or self._from_table()):

@@ -91,11 +91,14 @@ class SharedStore(
 
     async def finish_run(self, lease: Lease, run: Run, end: RunEnd, *, now: datetime) -> None:
         if end.activate is not None and self._follows:
-            born = await self._db.read(
-                lambda db: dict(db.rows("passages_born", source=run.source_id, generation=end.activate))
+            # The child indexes the last texts while it is looked up which ones there are.
+            born, _ = await asyncio.gather(
+                self._db.read(
+                    lambda db: dict(db.rows("passages_born", source=run.source_id, generation=end.activate))
+                ),
+                self._ahead.rest(),
             )
             if len(born) > self._finder.worth_indexing or (born and self._finder.is_used):
-                await self._ahead.rest()
                 await asyncio.to_thread(self._finder.follow_ahead, born)
         await super().finish_run(lease, run, end, now=now)
 
