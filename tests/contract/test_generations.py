@@ -9,6 +9,7 @@ from rowen.core.handoff import Ending, HandoffStatus, Reason
 from rowen.core.run import Counters, RunStatus
 from rowen.core.source import Source, Status
 from rowen.errors import LeaseLost
+from rowen.ports.store.documents import Linked
 from rowen.ports.store.runs import RunEnd
 from rowen.ports.store.store import Store
 from tests.contract.helpers import (
@@ -394,3 +395,17 @@ async def test_the_other_names_of_a_document_are_told_until_they_stand_for_nothi
     await store.save_aliases(lease, source.id, {f"{A}/": None})
     assert await store.aliases(known[A].document_id) == [f"{A}?print=1"]
     await store.finish_run(lease, run, an_end(run, activate=False), now=LATER)
+
+
+async def test_links_lead_to_what_readers_see_and_name_what_they_do_not(store: Store) -> None:
+    source = await a_source(store)
+    lease, run = await a_run(store, source)
+    drafts = [a_draft(A, "one", links=[B, C]), a_draft(B, "two")]
+    await ingest(store, lease, run, await store.stage(lease, run, drafts, now=NOW))
+    await store.finish_run(lease, run, an_end(run), now=LATER)
+    known = await store.known(source.id)
+    led = await store.linked(list(known[A].links))
+    to_b = Linked(reference=B, document_id=known[B].document_id, title="b")
+    to_c = Linked(reference=C, document_id=None, title="")
+    assert [led[one] for one in known[A].links] == [to_b, to_c]
+    assert await store.linked([]) == {}

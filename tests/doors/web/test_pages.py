@@ -60,6 +60,27 @@ async def test_a_source_called_new_has_a_page_like_any_other(world: World) -> No
         assert "Add a source" in (await person.get("/add")).words
 
 
+async def test_the_address_of_a_new_source_leads_to_the_form(reader: Person) -> None:
+    page = await reader.get("/sources/new?location=docs.invalid")
+    assert page.status == 200 and "Add a source" in page.words
+    assert 'value="docs.invalid"' in page.text
+
+
+async def test_a_document_tells_its_validators_and_where_its_links_lead(reader: Person) -> None:
+    found = (await reader.get("/documents/1.json")).json
+    assert list(found["validators"]) == ["ETag"]
+    assert [one["title"] for one in found["links"]] == ["Page rye", "Page oats"]
+    page = await reader.get("/documents/1")
+    assert found["validators"]["ETag"].strip('"') in page.text
+    assert all(f'href="/documents/{one["document_id"]}"' in page.text for one in found["links"])
+
+
+async def test_each_generation_is_shown_with_what_it_changed(reader: Person) -> None:
+    first = (await reader.get("/sources/docs.json")).json["generations"][0]
+    assert first["counters"]["created"] > 0
+    assert f"+{first['counters']['created']}" in (await reader.get("/sources/docs")).text
+
+
 async def test_a_page_is_inspected_and_nothing_of_it_is_stored(world: World) -> None:
     async with browsing(world, allow_private=True) as person:
         page = await person.get(f"/inspect?url={world.site.url}/rye")

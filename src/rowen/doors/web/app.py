@@ -51,7 +51,7 @@ PAGES: tuple[tuple[str, Handler], ...] = (
     ("/sources/{name}/runs/{run:int}", run.run),
     ("/sources/{name}/diff/{span}", diff.diff),
     ("/sources/{name}/compare/{other}", diff.compare),
-    ("/sources/{name}", source.source),
+    ("/sources/{name}", source.page),
     ("/documents/{id:int}", document.document),
     ("/inspect", inspect.inspect),
     ("/companies/{company}", companies.company),

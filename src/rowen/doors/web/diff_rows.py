@@ -13,6 +13,10 @@ from rowen.doors.web.markdown import without_marks
 
 Row = dict[str, Any]
 _HEADING = re.compile(r"\A#{1,6}[ \t][^\n]*(?:\n\s*|\Z)")
+Shown = tuple[str, str]
+"""The name of a mark, and text."""
+BLANKS = {"added": "added_blank", "removed": "removed_blank"}
+"""How blanks beside changed words are marked: they stand on one side, and look like nothing."""
 _BLANK = re.compile(r"\n\s*\n")
 
 
@@ -86,14 +90,30 @@ def _paragraphs(pieces: Iterable[Piece]) -> Iterator[list[tuple[str, str]]]:
         yield row
 
 
-def _pair(pieces: list[tuple[str, str]]) -> Row:
-    left = [one for one in pieces if one[0] != "added"]
-    right = [one for one in pieces if one[0] != "removed"]
+def _pair(pieces: list[Shown]) -> Row:
     marks = {mark for mark, text in pieces if text.strip()}
     changed = bool(marks & {"added", "removed"})
-    return {
-        "kind": "pair" if changed else "same",
-        "said": "",
-        "left": [] if marks == {"added"} else left,
-        "right": [] if marks == {"removed"} else right,
-    }
+    if len(marks) == 1:
+        # A paragraph that is new or gone as a whole has its ground; its words need no mark of their own.
+        pieces = [(mark if mark == "folded" else "equal", text) for mark, text in pieces]
+        return _row(changed, [] if "added" in marks else pieces, [] if "removed" in marks else pieces)
+    pieces = [part for piece in pieces for part in _marked(piece)]
+    left = [one for one in pieces if not one[0].startswith("added")]
+    return _row(changed, left, [one for one in pieces if not one[0].startswith("removed")])
+
+
+def _row(changed: bool, left: list[Shown], right: list[Shown]) -> Row:
+    return {"kind": "pair" if changed else "same", "said": "", "left": left, "right": right}
+
+
+def _marked(piece: Shown) -> Iterator[Shown]:
+    """A changed piece with the blanks around its words outside of the mark, on the side that has them."""
+    mark, text = piece
+    words = text.strip()
+    if mark not in BLANKS or words == text:
+        yield piece
+        return
+    start = len(text) - len(text.lstrip())
+    for part, is_words in ((text[:start], False), (words, True), (text[start + len(words) :], False)):
+        if part:
+            yield (mark if is_words else BLANKS[mark], part)

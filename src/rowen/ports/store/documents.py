@@ -59,6 +59,15 @@ class Living(NamedTuple):
     draft: Draft
 
 
+class Linked(NamedTuple):
+    """An address that a document leads to."""
+
+    reference: str
+    document_id: int | None
+    """None for one that readers do not see: it was not taken, or is gone."""
+    title: str
+
+
 class Documents(Protocol):
     async def known(self, source_id: int, references: Sequence[str] | None = None) -> dict[str, Known]:
         """The visible version of each reference, or of these references, by reference."""
@@ -97,6 +106,10 @@ class Documents(Protocol):
 
     async def aliases(self, document_id: int) -> list[str]:
         """The other names of a document's reference, in order."""
+        ...
+
+    async def linked(self, reference_ids: Sequence[int]) -> dict[int, Linked]:
+        """What the out-links of a document, as `Known` has them, lead to."""
         ...
 
     async def save_aliases(self, lease: Lease, source_id: int, aliases: Mapping[str, str | None]) -> None:

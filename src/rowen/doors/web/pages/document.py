@@ -16,6 +16,7 @@ from rowen.doors.web.visit import Page, Visit
 from rowen.reading.proof import proven
 from rowen.reading.read import by_id
 
+LINKS_SHOWN = 100
 PART_CHARS = 16_000
 """How much of a text is on one page: long documents go on, on further ones."""
 LINKS = 200
@@ -34,6 +35,7 @@ async def document(visit: Visit) -> Page:
     data = {
         "document": _facts(found),
         "aliases": await visit.ports.store.aliases(number),
+        **await _as_it_came(visit, found),
         "same_text": [
             {"document_id": one.id, "source": one.source, "title": one.title, "reference": one.reference}
             for one in await visit.ports.store.same_text(number)
@@ -93,6 +95,21 @@ async def _versions(visit: Visit, found: Document) -> list[dict[str, Any]]:
         }
         for one in reversed(kept)
     ]
+
+
+async def _as_it_came(visit: Visit, found: Document) -> dict[str, Any]:
+    """What its server said of this version, and where its links lead."""
+    known = (await visit.ports.store.known(found.source_id, [found.reference])).get(found.reference)
+    if known is None:
+        return {"validators": {}, "links": [], "links_found": 0}
+    etag, modified = known.validators.etag, known.validators.last_modified
+    shown = list(known.links[:LINKS_SHOWN])
+    targets = await visit.ports.store.linked(shown)
+    return {
+        "validators": {name: value for name, value in (("ETag", etag), ("Last-Modified", modified)) if value},
+        "links": [targets[one]._asdict() for one in shown if one in targets],
+        "links_found": len(known.links),
+    }
 
 
 def _facts(found: Document) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`/add`: what is at an address, before anything is stored; then add it, and harvest it."""
+"""`/add` and `/sources/new`: what is at an address, before it is stored; then add it, and harvest it."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from rowen.doors.web import live, told
 from rowen.doors.web.pages import figures
 from rowen.doors.web.pages import sources as listing
 from rowen.doors.web.render import Renderer
-from rowen.doors.web.visit import ROWS, Page, Visit
+from rowen.doors.web.visit import ROWS, Moved, Page, Visit
 from rowen.reading import history
 
 DRAWN = 32
@@ -33,6 +33,14 @@ DRAWN = 32
 LISTED = 5
 GROUPS = 12
 """Folders of pages that would go; the others are in the diff."""
+
+
+async def page(visit: Visit) -> Page | Moved:
+    """A source, or the form for a new one: a source may be called `new`, and then that is its page."""
+    if visit.part("name") == "new" and not await _is_there(visit, "new"):
+        query = visit.request.url.query
+        return Moved(to=f"/add?{query}" if query else "/add")
+    return await source(visit)
 
 
 async def source(visit: Visit) -> Page:
@@ -63,7 +71,8 @@ async def source(visit: Visit) -> Page:
             [run_row(run) for run in reversed(newest)], found.own_every_s or visit.ports.every_s
         )[-DRAWN:],
         "listed": LISTED,
-        "generations": _generations(found, await history.generations(visit.ports.store, found)),
+        "drawn_days": (newest[0].started_at - newest[-1].started_at).days + 1 if newest else 0,
+        "generations": await _generations(visit, await history.generations(visit.ports.store, found), newest),
         "receipt": told.receipt(newest[0].counters, found.kind) if newest else [],
         "problems": await _problems(visit, newest[0]) if newest else [],
         "signals": [Claims.show(one, one) | {"name": one.name} for one in status.signals],
@@ -73,6 +82,10 @@ async def source(visit: Visit) -> Page:
         "done": _done(visit, found),
     }
     return Page(template="source", title=found.label, data=data, tab="sources", events=f"{where}/events")
+
+
+async def _is_there(visit: Visit, label: str) -> bool:
+    return any(one.label == label for one in await visit.ports.store.sources())
 
 
 def run_row(run: Run) -> dict[str, Any]:
@@ -155,17 +168,23 @@ def _folder(reference: str, location: str) -> str:
     return f"/{head}/**" if rest else "/*"
 
 
-def _generations(found: Source, kept: Sequence[GenerationHistory]) -> list[dict[str, Any]]:
+async def _generations(
+    visit: Visit, kept: Sequence[GenerationHistory], runs: Sequence[Run]
+) -> list[dict[str, Any]]:
+    by_id = {run.id: run for run in runs}
     shown = []
     for one in kept:
         last = one.activations[0] if one.activations else None
+        number = one.generation.run_id
+        run = by_id.get(number) or await visit.ports.store.run(number)
         shown.append(
             {
                 "generation": one.generation.number,
                 "documents": one.generation.documents,
                 "active": one.generation.active,
                 "held": one.generation.activated_at is None,
-                "run_id": one.generation.run_id,
+                "run_id": number,
+                "counters": dict(run.counters) if run else {},
                 "shown_at": last.at if last else None,
                 "cause": last.cause.value if last else None,
                 "by": caller(last.by) if last else None,

@@ -65,6 +65,11 @@ SELECT id, reference, alias_of FROM refs WHERE source_id = :source;
 -- The other names of a document's reference.
 SELECT a.reference FROM documents d JOIN refs a ON a.alias_of = d.ref_id WHERE d.id = :document;
 
+-- name: linked
+-- Addresses by their ids, each with the document that readers see there.
+SELECT r.id, r.reference, d.id, d.title
+FROM refs r LEFT JOIN documents_active d ON d.ref_id = r.id WHERE r.id IN list(:refs);
+
 -- name: ref_alias
 -- Another name of a reference.
 UPDATE refs SET alias_of = :of WHERE id = :ref;

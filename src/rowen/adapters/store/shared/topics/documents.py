@@ -14,7 +14,7 @@ from rowen.core.document import Draft, Known, Validators
 from rowen.core.lease import Lease
 from rowen.core.run import Run
 from rowen.core.search import symbols
-from rowen.ports.store.documents import InventoryName, Listing, Living, References, Refreshed
+from rowen.ports.store.documents import InventoryName, Linked, Listing, Living, References, Refreshed
 
 
 class Documents(Topic):
@@ -90,6 +90,11 @@ class Documents(Topic):
     @reads
     def aliases(self, db: Transaction, document_id: int) -> list[str]:
         return sorted(row[0] for row in db.rows("aliases_of", document=document_id))
+
+    @reads
+    def linked(self, db: Transaction, reference_ids: Sequence[int]) -> dict[int, Linked]:
+        rows = db.rows("linked", refs=list(reference_ids)) if reference_ids else []
+        return {row[0]: Linked(row[1], row[2], row[3] or "") for row in rows}
 
     @writes
     def save_aliases(
