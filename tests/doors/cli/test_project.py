@@ -51,6 +51,13 @@ def test_three_questions_make_a_file(rowen: Rowen, project: Path, monkeypatch: p
     assert "exists already" in again.err
 
 
+def test_a_folder_above_is_written_without_dots(rowen: Rowen, project: Path) -> None:
+    (project.parent / "notes").mkdir()
+    assert rowen("init", "../notes").code == 0
+    (source,) = tomllib.loads((project / "rowen.toml").read_text())["sources"]
+    assert source == {"name": "notes", "location": str(project.parent / "notes")}
+
+
 def test_a_pipe_needs_a_location(rowen: Rowen, project: Path) -> None:
     ended = rowen("init")
     assert ended.code == 2

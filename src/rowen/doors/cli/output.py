@@ -117,6 +117,7 @@ class Output:
             write_line(sys.stdout, "\n".join(wrapped(part, sys.stdout) for part in text.split("\n")))
         else:
             text.folds = False
+            text.hang = text.hang or len(text.plain) - len(text.plain.lstrip()) + 2
             self.print(text)
 
     def styled(self, *parts: tuple[str, str], margin: int = 0, wraps: bool = False) -> None:

@@ -70,3 +70,9 @@ def test_no_word_is_lost_and_no_line_is_too_wide(text: str, width: int) -> None:
     shown = "".join(part for line in lines for part, _ in line)
     assert shown.replace(" ", "") == text.replace(" ", "")
     assert all(width_of(line) <= width for line in lines)
+
+
+def test_lines_behind_the_first_have_their_margin() -> None:
+    text = Text("ok    disk  81 GB are free on this disk")
+    text.hang = 12
+    assert plain(text, 24) == ["ok    disk  81 GB are", "            free on this", "            disk"]

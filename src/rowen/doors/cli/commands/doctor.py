@@ -85,9 +85,12 @@ def command(call: Call, name: str | None, offline: bool) -> int:
     for check in checks:
         line = Text("ok       " if check.ok else "problem  ", style="green" if check.ok else "bold red")
         line.append(f"{check.name:<{width}}  ", "bold default").append(check.said, "default")
+        line.hang = width + 11
         call.out.line(line)
         if check.hint:
-            call.out.line(Text(" " * (width + 11) + f"hint: {check.hint}", style="cyan"))
+            hint = Text(" " * line.hang + f"hint: {check.hint}", style="cyan")
+            hint.hang = line.hang + len("hint: ")
+            call.out.line(hint)
     return 0 if good else 1
 
 

@@ -69,9 +69,9 @@ def _sources(locations: tuple[str, ...]) -> list[tuple[str, str]]:
         local = Path(typed).expanduser()
         exists = local.exists()
         location = complete(typed, exists=exists).locations[0]
-        name = unused(name_of(str(local.absolute()) if exists else location), sources)
+        name = unused(name_of(str(local.resolve()) if exists else location), sources)
         # `rowen apply` may be called elsewhere: a folder is written down whole.
-        sources[name] = str(local.absolute()) if exists else location
+        sources[name] = str(local.resolve()) if exists else location
     return list(sources.items())
 
 

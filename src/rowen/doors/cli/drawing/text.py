@@ -34,6 +34,8 @@ class Text:
         """Never broken, so that an address can be copied."""
         self.folds = True
         """A word that is longer than a line is broken."""
+        self.hang = 0
+        """The margin of the lines behind the first."""
 
     @property
     def plain(self) -> str:
@@ -66,7 +68,7 @@ class Text:
             if self.whole:
                 yield line
             else:
-                yield from wrapped(line, width, folds=self.folds)
+                yield from wrapped(line, width, folds=self.folds, hang=self.hang)
 
 
 def width_of(line: Line) -> int:
@@ -99,33 +101,38 @@ def cut(line: Line, width: int, *, mark: str = "…") -> Line:
     return [*kept, (mark, kept[-1][1])]
 
 
-def wrapped(line: Line, width: int, *, folds: bool = True) -> Iterator[Line]:
+def wrapped(line: Line, width: int, *, folds: bool = True, hang: int = 0) -> Iterator[Line]:
     """Broken between words; a word that is longer than a line is folded, or left whole."""
     plain = "".join(text for text, _ in line)
     start = 0
-    for end in _breaks(plain, max(width, 1), folds=folds):
-        yield stripped(_slice(line, start, end))
+    margin: Line = []
+    hang = min(hang, width // 2)
+    for end in _breaks(plain, max(width, 1), folds=folds, hang=hang):
+        yield stripped([*margin, *_slice(line, start, end)])
+        margin = [(" " * hang, "")] if hang else []
         # The blanks at a break are not shown at the beginning of the next line.
         start = end + len(plain[end:]) - len(plain[end:].lstrip())
-    yield stripped(_slice(line, start, len(plain)))
+    yield stripped([*margin, *_slice(line, start, len(plain))])
 
 
-def _breaks(plain: str, width: int, *, folds: bool) -> Iterator[int]:
-    used = 0
+def _breaks(plain: str, width: int, *, folds: bool, hang: int) -> Iterator[int]:
+    used, margin = 0, 0
     for found in _WORD.finditer(plain):
         word, at = found[0], found.start()
         if used + cells(word.rstrip()) <= width:
             used += cells(word)
             continue
-        if used and word.strip():
+        if used > margin and word.strip():
             yield at
             word = word.lstrip()
-            at, used = found.end() - len(word), 0
-        while folds and cells(word.rstrip()) > width:
-            fits = max(_fitting(word, width), 1)
+            margin = hang
+            at, used = found.end() - len(word), margin
+        while folds and used + cells(word.rstrip()) > width:
+            fits = max(_fitting(word, width - used), 1)
             at += fits
             word = word[fits:]
             yield at
+            margin = used = hang
         used += cells(word)
 
 
