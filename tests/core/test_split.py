@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,6 +13,7 @@ from rowen.core import hashing
 from rowen.core.rules.parts import MAX_CHARS, MIN_CHARS
 from rowen.core.section import Form, Section, Symbol, cut_out
 from rowen.core.split import passages, split
+from tests.support.sizes import in_torture
 
 _LINK = "[link](https://example.org/x)"
 _WORDS = (
@@ -197,8 +199,9 @@ def test_long_sections_are_cut_between_paragraphs_only() -> None:
             assert all(p in paragraphs for p in section.text.split("\n\n"))
 
 
-def test_an_edited_paragraph_of_a_very_long_section_makes_at_most_three_new_passages() -> None:
-    for seed in range(150):
+@pytest.mark.parametrize("seeds", [range(30), *in_torture(range(30, 150))])
+def test_an_edited_paragraph_of_a_very_long_section_makes_at_most_three_new_passages(seeds: range) -> None:
+    for seed in seeds:
         rng = random.Random(seed)
         paragraphs = _long_section(rng)
         before = set(passages(split(_render(paragraphs))))

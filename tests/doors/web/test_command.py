@@ -36,24 +36,19 @@ def started(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
         process.communicate()
 
 
-def test_it_shows_the_page_on_this_machine_and_ends_when_it_is_told(process: Rowen) -> None:
-    with started("--port", "0") as (running, url):
+def test_two_of_them_show_the_page_on_this_machine_and_end_when_they_are_told(process: Rowen) -> None:
+    with started("--port", "0") as (running, url), started("--port", "0") as (_, other):
         assert url.startswith("http://127.0.0.1:")
         with urllib.request.urlopen(url) as answer:
             text = answer.read().decode()
         assert "There are no sources yet" in text and "SQLite" in text
         with urllib.request.urlopen(f"{url}/health/ready") as answer:
             assert answer.status == 200
+        with urllib.request.urlopen(f"{other}/sources.json") as answer:
+            assert json.loads(answer.read())["total"] == 0, "they share a store"
         running.send_signal(signal.SIGTERM)
         _, said = running.communicate(timeout=DEADLINE_S)
         assert running.returncode == 143 and "Traceback" not in said
-
-
-def test_two_of_them_share_a_store(process: Rowen) -> None:
-    with started("--port", "0") as (_, one), started("--port", "0") as (_, other):
-        for url in (one, other):
-            with urllib.request.urlopen(f"{url}/sources.json") as answer:
-                assert json.loads(answer.read())["total"] == 0
 
 
 def test_a_port_that_another_program_has_is_left_to_it() -> None:

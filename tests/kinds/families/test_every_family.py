@@ -17,14 +17,14 @@ from tests.support.portals.trying import a_source_of, visible
 
 pytestmark = pytest.mark.anyio
 
-NUMBER = 45
+NUMBER = 25
 every = pytest.mark.parametrize("family", FAMILIES, ids=lambda one: one.__name__)
 paged = pytest.mark.parametrize("family", PAGED, ids=lambda one: one.__name__)
 counted = pytest.mark.parametrize("family", COUNTED, ids=lambda one: one.__name__)
 
 
 def a_portal(family: type[Family]) -> Family:
-    """45 datasets, at most ten of them in an answer."""
+    """25 datasets, at most ten of them in an answer."""
     portal = family(NUMBER)
     portal.most = 10
     return portal
@@ -67,35 +67,32 @@ async def test_an_unchanged_portal_costs_no_write_and_one_that_lost_a_dataset_de
 
 
 @every
-@pytest.mark.parametrize("fault", ["close", "error", "html", "empty", "cut"])
-async def test_a_portal_that_is_broken_loses_nothing(
-    tmp_path: Path, family: type[Family], fault: str
-) -> None:
+async def test_a_portal_that_is_broken_in_any_way_loses_nothing(tmp_path: Path, family: type[Family]) -> None:
     portal = family(12)
     async with a_source_of(portal, tmp_path) as world:
         await world.sync("data")
-        portal.fault = fault
-        receipt = await world.sync("data", full=True)
-        assert (receipt.status, receipt.counters.deleted) == (RunStatus.FAILED, 0)
-        assert receipt.error
-        assert len(await visible(world)) == 12
+        for portal.fault in ("close", "error", "html", "empty", "cut"):
+            receipt = await world.sync("data", full=True)
+            assert (receipt.status, receipt.counters.deleted) == (RunStatus.FAILED, 0), portal.fault
+            assert receipt.error, portal.fault
+            assert len(await visible(world)) == 12, portal.fault
 
 
 @paged
-@pytest.mark.parametrize("fault", ["close", "error", "html", "cut"])
-async def test_a_list_that_breaks_off_is_partial_says_so_and_deletes_nothing(
-    tmp_path: Path, family: type[Family], fault: str
+async def test_a_list_that_breaks_off_in_any_way_is_partial_says_so_and_deletes_nothing(
+    tmp_path: Path, family: type[Family]
 ) -> None:
     portal = a_portal(family)
     async with a_source_of(portal, tmp_path) as world:
         await world.sync("data")
         del portal.records[sorted(portal.records)[0]]
-        portal.asked.clear()
-        portal.fault, portal.fault_from = fault, portal.begins
-        receipt = await world.sync("data", full=True)
-        assert (receipt.status, receipt.counters.deleted) == (RunStatus.PARTIAL, 0)
-        assert receipt.error or receipt.hint
-        assert len(await visible(world)) == NUMBER
+        portal.fault_from = portal.begins
+        for portal.fault in ("close", "error", "html", "cut"):
+            portal.asked.clear()
+            receipt = await world.sync("data", full=True)
+            assert (receipt.status, receipt.counters.deleted) == (RunStatus.PARTIAL, 0), portal.fault
+            assert receipt.error or receipt.hint, portal.fault
+            assert len(await visible(world)) == NUMBER, portal.fault
 
 
 @every
@@ -120,13 +117,13 @@ async def test_a_total_that_is_too_large_is_partial_and_deletes_nothing(
         del portal.records[sorted(portal.records)[0]]
         receipt = await world.sync("data", full=True)
         assert (receipt.status, receipt.stop_reason) == (RunStatus.PARTIAL, StopReason.LISTING_CUT)
-        assert (receipt.counters.deleted, "44 of 64" in (receipt.hint or "")) == (0, True)
+        assert (receipt.counters.deleted, "24 of 44" in (receipt.hint or "")) == (0, True)
 
 
 @counted
 async def test_a_total_that_is_too_small_loses_nothing(tmp_path: Path, family: type[Family]) -> None:
     portal = a_portal(family)
-    portal.announces = -15
+    portal.announces = -5
     async with a_source_of(portal, tmp_path) as world:
         receipt = await world.sync("data")
         assert (receipt.status, receipt.counters.created) == (RunStatus.COMPLETED, NUMBER)
