@@ -170,7 +170,7 @@ class SlowConverter(InThisProcess):
 
     async def convert(self, body: bytes, *, content_type: str, url: str) -> Converted:
         self._clock.advance(10)
-        await asyncio.sleep(0.001)
+        await asyncio.sleep(0)
         return await super().convert(body, content_type=content_type, url=url)
 
 

@@ -19,7 +19,7 @@ from rowen.engine.leases import run_slot
 from rowen.engine.run import Receipt, sync
 from rowen.engine.tasks import CANCEL, Cancels, Dropped
 from rowen.ports.store.store import Store
-from rowen.service.attempts import NEXT_ATTEMPT, RETRY_BASE_S, run_source, sync_now
+from rowen.service.attempts import LOOK_S, NEXT_ATTEMPT, RETRY_BASE_S, run_source, sync_now
 from rowen.service.cancelling import Outcome, cancel_run, cancel_source
 from rowen.service.sync_queue import SyncQueue
 from tests.support.gate import DEADLINE_S, Gate, StillClock, until
@@ -211,7 +211,7 @@ async def test_a_run_that_is_about_to_begin_is_waited_for_and_cancelled(world: W
         running = asyncio.create_task(queue.sync(source))
         await store.reached.wait()
         cancelling = asyncio.create_task(cancel_source(world.ports, source, queue=queue if here else None))
-        await asyncio.sleep(0.05)
+        await world.clock.asleep(LOOK_S, LOOK_S)
         assert not cancelling.done()
         store.go.set()
         done = await cancelling

@@ -506,7 +506,6 @@ async def test_attempts_at_handoffs_are_made_when_they_are_due_between_the_runs(
         async with asyncio.timeout(120):
             while not await world.store.handoffs(status=HandoffStatus.COMPLETED):
                 world.clock.advance(1)
-                await asyncio.sleep(0.01)
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
     (one,) = await world.store.handoffs()

@@ -15,7 +15,7 @@ from rowen.core.feed import START, these
 from rowen.core.lease import source_lease_name
 from rowen.core.run import Event, Mode, Run, RunStatus
 from rowen.core.source import Source
-from rowen.engine.leases import run_slot
+from rowen.engine.leases import SLOT_LOOK_S, run_slot
 from rowen.engine.ports import Ports
 from rowen.engine.run import Receipt, sync
 from rowen.errors import NotFound
@@ -24,6 +24,7 @@ from rowen.ports.store.notes import Pause
 from rowen.reading import history
 from rowen.service import sync_job
 from rowen.service.attempts import RunResult, UpstreamPaused
+from rowen.service.feed_wait import POLL_S
 from rowen.service.serve import serve
 from rowen.service.sync_job import Stopping, Watch
 from rowen.service.sync_queue import Begun, SyncQueue
@@ -178,8 +179,8 @@ async def test_when_other_processes_have_taken_all_slots_a_call_waits(world: Wor
     source = await world.add()
     async with run_slot(elsewhere(world), source):
         ours = asyncio.create_task(queue.sync(source))
-        done, _ = await asyncio.wait({ours}, timeout=0.05)
-        assert not done
+        await world.clock.asleep(SLOT_LOOK_S / 5, SLOT_LOOK_S)
+        assert not ours.done()
     answer = await asyncio.wait_for(ours, DEADLINE_S)
     assert isinstance(answer.ended, Receipt)
     assert answer.ended.good
@@ -351,7 +352,7 @@ async def test_what_another_process_shows_is_noticed_too(world: World, queue: Sy
 
 async def test_waiting_ends_when_its_time_is_over(world: World, queue: SyncQueue) -> None:
     following = asyncio.create_task(queue.feed_wait.read(START, limit=9, wait_s=20))
-    await asyncio.sleep(0.01)
+    await world.clock.asleep(POLL_S, POLL_S)
     assert not following.done()
     world.clock.advance(21)
     assert await asyncio.wait_for(following, DEADLINE_S) == []

@@ -117,7 +117,6 @@ async def test_a_command_waits_a_moment_for_a_receiver_and_to_the_end_for_a_file
         finishing = asyncio.create_task(sending.finish(on_wait))
         if writes_files:
             await asyncio.wait_for(noticed.wait(), 60)
-            await asyncio.sleep(0.05)
             assert not finishing.done()
             slow.go.set()
         assert await finishing == ([] if writes_files else ["slow"])

@@ -6,7 +6,8 @@ import asyncio
 import hashlib
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
 from rowen.errors import EmbedderUnavailable
@@ -61,7 +62,7 @@ HEARTBEAT_LIKE_S = 15.0
 
 
 class FakeClock:
-    """Time that passes only when somebody waits for it.
+    """Time that passes only when a task waits for it.
 
     Short waits (a retry, a crawl delay) move the time themselves. Longer ones, such as a heartbeat, are the
     background kind: they end when others have moved the time far enough.
@@ -73,6 +74,8 @@ class FakeClock:
         self._monotonic = 0.0
         self.waits: list[float] = []
         self.jitter_value = 0.0
+        self._asleep: list[float] = []
+        self._fell_asleep = asyncio.Event()
 
     def now(self) -> datetime:
         return self._now
@@ -89,11 +92,27 @@ class FakeClock:
             self.advance(seconds)
             return
         due = self._monotonic + seconds
-        while self._monotonic < due:
-            await self._moved.wait()
+        with self._sleeping(seconds):
+            while self._monotonic < due:
+                await self._moved.wait()
+
+    async def asleep(self, at_least: float, at_most: float = math.inf) -> None:
+        """Wait until a task sleeps for so long: what it had to do before is done."""
+        while not any(at_least <= seconds <= at_most for seconds in self._asleep):
+            await self._fell_asleep.wait()
+
+    @contextmanager
+    def _sleeping(self, seconds: float) -> Iterator[None]:
+        self._asleep.append(seconds)
+        self._fell_asleep.set()
+        self._fell_asleep = asyncio.Event()
+        try:
+            yield
+        finally:
+            self._asleep.remove(seconds)
 
     def jump(self, to: datetime) -> None:
-        """Somebody sets the clock; no time passes."""
+        """The clock is set; no time passes."""
         self._now = to
 
     def advance(self, seconds: float) -> None:

@@ -1,4 +1,4 @@
-"""Hold things back in a test: a page until a gate is opened, time until somebody moves it."""
+"""Hold things back in a test: a page until a gate is opened, time until the test moves it."""
 
 from __future__ import annotations
 
@@ -23,16 +23,17 @@ class Gate(threading.Event):
         return super().is_set()
 
     async def reached(self) -> None:
-        """Wait until somebody asks for the page."""
-        assert await asyncio.to_thread(self._reached.wait, DEADLINE_S), "nobody came"
+        """Wait until the page is asked for."""
+        assert await asyncio.to_thread(self._reached.wait, DEADLINE_S), "the page was not asked for"
 
 
 class StillClock(FakeClock):
-    """Who looks again and again does not make time pass."""
+    """A task that looks again and again does not make time pass."""
 
     async def sleep(self, seconds: float) -> None:
         if seconds < HEARTBEAT_LIKE_S:
-            await asyncio.sleep(0.001)
+            with self._sleeping(seconds):
+                await asyncio.sleep(0.001)
         else:
             await super().sleep(seconds)
 
