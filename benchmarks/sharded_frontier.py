@@ -88,7 +88,7 @@ class _Simulation:
         self.ready: list[list[tuple[float, int]]] = [[] for _ in range(plan.workers)]
         """Of each worker: hosts by the moment they may be asked again."""
         self.next_at: dict[int, float] = {}
-        """Kept with the shard, not with the worker: whoever takes it over knows it."""
+        """Kept with the shard, not with the worker: the next worker knows it."""
         self.events: list[tuple[float, int, str, int, int]] = []
         self.number = 0
         self.epoch = [0] * plan.workers

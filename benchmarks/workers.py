@@ -146,7 +146,7 @@ def a_page(number: int) -> Draft:
 
 
 class Load:
-    """A run whose pages are handed off, with tickets that nobody has submitted yet."""
+    """A run whose pages are handed off, with tickets that are not submitted yet."""
 
     def __init__(self, ports: Ports) -> None:
         self._ports = ports

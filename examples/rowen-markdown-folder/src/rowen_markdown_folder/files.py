@@ -27,7 +27,7 @@ def file_name(reference: str) -> str:
 
 
 def content(document: Document) -> str:
-    # A JSON string is a YAML string too, whatever a title holds.
+    # A JSON string is a YAML string too, with every character a title may hold.
     facts = {"title": document.title, "url": document.url, "source": document.source}
     lines = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in facts.items()]
     return "\n".join(("---", *lines, "---", "", document.text or ""))

@@ -1,7 +1,7 @@
 """A provider's numbers to the bytes of the store, if they can be trusted.
 
 Lists of numbers, or base64 of little-endian 32-bit floats. Every vector is brought to unit length here,
-whatever the provider promises: some do not when fewer dimensions are asked for.
+also if the provider promises it: some do not when fewer dimensions are asked for.
 """
 
 from __future__ import annotations

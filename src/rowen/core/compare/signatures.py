@@ -1,6 +1,6 @@
 """What differs between two signatures, in words: `new parameter `context``.
 
-A signature is whatever stands in the parentheses after a name, in the manner of most languages: parameters
+A signature is what stands in the parentheses after a name, in the manner of most languages: parameters
 between commas, with defaults after `=` and types after `:`. What cannot be read so is shown whole.
 """
 

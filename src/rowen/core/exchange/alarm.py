@@ -157,7 +157,7 @@ def verdict(status: RunStatus, failure: Failure | None) -> What | None:
     """The alarm for the end of a run; None for no alarm, `RECOVERED` when the run was good."""
     if status is RunStatus.HELD:
         return What.HELD
-    # A run that stored what it found goes on by its schedule, whatever its embedding provider refuses.
+    # A run that stored what it found goes on by its schedule, also when its embedding provider refuses.
     if failure is Failure.FATAL and not status.is_good:
         return What.FATAL
     if failure is not None:

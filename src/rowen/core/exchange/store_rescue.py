@@ -31,7 +31,7 @@ class SourceRescue:
     lost: int
     """Visible ones that were not."""
     asked_again: bool
-    """Its next sync asks for everything it may lack, whatever the source says has changed."""
+    """Its next sync asks for everything it may lack, not only for what the source says has changed."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

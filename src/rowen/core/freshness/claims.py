@@ -193,7 +193,7 @@ def after_run(before: Record, seen: Seen, at: datetime) -> Record:
 
 
 def bodies(pages: int, *, proven: bool, pays: bool = False, shared: bool = False) -> int:
-    """How many pages of a run are compared by their text, whatever their validators say: a small share.
+    """How many pages of a run are compared by their text and not by their validators: a small share.
 
     More where a verdict `pays`: dates of a sitemap save the requests themselves once they are proven. More,
     too, where pages have a `shared` validator, which cannot have been made from their texts.

@@ -41,7 +41,7 @@ class Prior:
 @dataclass(frozen=True, slots=True)
 class Estimate:
     rate: float
-    """Changes per second (or per whatever unit the evidence has)."""
+    """Changes per second (or per the unit of the evidence)."""
     spread: float
     """The uncertainty of its logarithm."""
 

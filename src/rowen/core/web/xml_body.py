@@ -1,4 +1,4 @@
-"""XML from outside as data, in one shape, for whoever reads a catalogue by names.
+"""XML from outside as data, in one shape, for the readers of catalogues.
 
 An element with text alone is that text. Any other is a map: its attributes by `@NAME`, its own text as
 `@value`, and every child element in a list under its name. Prefixes are dropped; `xml:lang` is `@language`,

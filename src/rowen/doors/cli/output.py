@@ -171,7 +171,7 @@ class Output:
 
 
 def _is_screen(stream: TextIO) -> bool:
-    """A terminal, or what somebody says to be one, such as the log of a build that shows colours."""
+    """A terminal, or what the user declares to be one, such as the log of a build that shows colours."""
     return stream.isatty() or bool(os.environ.get("FORCE_COLOR"))  # noqa: TID251
 
 

@@ -41,7 +41,7 @@ def run(
         return run_async(with_ports, interrupted=interrupted)
     except NotFound as exc:
         if not opened and not config.store.url:
-            # The user's own store, which nobody named: its path is not what is wrong.
+            # The user's own store, by default: its path is not what is wrong.
             exc.hint = (
                 "nothing was added yet: begin with `rowen add docs.example.org --sync`, or `rowen demo`"
             )

@@ -88,7 +88,7 @@ class Service:
     page: Callable[[SyncQueue], ASGIApp | None] = lambda queue: None
     """The page for people, where it is installed."""
     on_start: Callable[[str, bool], None] = lambda url, is_open: None
-    """Told where it listens, and whether anybody on this machine may call without a token."""
+    """Told where it listens, and whether every program on this machine may call without a token."""
     on_result: Callable[[RunResult], object] = lambda result: None
     """Called with each result of the loop."""
 

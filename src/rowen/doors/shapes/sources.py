@@ -86,7 +86,7 @@ class Source(Shape):
     last_mode: str | None = at(lambda one: one.result and one.result.mode)
     """`full` or `incremental`; null before any run"""
     last_processed: int = at(lambda one: one.result.processed if one.result else 0)
-    """Items that the last run looked at, whatever became of them"""
+    """Items that the last run looked at, with every outcome"""
     last_bytes_received: int = at(lambda one: one.result.bytes_received if one.result else 0)
     last_bytes_avoided: int = at(lambda one: one.result.bytes_avoided if one.result else 0)
     """Bodies that the last run did not have sent or read again, as far as their sizes are known"""

@@ -131,7 +131,7 @@ async def rehearse(
 
 
 class Rehearsal(Execution):
-    """An execution up to the decision how it ends, which nobody writes down."""
+    """An execution up to the decision how it ends, which is not written down."""
 
     async def harvest(self) -> tuple[Harvested, RunEnd]:
         return await self._harvest()

@@ -50,7 +50,7 @@ class NamedItems(WholeList):
     async def run(self) -> Harvested:
         """Nothing of the list is remembered: the next run compares what it would have compared."""
         references = list(dict.fromkeys(self._intake.only or ()))
-        # What an item says is compared, whatever date it bears.
+        # The text of an item is compared also when its date is the stored one.
         self._receiver.by_validator = False
         error = None
         try:

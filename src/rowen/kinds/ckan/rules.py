@@ -56,7 +56,7 @@ _EXTRAS = {
 }
 _KNOWN_EXTRAS = frozenset(source for sources in (*_EXTRAS.values(), ("theme",)) for source in sources)
 _VOLATILE = re.compile(r"harvest|timestamp|last_?(?:update|modif)|(?:^|_)guid$|revision", re.IGNORECASE)
-"""Extras that change without anybody's doing; they are in the record."""
+"""Extras that the portal's software changes by itself; they are in the record."""
 
 
 class Refused(PermanentError):

@@ -93,7 +93,7 @@ class Asking:
     async def ask(self, visit: Visit, *, whole: bool = False) -> tuple[Response, ReadPage | None]:
         """The answer, and what was made of its body if that is not the stored version.
 
-        With `whole` the body is asked for, whatever the validators would say.
+        With `whole` the body is asked for, without validators.
         """
         state = self._state
         validators, known_hash, has_document = NO_VALIDATORS, None, False

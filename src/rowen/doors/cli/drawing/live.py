@@ -52,7 +52,7 @@ class Live:
             self._console.write(CLEAR + self._console.painted(cut(line, self._console.width)))
 
     def above(self, stream: TextIO, text: str) -> None:
-        """Whole lines of somebody else; the live line comes back with its next frame."""
+        """Whole lines of other parts; the live line comes back with its next frame."""
         with self._turn:
             self._console.write(CLEAR)
             stream.write(text)

@@ -54,7 +54,7 @@ def router(ports: Ports, queue: SyncQueue) -> APIRouter:
 
     @api.delete(
         "/{subscription}",
-        summary="Tell nobody any more",
+        summary="Stop telling the receiver",
         **answers(shapes.Unsubscribed, 404, scope=Scope.ADMIN),
     )
     async def unsubscribe(subscription: Name) -> Any:

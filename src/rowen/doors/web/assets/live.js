@@ -21,7 +21,7 @@ function stale() {
   say("wait", `No news since ${clock(heard)},`);
 }
 
-// Replace a part, unless somebody is using it: a button must not move from under a finger.
+// Replace a part, unless a person is using it: a button must not move from under a finger.
 function put(id, html) {
   const here = document.getElementById(id);
   if (!here || here.contains(document.activeElement) || here.matches(":hover:has(button:hover)")) return;

@@ -176,7 +176,7 @@ def _resolved(node: Node, index: dict[str, Node], depth: int) -> dict[str, Any]:
             continue
         many = listed(values)
         if key == "identifier":
-            # A name has no language, whatever its file says of all texts in it.
+            # A name has no language, also in a file that gives one to all its texts.
             many = [one["@value"] if isinstance(one, dict) and "@value" in one else one for one in many]
         if key in _INNER and depth < 2:
             # A graph has no order, and its next copy has another one.

@@ -7,7 +7,7 @@ from rowen.kinds.api.datasets import oai
 from rowen.kinds.api.presets.preset import Catalogue, Preset
 
 _RECORD = "metadata[0].*[]"
-"""The record inside its envelope, whatever its format is called."""
+"""The record inside its envelope, under any name of its format."""
 
 
 def _word(text: str) -> str:

@@ -133,7 +133,7 @@ class Wrapping:
                 keys[one.reference_id] = ones = boilerplate.keys_of(one.draft.text)
                 counts.update(ones)
             if not self.learned and not boilerplate.may_be_common(counts, looked_at=len(keys), most=most):
-                # Whatever the longer pages have: most sites have nothing to learn, and are cut half.
+                # The longer pages are not read then: most sites have nothing to learn, and are cut half.
                 self._pages = most - self._intake.counters.deleted
                 self._generation = run.generation if self._intake.staged else self._active
                 return

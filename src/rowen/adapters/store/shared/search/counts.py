@@ -1,6 +1,6 @@
 """How often each word stands in each text, so that a score depends on what readers see and on nothing else.
 
-The index weighs words by all the texts it holds, also those of older generations and those that nobody can
+The index weighs words by all the texts it holds, also those of older generations and those that no reader can
 see any more, and no caller can tell it otherwise. So it proposes, and what it proposes is scored here, by the
 same formula (BM25) with the numbers of the texts that readers see, or saw. How far the two can be apart is
 known: the index is read until nothing beyond it can belong to the best.

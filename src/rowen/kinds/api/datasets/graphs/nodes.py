@@ -1,4 +1,4 @@
-"""What a graph is read into, whatever it was written in.
+"""What a graph is read into, from every form it is written in.
 
 A node has `@id` (an absolute address, or `_:NAME` for a blank one), `@type` (local names) and, under the
 local name of each property, a list of values: nodes, literals with a language, texts and numbers. Pure.
