@@ -270,7 +270,7 @@ async def test_searches_are_counted_in_batches(world: World, monkeypatch: pytest
     assert world.store.rows_written() == before
     assert await world.store.shown(source.id) == {}
     await asking.search(world.ports, "rye", mode=SearchMode.KEYWORD, limit=2)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(120):
         await written.wait()
     shown = await world.store.shown(source.id)
     assert sum(shown.values()) == 2 * EVERY_SEARCHES

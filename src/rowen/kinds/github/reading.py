@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import Any
 from urllib.parse import quote
@@ -66,8 +66,23 @@ class Reading:
             files = await listing.files()
         except (TransientError, PermanentError) as exc:
             return Harvested.stopped(stop_reason(exc), exc, root_answered=False)
+        stopped = await self._take_in(files, listing, listings)
+        if stopped is not None:
+            return Harvested(stop_reason=stop_reason(stopped), error=stopped)
+        hint = await self._wiki().take_in(listings)
+        return Harvested(stop_reason=stop_reason(None), metadata=start.learnt, hint=hint)
+
+    async def _take_in(
+        self,
+        files: Sequence[File],
+        listing: TreeListing,
+        listings: Mapping[str, Listing],
+        *,
+        only: Collection[str] | None = None,
+    ) -> TransientError | None:
+        """All files of the branch, or these alone; answers what stopped it."""
         self._branch = listing.branch
-        stopped = await trees.take_in_files(
+        return await trees.take_in_files(
             self._ports,
             self._intake,
             self._params,
@@ -77,11 +92,8 @@ class Reading:
             page_of=self._address.page_of,
             complete=listing.complete,
             is_part=lambda reference: not reference.startswith(WIKI),
+            only=only,
         )
-        if stopped is not None:
-            return Harvested(stop_reason=stop_reason(stopped), error=stopped)
-        hint = await self._wiki().take_in(listings)
-        return Harvested(stop_reason=stop_reason(None), metadata=start.learnt, hint=hint)
 
     async def _read_exactly(
         self, named: tuple[str, ...], listing: TreeListing, listings: Mapping[str, Listing]
@@ -89,20 +101,7 @@ class Reading:
         """These files alone: the tree is asked for conditionally, once for all of them."""
         stopped = None
         if any(not path.startswith(WIKI) for path in named):
-            files = await listing.files()
-            self._branch = listing.branch
-            stopped = await trees.take_in_files(
-                self._ports,
-                self._intake,
-                self._params,
-                files,
-                listings=listings,
-                read=self._read,
-                page_of=self._address.page_of,
-                complete=listing.complete,
-                is_part=lambda reference: not reference.startswith(WIKI),
-                only=named,
-            )
+            stopped = await self._take_in(await listing.files(), listing, listings, only=named)
         hint = None
         if stopped is None and any(path.startswith(WIKI) for path in named):
             hint = await self._wiki().take_in(listings, only=named)

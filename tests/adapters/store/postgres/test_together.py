@@ -97,7 +97,7 @@ async def test_a_takeover_waits_for_the_write_that_is_under_way(
         db.write("run_progress", run=run.id, counters='{"pages": 7}')
 
     writing = await begun(store.database.write(slow_write))
-    await asyncio.to_thread(reached.wait, 5)
+    assert await asyncio.to_thread(reached.wait, 120)
     # The heartbeat goes through: it does not change who holds the lease.
     lease = await other.renew_lease(lease, now=NOW, ttl_s=60)
     late = NOW + timedelta(hours=1)
@@ -125,7 +125,7 @@ async def test_a_unit_of_work_that_has_begun_ends_though_its_caller_is_gone(
         assert go_on.wait(120)
 
     writing = await begun(store.database.write(slow_write))
-    await asyncio.to_thread(reached.wait, 5)
+    assert await asyncio.to_thread(reached.wait, 120)
     writing.cancel()
     with pytest.raises(asyncio.CancelledError):
         await writing
@@ -194,7 +194,7 @@ async def test_news_becomes_visible_in_the_order_of_its_numbers(
         assert go_on.wait(120)
 
     slow = await begun(store.database.write(slow_activation))
-    await asyncio.to_thread(reached.wait, 5)
+    assert await asyncio.to_thread(reached.wait, 120)
     finishing = await begun(other.finish_run(lease, run, an_end(run), now=LATER))
     await until_it_waits(postgres, store)
     assert (await store.feed_end()) == START, "no reader may see the later one before the earlier one"
@@ -221,7 +221,7 @@ async def test_forgetting_waits_for_those_who_are_about_to_use_a_text(
         return staged
 
     staging = await begun(store.database.write(slow_stage))
-    await asyncio.to_thread(reached.wait, 5)
+    assert await asyncio.to_thread(reached.wait, 120)
     vacuuming = await begun(other.vacuum({}, everything=True))
     await until_it_waits(postgres, store)
     go_on.set()
@@ -246,7 +246,7 @@ async def test_a_reader_sees_one_state_however_long_it_reads(
         return before, len(db.rows("known", source=source.id))
 
     reading = asyncio.ensure_future(store.database.read(slow_read))
-    await asyncio.to_thread(reached.wait, 5)
+    assert await asyncio.to_thread(reached.wait, 120)
     await a_generation(other, source, {A: "new", B: "b"})
     go_on.set()
     assert await reading == (1, 1)
@@ -311,7 +311,7 @@ async def test_a_question_asked_while_a_batch_ends_waits_and_brings_the_next(
         assert go_on.wait(120)
 
     passing = await begun(other.database.write(slow_end))
-    await asyncio.to_thread(reached.wait, 5)
+    assert await asyncio.to_thread(reached.wait, 120)
     asking = await begun(store.ask_pages(lease, run, HOST, [{"page": B}], now=NOW))
     await until_it_waits(postgres, store)
     go_on.set()
@@ -335,7 +335,7 @@ async def test_the_end_of_a_batch_waits_for_a_question_and_sees_it(
         assert go_on.wait(120)
 
     asking = await begun(store.database.write(slow_question))
-    await asyncio.to_thread(reached.wait, 5)
+    assert await asyncio.to_thread(reached.wait, 120)
     passing = await begun(other.pass_batch(lease, run, HOST, 1, now=NOW))
     await until_it_waits(postgres, store)
     go_on.set()
@@ -407,7 +407,7 @@ async def test_the_end_of_a_run_waits_for_a_batch_that_is_being_passed_on(
         assert go_on.wait(120)
 
     passing = await begun(other.database.write(slow_end))
-    await asyncio.to_thread(reached.wait, 5)
+    assert await asyncio.to_thread(reached.wait, 120)
     ending = await begun(store.forget_tickets(run.id))
     await until_it_waits(postgres, store)
     go_on.set()
