@@ -7,6 +7,7 @@
 
 Text is what documents say, as Markdown. The notes are docstrings of this Python, one in a file; the records
 of the portal describe datasets with the same texts. What lies beside the database can be made again from it.
+The aims are for SQLite: of its file alone, and of all that lies on the disk.
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ NOT_READ = {"test", "tests", "site-packages", "idlelib", "lib2to3", "turtledemo"
 SHORTEST = 300
 """Characters of a docstring that is worth a note."""
 SHOWN = 12
+AIMS = {"a documentation set": 1.4, "small Markdown": 2.0, "records of a portal": 2.0}
+"""Bytes for a byte of text, with vectors and indexes."""
 
 
 def docstrings() -> Iterator[tuple[str, str]]:
@@ -96,15 +99,16 @@ async def harvest(db: str, location: str, kind: str) -> None:
         await ports.store.follow()
 
 
-def on_sqlite(path: Path) -> tuple[int, dict[str, int]]:
+def on_sqlite(path: Path) -> tuple[int, dict[str, int], int]:
     import apsw
 
     db = apsw.Connection(str(path))
     teach(db)
     text: Any = db.execute("SELECT sum(text_bytes(text)) FROM contents").get
     rows: Any = db.execute("SELECT name, sum(pgsize) FROM dbstat GROUP BY name").fetchall()
+    documents: Any = db.execute("SELECT count(*) FROM documents").get
     db.close()
-    return int(text), dict(rows)
+    return int(text), dict(rows), int(documents)
 
 
 def on_postgres(url: str, schema: str) -> tuple[int, dict[str, int]]:
@@ -128,12 +132,24 @@ def beside(folder: Path) -> int:
     return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
 
 
-def tell(what: str, text: int, tables: dict[str, int], followers: int) -> None:
+def tell(
+    what: str,
+    text: int,
+    tables: dict[str, int],
+    followers: int,
+    *,
+    documents: int = 0,
+    aim: float | None = None,
+) -> None:
     database = sum(tables.values())
     print(
         f"{what:<28} {text / 1e6:>6.2f} MB of text: {(database + followers) / text:.2f} bytes for a byte "
         f"({database / text:.2f} in the database, {followers / text:.2f} that searches keep beside it)"
     )
+    if aim is not None:
+        sizes = {"the file": database, "all of it": database + followers}
+        met = " and ".join(name for name, size in sizes.items() if size <= aim * text) or "neither"
+        print(f"   aim {aim}: met by {met}; {text / documents:.0f} bytes of text in a document")
     largest = sorted(tables.items(), key=lambda one: -one[1])[:SHOWN]
     print("   " + ", ".join(f"{name} {size / text:.3f}" for name, size in largest))
 
@@ -159,7 +175,9 @@ def main() -> None:
             with corpus() as (location, kind):
                 path = home / f"{number}.db"
                 asyncio.run(harvest(f"sqlite:///{path}", location, kind))
-                tell(f"{name}, SQLite", *on_sqlite(path), beside(path.with_name(f"{path.name}-search")))
+                text, tables, documents = on_sqlite(path)
+                followers = beside(path.with_name(f"{path.name}-search"))
+                tell(f"{name}, SQLite", text, tables, followers, documents=documents, aim=AIMS[name])
                 if server is not None:
                     schema, cache = f"measured_{number}", home / f"cache-{number}"
                     os.environ["XDG_CACHE_HOME"] = str(cache)  # noqa: TID251

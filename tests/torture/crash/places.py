@@ -56,7 +56,8 @@ class Files:
     def remove(self, url: str) -> None:
         path = Path(url.removeprefix("sqlite:///"))
         for file in path.parent.glob(path.name + "*"):
-            file.unlink()
+            # What searches keep beside a store is a folder.
+            shutil.rmtree(file) if file.is_dir() else file.unlink()
 
     def _new(self) -> Path:
         return self._folder / f"{uuid.uuid4().hex}.db"

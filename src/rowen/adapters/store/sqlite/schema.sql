@@ -476,5 +476,3 @@ CREATE INDEX runs_by_source ON runs (source_id, id);
 CREATE INDEX sections_by_passage ON sections (passage_id);
 
 CREATE INDEX sections_by_symbol ON sections (symbol_words) WHERE symbol_words IS NOT NULL;
-
-CREATE INDEX vectors_by_model ON vectors (model_id, id);

@@ -66,7 +66,7 @@ WHERE d.id IN list(:documents) AND s.passage_id IN list(:passages);
 
 -- name: vectors_last
 -- The newest vector of a model.
-SELECT max(id) FROM vectors WHERE model_id = :model;
+SELECT id FROM vectors WHERE model_id = :model ORDER BY id DESC LIMIT 1;
 
 -- name: vectors_after
 -- Vectors of a model with the hashes of their texts, in the order they came.

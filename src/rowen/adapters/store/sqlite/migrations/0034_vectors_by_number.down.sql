@@ -1,0 +1,1 @@
+CREATE INDEX vectors_by_model ON vectors (model_id, id);

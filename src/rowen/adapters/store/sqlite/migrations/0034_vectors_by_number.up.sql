@@ -1,0 +1,1 @@
+DROP INDEX vectors_by_model;
