@@ -91,6 +91,8 @@ class Draft:
     text: str
     content_hash: bytes = b""
     """Made from the text when it is not given."""
+    payload_hash: bytes = b""
+    """What makes this version different from another: text and metadata, not validators. Made when not given."""
     body_hash: bytes | None = None
     """Of the bytes the text was made from; None for what came without a body of its own."""
     body_bytes: int = 0
@@ -108,11 +110,9 @@ class Draft:
     def __post_init__(self) -> None:
         if not self.content_hash:
             object.__setattr__(self, "content_hash", hashing.of_text(self.text))
-
-    @property
-    def payload_hash(self) -> bytes:
-        """What makes this version different from another: text and metadata, not validators."""
-        return payload_hash(self.content_hash, self.title, self.url, self.metadata)
+        if not self.payload_hash:
+            made = payload_hash(self.content_hash, self.title, self.url, self.metadata)
+            object.__setattr__(self, "payload_hash", made)
 
 
 def payload_hash(content_hash: bytes, title: str, url: str, metadata: Mapping[str, Any]) -> bytes:

@@ -13,12 +13,14 @@ from rowen.core.handoff import RETRY_BASE_S, Reason
 from rowen.core.lease import Lease
 from rowen.core.run import Counters, Run
 from rowen.engine import embedding
-from rowen.engine.ingest import BATCH, Ended, Ingestion, OnEnded
+from rowen.engine.ingest import Ended, Ingestion, OnEnded
 from rowen.engine.leases import workers
 from rowen.engine.ports import Ports
 from rowen.ports.dispatcher import RETRY, retry_payload
 from rowen.ports.store.handoffs import Staged
 
+TICKET = 64
+"""Handoffs of one ticket: more would keep a worker busy while others wait."""
 MAX_OUT = 2_000
 """Handoffs that may be out with workers before the harvest waits for them."""
 LOOK_AGAIN_S = 0.2
@@ -104,7 +106,7 @@ class IngestionByWorkers(Ingestion):
         return bool(settled)
 
     async def _do_it_here(self, *, begun: bool) -> bool:
-        waiting = await self._ports.store.staged(self._run, list(self._out), begun=begun, limit=BATCH)
+        waiting = await self._ports.store.staged(self._run, list(self._out), begun=begun, limit=TICKET)
         await super().work_off(waiting)
         await super().rest()
         for one in waiting:

@@ -781,22 +781,22 @@ async def test_an_outage_ends_the_run_and_keeps_everything(tmp_path: Path) -> No
 
 
 async def test_an_embedding_provider_that_is_down_for_a_while_costs_no_second_fetch(tmp_path: Path) -> None:
-    async with a_portal(tmp_path, datasets(450)) as (world, portal):
-        portal.quirks.rows_max = 50
+    async with a_portal(tmp_path, datasets(1500)) as (world, portal):
+        portal.quirks.rows_max = 100
 
         def away_in_the_middle(search: int) -> None:
-            world.embedder.down = 4 <= search <= 6
+            world.embedder.down = 9 <= search <= 11
 
         portal.before_search = away_in_the_middle
         counters = (await world.sync("data")).counters
-        assert 0 < counters.skipped < 450
-        assert (counters.created + counters.skipped, portal.count()) == (450, 9)
-        assert [len(await world.found(f"Dataset {number}")) > 0 for number in (0, 225, 449)] == [True] * 3
+        assert 0 < counters.skipped < 1500
+        assert (counters.created + counters.skipped, portal.count()) == (1500, 15)
+        assert [len(await world.found(f"Dataset {number}")) > 0 for number in (0, 750, 1499)] == [True] * 3
         # Past the time for which the breaker may still be open.
         world.clock.advance(600)
         await world.sync("data")
         assert portal.count() == 1
-        assert len(world.embedder.embedded) == len(set(world.embedder.embedded)) == 450
+        assert len(world.embedder.embedded) == len(set(world.embedder.embedded)) == 1500
 
 
 # shapes

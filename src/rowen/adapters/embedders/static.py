@@ -157,7 +157,13 @@ class _Words(dict[str, list[int]]):
         self._encode = encode
 
     def __missing__(self, word: str) -> list[int]:
-        ids = self._encode(word)
+        blanks = word.rstrip("0123456789")
+        if len(blanks) + 1 < len(word) or (blanks and blanks != word):
+            # Digits join nothing.
+            parts = (blanks, *word[len(blanks) :]) if blanks else word
+            ids = [token for part in parts for token in self[part]]
+        else:
+            ids = self._encode(word)
         if len(word) <= self.LONGEST:
             if len(self) >= self.MOST:
                 self.clear()
@@ -177,7 +183,7 @@ class Weights:
         # Short cuts for what is ASCII and not glued to anything else: the classes of Unicode are slow.
         r" *[A-Za-z]++(?![^\0-\x7f])"
         r"| *[^A-Za-z0-9 \n\x80-\U0010ffff]++(?![^\0-\x7f])"
-        r"|[0-9\n]"
+        r"| *[0-9]{1,4}|\n"
         # Letters, marks, spaces, and each digit or line end for itself.
         r"| *[^\W\d_²]+| *(?:[^\w \n]|[_²])+| +|[^ ]"
     ).findall

@@ -19,8 +19,9 @@ from rowen.core.rules import duration
 from rowen.core.run import Counters, Run
 from rowen.core.web import urls, verified
 from rowen.engine.embedding import Filled, refusal
-from rowen.engine.ingest import BATCH, Ended, Ingestion, OnEnded
-from rowen.engine.ingest_by_workers import IngestionByWorkers
+from rowen.engine.ingest import BATCH, BATCH_CHARS, Ended, Ingestion, OnEnded
+from rowen.engine.ingest_by_workers import TICKET, IngestionByWorkers
+from rowen.engine.intake import collecting
 from rowen.engine.intake.tally import OnEvent, Tally
 from rowen.engine.ports import Ports
 from rowen.errors import EmbedderRefused, EmbedderUnavailable, RowenError
@@ -38,6 +39,10 @@ class Agreed(Protocol):
 
 
 NOT_PLANNED = "not_planned"
+
+
+def _chars(arrived: Draft | str | None) -> int:
+    return len(arrived.text) if isinstance(arrived, Draft) else 0
 
 
 class Intake(Tally):
@@ -82,7 +87,7 @@ class Intake(Tally):
         )
         self._ingestion: Ingestion | None = self._workers
         """In this process it is made for the first new version: most runs have none."""
-        self._arrivals: asyncio.Queue[Draft | str | None] = asyncio.Queue(BATCH * 2)
+        self._arrivals: asyncio.Queue[Draft | str | None] = asyncio.Queue(BATCH)
         """New versions on their way to ingestion, and references of what an interrupted run has stored."""
         self._retired: list[int] = []
         self._refreshed: list[Refreshed] = []
@@ -257,17 +262,20 @@ class Intake(Tally):
     async def work(self) -> None:
         """Ingest what arrives until `close` was called and everything is stored."""
         try:
-            await self._work()
+            with collecting.seldom():
+                await self._work()
         finally:
             if self._ingestion is not None:
                 await self._ingestion.abandon()
 
     async def _work(self) -> None:
-        closed = False
+        closed, most = False, TICKET if self.dispatch else BATCH
         while not closed:
             batch = [await self._arrivals.get()]
-            while len(batch) < BATCH and not self._arrivals.empty():
+            chars = _chars(batch[0])
+            while len(batch) < most and chars < BATCH_CHARS and not self._arrivals.empty():
                 batch.append(self._arrivals.get_nowait())
+                chars += _chars(batch[-1])
             closed = None in batch
             if self._ingestion is None and batch != [None]:
                 self._ingestion = self._make_ingestion(
@@ -284,9 +292,9 @@ class Intake(Tally):
                     await self._ingestion.revive(references)
             if closed and self._ingestion is not None:
                 await self._ingestion.rest()
-            if len(self._refreshed) >= BATCH * 8:
+            if len(self._refreshed) >= BATCH * 3:
                 await self._write_refreshed()
-            if len(self.items) - self.counters.deleted >= BATCH * 8:
+            if len(self.items) - self.counters.deleted >= BATCH * 3:
                 # Deletions stand at the end of the run, when it is certain that they do.
                 items = [item for item in self.items if item.outcome is not Outcome.DELETED]
                 self.items = [item for item in self.items if item.outcome is Outcome.DELETED]

@@ -81,6 +81,7 @@ class Reading:
 
     @property
     def digest(self) -> bytes:
+        """Of what is read, before a page of HTML is converted."""
         return hashing.of_mapping(
             {"title": self.title, "text": self.text, "url": self.url, "metadata": dict(self.metadata)}
         )

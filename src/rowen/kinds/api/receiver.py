@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 
 from rowen.core import hashing
-from rowen.core.document import Draft, Known, Validators
+from rowen.core.document import Draft, Known, Validators, payload_hash
 from rowen.core.rules.left_out import NOT_INDEXED
 from rowen.core.search.copies import keys_of
 from rowen.core.source import Source
@@ -222,7 +222,11 @@ class Receiver:
                 intake.gone(one.id, NOT_CHOSEN)
             return
         validators = Validators(one.validator or None)
-        digest = reading.digest if reading.listed is None else hashing.of_bytes(reading.listed)
+        content_hash = payload = b""
+        if not reading.is_html:
+            content_hash = hashing.of_text(reading.text)
+            payload = payload_hash(content_hash, reading.title, reading.url, reading.metadata)
+        digest = hashing.of_bytes(reading.listed) if reading.listed is not None else payload or reading.digest
         # What was asked for beside the list may be new though the list is not.
         says_all = reading.listed is None and not intake.unconditional
         if known is not None and known.body_hash == digest and says_all:
@@ -236,6 +240,8 @@ class Receiver:
             url=reading.url,
             title=reading.title,
             text=await self._text(reading),
+            content_hash=content_hash,
+            payload_hash=payload,
             body_hash=digest,
             body_bytes=len(record or b""),
             validators=validators,

@@ -247,7 +247,7 @@ def dataset_of(
     )
     url = dataset.fill(template or f"{portal}/dataset/{{name}}", id=reference, name=name)
     publisher = facts.get("publisher") or facts["organization"]
-    said_more = ({"page": row.get("url")}, _extras_of(row))
+    said_more = ({"page": row.get("url")}, extras)
     return Reading(
         title=title,
         text=text,

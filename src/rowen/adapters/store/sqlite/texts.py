@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import struct
 import sys
+import threading
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from itertools import accumulate
@@ -31,6 +32,7 @@ KEPT = 256
 """Frames that stay open in a process: some 10 MB."""
 _LISTED = 0x184D2A50
 _HEAD = struct.Struct("<IIII")
+_mine = threading.local()
 
 
 class UnreadableText(ValueError):
@@ -42,13 +44,26 @@ def pack(text: str) -> str | bytes:
     if len(raw) < SHORTEST:
         return text
     if len(text) <= FRAME:
-        packed = bytes(_zstd().compress(raw, LEVEL))
+        packed = _compressed(raw)
     else:
         parts = [text[at : at + FRAME].encode() for at in range(0, len(text), FRAME)]
-        frames = [bytes(_zstd().compress(part, LEVEL)) for part in parts]
+        frames = [_compressed(part) for part in parts]
         sizes = struct.pack(f"<{len(frames)}I", *map(len, frames))
         packed = b"".join((_HEAD.pack(_LISTED, 8 + len(sizes), FRAME, len(raw)), sizes, *frames))
     return packed if len(packed) < len(raw) else text
+
+
+def _compressed(raw: bytes) -> bytes:
+    """One frame, which says the size of what is in it.
+
+    To make a compressor costs more than to compress a short text, so each thread keeps one.
+    """
+    try:
+        compressor = _mine.compressor
+    except AttributeError:
+        compressor = _mine.compressor = _zstd().ZstdCompressor(LEVEL)
+    compressor.set_pledged_input_size(len(raw))
+    return bytes(compressor.compress(raw, compressor.FLUSH_FRAME))
 
 
 def unpack(stored: str | bytes) -> str:

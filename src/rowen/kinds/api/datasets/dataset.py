@@ -80,7 +80,9 @@ def in_language(value: Any, language: str = "") -> str:
         return ""
     if isinstance(value, str):
         text = value.strip()
-        found = map_in(text) if text.startswith('{"') else None
+        if text[:2] != '{"':
+            return text
+        found = map_in(text)
         return text if found is None else in_language(found, language)
     if isinstance(value, dict):
         return _of_map(value, language)
@@ -107,7 +109,7 @@ def tidy(values: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(value, str):
             if value and len(value) <= _MAX_VALUE_CHARS:
                 kept[name] = value
-        elif value not in (None, [], {}):
+        elif value or (value is not None and not isinstance(value, list | dict)):
             kept[name] = value
     return kept
 
@@ -137,7 +139,9 @@ def format_of(text: str) -> str:
 
 def fill(template: str, *, id: str, name: str) -> str:  # noqa: A002
     """A landing page from a template with `{id}` and `{name}`."""
-    return template.replace("{id}", quote(id, safe="")).replace("{name}", quote(name or id, safe=""))
+    if "{id}" in template:
+        template = template.replace("{id}", quote(id, safe=""))
+    return template.replace("{name}", quote(name or id, safe="")) if "{name}" in template else template
 
 
 def template(text: str) -> str:
@@ -150,8 +154,8 @@ def template(text: str) -> str:
 def _of_map(values: Mapping[str, Any], language: str) -> str:
     for name in ("@value", "value", "display_name", "label", "name"):
         # A value that comes wrapped: JSON-LD literals, tags, vocabularies.
-        if isinstance(values.get(name), str) and values[name].strip():
-            return str(values[name]).strip()
+        if (one := values.get(name)) and isinstance(one, str) and (text := one.strip()):
+            return text
     said = {key: text for key, one in values.items() if (text := in_language(one, language))}
     chosen = key_for(said, language)
     return said[chosen] if chosen is not None else ""

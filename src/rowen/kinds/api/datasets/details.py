@@ -54,28 +54,32 @@ def document_text(
     said, cut = _said(title, description, versions)
     lines: list[str] = []
     room, left_out = MAX_CHARS, int(cut)
-    for line, facts_in_it in _lines(facts, files, columns):
-        if not line:
-            continue
+    # What every dataset says first, a long schema last.
+    for line in (*_facts(facts), *map(_file, files)):
+        if len(line) > room:
+            left_out += 1
+        elif line:
+            room -= len(line)
+            lines.append(line)
+    for line, facts_in_it in _schemas(files, columns):
         if len(line) > room:
             left_out += facts_in_it
-            continue
-        room -= len(line)
-        lines.append(f"- {line}")
+        elif line:
+            room -= len(line)
+            lines.append(line)
     if lines:
-        said += "\n".join(("", DETAILS_HEADING, "", *lines, ""))
+        facts_said = "\n- ".join(lines)
+        said += f"\n{DETAILS_HEADING}\n\n- {facts_said}\n"
     return Text(said, left_out)
 
 
-def _lines(
-    facts: Mapping[str, Any], files: Sequence[File], columns: Sequence[Column]
-) -> Iterator[tuple[str, int]]:
-    """Each with how many facts it has: what every dataset says first, a long schema last."""
-    for line in (*_facts(facts), *(_file(one) for one in files)):
-        yield line, 1
-    yield from tables.lines("", columns)
+def _schemas(files: Sequence[File], columns: Sequence[Column]) -> Iterator[tuple[str, int]]:
+    """Columns, each line with how many facts it has."""
+    if columns:
+        yield from tables.lines("", columns)
     for one in files:
-        yield from tables.lines(_line(one.name) or _line(one.url), one.columns)
+        if one.columns:
+            yield from tables.lines(_line(one.name) or _line(one.url), one.columns)
 
 
 def _said(title: str, description: str, versions: Sequence[Version]) -> tuple[str, int]:
@@ -110,12 +114,16 @@ def _label(name: str) -> str:
 
 
 def _file(one: File) -> str:
-    about = " ".join(
-        filter(None, (_line(one.name), (shown := format_of(one.format)) and f"({_line(shown)})"))
-    )
-    said = ": ".join(filter(None, (about, _line(one.description))))
-    said = " / ".join(filter(None, (said, *(_line(text) for text in one.also))))
-    return " ".join(filter(None, (said, one.url and f"<{_line(one.url)}>")))
+    said = _line(one.name)
+    if shown := _line(format_of(one.format)):
+        said = f"{said} ({shown})" if said else f"({shown})"
+    if about := _line(one.description):
+        said = f"{said}: {about}" if said else about
+    for also in filter(None, map(_line, one.also)):
+        said = f"{said} / {also}" if said else also
+    if one.url:
+        said = f"{said} <{_line(one.url)}>" if said else f"<{_line(one.url)}>"
+    return said
 
 
 def _line(value: Any) -> str:
