@@ -92,7 +92,7 @@ class Draft:
     content_hash: bytes = b""
     """Made from the text when it is not given."""
     payload_hash: bytes = b""
-    """What makes this version different from another: text and metadata, not validators. Made when not given."""
+    """What makes this version different from another: text and metadata, not validators. Made like that."""
     body_hash: bytes | None = None
     """Of the bytes the text was made from; None for what came without a body of its own."""
     body_bytes: int = 0

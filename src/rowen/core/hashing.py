@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from functools import cache
 
 
-
 def of_bytes(data: bytes) -> bytes:
     return hashlib.sha256(data).digest()
 

@@ -1,4 +1,4 @@
-"""A first harvest that was killed: nothing is embedded twice, and a list in the order of ids goes on."""
+"""A first harvest that was killed: nothing is embedded twice, and the list goes on where it was."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ import pytest
 
 from rowen.core.run import RunStatus
 from rowen.engine.ingest import BATCH
+from rowen.engine.intake import intake
+from tests.support.portals.catalogues import Udata
+from tests.support.portals.geo import Csw, OgcRecords
 from tests.support.portals.oai_pmh import Archive
 from tests.support.portals.repositories import Dataverse
 from tests.support.portals.skeleton import Family, Record, Reply, as_json
@@ -20,6 +23,8 @@ from tests.support.world import World
 pytestmark = pytest.mark.anyio
 
 ALL, PAGE, KILLED_AT = 600, 20, 25
+SMALL = 40
+"""A batch, for runs of which much is stored when they are killed."""
 
 
 class Socrata(Family):
@@ -44,7 +49,30 @@ class LongArchive(Archive):
     most = PAGE
 
 
+class ForgetfulArchive(LongArchive):
+    """The first token of those it has forgotten is refused, whichever it is."""
+
+    def _list(self, params: dict[str, str]) -> Reply:
+        before = len(self.forgets)
+        reply = super()._list(params)
+        if len(self.forgets) < before:
+            self.forgets.clear()
+        return reply
+
+
 class LongDataverse(Dataverse):
+    most = PAGE
+
+
+class LongUdata(Udata):
+    most = PAGE
+
+
+class LongCsw(Csw):
+    most = PAGE
+
+
+class LongRecords(OgcRecords):
     most = PAGE
 
 
@@ -117,13 +145,91 @@ async def test_a_full_sync_begins_anew(tmp_path: Path) -> None:
         assert (receipt.counters.created, len(portal.asked)) == (ALL, ALL // PAGE)
 
 
-@pytest.mark.parametrize("family", [LongArchive, LongDataverse])
-async def test_other_lists_begin_anew_and_embed_nothing_twice(tmp_path: Path, family: type[Family]) -> None:
+@pytest.mark.parametrize("family", [LongArchive, LongDataverse, LongUdata, LongCsw, LongRecords])
+async def test_a_list_by_token_page_offset_or_link_goes_on_where_it_was(
+    tmp_path: Path, family: type[Family], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(intake, "BATCH", SMALL)
     portal = family(ALL)
     async with a_killed_harvest(portal, tmp_path) as world:
         embedded = len(world.embedder.embedded)
-        assert 0 < embedded < ALL
+        assert 0 < await stored(world) < ALL
         receipt = await world.sync("data")
         assert (receipt.status, receipt.counters.created) == (RunStatus.COMPLETED, ALL)
-        assert receipt.counters.embeddings_computed <= ALL - embedded + 2 * BATCH
+        # What waits in the queue, is embedded or is written when the run is killed is asked for again.
+        assert len(portal.asked) <= ALL // PAGE - (KILLED_AT * PAGE - 5 * SMALL) // PAGE + 2
+        assert receipt.counters.embeddings_computed <= ALL - embedded + 2 * SMALL
         assert len(set(world.embedder.embedded)) == ALL
+        assert await visible(world) == set(portal.live)
+        again = await world.sync("data")
+        # Everything is listed once more: the stored part may have changed between the two runs.
+        assert (again.counters.unchanged, again.counters.deleted) == (ALL, 0)
+        assert again.counters.pages >= ALL // PAGE
+
+
+@pytest.mark.parametrize("family", [LongArchive, LongDataverse, LongUdata])
+@pytest.mark.parametrize("change", ["more", "fewer"])
+async def test_a_list_of_another_number_is_read_from_its_beginning(
+    tmp_path: Path, family: type[Family], change: str
+) -> None:
+    portal = family(ALL)
+    async with a_killed_harvest(portal, tmp_path) as world:
+        if change == "more":
+            portal.records[f"{min(portal.records)}-new"] = Record("Another", "Measured again")
+        else:
+            portal.records[min(portal.records)].deleted = True
+        await world.sync("data")
+        assert set(portal.live) <= await visible(world)
+        await world.sync("data")
+        assert await visible(world) == set(portal.live)
+
+
+async def test_a_changed_first_page_has_the_list_read_from_its_beginning(tmp_path: Path) -> None:
+    portal = LongDataverse(ALL)
+    async with a_killed_harvest(portal, tmp_path) as world:
+        portal.records[min(portal.records)].text = "Measured in another way"
+        receipt = await world.sync("data")
+        assert receipt.status is RunStatus.COMPLETED
+        assert len(portal.asked) > ALL // PAGE
+        assert await world.found("Measured in another way")
+
+
+async def test_a_token_that_expired_meanwhile_begins_the_list_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(intake, "BATCH", SMALL)
+    portal = ForgetfulArchive(ALL)
+    async with a_killed_harvest(portal, tmp_path) as world:
+        embedded = len(world.embedder.embedded)
+        portal.forgets = set(range(PAGE, ALL, PAGE))
+        receipt = await world.sync("data")
+        assert receipt.counters.created == ALL
+        assert ["resumptionToken" in one for one in portal.asked[:2]] == [True, False]
+        assert receipt.counters.embeddings_computed <= ALL - embedded + 2 * SMALL
+        assert await visible(world) == set(portal.live)
+
+
+async def test_an_address_that_is_refused_meanwhile_begins_the_list_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(intake, "BATCH", SMALL)
+    portal = LongRecords(ALL)
+    async with a_killed_harvest(portal, tmp_path) as world:
+        answered = portal.answer
+
+        def refused_at_first(path: str, params: dict[str, str], base: str) -> Reply:
+            return Reply("gone", 404) if len(portal.asked) == 1 else answered(path, params, base)
+
+        monkeypatch.setattr(portal, "answer", refused_at_first)
+        receipt = await world.sync("data")
+        assert ["offset" in one for one in portal.asked[:2]] == [True, False]
+        assert (receipt.status, receipt.counters.created) == (RunStatus.COMPLETED, ALL)
+        assert await visible(world) == set(portal.live)
+
+
+async def test_a_full_sync_of_such_a_list_begins_anew(tmp_path: Path) -> None:
+    portal = LongDataverse(ALL)
+    async with a_killed_harvest(portal, tmp_path) as world:
+        receipt = await world.sync("data", full=True)
+        assert receipt.counters.created == ALL
+        assert len(portal.asked) >= ALL // PAGE

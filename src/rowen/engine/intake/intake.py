@@ -166,7 +166,8 @@ class Intake(Tally):
         self.counters.bytes_avoided += known.body_bytes
         if known.reference in self.known:
             self._updates[known.reference] = None
-        self._arriving += 1
+        self.arrived += 1
+        self.arriving += 1
         await self._arrivals.put(known.reference)
 
     async def convert(self, body: bytes, *, content_type: str, url: str) -> Converted:
@@ -182,7 +183,8 @@ class Intake(Tally):
                 return
             if known is not None:
                 self._updates[draft.reference] = None
-            self._arriving += 1
+            self.arrived += 1
+            self.arriving += 1
             await self._arrivals.put(draft)
             return
         self.counters.same_content += 1
@@ -367,7 +369,7 @@ class Intake(Tally):
 
     def _ingested(self, reasons: Mapping[str, Ended]) -> None:
         for reference, (reason, error) in reasons.items():
-            self._arriving -= 1
+            self.arriving -= 1
             if reference in self._taken_back:
                 continue
             if reason is not Reason.INGESTED and reason not in WITHOUT_VECTORS:

@@ -44,8 +44,10 @@ class Tally:
         """Deletions of what the settings of an edited source do not cover."""
         self._source = source
         self._on_event = on_event
-        self._arriving = 0
-        """What has arrived and is not stored."""
+        self.arrived = 0
+        """New versions that came to be stored, in this order."""
+        self.arriving = 0
+        """Of these, what is not stored yet."""
         self._updates: dict[str, Outcome | None] = {}
         """Known references with a new version in this run; None until it is stored."""
         self._taken_back: set[str] = set()
@@ -174,7 +176,7 @@ class Tally:
                 reason=reason,
                 deleted=outcome is Outcome.DELETED,
                 counters=self.counters,
-                queued=self.queued + self._arriving,
+                queued=self.queued + self.arriving,
                 detail=detail,
             )
         )

@@ -42,7 +42,8 @@ class ChangesOrAll(WholeList):
             self._intake.counters.ignored["changes_filter"] += 1
         harvested = await super().run()
         hint = "; ".join(filter(None, (harvested.hint, refusal))) or None
-        if harvested.complete and harvested.mode is Mode.FULL:
+        # What changed in the part that a killed run has read is met by listing everything once more.
+        if harvested.complete and harvested.mode is Mode.FULL and not self.resumed:
             listed = {LISTED_AT: self._intake.run.started_at.isoformat()}
             return replace(harvested, hint=hint, metadata={**harvested.metadata, **listed})
         return replace(harvested, hint=hint)

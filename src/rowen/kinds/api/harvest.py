@@ -2,7 +2,7 @@
 
 An item that says the same costs no write, a list that comes as one answer is asked for conditionally, and
 what a complete list does not name is gone. A first run that was killed goes on behind what it has stored,
-where the list is in the order of ids.
+where the list is in the order of ids or its place in the list was kept.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from rowen.kinds.api.items import Listed, Reading
 from rowen.kinds.api.receiver import READ_WITH, Receiver, read_with, refuse_emptiness
 from rowen.kinds.api.rules import Definition, Paging
 from rowen.kinds.api.tables import asked as tables
+from rowen.kinds.api.walking.checkpoint import Checkpoint
 from rowen.kinds.api.walking.slices import SlicedWalk
 from rowen.kinds.api.walking.walk import Remembered, Rows, Walk
 from rowen.ports.fetcher import Response
@@ -37,6 +38,8 @@ from rowen.ports.fetcher import Response
 VALIDATORS = "validators"
 """In a source's metadata: of a list that comes as one answer, with its number of rows."""
 GONE = (404, 410)
+BY_PLACE = (Paging.PAGE, Paging.OFFSET, Paging.CURSOR, Paging.TOKEN, Paging.NEXT)
+"""Ways of paging whose place in the list is kept for the run after a kill."""
 NOT_SHOWN = (403, *GONE)
 """Answers for a dataset that its portal's list does not name any more."""
 
@@ -73,6 +76,9 @@ class Harvest:
             fits=self._fits if api.choice else None,
             before=self._tables.before,
         )
+        self._checkpoint = Checkpoint(ports, source.id, intake)
+        self.resumed = False
+        """The list was read from the place on that a killed run had left."""
         self._read_with, as_before = read_with(source, params)
         # A record with its detail is made of more than the list says.
         self._receiver.by_record = as_before and api.catalogue is not None and not api.detail
@@ -98,6 +104,9 @@ class Harvest:
             async for page in found:
                 self._intake.queued = max(0, (walk.announced or 0) - walk.taken)
                 await self._receiver.take(page)
+                if walk.places is not None and not walk.nameless and not self._receiver.failures:
+                    # What failed is asked for again, so no place behind it is kept.
+                    await self._checkpoint.taken()
 
     async def _read(self, one: Listed) -> Reading:
         item = one.item
@@ -141,6 +150,7 @@ class WholeList(Harvest):
             if walk.not_modified:
                 self._intake.counters.not_modified += 1
                 return Harvested(stop_reason=StopReason.EXHAUSTED, mode=Mode.INCREMENTAL)
+            await self._checkpoint.forget()
             hint = await self._settle(walk)
             await self._tables.catch_up(self._receiver)
         except (TransientError, PermanentError) as exc:
@@ -166,21 +176,31 @@ class WholeList(Harvest):
         )
 
     async def _take_what_is_stored(self, walk: Walk) -> None:
-        """Of a first run that was killed, where the list is in the order of ids: it goes on behind them."""
+        """Of a first run that was killed: the list goes on behind what that run has stored."""
         if not self._may_resume():
             return
-        stored = await self._ports.store.leftovers(self._source.id)
+        by_id = self._api.paging is Paging.LAST_ID
+        place = None if by_id else await self._checkpoint.load()
+        stored = await self._ports.store.leftovers(self._source.id) if by_id or place else {}
         references = sorted(stored)
+        if by_id and references:
+            walk.go_on_behind(references)
+        elif place is not None and references and await walk.go_on_at(place, references):
+            self.resumed = True
+        elif not by_id:
+            references = []
         for reference in references:
             await self._intake.revived(stored[reference])
-        if references:
-            walk.go_on_behind(references)
-            self._receiver.taken.update(references)
+        self._receiver.taken.update(references)
+        if not by_id and not self.resumed:
+            walk.places = self._checkpoint.places
 
     def _may_resume(self) -> bool:
         first = not self._source.active_generation and not self._intake.unconditional
         # What is stored says nothing of the settings by which it was chosen.
-        return first and self._api.paging is Paging.LAST_ID and not self._api.choice
+        catalogue = self._api.catalogue
+        by_place = catalogue is not None and not catalogue.sliced and self._api.paging in BY_PLACE
+        return first and (self._api.paging is Paging.LAST_ID or by_place) and not self._api.choice
 
     def _why_it_ended(self, walk: Walk) -> StopReason:
         if walk.beyond:

@@ -62,6 +62,15 @@ class Following:
         self._waiting.clear()
 
     @property
+    def before(self) -> tuple[tuple[str, ...], bool]:
+        """The ids of the page before, and whether the next one begins with the last of them."""
+        return tuple(self._last), self._overlaps
+
+    def go_on(self, rows: int, last: Sequence[str], *, overlaps: bool) -> None:
+        """Behind so many rows, which an earlier run has read."""
+        self.rows, self._last, self._overlaps = rows, list(last), overlaps
+
+    @property
     def proves_its_end(self) -> bool:
         return not (self.moved or self.doubtful or self.walled)
 

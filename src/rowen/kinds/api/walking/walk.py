@@ -7,6 +7,7 @@ meets them. A walk ends at the end, at the border of its window or at a cap, and
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -15,13 +16,14 @@ from rowen.core.document import Validators
 from rowen.core.run import Counters, StopReason
 from rowen.core.web import urls
 from rowen.core.window import Window
-from rowen.errors import Expired, PermanentError, TransientError, Unfetchable, Unparseable
+from rowen.errors import Expired, PermanentError, RowenError, TransientError, Unfetchable, Unparseable
 from rowen.fetching.client import STOPS
 from rowen.kinds.api import items, rules
 from rowen.kinds.api.answers import parsed
 from rowen.kinds.api.asking import MIN_PAGE, TOO_MUCH, ApiClient, PageSize
 from rowen.kinds.api.items import Broken, Listed
 from rowen.kinds.api.rules import Definition, Order, Paging
+from rowen.kinds.api.walking.checkpoint import Place, said_by
 from rowen.kinds.api.walking.following import BY_NUMBER, Following, Page, Step
 from rowen.ports.fetcher import Response
 from rowen.records import dataclass
@@ -90,6 +92,12 @@ class Walk:
         self.restarts = 0
         self._behind = ""
         """The last id of what an earlier run has stored; the first pass begins behind it."""
+        self._place: Place | None = None
+        """Where an earlier run was in its list; the first pass begins there."""
+        self.places: deque[Place] | None = None
+        """Where this one is before each page, for a caller who wants to know."""
+        self._yielded = 0
+        self._first_said = ""
 
     def is_complete(self) -> bool:
         """Everything there is was seen: what was not is gone."""
@@ -112,11 +120,31 @@ class Walk:
         self.taken += len(ids)
         self._behind = ids[-1]
 
+    async def go_on_at(self, place: Place, ids: Sequence[str]) -> bool:
+        """Begin at a place in the list, behind these items; False when the list is not that one any more."""
+        if self.api.paging in BY_NUMBER:
+            self._size.current = place.size
+            url = self._url(self._way.first())
+            answer = await self._data(await self._ask(url), url)
+            said = items.items_of(self.api, answer)
+            if (items.total_of(self.api, answer), said_by(said)) != (place.announced, place.first):
+                return False
+            self._first = Remembered(Validators(), len(said))
+            self._first_said = place.first
+        self.seen.update(ids)
+        self.taken += len(ids)
+        self._place = place
+        return True
+
     async def pages(self) -> AsyncGenerator[Rows, None]:
         async for page in self.one_pass():
             yield page
-        resumed, self._behind = bool(self._behind), ""
-        if resumed and self.cut is None and self.announced not in (None, len(self.seen)):
+        resumed, self._behind, self._place = bool(self._behind or self._place), "", None
+        if (
+            resumed
+            and self.cut is None
+            and self.announced not in (None, len(self.seen), len(self.seen) + self.nameless)
+        ):
             # What was stored is not what the list begins with any more.
             async for page in self.one_pass():
                 yield page
@@ -127,7 +155,10 @@ class Walk:
     async def one_pass(self) -> AsyncGenerator[Rows, None]:
         self._begin()
         step: Step | None = {"cursor": self._behind} if self._behind else self._way.first()
+        if self._place is not None:
+            step = self._begin_at(self._place)
         while step is not None:
+            self._note(step)
             if self.pages_read >= self._params["max_pages"]:
                 self.cut = StopReason.MAX_PAGES
                 return
@@ -143,6 +174,10 @@ class Walk:
                 step = self._way.first()
                 continue
             except (TransientError, PermanentError) as exc:
+                if self._is_place_lost(step, exc):
+                    self._begin()
+                    step = self._way.first()
+                    continue
                 if not self._way.is_a_branch(step) or isinstance(exc, STOPS):
                     raise
                 self._way.doubtful = True
@@ -162,8 +197,11 @@ class Walk:
                 break
             rows = [self._listed(item) for item in items.items_of(self.api, answer)]
             self._look_at(answer, response, rows)
+            if self.places is not None and self.pages_read == 1:
+                self._first_said = said_by(items.items_of(self.api, answer))
             fresh = self._fresh(rows)
             if fresh:
+                self._yielded += 1
                 yield fresh
             if self.cut is not None or self._is_past(rows):
                 return
@@ -174,6 +212,26 @@ class Walk:
                 self.cut = StopReason.MAX_ITEMS
                 return
         self._end()
+
+    def _is_place_lost(self, step: Step, exc: RowenError) -> bool:
+        """The place that an earlier run has left is refused: its address was for that run alone."""
+        place, self._place = self._place, None
+        return place is not None and step is place.step and isinstance(exc, PermanentError)
+
+    def _begin_at(self, place: Place) -> Step:
+        self.pages_read, self.nameless = place.pages, place.nameless
+        self.announced = place.announced
+        self._way.go_on(place.rows, place.last, overlaps=place.overlaps)
+        return place.step
+
+    def _note(self, step: Step) -> None:
+        if self.places is None or not self._yielded or self.passes > 1:
+            return
+        by_number = self.api.paging in BY_NUMBER
+        last, overlaps = self._way.before if by_number else ((), False)
+        first = self._first_said if by_number else ""
+        so_far = (self._yielded, self.pages_read, self._way.rows, len(self.seen), self.announced)
+        self.places.append(Place(step, *so_far, self._size.current, first, last, overlaps))
 
     def _is_left_here(self) -> bool:
         """Is the rest of the list read in another way?"""
