@@ -62,6 +62,14 @@ def test_markdown_becomes_one_line_of_plain_text() -> None:
         ("«oui» “non”", "«oui» “non”"),
         ("array[0](x y) [a](b c)", "array[0](x y) [a](b c)"),
         ("", ""),
+        ("A _slow_ start, and _two words_.", "A slow start, and two words."),
+        ("snake_case and __init__ and a_b_c stay", "snake_case and __init__ and a_b_c stay"),
+        ('<Card href="/a" title="A card"/> Cards', "Cards"),
+        ("Now<br>then <sup>1</sup></div>", "Now then 1"),
+        (
+            "A `<div>` and Vec<String>, HashMap<K, V>, a <b and c> d",
+            "A <div> and Vec<String>, HashMap<K, V>, a <b and c> d",
+        ),
     ],
 )
 def test_only_marks_are_taken_away(markdown: str, expected: str) -> None:

@@ -39,6 +39,13 @@ _line_mark = pattern(r"\s*(?:(?:#{1,6}|>|[-*+]|\d{1,3}[.)])\s+)+(?:\[[ xX]\]\s+)
 _code_span = pattern(r"(`+)(?!`)(.{0,400}?[^`])\1(?!`)")
 _link = pattern(r"!?\[([^\[\]]*)\]\((?:<[^<>]*>|[^()\s]*(?:\([^()\s]*\)[^()\s]*)*)(?:\s+\"[^\"]*\")?\)")
 _autolink = pattern(r"<((?:https?|mailto):[^<>\s]+)>")
+# A tag with attributes, the end of one, or one of HTML's own; `Vec<String>` and `HashMap<K, V>` are text.
+_tag = pattern(
+    r"</[A-Za-z][\w-]{0,40}>"
+    r"|<[A-Za-z][\w-]{0,40}(?:\s+[\w:@#.-]{1,40}=(?:\"[^\"<>]{0,400}\"|'[^'<>]{0,400}')){1,20}\s*/?>"
+    r"|<(?:br|code|dd|details|div|dl|dt|em|hr|img|kbd|li|mark|ol|p|pre|small|span|strong|sub|summary|sup|ul)\s*/?>"
+)
+_underlined = pattern(r"(?<![\w\\_])_(?=[^\s_])([^_]{1,200}?)(?<=[^\s\\])_(?![\w_])")
 _strong = pattern(r"(?<!\\)\*\*(?=\S)([^*]{1,200}?)(?<=[^\s\\])\*\*")
 _emphasis = pattern(r"(?<![\w*\\])\*(?=[^\s*])([^*]{1,200}?)(?<=[^\s\\])\*(?![\w*])")
 _pipe = pattern(r"(?<!\\)\|")
@@ -120,9 +127,11 @@ def _without_marks(text: str) -> str:
     if "](" in text:
         text = _link.sub(r"\1", text)
     if "<" in text:
-        text = _autolink.sub(r"\1", text)
+        text = _tag.sub(" ", _autolink.sub(r"\1", text))
     if "*" in text:
         text = _emphasis.sub(r"\1", _strong.sub(r"\1", text))
+    if "_" in text:
+        text = _underlined.sub(r"\1", text)
     return _escape.sub(r"\1", text) if "\\" in text else text
 
 
