@@ -107,6 +107,10 @@ def optional(parse: Callable[[str], Any]) -> Callable[[str], Any]:
     return lambda text: None if text.strip().lower() in ("", "none") else parse(text)
 
 
+_ITS_OWN = {"every": "it is no setting of a kind: on the command line `--every 6h`"}
+"""What has a place of its own beside the settings, and is tried among them."""
+
+
 def read(specs: Sequence[Param], given: Mapping[str, str]) -> dict[str, Any]:
     """Checked values of what was given; defaults are not written down, so that they can improve."""
     by_name = {spec.name: spec for spec in specs}
@@ -115,7 +119,7 @@ def read(specs: Sequence[Param], given: Mapping[str, str]) -> dict[str, Any]:
         table, _, key = name.partition(".")
         spec = by_name.get(name) or by_name.get(table)
         if spec is None or (spec.key is None and name != spec.name):
-            hint = did_you_mean(name, sorted(by_name))
+            hint = _ITS_OWN.get(name) or did_you_mean(name, sorted(by_name))
             raise ConfigError(f"setting `{name}`: no such setting for this kind of source", hint=hint)
         try:
             if spec.key is None:

@@ -142,3 +142,9 @@ def test_a_list_edits_what_it_changes(rowen: Rowen, large: Site, tmp_path: Path)
     assert steps[0]["reason"] == "other `exclude`; history stays, the next sync follows"
     assert rowen("sync", "docs", "--json").json["deleted"] == 10
     assert rowen("apply", str(listed)).out.endswith("nothing to do\n")
+
+
+def test_an_interval_among_the_settings_is_told_its_own_option(rowen: Rowen, orchard: Site) -> None:
+    ended = rowen("edit", "orchard", "--set", "every=6h")
+    assert ended.code == 2
+    assert "hint: it is no setting of a kind: on the command line `--every 6h`" in ended.err

@@ -268,14 +268,13 @@ def test_what_a_limit_leaves_out_is_said_everywhere_in_the_same_words(rowen: Row
         site.set(f"/{number}", html(str(number), "text", links=["/far"]))
     site.set("/", html("root", "text", links=[f"/{number}" for number in range(9)]))
     rowen("add", site.url + "/", "--name", "orchard", "--set", "max_pages=4", "--set", "max_depth=1")
-    said = "6 addresses over `max_pages`: add it again with a higher `max_pages`"
+    said = "6 addresses over `max_pages`: `rowen edit` raises `max_pages`"
     ended = rowen("sync")
     assert ended.code == 0
     assert f"left out {said}" in " ".join(ended.out.split())
     assert f"orchard: left out {said}" in rowen("status").out
     assert (
-        "orchard: left out 1 address over `max_depth`: add it again with a higher `max_depth`"
-        in rowen("status").out
+        "orchard: left out 1 address over `max_depth`: `rowen edit` raises `max_depth`" in rowen("status").out
     )
     assert f"run 1 left out {said}" in rowen("runs", "orchard").out
     assert (

@@ -759,7 +759,7 @@ async def test_what_a_limit_leaves_out_is_said_in_the_words_of_the_command_line(
     await world.add("small", max_pages=2)
     ended = await call(world, "refresh_source", source="small")
     listed = await call(world, "list_sources")
-    words = "left out 2 addresses over `max_pages`: add it again with a higher `max_pages`"
+    words = "left out 2 addresses over `max_pages`: `rowen edit` raises `max_pages`"
     assert words in said(ended)
     assert words in said(listed)
     assert ended.structured_content is not None

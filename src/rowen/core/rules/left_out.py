@@ -32,10 +32,10 @@ class Limit(NamedTuple):
 
 LIMITS: Mapping[str, Limit] = {
     OVER_MAX_PAGES: Limit(
-        "address over `max_pages`", "addresses over `max_pages`", "add it again with a higher `max_pages`"
+        "address over `max_pages`", "addresses over `max_pages`", "`rowen edit` raises `max_pages`"
     ),
     TOO_DEEP: Limit(
-        "address over `max_depth`", "addresses over `max_depth`", "add it again with a higher `max_depth`"
+        "address over `max_depth`", "addresses over `max_depth`", "`rowen edit` raises `max_depth`"
     ),
     ENDLESS: Limit(
         "address of a calendar, a session or another endless series",

@@ -27,7 +27,7 @@ def closed(source: Source) -> Unfetchable:
     """Readers keep what was read while it was allowed; whether it should go is for a person to say."""
     return Unfetchable(
         f"robots.txt forbids `{source.location}` and all that is known below it",
-        hint="for a site of your own, remove it and add it again with `--set robots=false`; else"
+        hint=f"for a site of your own, `rowen edit {source.label} --set robots=false`; else"
         f" `rowen remove {source.label}`",
         url=source.location,
     )

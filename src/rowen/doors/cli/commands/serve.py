@@ -108,7 +108,7 @@ def run_service(
             if is_open
             else "callers need a token"
         )
-        call.out.note(f"listening on {url}, {who}; try {url}/docs")
+        call.out.note(f"listening on {url}, {who}; the page is at {url}/, the API at /docs")
 
     async def work(ports: Ports) -> int:
         async with searching_elsewhere(config, ports, answering.CODE) as with_searches:
