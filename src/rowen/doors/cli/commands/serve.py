@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from rowen.config import Config
+    from rowen.doors.mcp.http import McpApp
     from rowen.engine.ports import Ports
     from rowen.service.attempts import RunResult
     from rowen.service.sync_queue import SyncQueue
@@ -153,9 +154,14 @@ def _page(call: Call, config: Config, ports: Ports, queue: SyncQueue) -> ASGIApp
 
 def _mounts(ports: Ports, queue: SyncQueue) -> Mapping[str, ASGIApp]:
     """The other doors that speak HTTP."""
-    from rowen.doors.mcp.http import mcp_app
+    from rowen.doors.mcp.late import Late
 
-    return {"/mcp": mcp_app(ports, queue=queue)}
+    def make() -> McpApp:
+        from rowen.doors.mcp.http import mcp_app
+
+        return mcp_app(ports, queue=queue)
+
+    return {"/mcp": Late(make)}
 
 
 def _show(call: Call, ports: Ports, result: RunResult) -> bool:
