@@ -36,6 +36,17 @@ def started(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
         process.communicate()
 
 
+def asked_by_an_assistant(url: str) -> str:
+    """What the service says over MCP when it is asked for its tools."""
+    call = urllib.request.Request(
+        f"{url}/mcp",
+        json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}).encode(),
+        {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"},
+    )
+    with urllib.request.urlopen(call) as answer:
+        return str(answer.read().decode())
+
+
 def test_two_of_them_show_the_page_on_this_machine_and_end_when_they_are_told(process: Rowen) -> None:
     with started("--port", "0") as (running, url), started("--port", "0") as (_, other):
         assert url.startswith("http://127.0.0.1:")
@@ -46,6 +57,7 @@ def test_two_of_them_show_the_page_on_this_machine_and_end_when_they_are_told(pr
             assert answer.status == 200
         with urllib.request.urlopen(f"{other}/sources.json") as answer:
             assert json.loads(answer.read())["total"] == 0, "they share a store"
+        assert '"name":"search_docs"' in asked_by_an_assistant(url)
         running.send_signal(signal.SIGTERM)
         _, said = running.communicate(timeout=DEADLINE_S)
         assert running.returncode == 143 and "Traceback" not in said
