@@ -240,6 +240,20 @@ def test_status_in_a_pipe_draws_nothing_and_makes_ready_for_no_search(
     assert done.stdout.splitlines()[0].split()[:2] == ["source", "kind"]
 
 
+def test_a_search_in_a_pipe_draws_nothing_and_speaks_no_protocol(
+    rowen: Rowen, orchard: Site, db: str
+) -> None:
+    program = (
+        "import sys; from rowen.doors.cli import main; main(sys.argv[1:]); "
+        "print('IMPORTED', *sys.modules, file=sys.stderr)"
+    )
+    command = [sys.executable, "-c", program, "search", "plum", "--db", db]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    imported = set(done.stderr.splitlines()[-1].split()[1:])
+    assert not imported & {"rowen.doors.cli.drawing", "mcp", "mcp_types", "pydantic", "fastapi", "jinja2"}
+    assert "1. " in done.stdout
+
+
 def test_no_color_means_none(rowen: Rowen, orchard: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     assert "\x1b[1;33m" in rowen("search", "plum").out

@@ -77,5 +77,11 @@ def test_an_address_that_is_none_of_the_web_is_no_link() -> None:
     assert "]8;;" not in drawn("[x](javascript:alert) and [y](</a b>)", colours=True)
 
 
-def test_html_of_a_page_is_text() -> None:
-    assert drawn("<b>plum</b> & pear") == "<b>plum</b> & pear\n"
+def test_tags_and_comments_are_not_shown_and_their_text_is() -> None:
+    assert drawn("<b>plum</b> & pear") == "plum & pear\n"
+    assert drawn("one\n\n<!-- /plum.keep -->\n\ntwo") == "one\n\ntwo\n"
+    assert drawn('<p align="center">\nplum\n</p>') == "plum\n"
+
+
+def test_a_heading_is_shown_without_the_mark_of_its_place() -> None:
+    assert drawn("## Storing {#storing .function}\n\nCool.") == "Storing\n\nCool.\n"

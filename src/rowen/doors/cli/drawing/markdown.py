@@ -17,6 +17,8 @@ READING_WIDTH = 100
 """Longer lines are hard to read, however wide the terminal is."""
 HEADINGS = {"h1": "bold underline", "h2": "bold"}
 INLINE = {"strong": "bold", "em": "italic", "s": "strike"}
+_TAG = re.compile(r"<!--.*?-->|<[^<>]*>", re.DOTALL)
+_PLACE = re.compile(r"\s*\{#[^{}]*\}\s*\Z")
 _ADDRESS = re.compile(r"https?://[!-~]+")
 
 
@@ -27,7 +29,7 @@ class Markdown:
     def lines(self, width: int) -> Iterator[Line]:
         from markdown_it import MarkdownIt
 
-        parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+        parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
         tokens = parser.parse(self._text)
         yield from Group(*_blocks(tokens)).lines(min(width, READING_WIDTH))
 
@@ -36,9 +38,12 @@ def _blocks(tokens: Sequence[Token]) -> Iterator[Drawable]:
     """The blocks of one level, with an empty line between them; none in a list that has none."""
     close = True
     for opening, inner in _nested(tokens):
+        block = _block(opening, inner)
+        if block is None:
+            continue
         if not close:
             yield blank()
-        yield _block(opening, inner)
+        yield block
         close = opening.hidden
 
 
@@ -55,10 +60,14 @@ def _nested(tokens: Sequence[Token]) -> Iterator[tuple[Token, Sequence[Token]]]:
         at += 1
 
 
-def _block(opening: Token, inner: Sequence[Token]) -> Drawable:
+def _block(opening: Token, inner: Sequence[Token]) -> Drawable | None:
+    """None for what people do not read: a comment, tags around nothing."""
     match opening.type:
         case "heading_open":
-            return _words(inner, HEADINGS.get(opening.tag, "bold dim"))
+            return _heading(_words(inner, HEADINGS.get(opening.tag, "bold dim")))
+        case "html_block":
+            said = _TAG.sub("", opening.content).strip()
+            return Text(said) if said else None
         case "fence" | "code_block":
             return Indent(_code(opening.content), 4)
         case "bullet_list_open":
@@ -73,6 +82,14 @@ def _block(opening: Token, inner: Sequence[Token]) -> Drawable:
         case "hr":
             return Text("─" * 20, "dim")
     return _words([opening, *inner], "")
+
+
+def _heading(words: Text) -> Text:
+    """Without the mark of its place, which links lead to."""
+    if words.pieces:
+        text, style = words.pieces.pop()
+        words.append(_PLACE.sub("", text), style)
+    return words
 
 
 def _code(content: str) -> Drawable:
@@ -119,6 +136,8 @@ def _words(tokens: Sequence[Token], style: str) -> Text:
             opened.append(_link(token) if name == "link" else INLINE.get(name, ""))
         elif token.nesting == -1:
             opened.pop()
+        elif token.type == "html_inline":
+            continue
         elif token.type in ("softbreak", "hardbreak"):
             text.append(" " if token.type == "softbreak" else "\n", " ".join(opened))
         else:
