@@ -120,9 +120,9 @@ def test_copies_and_pickles_are_equal() -> None:
     assert pickle.loads(pickle.dumps(town)) == town
 
 
-def test_methods_are_written_at_the_first_instance_and_at_the_first_comparison_each_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+@pytest.fixture
+def completed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the classes whose methods the standard decorator wrote, each time it did."""
     completed: list[str] = []
     standard = dataclasses._process_class  # type: ignore[attr-defined]
 
@@ -131,13 +131,20 @@ def test_methods_are_written_at_the_first_instance_and_at_the_first_comparison_e
         return standard(cls, *options)  # type: ignore[no-any-return]
 
     monkeypatch.setattr(dataclasses, "_process_class", counting)
+    return completed
 
+
+def test_the_constructor_is_written_for_many_instances_and_comparisons_for_the_first_each_once(
+    completed: list[str],
+) -> None:
     @dataclass(frozen=True, slots=True)
     class Late:
         a: int
 
     assert completed == []
-    late, later = Late(1), Late(2)
+    late, later = [Late(number + 1) for number in range(records.FEW)][:2]
+    assert completed == []
+    assert (late.a, Late(a=3).a, Late(4).a) == (1, 3, 4)
     assert completed == ["Late"]
     assert late != later
     assert late == Late(1)
@@ -145,6 +152,66 @@ def test_methods_are_written_at_the_first_instance_and_at_the_first_comparison_e
     assert hash(late) == hash(Late(1))
     assert repr(late).endswith("Late(a=1)")
     assert completed == ["Late", "Late"]
+
+
+def test_an_instance_is_the_same_whether_its_constructor_was_written_or_not(completed: list[str]) -> None:
+    @dataclass(frozen=True, kw_only=True, slots=True)
+    class Base:
+        number: int = 1
+
+    @dataclass(frozen=True, slots=True)
+    class Whole(Base):
+        name: str
+        tags: list[str] = field(default_factory=list)
+        seen: list[int] = field(default_factory=list, compare=False)
+
+        def __post_init__(self) -> None:
+            self.seen.append(self.number)
+
+    def made() -> list[Whole]:
+        return [Whole("a"), Whole("a", ["b"]), Whole("a", tags=[], number=3, seen=[4]), Whole(name="a")]
+
+    filled = made()
+    assert completed == []
+    for _ in range(records.FEW):
+        Whole("more")
+    assert completed[0] == "Whole"
+    assert list(map(asdict, filled)) == list(map(asdict, made()))
+    assert filled[2].seen == [4, 3]
+    assert filled == made()
+
+
+@pytest.mark.parametrize(
+    ("args", "named", "said"),
+    [
+        ((), {}, "missing 1 required positional argument: 'name'"),
+        (("a", [], 3), {}, "takes from 2 to 3 positional arguments but 4 were given"),
+        (("a",), {"name": "b"}, "multiple values for argument 'name'"),
+        (("a",), {"nickname": "b"}, "unexpected keyword argument 'nickname'"),
+    ],
+)
+def test_a_wrong_call_is_refused_in_the_words_of_python_also_before_the_constructor_is_written(
+    args: tuple[object, ...], named: dict[str, object], said: str
+) -> None:
+    @dataclass(frozen=True, slots=True)
+    class Named:
+        name: str
+        tags: list[str] = field(default_factory=list)
+
+    with pytest.raises(TypeError, match=said):
+        Named(*args, **named)  # type: ignore[arg-type]
+
+
+def test_a_frozen_one_refuses_every_change_before_its_methods_are_written(completed: list[str]) -> None:
+    @dataclass(frozen=True, slots=True)
+    class Cold:
+        a: int
+
+    with pytest.raises(FrozenInstanceError, match="cannot assign to field 'a'"):
+        Cold(1).a = 2  # type: ignore[misc]
+    with pytest.raises(FrozenInstanceError, match="cannot delete field 'a'"):
+        del Cold(1).a
+    assert completed == []
 
 
 def test_threads_that_make_the_first_instances_at_once_all_get_one() -> None:

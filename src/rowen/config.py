@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import field, fields
+from dataclasses import Field, field, fields
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, NamedTuple, get_type_hints
 
 from rowen import project_file
 from rowen.core.params import switch
@@ -192,6 +192,12 @@ class Setting:
     variable: str
 
 
+class _Value(NamedTuple):
+    field: Field[Any]
+    value: Any
+    origin: str
+
+
 SECTIONS: dict[str, type] = get_type_hints(Config)
 SHORT_VARIABLES = {
     "ROWEN_DB": "store.url",
@@ -209,10 +215,39 @@ def load(
     environment: Mapping[str, str] | None = None,
     folder: Path | None = None,
 ) -> tuple[Config, list[Setting]]:
-    """The settings in force and where each came from.
+    """The settings in force, as `in_force` has them, and where each came from."""
+    values = _values(db=db, environment=environment, folder=folder)
+    shown = [
+        Setting(name=name, value=value, origin=origin, help=one.metadata["help"], variable=variable_of(name))
+        for name, (one, value, origin) in values.items()
+    ]
+    return _config(values), shown
+
+
+def in_force(
+    *,
+    db: str | None = None,
+    environment: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+) -> Config:
+    """The settings in force.
 
     With a `folder`, those of its `rowen.toml` count if a person trusted it; ROWEN_CONFIG names another file.
     """
+    return _config(_values(db=db, environment=environment, folder=folder))
+
+
+def _config(values: Mapping[str, _Value]) -> Config:
+    sections: dict[str, dict[str, Any]] = {}
+    for name, (one, value, _) in values.items():
+        sections.setdefault(name.partition(".")[0], {})[one.name] = value
+    return restored(sections)
+
+
+def _values(
+    *, db: str | None, environment: Mapping[str, str] | None, folder: Path | None
+) -> dict[str, _Value]:
+    """Every setting by its name, in order."""
     env = os.environ if environment is None else environment  # noqa: TID251 - the one place that may
     given: dict[str, tuple[Any, str]] = {}
     if "ROWEN_CONFIG" in env:
@@ -222,28 +257,16 @@ def load(
     given |= _from_environment(env)
     if db is not None:
         given["store.url"] = (db, "--db")
-    sections: dict[str, Any] = {}
-    shown: list[Setting] = []
+    values: dict[str, _Value] = {}
     for section, cls in SECTIONS.items():
-        values: dict[str, Any] = {}
         for one in fields(cls):
             name = f"{section}.{one.name}"
             raw, origin = given.pop(name, (one.default, "default"))
-            values[one.name] = _checked(name, raw, one.default, one.metadata)
-            shown.append(
-                Setting(
-                    name=name,
-                    value=values[one.name],
-                    origin=origin,
-                    help=one.metadata["help"],
-                    variable=variable_of(name),
-                )
-            )
-        sections[section] = cls(**values)
+            values[name] = _Value(one, _checked(name, raw, one.default, one.metadata), origin)
     for name, (_, origin) in given.items():
-        hint = did_you_mean(name, [s.name for s in shown], otherwise="see `rowen config show`")
+        hint = did_you_mean(name, list(values), otherwise="see `rowen config show`")
         raise ConfigError(f"setting `{name}` in {origin}: no such setting", hint=hint, name=name)
-    return Config(**sections), shown
+    return values
 
 
 def restored(sections: Mapping[str, Mapping[str, Any]]) -> Config:

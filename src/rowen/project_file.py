@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +40,8 @@ def find(folder: Path) -> Found | None:
     path = folder.absolute() / FILE
     if not path.is_file():
         return None
+    import tomllib
+
     try:
         content = tomllib.loads(path.read_text("utf-8-sig"))
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError):
@@ -102,6 +103,8 @@ def settings_of_found(path: Path) -> dict[str, tuple[Any, str]]:
 
 def settings(path: Path) -> dict[str, tuple[Any, str]]:
     """The settings of a file, each with where it stands."""
+    import tomllib
+
     try:
         content = tomllib.loads(path.read_text("utf-8-sig"))
     except OSError as exc:

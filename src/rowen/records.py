@@ -1,29 +1,29 @@
 """The decorator `dataclass`, whose classes get their methods when these are needed.
 
 The decorator of the standard library compiles the source of up to eleven methods when a module is imported. A
-command imports over a hundred of our classes and makes instances of few, so a quarter of its start-up went
-into methods that it did not call. Here the first instance writes the constructor, and the first comparison,
-hash or `repr` writes the rest. Meaning and options are the standard ones. Classes without slots are left to
-the standard decorator.
+command imports over a hundred of our classes, makes one or two instances of some and none of most, so a
+quarter of its start-up went into methods that it did not need. Here the first instances are filled field by
+field; the constructor of a class that more are made of is written, and the first comparison, hash or `repr`
+writes the rest. Meaning and options are the standard ones. Classes without slots are left to the standard
+decorator.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING
 from inspect import get_annotations
 from threading import RLock
 from typing import Any, TypeVar, dataclass_transform
 
 T = TypeVar("T")
 
-# The constructor comes last: a thread that sees it may rely on the others.
-_AT_FIRST = (
-    *("__setattr__", "__delattr__", "__match_args__", "__dataclass_params__", "__dataclass_fields__"),
-    "__init__",
-)
+FEW = 100
+"""To write a constructor takes as long as to fill so many instances without one."""
 _ORDER = ("__lt__", "__le__", "__gt__", "__ge__")
 _writing = RLock()
+_fill = object.__setattr__
 
 
 @dataclass_transform(field_specifiers=(dataclasses.field, dataclasses.Field))
@@ -39,25 +39,27 @@ def dataclass(
     def decorate(declared: type[T]) -> type[T]:
         if not slots:
             return complete(declared)
-        return _slotted(declared, _Writer(declared, begin, complete), later, frozen=frozen)
+        return _slotted(declared, _Writer(declared, begin, complete, kw_only), later, frozen=frozen)
 
     return decorate
 
 
 def _slotted(declared: type[T], write: _Writer, later: tuple[str, ...], *, frozen: bool) -> type[T]:
     """A class with slots for the fields of the declared one, whose methods `write` writes."""
-    own = [name for name, kind in get_annotations(declared).items() if not str(kind).startswith("ClassVar")]
     inherited = {name for base in declared.__mro__[1:] for name in base.__dict__.get("__slots__", ())}
-    left_out = {*own, "__dict__", "__weakref__"}
+    left_out = {*write.own, "__dict__", "__weakref__"}
     body: dict[str, Any] = {name: value for name, value in declared.__dict__.items() if name not in left_out}
-    body["__slots__"] = tuple(name for name in own if name not in inherited)
+    body["__slots__"] = tuple(name for name in write.own if name not in inherited)
     write.later = tuple(name for name in later if body.get(name) is None)
     for name in write.later:
         body[name] = write.when_called(name)
     body["__init__"] = write.first
-    for name in ("__dataclass_fields__", "__match_args__"):
-        body[name] = _Unwritten(write, name)
+    body["__dataclass_fields__"] = _Asked(write, "__dataclass_fields__", lambda: write.fields)
+    body["__match_args__"] = _Asked(write, "__match_args__", lambda: tuple(write.positional))
+    body["__dataclass_params__"] = _Asked(write, "__dataclass_params__", write.params)
     if frozen:
+        body["__setattr__"] = write.no_change("assign to")
+        body["__delattr__"] = write.no_change("delete")
         # Copies and pickles fill an instance without its constructor; both of these ask for the fields first.
         body["__getstate__"] = dataclasses._dataclass_getstate  # type: ignore[attr-defined]
         body["__setstate__"] = dataclasses._dataclass_setstate  # type: ignore[attr-defined]
@@ -69,21 +71,46 @@ def _slotted(declared: type[T], write: _Writer, later: tuple[str, ...], *, froze
 
 
 class _Writer:
-    """Writes the methods of one class, in two steps, each once."""
+    """Writes the methods of one class, in two steps, each once; until the first, it fills instances."""
 
     def __init__(
-        self, declared: type, begin: Callable[[type], type], complete: Callable[[type], type]
+        self,
+        declared: type,
+        begin: Callable[[type], type],
+        complete: Callable[[type], type],
+        kw_only: bool,
     ) -> None:
+        self.own = {n: t for n, t in get_annotations(declared).items() if not str(t).startswith("ClassVar")}
         self.made: type = declared
         self.later: tuple[str, ...] = ()
         self._declared = declared
+        self._kw_only = kw_only
         self._steps = [complete, begin]
+        self._fields: dict[str, dataclasses.Field[Any]] | None = None
+        filled = 0
 
         def first(instance: object, /, *args: Any, **named: Any) -> None:
-            self.begin()
-            self.made.__init__(instance, *args, **named)  # type: ignore[misc]
+            nonlocal filled
+            filled += 1
+            if filled > FEW or not self._filled(instance, args, named):
+                self._begin()
+                self.made.__init__(instance, *args, **named)  # type: ignore[misc]
 
         self.first = first
+
+    @property
+    def fields(self) -> dict[str, dataclasses.Field[Any]]:
+        """By name, with those of the bases before its own, as the standard decorator has them."""
+        if self._fields is None:
+            found: dict[str, dataclasses.Field[Any]] = {}
+            for base in self._declared.__mro__[-1:0:-1]:
+                found |= getattr(base, "__dataclass_fields__", {})
+            self._fields = found | {name: self._field(name, kind) for name, kind in self.own.items()}
+        return self._fields
+
+    @property
+    def positional(self) -> list[str]:
+        return [name for name, one in self.fields.items() if one.init and not one.kw_only]
 
     def when_called(self, name: str) -> Callable[..., Any]:
         """A method that writes itself when it is called, and answers with what it has written."""
@@ -94,16 +121,66 @@ class _Writer:
 
         return method
 
-    def begin(self) -> None:
-        """What an instance needs."""
+    def no_change(self, verb: str) -> Callable[..., None]:
+        """The method of a frozen class that refuses to change a field."""
+
+        def method(instance: object, name: str, *value: Any) -> None:
+            if type(instance) is self.made or name in self.fields:
+                raise dataclasses.FrozenInstanceError(f"cannot {verb} field {name!r}")
+            change = "__setattr__" if value else "__delattr__"
+            getattr(super(self.made, instance), change)(name, *value)
+
+        return method
+
+    def params(self) -> Any:
+        """The options of the decorator, for one that is put on a subclass."""
+        self._begin()
+        return self.made.__dict__["__dataclass_params__"]
+
+    def _field(self, name: str, kind: Any) -> dataclasses.Field[Any]:
+        default = self._declared.__dict__.get(name, MISSING)
+        one: dataclasses.Field[Any] = (
+            default if isinstance(default, dataclasses.Field) else dataclasses.field(default=default)
+        )
+        one.name, one.type = name, kind
+        one._field_type = dataclasses._FIELD  # type: ignore[attr-defined]
+        if one.kw_only is MISSING:
+            one.kw_only = self._kw_only
+        return one
+
+    def _filled(self, instance: object, args: tuple[Any, ...], named: Mapping[str, Any]) -> bool:
+        """Give an instance its fields. False where the constructor has to: it knows what is wrong."""
+        given = dict(zip(self.positional, args, strict=False))
+        if len(args) > len(given) or given.keys() & named.keys():
+            return False
+        given |= named
+        if given.keys() - self.fields.keys() or not all(self.fields[name].init for name in given):
+            return False
+        for name, one in self.fields.items():
+            if name in given:
+                _fill(instance, name, given[name])
+            elif one.default is not MISSING:
+                _fill(instance, name, one.default)
+            elif one.default_factory is not MISSING:
+                _fill(instance, name, one.default_factory())
+            else:
+                return False
+        check = getattr(instance, "__post_init__", None)
+        if check is not None:
+            check()
+        return True
+
+    def _begin(self) -> None:
+        """What is used by every instance of many."""
         with _writing:
             if len(self._steps) == 2:
-                self._write(_AT_FIRST)
+                # The constructor comes last: a thread that sees it may rely on the other.
+                self._write(("__dataclass_params__", "__init__"))
 
     def _complete(self) -> None:
         """What is asked of instances."""
         with _writing:
-            self.begin()
+            self._begin()
             if self._steps:
                 self._write((*self.later, "__dataclass_params__"))
 
@@ -122,13 +199,15 @@ class _Writer:
         self._steps.pop()
 
 
-class _Unwritten:
-    """An attribute of a class that is not written yet: to read it writes it."""
+class _Asked:
+    """An attribute of a class that is worked out when it is first read."""
 
-    def __init__(self, write: _Writer, name: str) -> None:
+    def __init__(self, write: _Writer, name: str, answer: Callable[[], Any]) -> None:
         self.write = write
         self.name = name
+        self.answer = answer
 
     def __get__(self, instance: object, owner: type) -> Any:
-        self.write.begin()
-        return getattr(owner, self.name)
+        found = self.answer()
+        setattr(self.write.made, self.name, found)
+        return found

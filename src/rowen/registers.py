@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from rowen.adapters.convert.formats import PluginFormat, reads
 from rowen.engine.register import Register
 from rowen.errors import ConfigError, RowenError
 from rowen.records import dataclass
 
 if TYPE_CHECKING:
+    from rowen.adapters.convert.formats import PluginFormat
     from rowen.adapters.embedders import EmbedderSpec
     from rowen.adapters.system.plugins import Installed, Plugin
     from rowen.engine.kind import Kind
@@ -90,6 +90,8 @@ def plugin_formats() -> Callable[[Sequence[str]], PluginFormat | None]:
     def find(names: Sequence[str]) -> PluginFormat | None:
         nonlocal known
         if known is None:
+            from rowen.adapters.convert.formats import PluginFormat
+
             found = installed().all(PLUGIN_CONVERTERS)
             # The first package by its name, when several read a format; `rowen doctor` tells of the others.
             known = {one.name.lower(): PluginFormat(one.target, one.package) for one in reversed(found)}
@@ -147,6 +149,12 @@ def _embedder(plugin: Plugin) -> Callable[[EmbedderSpec], Embedder]:
     return make
 
 
+def _is_read(name: str) -> bool:
+    from rowen.adapters.convert.formats import reads
+
+    return reads(name)
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PluginState:
     """An installed plug-in, for `rowen doctor`."""
@@ -191,5 +199,5 @@ _CHECKS: dict[str, tuple[Callable[[str], bool], Callable[[Plugin], object]]] = {
     PLUGIN_KINDS: (lambda name: kinds().is_ours(name), _kind),
     PLUGIN_SINKS: (lambda name: sinks().is_ours(name), _sink),
     PLUGIN_EMBEDDERS: (lambda name: embedders().is_ours(name), _embedder),
-    PLUGIN_CONVERTERS: (reads, lambda plugin: plugin.function()),
+    PLUGIN_CONVERTERS: (_is_read, lambda plugin: plugin.function()),
 }

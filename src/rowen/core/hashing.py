@@ -5,19 +5,19 @@ SHA-256, raw bytes inside, hexadecimal at the doors.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Mapping
 from functools import cache
 
 
 def of_bytes(data: bytes) -> bytes:
-    return hashlib.sha256(data).digest()
+    from hashlib import sha256  # the library it loads takes long, and most commands hash nothing
+
+    return sha256(data).digest()
 
 
 def of_text(text: str) -> bytes:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+    return of_bytes(text.encode("utf-8", "surrogatepass"))
 
 
 def of_mapping(values: Mapping[str, object]) -> bytes:
@@ -43,4 +43,6 @@ def _written_otherwise() -> list[re.Pattern[bytes]]:
 
 
 def _canonical(values: Mapping[str, object]) -> str:
+    import json
+
     return json.dumps(values, sort_keys=True, ensure_ascii=False, separators=(",", ":"))

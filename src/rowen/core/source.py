@@ -12,10 +12,8 @@ from datetime import date, datetime
 from enum import StrEnum
 from typing import Any
 
-from rowen.core import hashing
 from rowen.core.run import Result
 from rowen.core.safety import secrets
-from rowen.core.web import urls
 from rowen.records import dataclass
 
 FATAL = "fatal"
@@ -121,6 +119,10 @@ class Source:
     @property
     def host(self) -> str:
         """Who answers its requests: a host, with its port unless that is the usual one; else its kind."""
+        if self.location.lstrip()[:4].lower() != "http":
+            return self.kind
+        from rowen.core.web import urls  # its parser takes long to import
+
         return urls.origin_of(self.location).partition("://")[2] or self.kind
 
     @property
@@ -186,5 +188,7 @@ class Source:
 
 def source_key(*, kind: str, name: str, location: str, version: str, identity: Mapping[str, Any]) -> str:
     """`kind:name:hash`, the hash over everything that decides what is fetched."""
+    from rowen.core import hashing
+
     digest = hashing.of_mapping({"location": location, "version": version, **identity})
     return f"{kind}:{name}:{digest.hex()[:16]}"

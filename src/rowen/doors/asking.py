@@ -11,6 +11,7 @@ from rowen.core.search.hit import Filters, SearchCall, SearchMode
 from rowen.core.search.languages import tag_of
 from rowen.engine.embedding import for_search
 from rowen.errors import UserError
+from rowen.eventloop import loop_here
 from rowen.managing.find import choose_all
 from rowen.reading import search as searching
 from rowen.reading.as_of import resolve
@@ -70,6 +71,7 @@ async def current(
     """The answer after doubtful hits were asked for again."""
     if question.then is not None:
         raise UserError("fresh: an earlier time is not asked for again", hint="omit one of the two")
+    await loop_here()
     # Few searches want it, and it brings what makes runs.
     from rowen.service.rechecking import recheck
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from rowen.core.freshness.proof import likely
 from rowen.core.rules.words import ago as ago
 from rowen.core.rules.words import ahead as ahead
 from rowen.core.rules.words import count as count
 from rowen.core.rules.words import minute
 from rowen.core.rules.words import size as size
-from rowen.core.web.verified import FETCHED, WORDS
 
 OUTCOMES = {
     "created": "new",
@@ -49,6 +47,8 @@ def proof(verified_at: datetime | None, by: str | None, p_fresh: float | None, n
     """`verified 2 h ago, not modified (304), 97 % likely current`; empty where nothing was verified."""
     if verified_at is None:
         return ""
+    from rowen.core.web.verified import FETCHED, WORDS
+
     if by == FETCHED:
         return f"fetched {ago(verified_at, now)}{and_likely(p_fresh)}"
     how = f", {WORDS[by]}" if by in WORDS else ""
@@ -57,4 +57,8 @@ def proof(verified_at: datetime | None, by: str | None, p_fresh: float | None, n
 
 def and_likely(p_fresh: float | None) -> str:
     """To be put behind when a hit was verified; empty where it cannot be told: most hits would repeat it."""
-    return "" if p_fresh is None else f", {likely(p_fresh)}"
+    if p_fresh is None:
+        return ""
+    from rowen.core.freshness.proof import likely
+
+    return f", {likely(p_fresh)}"

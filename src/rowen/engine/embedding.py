@@ -16,7 +16,8 @@ from rowen.core.section import Passage
 from rowen.engine.ports import Ports
 from rowen.engine.tasks import each
 from rowen.errors import EmbedderRefused, EmbedderUnavailable
-from rowen.ports.embedder import Embedder, Model
+from rowen.eventloop import loop_here
+from rowen.ports.embedder import Embedder, Model, waits
 from rowen.ports.store.notes import Notes
 
 SEARCH_MODEL = "search_model"
@@ -162,6 +163,8 @@ async def for_search(ports: Ports) -> Embedder:
     if note is not None and note["spec"] != dict(embedder.spec):
         embedder = ports.embedder_from(note["spec"])
         remembered = await ports.store.note(breaker_note(embedder.model))
+    if waits(embedder):
+        await loop_here()
     breaker = breakers.before_call(_breaker(remembered), ports.clock.now())
     return embedder if breakers.allows(breaker) else _Silent(embedder, breaker)
 

@@ -5,7 +5,6 @@ Workers hold a lease in their own name, so the workers of a store are the leases
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
@@ -18,6 +17,7 @@ from rowen.core.source import Source, Status
 from rowen.engine.ports import Ports
 from rowen.engine.tasks import Dropped
 from rowen.errors import Conflict, NotFound, Pinned, TransientError
+from rowen.eventloop import asyncio
 from rowen.ports.clock import Clock
 from rowen.ports.store.leases import Leases
 from rowen.ports.store.sources import Sources

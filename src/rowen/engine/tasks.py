@@ -6,13 +6,14 @@ at once, one of another at its next heartbeat. The run removes the note.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from functools import cached_property
 from typing import Any, TypeVar
 
 from rowen.core.source import Source
 from rowen.errors import LeaseLost, RowenError
+from rowen.eventloop import asyncio
 from rowen.ports.clock import Clock
 from rowen.ports.store.notes import Notes
 
@@ -115,11 +116,14 @@ class IngestionGate:
     """Batches are ingested side by side in a process; a suspect while nothing else is."""
 
     def __init__(self) -> None:
-        self._changed = asyncio.Condition()
         self._batches = 0
         self._suspects = 0
         """In work or waiting for it: no batch begins before they had their turn."""
         self._taken = False
+
+    @cached_property
+    def _changed(self) -> asyncio.Condition:
+        return asyncio.Condition()
 
     @asynccontextmanager
     async def batch(self) -> AsyncIterator[None]:

@@ -7,13 +7,13 @@ store is submitted by the store, in the transaction of that change.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
 from rowen.core.lease import Lease
 from rowen.core.run import Run
+from rowen.eventloop import asyncio
 from rowen.records import dataclass
 
 

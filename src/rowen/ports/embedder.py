@@ -49,6 +49,11 @@ class Embedder(Protocol):
     async def close(self) -> None: ...
 
 
+def waits(embedder: Embedder) -> bool:
+    """Does it need an event loop for a question? One that works in this process says `waits = False`."""
+    return bool(getattr(embedder, "waits", True))
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EmbedderSettings:
     """What an operator chose for an embedder. Empty text and zero stand for the provider's usual value."""

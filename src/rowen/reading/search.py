@@ -6,7 +6,6 @@ documents with snippets. A missing embedder never fails a search: it is answered
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 
@@ -35,8 +34,6 @@ MAX_LIMIT = 100
 MOST_LOOKS = 5
 """For names that a mistyped one may mean and that readers can see."""
 NO_WORDS = "the index of words is being made, so nothing is found by its words yet"
-
-_log = logging.getLogger("rowen.search")
 
 
 async def search(
@@ -257,7 +254,9 @@ async def _vector(embedder: Embedder | None, query: str) -> tuple[bytes | None, 
         return await embedder.embed_query(query), None
     except EmbedderUnavailable as exc:
         # Where the provider is and what it said is for the operator; readers hear what it means to them.
-        _log.warning("query_not_embedded error=%r", exc.message)
+        import logging  # takes long to import, and most answers have nothing to say
+
+        logging.getLogger("rowen.search").warning("query_not_embedded error=%r", exc.message)
         kind = str(exc.facts.get("kind") or exc.reason).replace("_", " ")
         return None, f"answered from keywords: model `{embedder.model.name}` is away ({kind})"
 

@@ -6,7 +6,6 @@ another page is neither new nor removed, nor is one that a page without changes 
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
@@ -16,6 +15,7 @@ from rowen.core.compare.notes import About, Folder, Note, compared, folders, of_
 from rowen.core.compare.outline import Defined, Outline, outline
 from rowen.core.source import Source
 from rowen.errors import UserError
+from rowen.eventloop import in_thread
 from rowen.ports.store.feed import Feed
 from rowen.records import dataclass
 
@@ -116,7 +116,7 @@ async def _outlines(store: Feed, source: Source, pages: Sequence[PageOf]) -> dic
     for start in range(0, len(references), TEXTS):
         some = references[start : start + TEXTS]
         texts = await store.documents(source.id, references=some, limit=len(some), text=True)
-        made = await asyncio.to_thread(lambda: {one.reference: outline(one.text) for one in texts})  # noqa: B023
+        made = await in_thread(lambda: {one.reference: outline(one.text) for one in texts})  # noqa: B023
         found |= made
     # A page that went while it was read says nothing.
     return {name: found.get(name, Outline(symbols={}, sections={})) for name in references}
@@ -134,7 +134,7 @@ async def _names_in(store: Feed, source: Source, pages: Sequence[PageOf], names:
     for start in range(0, len(pages) if names else 0, TEXTS):
         some = [one.reference for one in pages[start : start + TEXTS]]
         read = await store.documents(source.id, references=some, limit=len(some), text=True)
-        found |= await asyncio.to_thread(defined, [one.text or "" for one in read])
+        found |= await in_thread(defined, [one.text or "" for one in read])
     return found
 
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from rowen import registers
 from rowen.config import Config, variable
 from rowen.errors import ConfigError
 from rowen.places import cache_path
@@ -45,6 +44,7 @@ class Embedders:
         return self._make(spec, named=self._config.api_key_env if same_provider else "")
 
     def _make(self, spec: EmbedderSpec, *, named: str) -> Embedder:
+        from rowen import registers
         from rowen.adapters import embedders
 
         key = repr(spec)
@@ -57,14 +57,14 @@ class Embedders:
     @property
     def calls(self) -> int:
         """How many calls at a time are worth it."""
-        from rowen.adapters.embedders import local_children
+        from rowen.adapters.children.cores import half_of_the_cores
 
         if self._config.provider == "minilm":
-            return max(1, local_children())
+            return max(1, half_of_the_cores())
         if self._config.provider != "static":
             return self._config.concurrency
         # One more than there are children: while an answer is stored, its child has the next texts.
-        return local_children() + 1
+        return half_of_the_cores() + 1
 
     async def close(self) -> None:
         for embedder in self._made.values():

@@ -11,7 +11,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rowen import registers
 from rowen.adapters.system import SystemClock, is_dead, owner
 from rowen.config import (
     Config,
@@ -26,35 +25,35 @@ from rowen.core.rules.retry import RetryPolicy
 from rowen.engine.learning.shown import ShownPages
 from rowen.engine.ports import FetchSettings, Ports
 from rowen.errors import ConfigError
+from rowen.eventloop import loop_here
 from rowen.places import default_store_path
 
 if TYPE_CHECKING:
+    from rowen.adapters.convert.pool import PoolConverter
     from rowen.core.exchange.alarm import Alarm
+    from rowen.engine.kind import Kind
+    from rowen.engine.register import Register
+    from rowen.engine.sink_kind import SinkKind
     from rowen.ports.alarms import DeliverAlarm, Route
     from rowen.ports.dispatcher import Dispatcher
     from rowen.ports.exports import Exports
     from rowen.ports.fetcher import Fetcher, FetcherOptions
+    from rowen.ports.folders import Folders
     from rowen.ports.renderer import OpenRenderer, Renderer, RendererOptions
+    from rowen.ports.repositories import Repositories
     from rowen.ports.sheets import Spreadsheet, SpreadsheetOptions
     from rowen.ports.store.store import Store
 
 from rowen.wiring.embedders import Embedders
+from rowen.wiring.later import Later
 from rowen.wiring.stores import is_postgres, open_store, store_name, store_path
 
 
 @asynccontextmanager
 async def open_ports(config: Config, *, create: bool = True, alone: bool = False) -> AsyncIterator[Ports]:
     """`alone`: the caller does one thing after the other, and waits for the store in its own thread."""
-    from rowen.adapters.convert.pool import PoolConverter
-    from rowen.adapters.files import LocalFolders
-    from rowen.adapters.git import GitRepositories
-
     store = open_store(config, create=create, alone=alone)
-    converter = PoolConverter(
-        workers=config.convert.workers,
-        timeout_s=config.convert.timeout_s,
-        find_plugin=registers.plugin_formats(),
-    )
+    converter = Later(lambda: _converter(config))
     embedders, shown = Embedders(config), ShownPages()
     try:
         check_complete(await store.note(COPY), store_name(config))
@@ -62,16 +61,16 @@ async def open_ports(config: Config, *, create: bool = True, alone: bool = False
             store=store,
             clock=SystemClock(),
             open_fetcher=_open_fetcher,
-            folders=LocalFolders(() if is_postgres(config) else (str(store_path(config).resolve()),)),
-            repositories=GitRepositories(_clones(config), environment()),
-            converter=converter,
+            folders=Later(lambda: _folders(config)).port,
+            repositories=Later(lambda: _repositories(config)).port,
+            converter=converter.port,
             embedder=embedders.configured,
             embedder_from=embedders.from_spec,
             breaker=BreakerSettings(**asdict(config.breaker)),
             embedding_calls=embedders.calls,
             shown=shown,
-            kinds=registers.kinds(),
-            sinks=registers.sinks(),
+            kinds=Later(_kinds).port,
+            sinks=Later(_sinks).port,
             owner=owner(),
             is_dead=is_dead,
             fetch=FetchSettings(
@@ -105,7 +104,8 @@ async def open_ports(config: Config, *, create: bool = True, alone: bool = False
     finally:
         await shown.close()
         await embedders.close()
-        await converter.close()
+        if converter.made is not None:
+            await converter.made.close()
         await store.close()
 
 
@@ -128,10 +128,48 @@ def _clones(config: Config) -> Path:
     return store.with_name(f"{store.name}.clones")
 
 
-def _open_fetcher(options: FetcherOptions) -> AbstractAsyncContextManager[Fetcher]:
+def _kinds() -> Register[Kind]:
+    from rowen import registers
+
+    return registers.kinds()
+
+
+def _sinks() -> Register[SinkKind]:
+    from rowen import registers
+
+    return registers.sinks()
+
+
+def _converter(config: Config) -> PoolConverter:
+    from rowen import registers
+    from rowen.adapters.convert.pool import PoolConverter
+
+    return PoolConverter(
+        workers=config.convert.workers,
+        timeout_s=config.convert.timeout_s,
+        find_plugin=registers.plugin_formats(),
+    )
+
+
+def _folders(config: Config) -> Folders:
+    from rowen.adapters.files import LocalFolders
+
+    return LocalFolders(() if is_postgres(config) else (str(store_path(config).resolve()),))
+
+
+def _repositories(config: Config) -> Repositories:
+    from rowen.adapters.git import GitRepositories
+
+    return GitRepositories(_clones(config), environment())
+
+
+@asynccontextmanager
+async def _open_fetcher(options: FetcherOptions) -> AsyncIterator[Fetcher]:
+    await loop_here()
     from rowen.adapters.http import open_fetcher  # half of the start-up time, and most commands fetch nothing
 
-    return open_fetcher(options)
+    async with open_fetcher(options) as fetcher:
+        yield fetcher
 
 
 def _spreadsheets(options: SpreadsheetOptions) -> AbstractAsyncContextManager[Spreadsheet]:

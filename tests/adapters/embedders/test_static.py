@@ -5,6 +5,7 @@ import importlib.util
 import io
 import subprocess
 import sys
+from array import array
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -332,3 +333,30 @@ def test_the_table_has_the_tokens_of_the_library(
     table: static.Weights, loaded: static.Weights, text: str
 ) -> None:
     assert table.token_ids(text) == loaded.token_ids(text)
+
+
+@given(st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=200))
+@example("")
+@example("How to install a package")
+def test_a_question_has_the_same_vector_with_and_without_numpy(
+    table: static.Weights, without_numpy: static.Weights, loaded: static.Weights, text: str
+) -> None:
+    vector = without_numpy.question(text)
+    assert table.question(text) == loaded.question(text) == vector
+    # Texts of a harvest are added in single precision: a number may be rounded the other way.
+    harvested = array("b", loaded.embed([text])[0])
+    differences = [abs(a - b) for a, b in zip(array("b", vector), harvested, strict=True)]
+    assert max(differences) <= 1
+    assert sum(differences) <= 2
+
+
+@pytest.fixture(scope="module")
+def without_numpy(loaded: static.Weights, tmp_path_factory: pytest.TempPathFactory) -> static.Weights:
+    path = tmp_path_factory.mktemp("cache") / "tokens"
+    static.leave_table(wheel(), path)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delitem(sys.modules, "numpy")
+        found = static.Weights.from_table(wheel(), path)
+    assert found is not None
+    assert isinstance(found._weights, static._Rows)
+    return found

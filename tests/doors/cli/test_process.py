@@ -216,28 +216,60 @@ def test_nothing_heavy_is_imported_before_it_is_needed(arguments: list[str]) -> 
     assert not imported & set(HEAVY)
 
 
-def test_status_in_a_pipe_draws_nothing_and_makes_ready_for_no_search(
-    rowen: Rowen, orchard: Site, db: str
-) -> None:
+def imported_by(*arguments: str) -> set[str]:
+    """The modules that a call in a pipe has loaded when it ends."""
     program = (
-        "import sys; from rowen.doors.cli import main; main(sys.argv[1:]); "
-        "print('IMPORTED', *sys.modules, file=sys.stderr)"
+        "import sys; from rowen.doors.cli import main; code = main(sys.argv[1:]); "
+        "print('IMPORTED', code, *sys.modules, file=sys.stderr)"
     )
-    command = [sys.executable, "-c", program, "status", "--db", db]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    imported = set(done.stderr.splitlines()[-1].split()[1:])
-    unneeded = {
-        "rowen.doors.cli.drawing",
-        "mcp",
-        "pydantic",
-        "numpy",
-        "aiohttp",
-        "zipfile",
-        "tantivy",
-        "rowen.adapters.store.shared.search.finder",
-    }
-    assert not imported & unneeded
-    assert done.stdout.splitlines()[0].split()[:2] == ["source", "kind"]
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True
+    )
+    _, code, *modules = done.stderr.splitlines()[-1].split()
+    assert code == "0", done.stderr
+    return set(modules)
+
+
+NOT_FOR_READERS = {
+    *("asyncio", "ssl", "socket", "selectors", "concurrent.futures", "subprocess", "logging", "tomllib"),
+    *("rich", "aiohttp", "turbohtml", "tokenizers", "zipfile"),
+    *("rowen.registers", "rowen.engine.run", "rowen.kinds", "rowen.sinks", "rowen.service", "rowen.fetching"),
+    *("rowen.adapters.convert", "rowen.adapters.files", "rowen.adapters.git", "rowen.adapters.http"),
+    *(f"rowen.adapters.store.shared.topics.{topic}" for topic in ("handoffs", "offers", "shards")),
+}
+"""Modules without which a store can be read."""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["status"], ["status", "--json"], ["list"], ["list", "orchard"], ["show", "/plum.html"]],
+    ids=" ".join,
+)
+def test_a_command_that_reads_loads_nothing_that_waits_fetches_or_ranks(
+    rowen: Rowen, orchard: Site, command: list[str]
+) -> None:
+    ranking = {"numpy", "tantivy", "simsimd", "rowen.adapters.store.shared.search.finder"}
+    # A document is drawn for people, so `show` is the one of these that needs rich.
+    drawing = {"rich"} if command[0] == "show" else set()
+    said = [orchard.url + word if word.startswith("/") else word for word in command]
+    assert imported_by(*said) & (NOT_FOR_READERS | ranking) - drawing == set()
+
+
+@pytest.mark.parametrize("mode", ["keyword", "hybrid"])
+def test_a_search_of_a_small_store_needs_no_numpy_and_answers_as_with_it(
+    process: Rowen, orchard: Site, mode: str
+) -> None:
+    search = ["search", "storing plums cool", "--mode", mode, "--json"]
+    process(*search)  # The first search makes the index of words.
+    model = {"rowen.registers"} if mode == "hybrid" else set()
+    assert imported_by(*search) & (NOT_FOR_READERS | {"numpy"}) - model == set()
+    program = "import sys, numpy; from rowen.doors.cli import main; main(sys.argv[1:])"
+    with_it = subprocess.run([sys.executable, "-c", program, *search], capture_output=True, check=True)
+    answers = [json.loads(with_it.stdout), process(*search).json]
+    for hit in (hit for answer in answers for hit in answer["hits"]):
+        hit.pop("p_fresh", None)  # by the clock
+    assert answers[0] == answers[1]
+    assert len(answers[0]["hits"]) == (3 if mode == "keyword" else 4)
 
 
 def test_a_search_in_a_pipe_draws_nothing_and_speaks_no_protocol(

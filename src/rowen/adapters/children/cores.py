@@ -10,3 +10,8 @@ def cores() -> int:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on macOS
         return os.cpu_count() or 1
+
+
+def half_of_the_cores() -> int:
+    """How many processes the local model may use in a harvest: none where there is one core."""
+    return cores() // 2

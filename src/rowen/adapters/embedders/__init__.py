@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rowen.adapters.children.cores import cores
+from rowen.adapters.children.cores import half_of_the_cores
 from rowen.adapters.embedders.providers import MINILM, PROVIDERS, STATIC
 from rowen.adapters.embedders.spec import EmbedderSpec, key_variable, resolve, with_key
 from rowen.errors import ConfigError
@@ -10,12 +10,7 @@ from rowen.ports.embedder import Embedder
 
 NAMES = (STATIC, MINILM, *PROVIDERS)
 
-__all__ = ["NAMES", "EmbedderSpec", "key_variable", "local_children", "make", "with_key"]
-
-
-def local_children() -> int:
-    """How many processes the local model may use in a harvest: half of the cores, none where there is one."""
-    return cores() // 2
+__all__ = ["NAMES", "EmbedderSpec", "key_variable", "make", "with_key"]
 
 
 def make(spec: EmbedderSpec) -> Embedder:
@@ -32,7 +27,7 @@ def make(spec: EmbedderSpec) -> Embedder:
     if spec.provider == STATIC:
         from rowen.adapters.embedders.static import StaticEmbedder
 
-        return StaticEmbedder(children=local_children(), cache=spec.cache)
+        return StaticEmbedder(children=half_of_the_cores(), cache=spec.cache)
     if spec.provider == MINILM:
         from rowen.adapters.embedders.minilm import MiniLmEmbedder
 

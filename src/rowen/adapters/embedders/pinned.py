@@ -5,9 +5,9 @@ Vectors of other weights must never meet ours under the same name.
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 
+from rowen.core import hashing
 from rowen.errors import EmbedderUnavailable
 
 
@@ -22,7 +22,7 @@ def read(path: Path, sha256: str, *, model: str, package: str) -> bytes:
             model=model,
             path=str(path),
         ) from exc
-    found = hashlib.sha256(data).hexdigest()
+    found = hashing.of_bytes(data).hex()
     if found != sha256:
         raise EmbedderUnavailable(
             f"model `{model}`: `{path}` has digest `{found[:16]}`, expected `{sha256[:16]}`",

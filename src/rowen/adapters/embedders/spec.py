@@ -10,12 +10,10 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from rowen.adapters.embedders.providers import PROVIDERS, STATIC, KnownModel, Provider, known_model
 from rowen.core import hashing
 from rowen.core.safety.secrets import Lookup, Secret
-from rowen.core.web import urls
 from rowen.errors import ConfigError
 from rowen.ports.embedder import EmbedderSettings, Model
 from rowen.records import dataclass
@@ -116,7 +114,7 @@ def key_variable(provider: str, *, base_url: str = "", named: str = "") -> str:
     if named:
         return named
     found = PROVIDERS.get(provider)
-    if found is None or (base_url and urls.origin_of(base_url) != urls.origin_of(found.base_url)):
+    if found is None or (base_url and _origin_of(base_url) != _origin_of(found.base_url)):
         return ""
     return found.key_variable
 
@@ -133,8 +131,8 @@ def resolve(spec: EmbedderSpec) -> Resolved:
     """Every value decided; raises `ConfigError` and has sent nothing."""
     provider = PROVIDERS[spec.provider]
     base_url = _base_url(spec.base_url or provider.base_url, provider)
-    origin = urls.origin_of(base_url)
-    at_home = origin == urls.origin_of(provider.base_url)
+    origin = _origin_of(base_url)
+    at_home = origin == _origin_of(provider.base_url)
     _check_key(spec, provider, at_home=at_home, origin=origin)
     model = (spec.model or provider.model).strip()
     if spec.provider == "gemini":
@@ -195,7 +193,17 @@ def _asks_dimensions(spec: EmbedderSpec, known: KnownModel | None, *, at_home: b
     return at_home or spec.provider == "ollama"
 
 
+def _origin_of(url: str) -> str:
+    from rowen.core.web import urls  # its parser takes long to import, and the local model has no address
+
+    return urls.origin_of(url)
+
+
 def _base_url(text: str, provider: Provider) -> str:
+    from urllib.parse import urlsplit
+
+    from rowen.core.web import urls
+
     parts = urlsplit(text.strip()) if "://" in text else None
     href = urls.normalise(text.strip()) if parts is not None else None
     if parts is None or href is None:
@@ -206,7 +214,7 @@ def _base_url(text: str, provider: Provider) -> str:
         )
     if "@" in parts.netloc or parts.query or parts.fragment:
         raise ConfigError(
-            f"setting `embedding.base_url`: expected `{urls.origin_of(href)}/...` without user or query",
+            f"setting `embedding.base_url`: expected `{_origin_of(href)}/...` without user or query",
             hint="put a key into the environment and name its variable in `embedding.api_key_env`",
         )
     href = href.rstrip("/")

@@ -10,20 +10,24 @@ this one: a child costs as much to start as some hundred texts cost to embed.
 
 from __future__ import annotations
 
-import asyncio
 import importlib.util
 import json
+import math
+import mmap
 import re
 import struct
 import sys
 import threading
+from array import array
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
+from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rowen.adapters.embedders import pinned, token_table
 from rowen.errors import EmbedderUnavailable, TransientError
+from rowen.eventloop import in_thread
 from rowen.ports.embedder import Model
 
 if TYPE_CHECKING:
@@ -59,6 +63,8 @@ MODEL = Model(
 class StaticEmbedder:
     """Loads when first used; may be called from several tasks at once."""
 
+    waits = False
+
     def __init__(self, folder: Path | None = None, *, children: int = 0, cache: Path | None = None) -> None:
         """`folder` holds the two files; by default the installed wheel's. `cache` is for what may be lost."""
         self.model = MODEL
@@ -83,25 +89,33 @@ class StaticEmbedder:
             vectors = await self._embed_in_child(self._children, texts)
             if vectors is not None:
                 return vectors
-        return await asyncio.to_thread(self._embed_few if len(texts) < WORTH_A_CHILD else self._embed, texts)
+        return await in_thread(self._embed_few if len(texts) < WORTH_A_CHILD else self._embed, texts)
 
     async def embed_query(self, text: str) -> bytes:
         if len(text) <= SHORT and (weights := self._weights or self._from_table()):
             # A tenth of a millisecond: to hand it to a thread takes longer.
-            return weights.embed([text])[0]
-        return (await asyncio.to_thread(self._embed_few, [text]))[0]
+            return weights.question(text)
+        return await in_thread(self._question, text)
+
+    def _question(self, text: str) -> bytes:
+        weights = self._few() or self._loaded()
+        # Half of a surrogate pair has no bytes, as in the frames of children.
+        return weights.question(text.encode("utf-8", "replace").decode())
 
     def _embed_few(self, texts: Sequence[str]) -> list[bytes]:
+        weights = self._few()
+        if weights is None:
+            return self._embed(texts)
+        # As above.
+        return weights.embed([one.encode("utf-8", "replace").decode() for one in texts])
+
+    def _few(self) -> Weights | None:
         """To load the tokenizer takes as long as to embed some dozen texts by the table."""
-        if self._weights is None and self._table is not None:
-            weights = self._from_table()
-            if weights is None:
-                leave_table(self._folder or _wheel_folder(), self._table)
-                weights = self._from_table()
-            if weights is not None:
-                # Half of a surrogate pair has no bytes, as in the frames of children.
-                return weights.embed([one.encode("utf-8", "replace").decode() for one in texts])
-        return self._embed(texts)
+        if self._weights is not None or self._table is None:
+            return None
+        if self._from_table() is None:
+            leave_table(self._folder or _wheel_folder(), self._table)
+        return self._from_table()
 
     def _from_table(self) -> Weights | None:
         """For a few texts, when a process before this one has left its table."""
@@ -133,7 +147,7 @@ class StaticEmbedder:
                 continue
         return None
 
-    def _embed(self, texts: Sequence[str]) -> list[bytes]:
+    def _loaded(self) -> Weights:
         # One thread loads while the others wait; later calls see the finished value without the lock.
         weights = self._weights
         if weights is None:
@@ -141,6 +155,10 @@ class StaticEmbedder:
                 weights = self._weights = self._weights or Weights.from_folder(
                     self._folder or _wheel_folder()
                 )
+        return weights
+
+    def _embed(self, texts: Sequence[str]) -> list[bytes]:
+        weights = self._loaded()
         vectors: list[bytes] = []
         for start in range(0, len(texts), BATCH):
             vectors += weights.embed(texts[start : start + BATCH])
@@ -188,7 +206,7 @@ class Weights:
         r"| *[^\W\d_²]+| *(?:[^\w \n]|[_²])+| +|[^ ]"
     ).findall
 
-    def __init__(self, encode: Callable[[str], list[int]], weights: NDArray[Any]) -> None:
+    def __init__(self, encode: Callable[[str], list[int]], weights: NDArray[Any] | _Rows) -> None:
         self._ids = _Words(encode)
         self._weights = weights
 
@@ -222,15 +240,34 @@ class Weights:
         ids = list(chain.from_iterable(map(self._ids.__getitem__, words)))
         return ids[:MAX_TOKENS]
 
+    def question(self, text: str) -> bytes:
+        """The vector of a short text, for which numpy is used where it is loaded, and not imported.
+
+        Both ways add in doubles, which hold sums of half precision exactly: they come to the same vector.
+        """
+        ids = self.token_ids(text) if text else []
+        if isinstance(self._weights, _Rows):
+            sums = self._weights.sums(ids)
+            length = math.sqrt(math.fsum(one * one for one in sums))
+            return array("b", [round(one * 127 / (length or 1)) for one in sums]).tobytes()
+        import numpy as np
+
+        total = self._weights.take(ids, axis=0).astype(np.float64).sum(axis=0)
+        size = math.sqrt(float(np.square(total).sum()))
+        return bytes(np.rint(total * 127 / (size or 1)).astype(np.int8).tobytes())
+
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         import numpy as np
 
+        if isinstance(self._weights, _Rows):
+            self._weights = self._weights.array()
+        weights = self._weights
         sums = np.zeros((len(texts), MODEL.dimensions), np.float32)
         for row, text in zip(sums, texts, strict=True):
             if text:
                 # Text by text: a few hundred rows stay in the processor's cache. One `reduceat` over a whole
                 # batch is 15 times slower.
-                rows = self._weights.take(self.token_ids(text), axis=0)
+                rows = weights.take(self.token_ids(text), axis=0)
                 rows.astype(np.float32, copy=False).sum(axis=0, out=row)
         # A sum has the direction of the mean. A text without tokens keeps the zero vector, near to nothing.
         lengths = np.linalg.norm(sums, axis=1, keepdims=True)
@@ -250,16 +287,37 @@ def _stamp(folder: Path) -> bytes | None:
     return token_table.stamp([folder / WEIGHTS, folder / TOKENIZER], [WEIGHTS_SHA256, TOKENIZER_SHA256])
 
 
-def _mapped(path: Path) -> NDArray[np.float16]:
-    """The vectors in their file: a question needs a few of thousands."""
-    import numpy as np
+class _Rows:
+    """The vectors in their file, a few of thousands of which a question needs, without numpy."""
 
+    def __init__(self, data: mmap.mmap, begin: int, shape: tuple[int, int]) -> None:
+        self._data = data
+        self._begin = begin
+        self._shape = shape
+        self._row = struct.Struct(f"<{shape[1]}e")
+
+    def sums(self, tokens: Sequence[int]) -> list[float]:
+        found = [0.0] * MODEL.dimensions
+        for token in tokens:
+            row = self._row.unpack_from(self._data, self._begin + token * self._row.size)
+            found = list(map(add, found, row))
+        return found
+
+    def array(self) -> NDArray[np.float16]:
+        import numpy as np
+
+        numbers = np.frombuffer(self._data, np.float16, math.prod(self._shape), self._begin)
+        return numbers.reshape(self._shape)
+
+
+def _mapped(path: Path) -> NDArray[np.float16] | _Rows:
     with path.open("rb") as file:
         (length,) = struct.unpack("<Q", file.read(8))
         described = json.loads(file.read(length))["embedding.weight"]
-    begin, _ = described["data_offsets"]
-    shape: tuple[int, ...] = tuple(described["shape"])
-    return np.memmap(path, np.float16, "r", offset=8 + length + begin, shape=shape)
+        data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    begin = 8 + length + described["data_offsets"][0]
+    rows = _Rows(data, begin, tuple(described["shape"]))
+    return rows.array() if "numpy" in sys.modules else rows
 
 
 def _wheel_folder() -> Path:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-import random
 import time
 from datetime import UTC, datetime
+
+from rowen.eventloop import asyncio, loop_here
 
 
 class SystemClock:
@@ -16,7 +16,10 @@ class SystemClock:
         return time.monotonic()
 
     def jitter(self) -> float:
+        import random  # takes long to import, and few commands draw lots
+
         return random.random()
 
     async def sleep(self, seconds: float) -> None:
+        await loop_here()
         await asyncio.sleep(seconds)

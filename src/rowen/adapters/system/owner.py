@@ -7,7 +7,6 @@ on another machine is never declared dead: its lease has to expire.
 from __future__ import annotations
 
 import os
-import socket
 from pathlib import Path
 
 _PROC = Path("/proc")
@@ -34,13 +33,21 @@ def is_dead(owner: str) -> bool:
 def _host() -> str:
     # A container has its own process ids, and often the host name of its image: the boot id tells machines
     # apart, the namespace tells containers apart.
-    name = socket.gethostname().replace(":", "-")
+    name = _host_name().replace(":", "-")
     try:
         namespace = (_PROC / "self/ns/pid").readlink().name.strip("pid:[]")
         boot = (_PROC / "sys/kernel/random/boot_id").read_text(encoding="ascii")[:8]
     except OSError:
         return name
     return f"{name}.{boot}.{namespace}"
+
+
+def _host_name() -> str:
+    if hasattr(os, "uname"):
+        return os.uname().nodename
+    import socket  # only where the system has no other way: it takes long to import
+
+    return socket.gethostname()
 
 
 def _exists(pid: int) -> bool:

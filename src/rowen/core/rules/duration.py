@@ -6,9 +6,8 @@ A duration is `90s`, `15m`, `6h`, `1d` or `2w`, several of these in a row (`1h30
 
 from __future__ import annotations
 
-import re
-
 from rowen.errors import ConfigError
+from rowen.patterns import pattern
 from rowen.records import dataclass
 
 UNITS = {"w": 604_800.0, "d": 86_400.0, "h": 3600.0, "m": 60.0, "s": 1.0}
@@ -18,8 +17,8 @@ LONGEST_INTERVAL_S = 3650 * UNITS["d"]
 EXAMPLES = "`30s`, `15m`, `6h`, `1d` or `2w`"
 
 _NUMBER = r"(?:\d[\d_]*\.?\d*|\.\d+)(?:e[+-]?\d+)?"
-_PART = re.compile(rf"\s*(\+?{_NUMBER})\s*([smhdw])\s*")
-_BARE = re.compile(rf"[+-]?{_NUMBER}")
+_PART = pattern(rf"\s*(\+?{_NUMBER})\s*([smhdw])\s*")
+_BARE = pattern(rf"[+-]?{_NUMBER}")
 
 
 @dataclass(frozen=True, slots=True)

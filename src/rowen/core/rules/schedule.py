@@ -5,11 +5,11 @@ Pure: times and states come in, decisions go out.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
-from rowen.core import hashing
 from rowen.core.rules.clocks import is_ahead
 from rowen.core.rules.duration import text_of
 from rowen.core.run import RunStatus
@@ -50,7 +50,7 @@ def due_at(source: Source, now: datetime, *, default_every_s: float) -> datetime
     every_s = source.own_every_s or default_every_s
     if source.result is not None and source.result.outcome in CUT_SHORT:
         return source.whole_run_at + timedelta(seconds=min(every_s, AGAIN_S))
-    share = int.from_bytes(hashing.of_text(source.key)[:4], "big") / 2**32
+    share = zlib.crc32(source.key.encode("utf-8", "surrogatepass")) / 2**32
     return source.whole_run_at + timedelta(seconds=every_s * (1 + SPREAD * share))
 
 

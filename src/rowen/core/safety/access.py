@@ -5,10 +5,10 @@ A token is shown once, when it is made; what is stored is its hash.
 
 from __future__ import annotations
 
-import hashlib
 from datetime import datetime
 from enum import StrEnum
 
+from rowen.core import hashing
 from rowen.records import dataclass
 
 PREFIX = "rowen_"
@@ -39,4 +39,4 @@ class Token:
 
 def digest(token: str) -> bytes:
     """Tokens are long and random: a fast hash is enough, there is nothing to guess."""
-    return hashlib.sha256(token.encode()).digest()
+    return hashing.of_bytes(token.encode())

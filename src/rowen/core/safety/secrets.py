@@ -6,18 +6,17 @@ sent and cannot be printed. The caller's `lookup` says where the values come fro
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import re
 from collections.abc import Callable, Mapping
 from typing import NoReturn
 
-from rowen.core.web import urls
 from rowen.errors import ConfigError
+from rowen.patterns import pattern
 from rowen.records import dataclass
 
-_REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
-_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_REFERENCE = pattern(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_HEADER_NAME = pattern(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 # What the exchange itself decides; another value would break it.
 _RESERVED_HEADERS = frozenset((
@@ -58,6 +57,8 @@ class Credentials:
 
     def headers_for(self, url: str) -> Mapping[str, Secret]:
         # invariant: the whole origin counts; another port, another scheme or a sub-domain is another origin.
+        from rowen.core.web import urls  # its parser takes long to import
+
         return self.headers if urls.origin_of(url) == self.origin else {}
 
     def scrubbed(self, body: bytes) -> bytes:
@@ -74,6 +75,8 @@ class Credentials:
             scheme, _, rest = secret.reveal().partition(" ")
             if scheme.lower() == "basic":
                 with contextlib.suppress(ValueError):
+                    import base64
+
                     parts += base64.b64decode(rest, validate=True).split(b":", 1)[1:]
             parts += [word.encode() for word in secret.reveal().replace("=", " ").replace(";", " ").split()]
         return [part for part in parts if len(part) >= SHORTEST]

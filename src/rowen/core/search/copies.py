@@ -8,7 +8,6 @@ datasets of one source have) do not count. ADR 39 has the rule and its reasons. 
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
@@ -18,6 +17,7 @@ from typing import NamedTuple
 
 from rowen.core import hashing
 from rowen.core.section import prose_of
+from rowen.patterns import pattern
 
 NO_DATASETS = frozenset(("web", "files", "git", "github", "llms"))
 """Kinds of sources whose documents are pages and files, and have no keys."""
@@ -33,12 +33,12 @@ _SIGN = 7
 """The bits of a key that say which sign it is of."""
 _NUMBER = ~_SIGN
 
-_WORD = re.compile(r"\w+")
+_WORD = pattern(r"\w+")
 _UUID_CHARS = 36
-_UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
-_DOI = re.compile(r"(?:doi:|https?://(?:dx\.)?doi\.org/)?(10\.\d{4,9}/\S+)")
+_UUID = pattern(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
+_DOI = pattern(r"(?:doi:|https?://(?:dx\.)?doi\.org/)?(10\.\d{4,9}/\S+)")
 _GENERIC_HOSTS = ("creativecommons.org", "opendatacommons.org", "opendefinition.org", "opensource.org")
-_GENERIC = re.compile(
+_GENERIC = pattern(
     r"(?:^|[/_.-])(?:terms|conditions|licen[cs]es?|licen[cz]ia|lizenz|nutzungsbedingungen|impressum|imprint|privacy"
     r"|disclaimer|copyright|contact|kontakt|about|help|faq|home|index|welcome)(?:[/_.?-]|$)"
 )

@@ -6,8 +6,7 @@ Each of these options is understood before and after the command's name.
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, field
-from functools import update_wrapper
+from functools import cached_property, update_wrapper
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,32 +19,29 @@ if TYPE_CHECKING:
     from rowen.engine.ports import Ports
 
 
-@dataclass
 class Call:
-    db: str | None = None
-    verbose: bool = False
-    out: Output = field(default_factory=Output)
-    told: bool = False
-    """That there is a file of settings which is not trusted."""
-    ports: Ports = field(init=False)
+    ports: Ports
     """Open while a `store_command` works."""
+
+    def __init__(self) -> None:
+        self.db: str | None = None
+        self.verbose = False
+        self.out = Output()
 
     def config(self) -> Config:
         """The configuration in force, with the store that this call names."""
+        return self._config
+
+    @cached_property
+    def _config(self) -> Config:
         from pathlib import Path
 
         from rowen import config, project_file
 
         folder = Path.cwd()
-        if (
-            not self.told
-            and (found := project_file.find(folder))
-            and found.has_settings
-            and not found.trusted
-        ):
-            self.told = True
+        if (found := project_file.find(folder)) and found.has_settings and not found.trusted:
             self.out.note(f"{project_file.FILE} here is not used: read it, then `rowen config trust`")
-        return config.load(db=self.db, folder=folder)[0]
+        return config.in_force(db=self.db, folder=folder)
 
     async def source(self, name: str) -> Source:
         from rowen.managing.find import find
@@ -119,6 +115,7 @@ def store_command(
     *,
     interrupted: str = "interrupted",
     creates: bool = False,
+    reads: bool = False,
     check: Callable[..., None] = lambda **_: None,
     **attributes: Any,
 ) -> Callable[[Callable[..., Coroutine[Any, Any, int | None]]], click.Command]:
@@ -126,7 +123,8 @@ def store_command(
 
     It returns the exit code, or None for 0. `interrupted` is the message after Ctrl-C or SIGTERM. `check`
     gets the arguments before the store is opened: a wrong call must not create an empty store. A store that
-    does not exist is an error unless the command `creates` it.
+    does not exist is an error unless the command `creates` it. One that only `reads` waits for nothing but
+    the store, and begins without an event loop.
     """
 
     def wrap(function: Callable[..., Coroutine[Any, Any, int | None]]) -> click.Command:
@@ -138,7 +136,7 @@ def store_command(
                 return await function(call, **given) or 0
 
             check(**given)
-            return session.run(call, work, interrupted=interrupted, creates=creates)
+            return session.run(call, work, interrupted=interrupted, creates=creates, reads=reads)
 
         return command(name, **attributes)(update_wrapper(run, function))
 

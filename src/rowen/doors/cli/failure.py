@@ -7,7 +7,6 @@ anything else is a bug and keeps its traceback.
 from __future__ import annotations
 
 import sys
-import traceback
 
 import click
 
@@ -71,6 +70,8 @@ def tell(message: str, reason: str, hint: str | None, *, out: Output) -> None:
 
 
 def show_traceback(exc: BaseException) -> None:
+    import traceback
+
     write_line(sys.stderr, "".join(traceback.format_exception(exc)).rstrip())
 
 

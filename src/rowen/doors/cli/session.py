@@ -1,18 +1,23 @@
-"""The asynchronous part of a command: it opens the ports, watches for signals and closes everything."""
+"""The asynchronous part of a command: it opens the ports, watches for signals and closes everything.
+
+A command that only reads begins without an event loop (`eventloop.drive`).
+"""
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import signal
 from collections.abc import Callable, Coroutine
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rowen import wiring
 from rowen.doors.cli import failure
 from rowen.doors.cli.call import Call
-from rowen.engine.ports import Ports
 from rowen.errors import NotFound
+from rowen.eventloop import asyncio, drive
+
+if TYPE_CHECKING:
+    from rowen.engine.ports import Ports
 
 T = TypeVar("T")
 
@@ -23,6 +28,7 @@ def run(
     *,
     interrupted: str = "interrupted",
     creates: bool = False,
+    reads: bool = False,
 ) -> T:
     """Open the store named by the call, do the work, close everything. Only some commands create a store.
 
@@ -38,7 +44,9 @@ def run(
             return await work(ports)
 
     try:
-        return run_async(with_ports, interrupted=interrupted)
+        # PostgreSQL's tickets belong to a loop.
+        runs = run_here if reads and not wiring.is_postgres(config) else run_async
+        return runs(with_ports, interrupted=interrupted)
     except NotFound as exc:
         if not opened and not config.store.url:
             # The user's own store, by default: its path is not what is wrong.
@@ -46,6 +54,30 @@ def run(
                 "nothing was added yet: begin with `rowen add docs.example.org --sync`, or `rowen demo`"
             )
         raise
+
+
+class _Terminated(BaseException):
+    """A polite kill, where no event loop receives it."""
+
+
+def run_here(work: Callable[[], Coroutine[Any, Any, T]], *, interrupted: str = "interrupted") -> T:
+    """The same as `run_async`, without an event loop for as long as the work does not need one."""
+
+    def terminate(*_: object) -> None:
+        raise _Terminated
+
+    def in_loop(rest: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        return run_async(rest, interrupted=interrupted)
+
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(ValueError):  # a thread beside the main one gets no signals
+            stack.callback(signal.signal, signal.SIGTERM, signal.signal(signal.SIGTERM, terminate))
+        try:
+            return drive(work(), in_loop)
+        except KeyboardInterrupt:
+            raise failure.Interrupted(failure.INTERRUPTED, interrupted) from None
+        except _Terminated:
+            raise failure.Interrupted(failure.TERMINATED, interrupted) from None
 
 
 def run_async(work: Callable[[], Coroutine[Any, Any, T]], *, interrupted: str = "interrupted") -> T:

@@ -6,19 +6,16 @@ at a time, later counts wait in memory, and what a process has not told when it 
 
 from __future__ import annotations
 
-import asyncio
-import logging
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from rowen.core.search.shown import Shown
 from rowen.errors import RowenError
+from rowen.eventloop import asyncio
 
 if TYPE_CHECKING:
     from rowen.ports.clock import Clock
     from rowen.ports.store.learning.rates import Rates
-
-_log = logging.getLogger("rowen.search")
 
 
 class ShownPages:
@@ -47,4 +44,6 @@ async def _tell(store: Rates, clock: Clock, counts: Mapping[int, int]) -> None:
         await store.add_shown(counts, now=clock.now())
     except RowenError as exc:
         # A store that cannot be written now costs a count, and no answer.
-        _log.debug("shown_not_counted error=%r", exc.message)
+        import logging
+
+        logging.getLogger("rowen.search").debug("shown_not_counted error=%r", exc.message)

@@ -6,19 +6,22 @@ A unit is written as a plain method of a topic that has an open transaction as i
     def runs(self, db: Transaction, source_id: int, *, limit: int) -> list[Run]: ...
 
 Callers see `async def runs(self, source_id: int, *, limit: int) -> list[Run]`, one transaction a call.
+A unit that is called outside an event loop is done in the caller's thread.
 """
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine
-from concurrent.futures import ThreadPoolExecutor
-from functools import wraps
-from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
+from functools import cached_property, wraps
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
 
 from rowen.adapters.store.shared.transaction import Transaction
+from rowen.eventloop import asyncio, in_thread, is_running
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 READERS = 4
 
@@ -32,17 +35,26 @@ class Database(ABC, Generic[Tx]):
         self._local = threading.local()
         self._guard = threading.Lock()
         self._connections: set[Any] = set()
-        self._writers = ThreadPoolExecutor(writers, thread_name_prefix="rowen-write")
-        self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="rowen-read")
+        self._most_writers = writers
         self._closed = False
         self.reads_at_once = False
         """A caller that does one thing after the other need not hand its reads to a thread."""
 
+    @cached_property
+    def _writers(self) -> ThreadPoolExecutor:
+        return _threads(self._most_writers, "rowen-write")
+
+    @cached_property
+    def _readers(self) -> ThreadPoolExecutor:
+        return _threads(READERS, "rowen-read")
+
     async def write(self, work: Callable[[Tx], T]) -> T:
+        if not is_running():
+            return self._write(work)
         return await self._ended(self._writers, lambda: self._write(work))
 
     async def read(self, work: Callable[[Tx], T]) -> T:
-        if self.reads_at_once:
+        if self.reads_at_once or not is_running():
             return self._read(work)
         return await self._ended(self._readers, lambda: self._read(work))
 
@@ -54,7 +66,7 @@ class Database(ABC, Generic[Tx]):
         if self._closed:
             return
         self._closed = True
-        await asyncio.get_running_loop().run_in_executor(None, self._close)
+        await in_thread(self._close)
 
     @abstractmethod
     def rows_written(self) -> int: ...
@@ -75,11 +87,18 @@ class Database(ABC, Generic[Tx]):
     def _read(self, work: Callable[[Tx], T]) -> T: ...
 
     def _close(self) -> None:
-        self._readers.shutdown(wait=True)
-        self._writers.shutdown(wait=True)
+        for pool in ("_readers", "_writers"):
+            if pool in self.__dict__:
+                getattr(self, pool).shutdown(wait=True)
         for db in self._connections:
             db.close()
         self._connections.clear()
+
+
+def _threads(most: int, name: str) -> ThreadPoolExecutor:
+    from concurrent.futures import ThreadPoolExecutor
+
+    return ThreadPoolExecutor(most, thread_name_prefix=name)
 
 
 class Topic(ABC):

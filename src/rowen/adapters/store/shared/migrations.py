@@ -4,32 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache
+from pathlib import Path
+from typing import NamedTuple
 
 from rowen.adapters.store.shared.queries import folder_of
-from rowen.records import dataclass
+
+UP, DOWN = ".up.sql", ".down.sql"
 
 
-@dataclass(frozen=True, slots=True)
-class Migration:
+class Migration(NamedTuple):
+    """A step by its files, which are read when it is taken: most stores are up to date."""
+
     number: int
     name: str
-    up: str
-    down: str
+    folder: Path
+
+    @property
+    def up(self) -> str:
+        return self._statements(UP)
+
+    @property
+    def down(self) -> str:
+        return self._statements(DOWN)
+
+    def _statements(self, way: str) -> str:
+        return (self.folder / f"{self.number:04}_{self.name}{way}").read_text("utf-8")
 
 
 @cache
 def read_migrations(package: str) -> tuple[Migration, ...]:
     folder = folder_of(package) / "migrations"
-    ups = sorted(file.name for file in folder.iterdir() if file.name.endswith(".up.sql"))
-    return tuple(
-        Migration(
-            int(name[:4]),
-            name[5 : -len(".up.sql")],
-            (folder / name).read_text("utf-8"),
-            (folder / name.replace(".up.", ".down.")).read_text("utf-8"),
-        )
-        for name in ups
-    )
+    ups = sorted(file.name for file in folder.iterdir() if file.name.endswith(UP))
+    return tuple(Migration(int(name[:4]), name[5 : -len(UP)], folder) for name in ups)
 
 
 PARTS = ("handoffs",)

@@ -39,6 +39,7 @@ from rowen.errors import (
     StoreReadOnly,
     StoreUnusable,
 )
+from rowen.eventloop import is_running
 
 if TYPE_CHECKING:
     from rowen.adapters.store.shared.steps import Tables
@@ -75,10 +76,12 @@ class SqliteDatabase(Database[SqliteTransaction]):
         Without `migrate` an older schema is refused, and a part that was taken down stays so. A caller that
         will only `look` at the schema, or move it, gets it as it is.
         """
-        self._writers.submit(self._open_first, migrate, look).result()
+        self._open_first(migrate, look)
 
     async def outside_transaction(self, work: Callable[[apsw.Connection], T]) -> T:
         """For the few statements SQLite refuses inside a transaction."""
+        if not is_running():
+            return self._bare(work)
         return await self._ended(self._writers, lambda: self._bare(work))
 
     def bare(self, work: Callable[[apsw.Connection], T]) -> T:

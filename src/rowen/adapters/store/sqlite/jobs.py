@@ -5,16 +5,15 @@ For processes on one machine. A new ticket is not announced; a worker that waits
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
-import logging
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rowen.adapters.store.shared.values import json_in, maybe_time_in
 from rowen.adapters.store.sqlite.database import SqliteDatabase
 from rowen.errors import RowenError
+from rowen.eventloop import asyncio
 from rowen.ports.clock import Clock
 from rowen.ports.dispatcher import Backlog, Done, Handler, Later, Ticket
 
@@ -23,7 +22,14 @@ AFTER_A_BUG_S = 30.0
 LATEST_S = 3600.0
 """No ticket is put off or held for longer."""
 
-log = logging.getLogger(__name__)
+if TYPE_CHECKING:
+    import logging
+
+
+def _log() -> logging.Logger:
+    import logging  # takes long to import, and `rowen status` asks for the backlog alone
+
+    return logging.getLogger(__name__)
 
 
 class SqliteDispatcher:
@@ -81,7 +87,7 @@ class SqliteDispatcher:
             rows = await self._db.write(lambda db: db.rows("jobs_claim", **values))
         except RowenError as exc:
             # A database that is busy or full now is asked again.
-            log.warning("tickets_not_claimed error=%s", exc.message)
+            _log().warning("tickets_not_claimed error=%s", exc.message)
             return []
         return [Ticket(id=row[0], task=row[1], payload=json_in(row[2])) for row in sorted(rows)]
 
@@ -92,7 +98,7 @@ class SqliteDispatcher:
             await asyncio.shield(self._back(ticket, 0.0))
             raise
         except Exception:
-            log.exception("ticket_failed task=%s id=%s", ticket.task, ticket.id)
+            _log().exception("ticket_failed task=%s id=%s", ticket.task, ticket.id)
             answer = Later(AFTER_A_BUG_S, "error")
         try:
             if isinstance(answer, Done):
@@ -101,7 +107,7 @@ class SqliteDispatcher:
                 await self._back(ticket, answer.seconds)
         except RowenError as exc:
             # It comes back when our hold on it ends, and is found to be done.
-            log.warning("ticket_not_settled task=%s id=%s error=%s", ticket.task, ticket.id, exc.message)
+            _log().warning("ticket_not_settled task=%s id=%s error=%s", ticket.task, ticket.id, exc.message)
 
     async def _back(self, ticket: Ticket, seconds: float) -> None:
         due = self._clock.now() + timedelta(seconds=seconds)

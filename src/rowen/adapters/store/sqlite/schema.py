@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
@@ -21,6 +20,7 @@ from rowen.adapters.store.sqlite.database import (
     user_version,
 )
 from rowen.errors import StoreBusy, StoreFull
+from rowen.eventloop import asyncio
 
 T = TypeVar("T")
 

@@ -95,6 +95,7 @@ class SqliteTransaction(Transaction):
         values = [
             {"hash": one.hash, "heading_path": one.heading_path, "chars": len(one.text)} for one in passages
         ]
+
         ids = self.insert_many("passage_insert", values)
         return {one.hash: passage_id for passage_id, one in zip(ids, passages, strict=True)}
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
+from rowen.adapters.store.shared.search.arrays.library import np
 from rowen.adapters.store.shared.search.index import key_of
 from rowen.adapters.store.shared.slices import said_as_far_as_known
 from rowen.core.search.query import fts5_match, indexable
@@ -87,8 +88,6 @@ class InMemory:
         self._match = match
 
     def best(self, wanted: int, *, thorough: bool, among: Among | None) -> tuple[Ranked, bool]:
-        import numpy as np
-
         ranked = self._words.best(self._match, wanted)
         slots = self._view.slots_of_keys(np.array([key for key, _ in ranked], np.int64))
         passages = self._view.passages_of(slots[slots >= 0]).tolist()

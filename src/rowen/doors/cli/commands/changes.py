@@ -20,7 +20,7 @@ SECTIONS_TOLD = 4
 COLOURS = {"added": "green", "changed": "yellow", "removed": "red"}
 
 
-@store_command("changes")
+@store_command("changes", reads=True)
 @click.argument("name", required=False, shell_complete=source_names)
 @click.option(
     "--since", metavar="WHEN", help="`2d`, `6h` or a date; by default the last change of each source."

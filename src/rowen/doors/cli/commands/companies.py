@@ -19,7 +19,7 @@ PLACES = 3
 """As many as fit in a row."""
 
 
-@store_command("companies")
+@store_command("companies", reads=True)
 @click.argument("query", required=False)
 @click.option(
     "--source",
@@ -94,7 +94,7 @@ def _places(company: Company) -> str:
     return ", ".join(company.places[:PLACES]) + (f" and {rest} more" if rest > 0 else "")
 
 
-@store_command("company")
+@store_command("company", reads=True)
 @click.argument("name_or_id")
 async def company(call: Call, name_or_id: str) -> None:
     """Show the company NAME_OR_ID with its job listings, open ones first.

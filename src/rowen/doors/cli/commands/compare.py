@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 SIGNS = {"added": ("+", "green"), "removed": ("-", "red"), "changed": ("~", "yellow")}
 
 
-@store_command("compare")
+@store_command("compare", reads=True)
 @click.argument("before", shell_complete=source_names)
 @click.argument("after", shell_complete=source_names)
 @click.option("--limit", default=40, show_default=True, type=click.IntRange(1), help="Lines of each kind.")

@@ -22,7 +22,7 @@ DOCUMENTS_COMPARED = 50
 COLOURS = {"+": "green", "~": "yellow", "-": "red"}
 
 
-@store_command("diff")
+@store_command("diff", reads=True)
 @click.argument("name", shell_complete=source_names)
 @click.option("--from", "from_generation", type=click.IntRange(0), metavar="G", help="The older generation.")
 @click.option("--to", "to_generation", type=click.IntRange(0), metavar="G", help="The newer generation.")

@@ -12,7 +12,7 @@ from rowen.doors.cli.output import clean
 COLOURS = {"completed": "green", "failed": "red", "running": "cyan", "queued": "yellow"}
 
 
-@store_command("handoffs")
+@store_command("handoffs", reads=True)
 @click.argument("name", required=False, shell_complete=source_names)
 @click.option("--status", type=click.Choice([*COLOURS]), help="Only in this state.")
 @click.option(

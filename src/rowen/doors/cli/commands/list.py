@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 PAGE = 1000
 
 
-@store_command("list")
+@store_command("list", reads=True)
 @click.argument("name", required=False, shell_complete=source_names)
 @click.option(
     "--limit", default=50, show_default=True, type=click.IntRange(1), help="At most this many documents."

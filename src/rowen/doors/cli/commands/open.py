@@ -11,7 +11,7 @@ READABLE = (".htm", ".html", ".md", ".txt", ".pdf", ".rst")
 """Files that a desktop shows. Others it might run, so their address is printed."""
 
 
-@store_command("open")
+@store_command("open", reads=True)
 @click.argument("hit")
 async def command(call: Call, hit: str) -> None:
     """Open HIT in the browser: the number of a hit of the last search, or an address.

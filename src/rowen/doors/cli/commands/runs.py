@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 EVERY = 1_000_000_000
 
 
-@store_command("runs")
+@store_command("runs", reads=True)
 @click.argument("name", shell_complete=source_names)
 @click.option("--limit", default=10, show_default=True, type=click.IntRange(1), help="At most this many.")
 @click.option("--items", is_flag=True, help="Every item of the newest run, or of --run, with its reason.")

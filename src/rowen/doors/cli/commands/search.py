@@ -26,7 +26,7 @@ SOURCES_TOLD = 5
 COPIES_SHOWN = 3
 
 
-@store_command("search")
+@store_command("search", reads=True)
 @click.argument("query")
 @click.option(
     "--source",

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rowen.doors.cli.drawing.text import Drawable
 
 
-@store_command("show")
+@store_command("show", reads=True)
 @click.argument("document")
 @click.option("--raw", is_flag=True, help="The Markdown as it is stored, also on a terminal.")
 @click.option("--record", is_flag=True, help="As its portal or API sent it, whole, as JSON.")

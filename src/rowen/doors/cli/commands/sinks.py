@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rowen.sinks.states import SinkState
 
 
-@store_command("sinks")
+@store_command("sinks", reads=True)
 async def command(call: Call) -> None:
     """Show every sink that was applied from `rowen.toml`: its last success, and what waits for it."""
     from rowen.doors.shapes import sources as shapes

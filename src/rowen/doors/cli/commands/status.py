@@ -26,17 +26,18 @@ COLOURS = {
 }
 
 
-@store_command("status")
+@store_command("status", reads=True)
 async def command(call: Call) -> None:
     """Show every source: what is visible of it, its state, its next run, and what is wrong."""
     from rowen import wiring
     from rowen.doors import states
-    from rowen.doors.shapes import sources as shapes
 
     out, store = call.out, wiring.store_name(call.config())
     found = await states.statuses(call.ports)
     embedding, workforce = await states.embedding_status(call.ports.store), await states.workforce(call.ports)
     if out.json:
+        from rowen.doors.shapes import sources as shapes
+
         sources = [shapes.source(one) for one in found]
         out.emit({"db": store, "sources": sources, "embedding": embedding, "workforce": workforce})
         return

@@ -43,7 +43,7 @@ async def command(call: Call, sources: tuple[str, ...], name: str | None, **sett
     )
 
 
-@store_command("subscriptions")
+@store_command("subscriptions", reads=True)
 async def subscriptions(call: Call) -> None:
     """List subscriptions: what each is about, whom it tells, and how often it did."""
     from rowen.doors.shapes import subscriptions as shapes

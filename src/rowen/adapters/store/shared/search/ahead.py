@@ -7,7 +7,6 @@ is found missing when the run ends, and is indexed then.
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING
 from rowen.adapters.children.pool import ChildDied, ChildPool
 from rowen.adapters.store.shared.search import indexer
 from rowen.errors import TransientError
+from rowen.eventloop import asyncio
 
 if TYPE_CHECKING:
     from rowen.core.section import Passage

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from rowen.adapters.store.shared.search.arrays.library import np, of_each_library
+
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 K1, B = 1.2, 0.75
@@ -50,8 +50,6 @@ class Seen(NamedTuple):
 
 def seen(counts: Counts, visible: NDArray[np.int64], *, exact: bool) -> Seen:
     """By the numbers of the visible texts. `exact`: the index holds these texts and no others."""
-    import numpy as np
-
     hidden = np.ones(len(counts.ends), bool)
     hidden[visible] = False
     gone = _words_of(counts, *_stretches(counts, np.flatnonzero(hidden)))
@@ -89,8 +87,6 @@ def scores(
     groups: Sequence[Sequence[int]],
 ) -> NDArray[np.float64]:
     """Of texts by their numbers. Of each group of words the best one counts; they are places in `stems`."""
-    import numpy as np
-
     begins, ends = _stretches(counts, texts)
     said = _words_of(counts, begins, ends)
     until = np.cumsum(ends - begins)
@@ -110,23 +106,17 @@ def scores(
 
 def _stretches(counts: Counts, texts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Where the words of each of these texts begin and end."""
-    import numpy as np
-
     return np.where(texts > 0, counts.ends[texts - 1], 0), counts.ends[texts]
 
 
 def _words_of(counts: Counts, begins: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.uint32]:
-    import numpy as np
-
     stems = counts.stems
     parts = [stems[begin:end] for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)]
     return np.concatenate(parts) if parts else stems[:0]
 
 
-@cache
+@of_each_library
 def _rounded_down() -> NDArray[np.int64]:
     """The lengths that the index tells apart: a longer text counts as the next shorter of these."""
-    import numpy as np
-
     more = [step if step < 8 else (step & 7 | 8) << (step >> 3) - 1 for step in range(256 - EXACT_LENGTHS)]
     return np.array([*range(EXACT_LENGTHS), *(EXACT_LENGTHS + one for one in more)], np.int64)

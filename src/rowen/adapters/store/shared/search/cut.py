@@ -8,15 +8,14 @@ together. By these the best are chosen here, with some to spare; a test holds th
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from rowen.adapters.store.shared.search.arrays.library import np, of_each_library
 from rowen.adapters.store.shared.search.view import Allowed, View, distinct
 from rowen.core.search import rank
 from rowen.core.search.snippet import stem
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 SPARE = 10
@@ -38,15 +37,11 @@ class Chosen(NamedTuple):
 
 
 def unranked() -> Scored:
-    import numpy as np
-
     return Scored(np.empty(0, np.int64), np.empty(0))
 
 
 def unlimited(view: View, lists: Sequence[Scored], allowed: Allowed | None) -> Chosen:
     """Every place of every ranked passage."""
-    import numpy as np
-
     slots = distinct(np.concatenate([one.slots for one in lists]))
     places, _ = view.places_of(slots)
     rows = distinct(view.row[places])
@@ -68,8 +63,6 @@ def best(
     always: Collection[int] = (),
 ) -> Chosen:
     """The places of the best `wanted` documents and some more, and of the documents `always`."""
-    import numpy as np
-
     slots, fused = _fused(keyword, dense, alpha)
     places, of = view.places_of(slots)
     if allowed is not None:
@@ -115,8 +108,6 @@ def _counting(
 
     Of the text's first document, each heading and each passage once.
     """
-    import numpy as np
-
     _, first = np.unique(text, return_index=True)
     kept = np.flatnonzero(row == row[first][text])
     for column in (view.heading, view.passage):
@@ -129,8 +120,6 @@ def _counting(
 
 def _rank_in(text: NDArray[np.int64]) -> NDArray[np.int64]:
     """How many of the same text stand before each."""
-    import numpy as np
-
     order = np.argsort(text, kind="stable")
     ordered = text[order]
     begins = np.flatnonzero(np.diff(ordered, prepend=-1) != 0)
@@ -142,8 +131,6 @@ def _rank_in(text: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _numbered(*columns: NDArray[Any]) -> NDArray[np.int64]:
     """A number for each different row of these columns."""
-    import numpy as np
-
     numbers = np.unique(columns[0], return_inverse=True)[1]
     for column in columns[1:]:
         more = np.unique(column, return_inverse=True)[1]
@@ -152,8 +139,6 @@ def _numbered(*columns: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _fused(keyword: Scored, dense: Scored, alpha: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    import numpy as np
-
     slots, place = np.unique(np.concatenate((keyword.slots, dense.slots)), return_inverse=True)
     fused = np.zeros(len(slots))
     count = len(keyword.slots)
@@ -167,16 +152,12 @@ def _fused(keyword: Scored, dense: Scored, alpha: float) -> tuple[NDArray[np.int
 
 
 def _spread(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    import numpy as np
-
     low, high = scores.min(), scores.max()
     return (scores - low) / (high - low) if high > low else np.ones_like(scores)
 
 
-@cache
+@of_each_library
 def _damping() -> NDArray[np.float64]:
-    import numpy as np
-
     return np.array([rank.damping(share) for share in range(256)])
 
 
@@ -188,8 +169,6 @@ def deep_enough(depth: int, passing: int, among: int) -> int:
 def visible(
     view: View, allowed: Allowed | None, keys: NDArray[np.int64], scores: NDArray[np.float64], depth: int
 ) -> Scored:
-    import numpy as np
-
     slots = view.slots_of_keys(keys)
     passing = slots >= 0
     if allowed is not None and len(allowed.slots):

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
+from rowen.adapters.store.shared.search.arrays.library import np
+
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 Number = TypeVar("Number", bound="np.generic")
@@ -67,6 +67,8 @@ class Stamped:
         self._stamp.unlink(missing_ok=True)
         for old in self.folder.glob(f"{self._name}-*"):
             if old.is_dir():
+                import shutil
+
                 shutil.rmtree(old, ignore_errors=True)
             else:
                 old.unlink(missing_ok=True)
@@ -111,8 +113,6 @@ def append(path: Path, rows: NDArray[Any], *, at: int) -> None:
 
 def numbers(path: Path, count: int) -> NDArray[np.int64]:
     """The first so many 64-bit numbers of a file. Raises `ValueError` if it has fewer."""
-    import numpy as np
-
     found = np.fromfile(path, np.int64, count)
     if len(found) != count:
         raise ValueError(f"{path.name} has {len(found)} of {count} numbers")
@@ -121,8 +121,6 @@ def numbers(path: Path, count: int) -> NDArray[np.int64]:
 
 def mapped(path: Path, kind: type[Number], count: int) -> NDArray[Number]:
     """The first so many numbers of a file, read when they are looked at. Raises `ValueError` for fewer."""
-    import numpy as np
-
     if not count:
         return np.empty(0, kind)
     return np.memmap(path, kind, "r", shape=(count,)).view(np.ndarray)

@@ -6,17 +6,15 @@ that the index cannot say. Nothing here is the truth: without its folder, search
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from rowen.adapters.store.shared.search import view as views
+from rowen.adapters.store.shared.search.arrays.library import needs_numpy, np
 from rowen.adapters.store.shared.search.counts import Seen
 from rowen.adapters.store.shared.search.cut import Scored, deep_enough, unranked, visible
 from rowen.adapters.store.shared.search.index import DEEPER, MOST_BLOCKS, Text, WordIndex, key_of
@@ -29,7 +27,9 @@ from rowen.adapters.store.shared.transaction import Transaction
 from rowen.errors import StoreBusy
 
 if TYPE_CHECKING:
-    import numpy as np
+    from concurrent.futures import Future, ThreadPoolExecutor
+    from tempfile import TemporaryDirectory
+
     from numpy.typing import NDArray
 
 AT_ONCE = 300
@@ -54,7 +54,6 @@ MOSTLY_GONE = 2
 """How many times as many texts as readers see may be in a follower before it is made again."""
 
 T = TypeVar("T")
-_log = logging.getLogger("rowen.search")
 
 
 class Reads(Protocol):
@@ -238,10 +237,13 @@ class Finder:
 
     def wake(self) -> None:
         """Catch up in a thread, unless one is at it."""
+        needs_numpy()
         if self._closed.is_set():
             return
         with self._guard:
             if self._following is None or self._following.done():
+                from concurrent.futures import ThreadPoolExecutor
+
                 # One thread for good: each has a connection of its own.
                 self._thread = self._thread or ThreadPoolExecutor(1, thread_name_prefix="rowen-follow")
                 self._following = self._thread.submit(self.follow)
@@ -270,7 +272,7 @@ class Finder:
                 self._save(view)
         except Exception as exc:
             if not self._closed.is_set():
-                _log.warning("search_not_followed error=%r", str(exc))
+                _not_followed(exc)
 
     def follow_ahead(self, passages: Mapping[int, bytes]) -> None:
         """Index passages (with their hashes) before readers see them, so that no search lacks the index."""
@@ -278,7 +280,7 @@ class Finder:
             try:
                 self._index(self._words, _not_in(self._words, passages))
             except Exception as exc:
-                _log.warning("search_not_followed error=%r", str(exc))
+                _not_followed(exc)
 
     def tidy(self) -> None:
         """Leave nothing of texts that are not in the store any more."""
@@ -338,7 +340,7 @@ class Finder:
             else:
                 index.add(_texts(db, view.passages_of(missing).tolist()))
         except Exception as exc:
-            _log.warning("search_not_followed error=%r", str(exc))
+            _not_followed(exc)
         return not len(index.missing(view.keys))
 
     def _wait_for(self, db: Transaction, view: View, index: WordIndex) -> None:
@@ -357,6 +359,8 @@ class Finder:
         """An index of this process alone, where none may be kept beside the store."""
         with self._guard:
             if self._temporary is None:
+                from tempfile import TemporaryDirectory
+
                 self._temporary = TemporaryDirectory(prefix="rowen-search-")
             index = WordIndex(Path(self._temporary.name))
         self._wait_for(db, view, index)
@@ -368,8 +372,6 @@ def _seen_by(view: View) -> Callable[[Opened], Seen]:
 
 
 def _not_in(index: WordIndex, passages: Mapping[int, bytes]) -> list[int]:
-    import numpy as np
-
     ids = np.array(list(passages), np.int64)
     keys = np.array([key_of(digest) for digest in passages.values()], np.int64)
     order = np.argsort(keys, kind="stable")
@@ -389,3 +391,9 @@ def _texts(db: Transaction, passages: list[int]) -> list[Text]:
 
 def _plain(name: str) -> str:
     return "".join(character for character in name if character.isalnum() or character == "-")
+
+
+def _not_followed(exc: Exception) -> None:
+    import logging  # takes long to import, and most searches have nothing to say
+
+    logging.getLogger("rowen.search").warning("search_not_followed error=%r", str(exc))

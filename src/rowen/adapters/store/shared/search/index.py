@@ -17,6 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from rowen.adapters.store.shared.search.arrays.library import needs_numpy, np
 from rowen.adapters.store.shared.search.counts import MOST_TIMES, Counts, Seen
 from rowen.adapters.store.shared.search.files import WORDS_FORMAT, Stamped, append, mapped, numbers, writing
 from rowen.adapters.store.shared.search.proposals import (
@@ -35,7 +36,6 @@ from rowen.adapters.store.shared.search.stems import FORWARDS, Collected
 from rowen.adapters.store.shared.search.view import distinct
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 MOST_BLOCKS = 1_024
@@ -85,8 +85,6 @@ class WordIndex:
 
     def missing(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
         """Places of ascending keys whose texts are not in the index."""
-        import numpy as np
-
         opened = self.refresh()
         if opened is None or not len(opened.ascending):
             return np.arange(len(keys))
@@ -101,8 +99,6 @@ class WordIndex:
         return (len(self) >> BLOCK_BITS) + 1
 
     def blocks_of(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
-        import numpy as np
-
         opened = self.refresh()
         return distinct(numbers_of(opened, keys) >> BLOCK_BITS) if opened else np.empty(0, np.int64)
 
@@ -135,6 +131,7 @@ class WordIndex:
 
     def add(self, texts: Iterable[Text]) -> bool:
         """Index these texts, unless another process is writing. They count from now on, all of them."""
+        needs_numpy()
         with writing(self._files.folder) as mine:
             if not mine:
                 return False
@@ -150,7 +147,6 @@ class WordIndex:
             return mine
 
     def _add(self, texts: list[Text]) -> None:
-        import numpy as np
         import tantivy
 
         opened = None if self.broken else self.refresh()
@@ -192,8 +188,6 @@ class WordIndex:
         self.refresh()
 
     def _append_counts(self, begun: str, collected: Collected, *, at: int, after: int) -> int:
-        import numpy as np
-
         stems = np.asarray(collected.stems).astype(np.uint32, copy=False)
         times = np.asarray(collected.times).clip(max=MOST_TIMES).astype(np.uint8)
         ends = after + np.asarray(collected.ends)
@@ -206,13 +200,10 @@ class WordIndex:
 
     def _fresh(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
         """The places of those that are not here, each once."""
-        import numpy as np
-
         different, places = np.unique(keys, return_index=True)
         return places[self.missing(different)] if self._opened else places
 
     def _open(self, state: tuple[int, int]) -> Opened:
-        import numpy as np
         import tantivy
 
         stamp = self._files.read()

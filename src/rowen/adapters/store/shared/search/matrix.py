@@ -14,11 +14,11 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from rowen.adapters.store.shared.search.arrays.library import np
 from rowen.adapters.store.shared.search.files import Stamped, append, numbers, writing
 from rowen.adapters.store.shared.transaction import Row, Transaction
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 MOST_LISTED = 5_000
@@ -136,8 +136,6 @@ class VectorMatrix:
 
         `among` are the rows to choose from (`rows_of`).
         """
-        import numpy as np
-
         held = self._held
         if held is None or not len(held.keys):
             return np.empty(0, np.int64), np.empty(0), True
@@ -157,8 +155,6 @@ class VectorMatrix:
 
     def rows_of(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
         """The rows of these keys, ascending; those without a vector are left out."""
-        import numpy as np
-
         held = self._held
         if held is None or not len(held.ascending):
             return np.empty(0, np.int64)
@@ -174,8 +170,6 @@ class VectorMatrix:
                 self._write(self._held, keep)
 
     def _missing(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
-        import numpy as np
-
         held = self._held
         if held is None or not len(held.ascending):
             return np.arange(len(keys))
@@ -184,8 +178,6 @@ class VectorMatrix:
 
     def _take(self, rows: Iterable[Row]) -> None:
         """Take in rows of hash and vector; those that are here already are passed over."""
-        import numpy as np
-
         found = iter(rows)
         keys: list[NDArray[np.int64]] = []
         vectors: list[NDArray[np.int8]] = []
@@ -207,8 +199,6 @@ class VectorMatrix:
         self._held = _held(held.begun, held.stored, loose, all_keys)
 
     def _from_file(self) -> _Held:
-        import numpy as np
-
         nothing = np.empty((0, self._dimensions), np.int8)
         stamp = self._files.read() if self._files else None
         if self._files is None or stamp is None:
@@ -226,8 +216,6 @@ class VectorMatrix:
         return _held(begun, stored.view(np.ndarray), nothing, keys)
 
     def _write(self, held: _Held, keep: NDArray[np.int64] | None) -> None:
-        import numpy as np
-
         assert self._files is not None
         mine_last = self._last_id
         there = self._from_file()
@@ -260,11 +248,13 @@ def _held(begun: str, stored: NDArray[np.int8], loose: NDArray[np.int8], keys: N
 
 
 def _dots(asked: NDArray[np.int8], vectors: NDArray[np.int8]) -> NDArray[np.float32]:
-    import numpy as np
-
     if not len(vectors):
         return np.empty(0, np.float32)
     import simsimd
+
+    in_lists: Callable[[object], NDArray[np.float32]] | None = getattr(vectors, "dots", None)
+    if in_lists is not None:
+        return in_lists(asked)
 
     # Whole numbers below 2**24: 32 bits hold them without rounding.
     dots: NDArray[np.float32] = np.asarray(simsimd.cdist(asked[None], vectors, "dot", out_dtype="float32"))[0]
@@ -273,8 +263,6 @@ def _dots(asked: NDArray[np.int8], vectors: NDArray[np.int8]) -> NDArray[np.floa
 
 def _best(dots: NDArray[np.float32], keys: NDArray[np.int64], wanted: int) -> NDArray[np.int64]:
     """Places of the largest so many, largest first; equals in the order of their keys."""
-    import numpy as np
-
     kept = np.arange(len(dots))
     if wanted < len(dots):
         least = -np.inf

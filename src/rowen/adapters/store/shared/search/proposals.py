@@ -11,6 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rowen.adapters.store.shared.search import counts as counting
+from rowen.adapters.store.shared.search.arrays.library import np
 from rowen.adapters.store.shared.search.counts import Counts, Seen
 from rowen.adapters.store.shared.search.stems import BACKWARDS, FORWARDS, backwards, forwards, hashed, stemmed
 from rowen.adapters.store.shared.search.words import words
@@ -18,7 +19,6 @@ from rowen.core.search.morphology import SHORTEST_PART
 from rowen.core.search.query import is_cjk
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 BLOCK_BITS = 6
@@ -65,8 +65,6 @@ def seen_of(opened: Opened, keys: NDArray[np.int64]) -> Seen:
 
 def numbers_of(opened: Opened, keys: NDArray[np.int64]) -> NDArray[np.int64]:
     """The texts with these keys, as far as they are in the index."""
-    import numpy as np
-
     if not len(opened.ascending):
         return np.empty(0, np.int64)
     at = np.minimum(np.searchsorted(opened.ascending, keys), len(opened.ascending) - 1)
@@ -76,8 +74,6 @@ def numbers_of(opened: Opened, keys: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def marked(opened: Opened, keys: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Of every text in the index, whether it has one of these keys."""
-    import numpy as np
-
     found = np.zeros(len(opened.keys), bool)
     found[numbers_of(opened, keys)] = True
     return found
@@ -93,7 +89,6 @@ def best(
     passing: NDArray[np.bool_] | None,
 ) -> Best:
     """So many texts as the index proposes; of these, the ones that pass are scored."""
-    import numpy as np
     import tantivy
 
     groups = _groups(opened, seen, terms, prefix)
@@ -188,8 +183,6 @@ def _query(opened: Opened, groups: Sequence[Sequence[str]], weights: Mapping[str
 
 def _having(opened: Opened, seen: Seen, words: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """How many of the visible texts have each word, and how many in the index."""
-    import numpy as np
-
     stems = np.array([hashed(word) for word in words], np.uint32)
     in_index = np.array([opened.searcher.doc_freq(BODY, word) for word in words], np.int64)
     counted = in_index

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from zipfile import BadZipFile
 
+from rowen.adapters.store.shared.search.arrays.library import np
 from rowen.adapters.store.shared.search.files import Stamped, writing
 from rowen.adapters.store.shared.search.view import DOCUMENTS, SECTIONS, Token, View, whole
 from rowen.adapters.store.shared.transaction import Transaction
@@ -22,11 +22,11 @@ class SavedView:
         A store that was put back from a copy gives the numbers of documents and activations again, but not at
         the same moment.
         """
-        import numpy as np
-
         stamp = self._files.read()
         if stamp is None:
             return None
+        from zipfile import BadZipFile
+
         try:
             token = tuple(stamp["token"])
             if stamp["at"] is None or _shown_at(db, token) != stamp["at"]:
@@ -39,8 +39,6 @@ class SavedView:
             return None
 
     def save(self, db: Transaction, view: View) -> bool:
-        import numpy as np
-
         with writing(self._files.folder) as mine:
             if mine:
                 begun = self._files.begin()

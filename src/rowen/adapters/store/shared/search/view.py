@@ -14,12 +14,12 @@ from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from rowen.adapters.store.shared.search.arrays.library import MOST_DOCUMENTS, MOST_SECTIONS, few_at_most, np
 from rowen.adapters.store.shared.transaction import Row, Transaction
 from rowen.core.search.hit import Filters
 from rowen.core.search.rank import title_stems
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 T = TypeVar("T")
@@ -98,8 +98,6 @@ class View:
         return _found(self.keys, keys)
 
     def slots_of_passages(self, passages: NDArray[np.int64]) -> NDArray[np.int64]:
-        import numpy as np
-
         ascending, slots = self._by_passage
         at = _found(ascending, passages)
         return np.where(at >= 0, slots[at], -1) if len(slots) else at
@@ -115,8 +113,6 @@ class View:
 
     def places_of(self, slots: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Every section with these texts; and for each, which of the slots it is of."""
-        import numpy as np
-
         begin = self.first[slots]
         count = self.first[slots + 1] - begin
         of = np.repeat(np.arange(len(slots)), count)
@@ -124,8 +120,6 @@ class View:
 
     def title_shares(self, rows: NDArray[np.int32], wanted: Sequence[str]) -> NDArray[np.float64]:
         """How much the titles of documents are about these stems, as `rank.title_share` has it."""
-        import numpy as np
-
         begin = self.stems_before[rows]
         count = self.stems_before[rows + 1] - begin
         of = np.repeat(np.arange(len(rows)), count)
@@ -158,8 +152,6 @@ class View:
         return known
 
     def _passing(self, db: Transaction, filters: Filters) -> Allowed:
-        import numpy as np
-
         passing = np.ones(len(self.document), bool)
         if filters.source_ids:
             passing &= np.isin(self.source, list(filters.source_ids))
@@ -199,14 +191,10 @@ def having(db: Transaction, filters: Filters) -> list[int]:
 
 
 def hashed(stems: Iterable[str]) -> NDArray[np.uint32]:
-    import numpy as np
-
     return np.fromiter((zlib.crc32(stem.encode("utf-8", "replace")) for stem in stems), np.uint32)
 
 
 def nothing() -> View:
-    import numpy as np
-
     none = np.empty(0, np.int64)
     arrays: dict[str, Any] = dict.fromkeys((*DOCUMENTS, *SECTIONS), none)
     arrays |= {"stems_before": np.zeros(1, np.int64), "stems": none.astype(np.uint32)}
@@ -218,8 +206,6 @@ def updated(db: Transaction, view: View, token: Token, shown: Mapping[int, int] 
 
     With `shown`, what readers saw when these were the visible generations; other sources have nothing then.
     """
-    import numpy as np
-
     now = {row[0]: row[1:] for row in db.rows("sources_shown")}
     if shown is not None:
         now = {number: (row[0], shown.get(number, 0), *row[2:]) for number, row in now.items()}
@@ -238,13 +224,12 @@ def updated(db: Transaction, view: View, token: Token, shown: Mapping[int, int] 
                 added.append(version[0])
             else:
                 stays[at] = True
+    few_at_most(len(added), MOST_DOCUMENTS)
     return _joined(view, stays, _read(db, added), token, now)
 
 
 def _read(db: Transaction, documents: list[int]) -> dict[str, NDArray[Any]]:
     """The arrays of these documents alone."""
-    import numpy as np
-
     about: list[Row] = []
     stems: list[NDArray[np.uint32]] = []
     parts: list[tuple[NDArray[Any], ...]] = []
@@ -255,6 +240,7 @@ def _read(db: Transaction, documents: list[int]) -> dict[str, NDArray[Any]]:
         about += [row[:5] for row in rows]
         stems += [hashed(title_stems(row[5])) for row in rows]
         if found := db.rows("sections_to_show", documents=some):
+            few_at_most(len(found), MOST_SECTIONS)
             of, positions, links, passages, hashes, headings = zip(*found, strict=True)
             parts.append(
                 (
@@ -286,8 +272,6 @@ def _joined(
     token: Token,
     sources: dict[int, Row],
 ) -> View:
-    import numpy as np
-
     made: dict[str, NDArray[Any]] = {
         name: np.concatenate((getattr(view, name)[stays], added[name])) for name in DOCUMENTS[:5]
     }
@@ -312,8 +296,6 @@ def whole(
     token: Token, sources: dict[int, Row], arrays: dict[str, NDArray[Any]], *, unsaved: int = 0
 ) -> View:
     """A view of arrays that belong together."""
-    import numpy as np
-
     key = arrays["key"]
     begins = np.flatnonzero(np.diff(key, prepend=key[:1] - 1) != 0) if len(key) else np.empty(0, np.int64)
     first = np.append(begins, len(key)).astype(np.int64)
@@ -321,15 +303,11 @@ def whole(
 
 
 def _slot_of_place(view: View) -> NDArray[np.int64]:
-    import numpy as np
-
     return np.repeat(np.arange(len(view.keys)), np.diff(view.first))
 
 
 def _found(ascending: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
     """Where each wanted number stands; -1 where it does not."""
-    import numpy as np
-
     if not len(ascending):
         return np.full(len(wanted), -1, np.int64)
     at = np.minimum(np.searchsorted(ascending, wanted), len(ascending) - 1)
@@ -342,7 +320,5 @@ def _microseconds(at: datetime) -> int:
 
 def distinct(numbers: NDArray[Any]) -> NDArray[Any]:
     """Each number once, in order. `np.unique` would import all of `numpy.ma` to ask whether one is masked."""
-    import numpy as np
-
     ordered = np.sort(numbers)
     return ordered[np.concatenate(([True], ordered[1:] != ordered[:-1]))] if len(ordered) else ordered

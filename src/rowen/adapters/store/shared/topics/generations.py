@@ -8,8 +8,6 @@ from dataclasses import replace
 from datetime import datetime
 
 from rowen.adapters.store.shared.database import Topic, reads, writes
-from rowen.adapters.store.shared.topics.learning.rates import forget_changes, record_changes
-from rowen.adapters.store.shared.topics.records import forget_records
 from rowen.adapters.store.shared.transaction import Lock, Row, Transaction
 from rowen.adapters.store.shared.values import Json, json_in, links_in, time_in
 from rowen.core.document import DETAILS, TEXT, changed_metadata
@@ -80,6 +78,8 @@ class Generations(Topic):
         )
         db.write("generation_activated", source=source_id, generation=generation, now=now)
         if run is not None and cause is Cause.APPROVAL:
+            from rowen.adapters.store.shared.topics.learning.rates import record_changes
+
             record_changes(db, source_id, run.id, generation, run.started_at)
         if cause is Cause.ROLLBACK:
             db.write("verification_forget", source=source_id)
@@ -192,6 +192,8 @@ def _vacuum(
             refs.update(row[1] for row in done)
         db.write("vacuum_generations", source=source_id, floor=floor)
         if dead:
+            from rowen.adapters.store.shared.topics.learning.rates import forget_changes
+
             forget_changes(db, source_id)
         documents += len(dead)
         touched.update(dead, texts)
@@ -202,6 +204,8 @@ def _vacuum(
         contents = sorted({*contents}.difference(_ids(db.rows("contents_handed_off", ids=contents))))
     if recorded:
         # Without the table of handoffs it cannot be told which versions may come back.
+        from rowen.adapters.store.shared.topics.records import forget_records
+
         forget_records(db, refs, everything=everything)
     candidates = _ids(db.rows("contents_passages", ids=contents))
     db.write("contents_delete", ids=contents)

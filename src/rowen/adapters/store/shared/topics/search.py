@@ -7,13 +7,13 @@ twice as much. Places and texts are read for the documents that may be shown, an
 
 from __future__ import annotations
 
-import asyncio
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from rowen.adapters.store.shared.database import Topic, reads
+from rowen.adapters.store.shared.search.arrays.library import NotFew, in_few, np, worth_trying_few
 from rowen.adapters.store.shared.search.cut import Chosen, Scored, best, unlimited, unranked
 from rowen.adapters.store.shared.slices import said, said_as_far_as_known
 from rowen.adapters.store.shared.topics.learning.rates import proofs_of
@@ -25,6 +25,7 @@ from rowen.core.freshness.proof import Proof
 from rowen.core.search.copies import Dataset
 from rowen.core.search.hit import Filters, Place
 from rowen.core.search.languages import said_of
+from rowen.eventloop import in_thread
 from rowen.ports.store.search import About, AboutDocument, SearchRequest, SearchResult
 
 if TYPE_CHECKING:
@@ -69,6 +70,21 @@ class Search(Topic):
 
     @reads
     def search_snapshot(self, db: Transaction, request: SearchRequest) -> SearchResult:
+        if self._ranks_few:
+            try:
+                with in_few():
+                    return self._snapshot(db, request)
+            except NotFew:
+                self._ranks_few = False
+                self.__dict__.pop("_finder").close()
+        return self._snapshot(db, request)
+
+    @cached_property
+    def _ranks_few(self) -> bool:
+        """On lists. What the finder holds are either lists or arrays of numpy, so this is decided once."""
+        return worth_trying_few()
+
+    def _snapshot(self, db: Transaction, request: SearchRequest) -> SearchResult:
         if request.shown is None:
             view = self._finder.view(db)
         else:
@@ -112,7 +128,7 @@ class Search(Topic):
 
     async def follow(self) -> None:
         """Bring what searches keep beside the store in step with it, now."""
-        await asyncio.to_thread(self._finder.follow)
+        await in_thread(self._finder.follow)
 
     @reads
     def symbol_words(self, db: Transaction, *, shortest: int, longest: int) -> list[str]:
@@ -206,8 +222,6 @@ def _ranked(
     The first look is a quick one. When a filter leaves too few of it, the list is read deeper; when it leaves
     next to nothing and the ranking can choose among some passages only, it ranks all of those that pass.
     """
-    import numpy as np
-
     wanted, thorough = request.depth, False
     among: Among | None = None
     while True:

@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import Any
 
 from rowen.adapters.store.shared.database import Topic, reads, writes
-from rowen.adapters.store.shared.topics.generations import record_removal
 from rowen.adapters.store.shared.transaction import Transaction
 from rowen.adapters.store.shared.values import Json, value_out
 from rowen.core.source import NewSource, Source
@@ -33,6 +32,8 @@ class Sources(Topic):
     def remove_source(self, db: Transaction, source_id: int, *, now: datetime) -> None:
         # Before the removal gets its number: other activations wait from then on.
         db.write("source_empty", source=source_id)
+        from rowen.adapters.store.shared.topics.generations import record_removal
+
         record_removal(db, source_id, now)
         db.write("source_delete", source=source_id)
 
