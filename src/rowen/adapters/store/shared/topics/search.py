@@ -2,7 +2,7 @@
 
 Texts are ranked first, by the followers beside the store (`shared/search/`) or by the database itself where a
 follower is missing or behind, and filtered by what is visible after: joining before ranking costs
-twice as much. Places and texts are read for the documents that may be shown, and for no others.
+twice as much. Places are read for the documents that may be shown, and texts for what is.
 """
 
 from __future__ import annotations
