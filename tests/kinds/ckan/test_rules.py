@@ -238,3 +238,57 @@ def test_what_there_is_no_room_for_is_counted() -> None:
     assert len(found.text) < 2_500_000
     assert found.metadata["resources_left_out"] == 1000
     assert found.left_out > 2000
+
+
+def a_reading(**fields: Any) -> tuple[str, dict[str, Any]]:
+    row = {"id": "d1", "name": "wells", "title": "Wells", "notes": "Depth of wells.", **fields}
+    reading = ckan.dataset_of(row, portal="https://data.example.org", language="", template="")
+    return reading.text, dict(reading.metadata)
+
+
+def test_fields_that_a_portal_adds_are_found_by_their_words() -> None:
+    text, metadata = a_reading(
+        access_rights="Only for research",
+        conforms_to=["Norm 12", "Norm 7"],
+        contact=[{"name": "", "uri": "x"}, {"name": "Well desk", "email": "wells@example.org"}],
+        temporal_coverage=[{"start": "1950", "end": "1990"}],
+        spatial_coverage=[{"uri": "https://places.example/7", "text": "Upper valley"}],
+    )
+    for line in ("Access rights: Only for research", "Conforms to: Norm 12, Norm 7", "Contact: Well desk"):
+        assert f"- {line}\n" in text
+    assert (metadata["temporal_start"], metadata["temporal_end"]) == ("1950", "1990")
+    assert (metadata["spatial"], metadata["contact_email"]) == ("Upper valley", "wells@example.org")
+
+
+def test_what_a_portal_counts_or_touches_by_itself_is_no_fact() -> None:
+    before, _ = a_reading(modified="2024-01-01", tracking_summary={"total": 1}, total_downloads=5, num_tags=3)
+    after, _ = a_reading(modified="2024-02-02", tracking_summary={"total": 9}, total_downloads=6, num_tags=4)
+    assert before == after
+
+
+def test_lists_as_json_inside_a_text_are_lists() -> None:
+    extras = [
+        {"key": "theme", "value": '["Water", "Air"]'},
+        {"key": "language", "value": '["de", "fr"]'},
+        {"key": "coupled", "value": "[]"},
+        {"key": "broken", "value": "[not a list"},
+    ]
+    text, metadata = a_reading(extras=extras)
+    assert (metadata["themes"], metadata["languages"]) == (["Air", "Water"], ["de", "fr"])
+    assert "Coupled" not in text
+    assert "- Broken: [not a list\n" in text
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        '{"type": "Polygon", "coordinates": [[[1, 2], [3, 4], [1, 2]]]}',
+        '{"type": "GeometryCollection", "geometries": []}',
+        "MULTIPOLYGON (((1 2, 3 4, 1 2)))",
+        "SRID=4326;POINT(7.1 46.2)",
+    ],
+)
+def test_the_numbers_of_a_shape_are_no_words(shape: str) -> None:
+    text, _ = a_reading(extras=[{"key": "spatial", "value": shape}])
+    assert "Spatial" not in text
+    assert "- Spatial: Bern (canton)\n" in a_reading(extras=[{"key": "spatial", "value": "Bern (canton)"}])[0]

@@ -22,6 +22,7 @@ from rowen.kinds.api.presets.preset import read_json
 from rowen.kinds.api.tables import columns
 from rowen.kinds.api.tables.columns import Column, Table
 from rowen.kinds.ckan import dates
+from rowen.kinds.ckan.facts import dicts, extras_of, facts_of
 from rowen.records import dataclass
 
 ORDER = "id asc"
@@ -44,19 +45,6 @@ _STATUS_OF_TYPE = {
 _MAX_SAID_CHARS = 200
 _MARKS = ("last_modified", "metadata_modified", "revision_id", "hash", "size", "url")
 """What changes with the table of a resource."""
-_EXTRAS = {
-    "publisher": ("publisher_name", "publisher"),
-    "frequency": ("frequency", "accrual_periodicity"),
-    "temporal_start": ("temporal_start", "temporal_coverage_from"),
-    "temporal_end": ("temporal_end", "temporal_coverage_to"),
-    "issued": ("issued",),
-    "spatial": ("spatial_uri", "geographic_coverage", "spatial_text", "spatial"),
-    "contact": ("contact_name", "maintainer", "author", "contact_point", "contact_points"),
-    "contact_email": ("contact_email", "maintainer_email", "author_email"),
-}
-_KNOWN_EXTRAS = frozenset(source for sources in (*_EXTRAS.values(), ("theme",)) for source in sources)
-_VOLATILE = re.compile(r"harvest|timestamp|last_?(?:update|modif)|(?:^|_)guid$|revision", re.IGNORECASE)
-"""Extras that the portal's software changes by itself; they are in the record."""
 
 
 class Refused(PermanentError):
@@ -205,7 +193,7 @@ def tables_in(row: Any, portal: str) -> list[Table]:
             action_url(portal, "datastore_search", {"resource_id": reference, "limit": 0}),
             columns.mark_of(*(one.get(name) for name in _MARKS)),
         )
-        for one in _dicts(row.get("resources") if isinstance(row, dict) else None)
+        for one in dicts(row.get("resources") if isinstance(row, dict) else None)
         if isinstance(reference := one.get("id"), str)
         and reference
         and str(one.get("datastore_active")).lower() == "true"
@@ -237,8 +225,8 @@ def dataset_of(
     versions = languages.versions(titles, descriptions, language)
     shown = versions[0].language if versions else language
     title = dataset.title_of(dataset.in_language(titles, shown), name, reference)
-    extras = _extras_of(row)
-    facts, files = _metadata(row, name, shown, extras), _files(row, shown, asked, several=bool(versions))
+    extras = extras_of(row)
+    facts, files = facts_of(row, name, shown, extras), _files(row, shown, asked, several=bool(versions))
     named = row.get("language") or extras.get("language")
     tags = languages.tags_of(titles, descriptions, named)
     described = facts | languages.facts_in_others(_raw_facts(row), shown) if versions else facts
@@ -264,12 +252,12 @@ def dataset_of(
 
 def names_in(row: Mapping[str, Any]) -> dict[str, Any]:
     """The names of groups, which settings may give in place of their titles."""
-    named = [name for one in _dicts(row.get("groups")) if isinstance(name := one.get("name"), str)]
+    named = [name for one in dicts(row.get("groups")) if isinstance(name := one.get("name"), str)]
     return {"group_names": named}
 
 
 def area_of(row: Mapping[str, Any]) -> Any:
-    return row.get("spatial") or _extras_of(row).get("spatial")
+    return row.get("spatial") or extras_of(row).get("spatial")
 
 
 def _raw_facts(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -278,46 +266,13 @@ def _raw_facts(row: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "organization": _titles(organization) if isinstance(organization, dict) else None,
         "tags": row.get("tags_translated") or row.get("keywords"),
-        "groups": [_titles(one) for one in _dicts(row.get("groups"))],
+        "groups": [_titles(one) for one in dicts(row.get("groups"))],
         "themes": row.get("theme"),
     }
 
 
 def _titles(one: Mapping[str, Any]) -> Any:
     return one.get("title_translated") or one.get("title") or one.get("display_name")
-
-
-def _metadata(row: Mapping[str, Any], name: str, language: str, extras: Mapping[str, Any]) -> dict[str, Any]:
-    organization = row.get("organization") if isinstance(row.get("organization"), dict) else {}
-    assert isinstance(organization, dict)
-    found: dict[str, Any] = {
-        "name": name,
-        "organization": _title_or_name(organization, language),
-        "organization_name": dataset.in_language(organization.get("name"), language),
-        "license": dataset.in_language(row.get("license_title") or row.get("license_id"), language),
-        "license_id": dataset.in_language(row.get("license_id")),
-        "tags": _tags(row, language),
-        "groups": sorted(
-            {text for one in _dicts(row.get("groups")) if (text := _title_or_name(one, language))}
-        ),
-        "themes": dataset.every_text(row.get("theme") or extras.get("theme"), language),
-        "created": dataset.in_language(row.get("metadata_created")),
-        "type": dataset.in_language(row.get("type")),
-    }
-    for field, sources in _EXTRAS.items():
-        for source in sources:
-            value = row.get(source) or extras.get(source)
-            if value and (text := dataset.in_language(value, language)):
-                found[field] = text
-                break
-    found["extras"] = {
-        key: text
-        for key, value in sorted(extras.items())
-        if key not in _KNOWN_EXTRAS
-        and not _VOLATILE.search(key)
-        and (text := dataset.in_language(value, language))
-    }
-    return found
 
 
 def _files(
@@ -332,7 +287,7 @@ def _files(
             _in_other_languages(one, language) if several else (),
             _columns(one, language, asked),
         )
-        for one in _dicts(row.get("resources"))
+        for one in dicts(row.get("resources"))
     ]
 
 
@@ -350,31 +305,6 @@ def _in_other_languages(one: Mapping[str, Any], language: str) -> tuple[str, ...
     return tuple(
         text for value in raw for texts in languages.in_others(value, language).values() for text in texts
     )
-
-
-def _tags(row: Mapping[str, Any], language: str) -> list[str]:
-    tags = row.get("tags")
-    if isinstance(tags, list) and tags:
-        return dataset.every_text(tags, language)
-    return dataset.every_text(row.get("keywords") or row.get("tags_translated"), language)
-
-
-def _extras_of(row: Mapping[str, Any]) -> dict[str, Any]:
-    extras = row.get("extras")
-    if isinstance(extras, dict):
-        return extras
-    return {one["key"]: one.get("value") for one in _dicts(extras) if isinstance(one.get("key"), str)}
-
-
-def _title_or_name(one: Mapping[str, Any], language: str) -> str:
-    for field in ("title_translated", "title", "display_name", "name"):
-        if text := dataset.in_language(one.get(field), language):
-            return text
-    return ""
-
-
-def _dicts(value: Any) -> list[dict[str, Any]]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
 def _whole(value: Any) -> int | None:

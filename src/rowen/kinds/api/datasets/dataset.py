@@ -93,6 +93,7 @@ def in_language(value: Any, language: str = "") -> str:
 
 def every_text(value: Any, language: str = "") -> list[str]:
     """The texts of a list (or of a map of languages to lists), each once and sorted."""
+    value = unwrapped(value)
     if isinstance(value, dict) and any(isinstance(one, list) for one in value.values()):
         lists = {key: one for key, one in value.items() if isinstance(one, list) and one}
         chosen = key_for(lists, language)
@@ -151,7 +152,22 @@ def template(text: str) -> str:
     return text
 
 
+def unwrapped(value: Any) -> Any:
+    """The list, where a portal stores one as JSON inside a text."""
+    if not isinstance(value, str) or value[:1] != "[":
+        return value
+    import orjson
+
+    try:
+        return orjson.loads(value)
+    except ValueError:
+        return value
+
+
 def _of_map(values: Mapping[str, Any], language: str) -> str:
+    if "coordinates" in values or "geometries" in values:
+        # A shape in GeoJSON: numbers are no words. The record has them.
+        return ""
     for name in ("@value", "value", "display_name", "label", "name"):
         # A value that comes wrapped: JSON-LD literals, tags, vocabularies.
         if (one := values.get(name)) and isinstance(one, str) and (text := one.strip()):

@@ -6,6 +6,7 @@ what the dataset says, so that another file or tag costs no embedding. Pure.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -21,6 +22,12 @@ MAX_CHARS = 400_000
 _FILES = ("resources", "formats")
 _UNSAID = frozenset({"languages", "name", "organization_name", "license_id", *_FILES})
 """Names for programs, which say nothing that others do not; files have lines of their own."""
+
+
+_SHAPE = re.compile(
+    r"(?:SRID=\d+;)?\s*(?:MULTI)?(?:POINT|LINESTRING|POLYGON|GEOMETRYCOLLECTION)\s*[ZM]*\s*\(", re.IGNORECASE
+)
+"""Well-known text of a shape: hundreds of kilobytes of numbers that nobody looks for by words."""
 
 
 class File(NamedTuple):
@@ -100,7 +107,7 @@ def _facts(facts: Mapping[str, Any]) -> Iterable[str]:
             yield from _facts(value)
             continue
         if type(value) is str:
-            text = " ".join(value.split())
+            text = "" if value.endswith(")") and _SHAPE.match(value) else " ".join(value.split())
         else:
             many = value if isinstance(value, list | tuple) else [value]
             text = ", ".join([line for one in many if (line := _line(one))])
