@@ -62,7 +62,8 @@ def test_the_image_is_made_of_files_that_are_there(dockerfile: list[list[str]]) 
     installed = next(words[-1] for words in dockerfile if words[0] == "RUN" and "pip" in " ".join(words))
     extras = re.fullmatch(r"'\.\[([a-z,]+)\]'", installed)
     assert extras is not None
-    assert {"postgres", "service"} <= set(extras[1].split(",")) <= set(project["optional-dependencies"])
+    # The API and assistants are part of the default install.
+    assert {"postgres"} <= set(extras[1].split(",")) <= set(project["optional-dependencies"])
 
 
 def test_the_image_runs_rowen_and_not_as_root(dockerfile: list[list[str]]) -> None:
