@@ -88,6 +88,24 @@ def test_the_bar_shows_pages_changes_errors_rate_and_time_left() -> None:
         assert shown in line, line
 
 
+def test_lines_and_bar_say_how_much_a_limit_leaves_out() -> None:
+    clock = FakeClock()
+    progress, lines = lines_of(clock)
+    console = Console(io.StringIO(), width=120, terminal=True, colours=False)
+    bar = BarProgress(console, clock.monotonic)
+    counters = Counters()
+    for told in (progress, bar):
+        told(Event("docs", "started"))
+        told(item(counters, queued=1))
+    assert "left out" not in console.drawn(bar.frame())
+    counters.ignored["over_max_pages"] = 1600
+    counters.ignored["robots"] = 7
+    bar(item(counters, queued=1))
+    assert "1,600 left out" in console.drawn(bar.frame())
+    progress(Event("docs", "finished", counters=counters, detail="capped"))
+    assert lines[-1] == "docs: capped, 0 changed, 0 not modified, 0 failed, 1,600 left out"
+
+
 def test_the_bar_is_gone_after_the_run() -> None:
     screen = io.StringIO()
     console = Console(screen, width=100, terminal=True, colours=True)

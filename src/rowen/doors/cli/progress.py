@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar
 
 from rowen.core.document import Outcome
-from rowen.core.run import Event, asked_of
+from rowen.core.run import Counters, Event, asked_of
 from rowen.doors.cli.output import Output, clean, dumps, write_line
 from rowen.doors.shapes import runs as shapes
 
@@ -182,6 +182,8 @@ class BarProgress:
                 Text(f"{changed:,} changed", style="green" if changed else "dim"),
                 Text(f"{counters.failed:,} failed", style="red" if counters.failed else "dim"),
             ]
+            if left_out := _left_out(counters):
+                cells.append(Text(left_out, style="yellow"))
         rate = self._rate(done)
         left = f"{clock((known - done) / rate)} left" if rate and known > done else ""
         passed = clock(self._monotonic() - self._started)
@@ -208,7 +210,17 @@ def _figures(event: Event, done: int) -> str:
     counters = event.counters
     if counters is None:
         return f"{done:,} done"
-    return f"{counters.changed:,} changed, {counters.not_modified:,} not modified, {counters.failed:,} failed"
+    figures = (
+        f"{counters.changed:,} changed, {counters.not_modified:,} not modified, {counters.failed:,} failed"
+    )
+    left_out = _left_out(counters)
+    return f"{figures}, {left_out}" if left_out else figures
+
+
+def _left_out(counters: Counters) -> str:
+    """`16 left out`, for a limit; the receipt says which and what changes it."""
+    number = sum(counters.left_out.values())
+    return f"{number:,} left out" if number else ""
 
 
 def clock(passed_s: float) -> str:
