@@ -103,6 +103,7 @@ async def a_generation(
     ]
     items += [RunItem(reference, Outcome.DELETED, "absent") for reference in gone]
     documents = len((known.keys() | pages.keys()) - set(gone))
+    await store.index_ahead(run, run.generation)
     await store.finish_run(lease, run, an_end(run, items=items, documents=documents), now=at)
     await store.release_lease(lease)
     return run

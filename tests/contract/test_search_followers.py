@@ -305,3 +305,20 @@ async def test_what_is_read_for_a_search_is_enough_for_its_ranking(store: Store,
                 for one in (store, whole)
             ]
             assert shown == all_of_it
+
+
+async def test_showing_a_generation_touches_no_follower(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = await a_source(store)
+    await a_generation(store, source, PAGES)
+    await store.follow()  # type: ignore[attr-defined]
+    state = words_of(store).refresh()
+
+    async def left_out(run: object, generation: int) -> None: ...
+
+    monkeypatch.setattr(store, "index_ahead", left_out)
+    await a_generation(store, source, {"https://docs.example/d": "# Spelt\n\nSpelt and barley."})
+    assert words_of(store).refresh() is state
+    assert "https://docs.example/d" in (await answers(store))[0], "the search catches up by itself"
+    assert words_of(store).refresh() is not state

@@ -16,7 +16,7 @@ from rowen.core.run import Mode, RunStatus
 from rowen.core.search.hit import SearchMode
 from rowen.core.source import Status
 from rowen.engine.run import sync
-from rowen.errors import Conflict, LeaseLost, NotFound
+from rowen.errors import Conflict, LeaseLost, NotFound, StoreBusy
 from rowen.reading import history
 from tests.support.site import Site, html
 from tests.support.world import World, a_page, a_site_of, a_world
@@ -264,3 +264,18 @@ async def test_a_run_begins_from_what_the_store_says_now_not_from_what_was_read_
     receipt = await sync(world.ports, before)
     assert (receipt.mode, receipt.generation, receipt.counters.updated) == (Mode.INCREMENTAL, 2, 1)
     assert await history.rollback(world.ports, before) == 1
+
+
+async def test_texts_are_indexed_before_readers_see_them_and_trouble_with_that_stops_no_run(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    visible_then: list[set[str]] = []
+
+    async def busy(run: object, generation: int) -> None:
+        visible_then.append(await world.pages())
+        raise StoreBusy("another process is writing")
+
+    monkeypatch.setattr(world.store, "index_ahead", busy)
+    receipt = await world.sync()
+    assert (receipt.status, visible_then) == (RunStatus.COMPLETED, [set()])
+    assert len(await world.pages()) == receipt.counters.created

@@ -360,6 +360,11 @@ class Execution:
                 await store.forget_tickets(intake.run.id)
                 await intake.join_shares()
 
+        if end.activate is not None:
+            # Before readers see it, and no part of the one UPDATE that shows it.
+            with suppress(TransientError):
+                await store.index_ahead(intake.run, end.activate)
+
         async def finish() -> None:
             await store.finish_run(intake.lease, intake.run, end, now=clock.now())
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from rowen.core.freshness.proof import Proof
+from rowen.core.run import Run
 from rowen.core.search.copies import Dataset
 from rowen.core.search.hit import Filters, Place
 from rowen.ports.embedder import Model
@@ -73,6 +74,13 @@ class About(NamedTuple):
 class Search(Protocol):
     async def search_snapshot(self, request: SearchRequest) -> SearchResult:
         """Rank by keyword and by vector inside one snapshot, visible sections only."""
+        ...
+
+    async def index_ahead(self, run: Run, generation: int) -> None:
+        """Bring what searches keep beside the store in step with a generation that is about to be shown.
+
+        A part of no transaction: where it fails or is left out, the next search catches up.
+        """
         ...
 
     async def symbol_words(self, *, shortest: int, longest: int) -> list[str]:

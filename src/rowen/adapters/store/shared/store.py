@@ -123,17 +123,21 @@ class SharedStore(Topics):
         await super().ingest(lease, run, ingested, passages, vectors, model, now=now)
         await self._ahead.take(passages)
 
+    async def index_ahead(self, run: Run, generation: int) -> None:
+        if not self._follows:
+            return
+        # The child indexes the last texts while it is looked up which ones there are.
+        born, _ = await asyncio.gather(
+            self._db.read(
+                lambda db: dict(db.rows("passages_born", source=run.source_id, generation=generation))
+            ),
+            self._ahead.rest(),
+        )
+        if len(born) > self._finder.worth_indexing or (born and self._finder.is_used):
+            await asyncio.to_thread(self._finder.follow_ahead, born)
+
     async def finish_run(self, lease: Lease, run: Run, end: RunEnd, *, now: datetime) -> None:
-        if end.activate is not None and self._follows:
-            # The child indexes the last texts while it is looked up which ones there are.
-            born, _ = await asyncio.gather(
-                self._db.read(
-                    lambda db: dict(db.rows("passages_born", source=run.source_id, generation=end.activate))
-                ),
-                self._ahead.rest(),
-            )
-            if len(born) > self._finder.worth_indexing or (born and self._finder.is_used):
-                await asyncio.to_thread(self._finder.follow_ahead, born)
+        # A database that does more at the end of a run calls this one.
         take_in("runs")
         await super().finish_run(lease, run, end, now=now)
 
