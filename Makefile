@@ -98,6 +98,7 @@ bench: $(STAMP)         ## the figures in docs/benchmarks.md
 
 bench-peers: $(STAMP)   ## Rowen beside five other tools: docs/performance.md; installs them below build/peers
 	$(BIN)/python -m benchmarks.peers.run
+	$(BIN)/python benchmarks/exponents.py
 
 judge: $(STAMP)         ## how well search answers questions with known answers, beside benchmarks/judged/baseline.json
 	$(BIN)/python benchmarks/judge.py

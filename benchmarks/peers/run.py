@@ -1,6 +1,6 @@
 """Rowen beside CocoIndex, Scrapy, Crawlee, LangChain and LlamaIndex: the same pages, the same server, one go.
 
-    python -m benchmarks.peers.run                      all of it: `make bench-peers`
+    make bench-peers                                    all of it, and then `benchmarks/exponents.py`
     python -m benchmarks.peers.run --pages 20 --repeat 1 --out DIR     a small one
 
 Each contender runs in an environment of its own (`pins.toml`), in a new process each time, with what it kept
@@ -238,8 +238,8 @@ def main() -> None:
     kept = options.out / "performance.json"
     options.out.mkdir(parents=True, exist_ok=True)
     for figures in measured(options):
-        recorded = json.loads(kept.read_text()) if kept.exists() else {}
-        kept.write_text(json.dumps({**recorded, "peers": figures}, indent=1) + "\n")
+        # Exponents of another day do not stand beside these figures: `exponents.py` adds its own.
+        kept.write_text(json.dumps({"peers": figures}, indent=1) + "\n")
         report.write(options.out)
 
 
