@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple, TypedDict, Unpack
 
 from rowen.core.search.hit import Filters, SearchCall, SearchMode
 from rowen.core.search.languages import tag_of
-from rowen.engine.embedding import for_search
 from rowen.errors import UserError
 from rowen.eventloop import loop_here
 from rowen.managing.find import choose_all
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from rowen.core.search.as_of import AsOf
     from rowen.core.search.hit import Answer
     from rowen.engine.ports import Ports
+    from rowen.ports.embedder import Embedder
 
 
 class Asking(TypedDict, total=False):
@@ -118,7 +118,11 @@ async def understood(ports: Ports, query: str, **asked: Unpack[Asking]) -> Asked
 async def answered(ports: Ports, call: SearchCall, then: AsOf | None = None) -> Answer:
     """The answer of this process."""
     # A keyword search never loads the model.
-    embedder = await for_search(ports) if call.mode is not SearchMode.KEYWORD else None
+    embedder: Embedder | None = None
+    if call.mode is not SearchMode.KEYWORD:
+        from rowen.engine.embedding import for_search
+
+        embedder = await for_search(ports)
     answer = await searching.search(
         ports.store,
         embedder,

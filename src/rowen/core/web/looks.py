@@ -9,7 +9,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from hashlib import blake2b
 
 KEY, TIME = 8, 8
 RECORD = KEY + TIME + 1
@@ -87,6 +86,8 @@ class Looks:
 
 
 def _key(reference: str) -> bytes:
+    from hashlib import blake2b  # the library it loads takes long, and few commands hash
+
     return blake2b(reference.encode(), digest_size=KEY).digest()
 
 

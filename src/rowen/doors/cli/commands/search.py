@@ -97,7 +97,6 @@ async def perform(
     from rowen.core.freshness.recheck import wanted_share
     from rowen.core.search.hit import SearchMode
     from rowen.doors import asking
-    from rowen.doors.shapes import documents as shapes
 
     changes: list[None] = []
     answer = await asking.search(
@@ -119,6 +118,8 @@ async def perform(
 
         await after_a_change(ports, out)
     if out.json:
+        from rowen.doors.shapes import documents as shapes
+
         out.emit(shapes.Answer.show(answer))
         return answer
     if answer.rechecked:
