@@ -212,7 +212,7 @@ async def test_what_a_limit_left_out_is_said_with_what_changes_it(world: World) 
     async with browsing(world) as person:
         run = await person.get("/sources/docs/runs/1")
         assert "Capped" in run.words
-        assert f"Left out: {over} addresses over max_pages : add it again with" in run.words
+        assert f"Left out: {over} addresses over max_pages : rowen edit raises" in run.words
         rows = (await person.get("/sources/docs/runs/1.json")).json["receipt"]
         assert (rows[0]["tier"], rows[0]["number"]) == ("left out", over)
         problems = (await person.get("/sources/docs.json")).json["problems"]
