@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -20,31 +19,18 @@ from rowen.kinds.api.kind import KINDS
 from rowen.managing import sources
 from rowen.reading.history import rollback
 from tests.support.board_server import ApiServer, an_item
-from tests.support.fakes import FakeClock
 from tests.support.planned import CASES
 from tests.support.portals.every import FAMILIES
 from tests.support.portals.skeleton import Family
 from tests.support.portals.trying import a_source_of
+from tests.support.unhurried import unhurried as unhurried
 from tests.support.world import World, a_world
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("unhurried")]
 
 HOUR_S = 3600.0
 NOT_ASKED = {"rest", "rest_by_date"}
 """Paged lists whose items have no address."""
-
-
-@pytest.fixture(autouse=True)
-def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The time limit of a search is not reached; other waits are over at once."""
-    at_once = FakeClock.sleep
-
-    async def sleep(self: FakeClock, seconds: float) -> None:
-        if seconds == WITHIN_S:
-            await asyncio.Event().wait()
-        await at_once(self, seconds)
-
-    monkeypatch.setattr(FakeClock, "sleep", sleep)
 
 
 async def ask(world: World, source: Source, references: Sequence[str]) -> tuple[Receipt, dict[str, Outcome]]:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from rowen.core.safety.access import Scope
 from tests.doors.web.conftest import Person, hold
 from tests.support.site import html
+from tests.support.unhurried import unhurried as unhurried
+from tests.support.world import a_page
 
 pytestmark = pytest.mark.anyio
 
@@ -104,3 +107,53 @@ async def test_many_hits_have_pages_and_counts_say_that_they_are_not_of_all(pers
 async def _hits(person: Person, number: int) -> list[dict[str, int]]:
     found: list[dict[str, int]] = (await person.get(f"/search.json?q=barley&page={number}")).json["hits"]
     return found
+
+
+@pytest.mark.usefixtures("unhurried")
+async def test_a_choice_of_freshness_asks_again_and_says_what_came_of_it(reader: Person) -> None:
+    world = reader.world
+    page = await reader.get("/search?q=barley")
+    assert '<option value="">As last verified</option>' in page.text
+    assert 'id="rechecked"' not in page.text
+    world.clock.advance(60.0)
+    world.site.set("/rye", a_page("/rye", "grain", "barley", "newest"))
+    world.site.clear_log()
+    page = await reader.get("/search?q=barley&fresh=99%25&kind=web")
+    assert "3 hits asked for again: 2 confirmed, 1 changed, 0 gone." in page.words
+    assert sorted(one.path for one in world.site.requests if one.path != "/robots.txt") == [
+        "/",
+        "/oats",
+        "/rye",
+    ]
+    assert '<option value="99%" selected>' in page.text
+    assert 'name="fresh" value="99%"' in page.text, "the next question asks in the same way"
+    assert "rate of change not known yet" in page.words, "how likely each hit is current is said of each"
+    world.clock.advance(60.0)
+    said = (await reader.get("/search.json?q=newest&fresh=100%25")).json
+    assert (said["answer"]["rechecked"]["confirmed"], said["hits"][0]["how"]) == (3, "not modified (304)")
+    assert (await reader.get("/search?q=barley&fresh=often")).status == 400
+
+
+@pytest.mark.usefixtures("unhurried")
+async def test_hits_are_not_asked_for_while_somebody_types_turns_pages_or_follows_a_foreign_link(
+    reader: Person,
+) -> None:
+    reader.world.site.clear_log()
+    typed = await reader.get("/search?q=barley&fresh=99%25&typing=1")
+    assert "No hit was asked for again: press Enter" in typed.words
+    foreign = {"Sec-Fetch-Site": "cross-site"}
+    assert "from another site" in (await reader.get("/search?q=barley&fresh=99%25", headers=foreign)).words
+    then = await reader.get("/search?q=barley&fresh=99%25&as_of=0s")
+    assert "an earlier time is not asked for again" in then.words and 'id="fresh"' not in then.text
+    page = await reader.get("/search?q=barley&fresh=99%25&page=2")
+    assert "No hit was asked for again" in page.words
+    assert reader.world.site.requests == []
+
+
+async def test_who_may_only_read_has_no_choice_of_freshness(reader: Person) -> None:
+    await reader.sign_in(await reader.token(Scope.READ, "guest"))
+    reader.world.site.clear_log()
+    page = await reader.get("/search?q=barley&fresh=99%25")
+    assert page.status == 200
+    assert "that needs a token with scope sync" in page.words and 'id="fresh"' not in page.text
+    assert reader.world.site.requests == []

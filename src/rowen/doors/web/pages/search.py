@@ -8,6 +8,9 @@ from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import quote
 
+from rowen.core.freshness.proof import likely
+from rowen.core.freshness.recheck import Rechecked, wanted_share
+from rowen.core.safety.access import Scope
 from rowen.core.search.as_of import AsOf
 from rowen.core.search.hit import Answer, Hit
 from rowen.core.search.languages import tag_of
@@ -15,6 +18,7 @@ from rowen.core.search.question import Question
 from rowen.core.search.rank import title_share
 from rowen.core.section import Section, join_path
 from rowen.core.source import Source
+from rowen.core.web.verified import WORDS
 from rowen.doors import asking
 from rowen.doors.web import markdown
 from rowen.doors.web.visit import Page, Visit
@@ -37,6 +41,16 @@ PERIODS = {"1d": 1, "7d": 7, "30d": 30, "365d": 365}
 PERIOD_WORDS = {"1d": "the last day", "7d": "the last week", "30d": "the last month", "365d": "the last year"}
 
 
+SHARES = {
+    "90%": "Ask again below 90 %",
+    "95%": "Ask again below 95 %",
+    "99%": "Ask again below 99 %",
+    "100%": "Ask again for all",
+}
+"""How likely hits shall be current, as the address says it, with the words of the choice."""
+RECHECKED = ("sure", "asked", "confirmed", "changed", "gone", "failed", "not_asked")
+
+
 async def search(visit: Visit) -> Page:
     query = visit.asked("q")[:MAX_QUERY]
     sources = {source.label: source for source in await visit.ports.store.sources()}
@@ -53,10 +67,13 @@ async def search(visit: Visit) -> Page:
     common["prefix"] = visit.asked("typing") == "1"
     chosen, page = visit.asked("source"), min(visit.number("page"), MOST // SHOWN)
     limit = min(MOST, max(COUNTED, page * SHOWN + 1))
-    every = await asking.search(visit.ports, query, limit=COUNTED if chosen else limit, **common)
+    fresh, not_asked = _fresh(visit, page)
+    again: dict[str, Any] = {} if fresh is None else {"fresh": fresh, "on_change": visit.queue.activated}
+    first = {} if chosen else again
+    every = await asking.search(visit.ports, query, limit=COUNTED if chosen else limit, **common, **first)
     answer = every
     if chosen:
-        answer = await asking.search(visit.ports, query, sources=[chosen], limit=limit, **common)
+        answer = await asking.search(visit.ports, query, sources=[chosen], limit=limit, **common, **again)
     found = len(answer.hits)
     page = min(page, max(1, -(-found // SHOWN)))
     before = (page - 1) * SHOWN
@@ -66,6 +83,7 @@ async def search(visit: Visit) -> Page:
     data = {
         "query": query,
         "answer": _said(answer),
+        "not_asked": not_asked,
         "found": found,
         "more": found == limit,
         "first": before + 1,
@@ -96,7 +114,32 @@ def _said(answer: Answer) -> dict[str, Any]:
         "fits": answer.fits,
         "on_topic": round(answer.on_topic, 4),
         "as_of": _then(answer.as_of) if answer.as_of else None,
+        "rechecked": _rechecked(answer.rechecked) if answer.rechecked else None,
     }
+
+
+def _fresh(visit: Visit, page: int) -> tuple[float | None, str | None]:
+    """How likely current hits shall be, when they are to be asked for again; or why they are not."""
+    said = visit.asked("fresh")
+    if not said:
+        return None, None
+    wanted = wanted_share(said)
+    if visit.asked("as_of"):
+        return None, "an earlier time is not asked for again"
+    if not visit.may(Scope.SYNC):
+        return None, f"that needs a token with scope `{Scope.SYNC}`"
+    if not visit.is_own_link:
+        return None, "this address was followed from another site"
+    if visit.asked("typing") == "1":
+        return None, "press Enter to ask their sources"
+    if page > 1:
+        return None, "the best hits, on the first page, are"
+    return wanted, None
+
+
+def _rechecked(one: Rechecked) -> dict[str, Any]:
+    counts = {name: getattr(one, name) for name in RECHECKED}
+    return {"wanted": one.wanted, "says": one.says, "notes": list(one.notes), **counts}
 
 
 def _then(as_of: AsOf) -> dict[str, Any]:
@@ -124,7 +167,8 @@ def _hit(visit: Visit, number: int, hit: Hit, sources: dict[str, Source], query:
         "verified_at": hit.verified_at,
         "verified_by": hit.verified_by,
         "p_fresh": None if hit.p_fresh is None else round(hit.p_fresh, 4),
-        "likely": and_likely(hit.p_fresh),
+        "how": WORDS.get(hit.verified_by or ""),
+        "likely": f", {likely(hit.p_fresh)}" if visit.asked("fresh") else and_likely(hit.p_fresh),
         "born_later": source is not None and hit.fetched_at > source.created_at + SETTLED,
         "held": source is not None and source.held_generation is not None,
         "also_at": [one.url for one in hit.same_text_at],
@@ -245,5 +289,7 @@ def _filters(
         "since": visit.asked("since"),
         "languages": sorted({hit.language for hit in hits if hit.language} | {chosen} - {""}),
         "language": chosen,
+        "fresh": visit.asked("fresh"),
+        "shares": SHARES if visit.may(Scope.SYNC) and not visit.asked("as_of") else {},
         "any_sources": bool(sources),
     }
