@@ -131,3 +131,26 @@ def test_a_large_sitemap_is_read_in_little_memory() -> None:
     tracemalloc.stop()
     assert found.urls == ("https://e.org/a",)
     assert peak < 1_000_000, "10 MB of XML are never in memory at once"
+
+
+ATOM = b"""<?xml version="1.0"?><feed xmlns="http://www.w3.org/2005/Atom"><link href="https://e.org/"/>
+<updated>2026-01-09T00:00:00Z</updated>
+<entry><link rel="self" href="https://e.org/a.xml"/><link href="https://e.org/a"/>
+<published>2025-01-01T00:00:00Z</published><updated>2026-01-02T00:00:00Z</updated></entry>
+<entry><link rel="alternate" href="/b"/><content><link>https://e.org/inside</link></content></entry></feed>"""
+RSS = b"""<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom"><channel><link>https://e.org/</link>
+<item><link>https://e.org/a</link><pubDate>Fri, 02 Jan 2026 00:00:00 GMT</pubDate></item>
+<item><link>https://e.org/b</link><atom:updated>2026-01-02T00:00:00Z</atom:updated></item></channel></rss>"""
+
+
+def test_a_feed_names_its_pages_and_when_they_were_changed_not_published() -> None:
+    found = sitemap.parse(ATOM, base="https://e.org/feed")
+    assert found.urls == ("https://e.org/a", "https://e.org/b")
+    assert found.lastmods == ("2026-01-02T00:00:00Z", "")
+    assert found.newest_only
+    found = sitemap.parse(RSS)
+    assert (found.urls, found.lastmods) == (
+        ("https://e.org/a", "https://e.org/b"),
+        ("", "2026-01-02T00:00:00Z"),
+    )
+    assert not sitemap.parse(urlset("<url><loc>https://e.org/a</loc></url>")).newest_only

@@ -120,6 +120,10 @@ class CkanServer(Site):
         with self._lock:
             self.put({**self._rows[reference], **changes, "metadata_modified": stamp(modified)})
 
+    def row(self, reference: str) -> dict[str, Any]:
+        with self._lock:
+            return dict(self._rows[reference])
+
     def remove(self, reference: str) -> None:
         with self._lock:
             del self._rows[reference]

@@ -236,9 +236,14 @@ class SiteFiles:
         except (TransientError, PermanentError) as exc:
             self._incomplete(url, exc)
             return as_before
+        listed = dict(zip(parsed.urls, parsed.lastmods, strict=True))
+        if parsed.newest_only:
+            # What a feed does not name any more is listed without a date, and goes when it does not answer.
+            for page in as_before["urls"][: max(0, max_urls - len(listed))]:
+                listed.setdefault(page, "")
         payload = {
-            "urls": list(parsed.urls),
-            LASTMODS: list(parsed.lastmods) if any(parsed.lastmods) else [],
+            "urls": list(listed),
+            LASTMODS: list(listed.values()) if any(listed.values()) else [],
             "children": list(parsed.children),
             "left_out": parsed.left_out,
         }

@@ -1,4 +1,4 @@
-"""Read a sitemap: XML (`urlset`, `sitemapindex`), or plain text with one address a line; gzipped or not.
+"""Read a sitemap: XML (`urlset`, `sitemapindex`, a feed), or text with one address a line; gzipped or not.
 
 The file is read piece by piece, so that its size unpacked costs no memory. Up to a bound everything counts;
 what lies behind the bound is counted and left out, and the same file is cut at the same place each time.
@@ -26,6 +26,8 @@ MAX_BYTES = 50_000_000
 MAX_LASTMOD = 40
 """A longer date is none."""
 
+_ENTRIES = {"feed": ["feed", "entry"], "rss": ["rss", "channel", "item"]}
+"""Where the entries of a feed stand. When one was published says nothing about when it was changed."""
 _PIECE = 65_536
 _GZIP_MAGIC = b"\x1f\x8b"
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
@@ -39,6 +41,8 @@ class Sitemap:
     """When each of them was last modified, as it is written; empty where nothing certain is said."""
     children: tuple[str, ...] = ()
     """Further sitemaps, of an index."""
+    newest_only: bool = False
+    """It is a feed: what it does not name any more may be there all the same."""
     left_out: int = 0
     """Addresses behind the bound; one that stands for all where the file was not read to its end."""
 
@@ -107,6 +111,7 @@ class _Found(ABC):
         """With the date that is named beside each."""
         self._children: dict[str, str] = {}
         self._left_out = 0
+        self._newest_only = False
 
     @abstractmethod
     def feed(self, piece: bytes) -> None: ...
@@ -122,7 +127,13 @@ class _Found(ABC):
 
     def _sitemap(self, more: int = 0) -> Sitemap:
         lastmods = tuple(self._urls.values())
-        return Sitemap(tuple(self._urls), lastmods, tuple(self._children), self._left_out + more)
+        return Sitemap(
+            tuple(self._urls),
+            lastmods,
+            tuple(self._children),
+            newest_only=self._newest_only,
+            left_out=self._left_out + more,
+        )
 
     def _keep(self, found: dict[str, str], url: str, lastmod: str = "") -> None:
         if url in found:
@@ -207,15 +218,21 @@ class _Xml(_Found):
     def _refuse(self, *_: object) -> None:
         raise Unparseable(f"{self._name}: contains a document type declaration")
 
-    def _start(self, tag: str, _: dict[str, str]) -> None:
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
         tag = tag.rpartition(":")[2]
         path = self._path
         path.append(tag)
         self._text.clear()
-        if len(path) == 1 and tag not in ("urlset", "sitemapindex"):
-            raise Unparseable(f"{self._name}: starts with `<{tag[:40]}>`, not with a sitemap's element")
-        if len(path) == 2:
+        if len(path) == 1:
+            if tag not in ("urlset", "sitemapindex", *_ENTRIES):
+                raise Unparseable(f"{self._name}: starts with `<{tag[:40]}>`, not with a sitemap's element")
+            self._newest_only = tag in _ENTRIES
+        entry = _ENTRIES.get(path[0])
+        if len(path) == 2 or path == entry:
             self._loc = self._lastmod = ""
+        elif path[:-1] == entry and tag == "link" and attributes.get("rel", "alternate") == "alternate":
+            # Of an entry in Atom: its page, and not what belongs to it.
+            self._loc = self._loc or attributes.get("href", "")
 
     def _end(self, _: str) -> None:
         path = self._path
@@ -224,9 +241,19 @@ class _Xml(_Found):
             self._loc = "".join(self._text).strip()
         elif len(path) == 2 and tag == "lastmod":
             self._lastmod = "".join(self._text).strip()
+        elif path and (entry := _ENTRIES.get(path[0])) is not None:
+            self._end_in_feed(path, tag, entry)
         elif len(path) == 1 and self._loc:
             self._add(path[0], tag)
         self._text.clear()
+
+    def _end_in_feed(self, path: list[str], tag: str, entry: list[str]) -> None:
+        if path == entry and tag == "link":
+            self._loc = self._loc or "".join(self._text).strip()
+        elif path == entry and tag in ("updated", "modified"):
+            self._lastmod = "".join(self._text).strip()
+        elif [*path, tag] == entry and (url := urls.normalise(self._loc, self._base)) is not None:
+            self._keep(self._urls, url, self._lastmod if len(self._lastmod) <= MAX_LASTMOD else "")
 
     def _add(self, root: str, tag: str) -> None:
         url = urls.normalise(self._loc, self._base)

@@ -29,12 +29,15 @@ class Signal(StrEnum):
     """The server answers 304 to an `If-None-Match`, or sends the `ETag` that it sent before."""
     LAST_MODIFIED = "last_modified"
     """The same with `If-Modified-Since` and `Last-Modified`."""
+    LISTING = "listing"
+    """A portal or paged API lists an item with the date that it had, or does not name it as changed."""
 
 
 NAMES = {
     Signal.LASTMOD: "lastmod of the sitemap",
     Signal.ETAG: "ETag",
     Signal.LAST_MODIFIED: "Last-Modified",
+    Signal.LISTING: "dates of the listing",
 }
 
 
@@ -240,7 +243,9 @@ def hint(before: Mapping[Signal, Record], after: Mapping[Signal, Record], at: da
         lied = record.lied_at == at
         if record.standing is not Standing.DISTRUSTED:
             continue
-        if signal is not Signal.LASTMOD:
+        if signal is Signal.LISTING:
+            then = "every item is compared until they have proven themselves again"
+        elif signal is not Signal.LASTMOD:
             then = "pages are fetched whole until it has proven itself again"
         elif lied and before.get(signal, NOTHING).standing is Standing.TRUSTED:
             then = "every page is asked for until it has proven itself again"

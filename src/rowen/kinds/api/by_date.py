@@ -18,6 +18,7 @@ from rowen.fetching.client import stop_reason
 from rowen.kinds.api import give_up
 from rowen.kinds.api.harvest import Harvest
 from rowen.kinds.api.items import Listed
+from rowen.kinds.api.receiver import in_turn
 
 INCOMPLETE_DAYS = "incomplete_days"
 """In a source's metadata: days that a cap cut short, and days with an item that was given up (`DAY: ID`)."""
@@ -117,12 +118,7 @@ class ByDate(Harvest):
         """Ask for known items, a few in each run, round and round; returns the last one."""
         number = self._params["recheck"]
         last = self._source.metadata.get(RECHECKED)
-        last = last if isinstance(last, str) else ""
-        store, source_id = self._ports.store, self._source.id
-        asked = await store.visible_references(source_id, after=last, limit=number)
-        if last and len(asked) < number:
-            start = await store.visible_references(source_id, after="", limit=number - len(asked))
-            asked += [one for one in start if one <= last]
+        asked = await in_turn(self._ports.store, self._source.id, last, number)
         # An item that was listed a moment ago is there.
         waiting = [one for one in asked if one not in listed]
         _, gone = await self._receiver.look_for(waiting, self._still_there)

@@ -40,6 +40,10 @@ class ChangesOrAll(WholeList):
                 return found
             refusal = f"the portal refuses the question what changed ({found.message}): everything was listed"
             self._intake.counters.ignored["changes_filter"] += 1
+        if self._source.watermark is not None:
+            # What changed after that would have been asked for: of everything else the dates claim that it
+            # did not.
+            self._receiver.unchanged_since = self._source.watermark - self._overlap
         harvested = await super().run()
         hint = "; ".join(filter(None, (harvested.hint, refusal))) or None
         # What changed in the part that a killed run has read is met by listing everything once more.
@@ -52,17 +56,23 @@ class ChangesOrAll(WholeList):
         source, now = self._source, self._intake.run.started_at
         # After a rollback readers see less than the watermark promises.
         shown = source.active_generation and source.active_generation == source.last_generation
+        if not self._claims.may_skip:
+            return False
         last = source.metadata.get(LISTED_AT)
         if not shown or source.watermark is None or self._intake.unconditional or not isinstance(last, str):
             return False
         listed = datetime.fromisoformat(last)
         return now - listed < timedelta(seconds=self._params["full_sync_every"]) and not is_ahead(listed, now)
 
+    @property
+    def _overlap(self) -> timedelta:
+        return timedelta(seconds=self._params["overlap"])
+
     async def _changes(self) -> Harvested | RowenError:
         """The run, or the refusal of a portal that does not take the question."""
         watermark = self._source.watermark
         assert watermark is not None
-        since = watermark - timedelta(seconds=self._params["overlap"])
+        since = watermark - self._overlap
         walk = self._walk(window=Window(since=since, until=self._intake.run.started_at), changes=True)
         try:
             await self._take(walk, walk.pages())

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from rowen.core.document import Validators
+from rowen.core.freshness.claims import Standing
 from rowen.core.rules.left_out import BEYOND_PAGES
 from rowen.core.rules.words import count
 from rowen.core.run import Mode, StopReason
@@ -27,16 +28,19 @@ from rowen.kinds.api import items, rules
 from rowen.kinds.api.answers import parsed
 from rowen.kinds.api.asking import ApiClient, ahead
 from rowen.kinds.api.items import Listed, Reading
-from rowen.kinds.api.receiver import READ_WITH, Receiver, read_with, refuse_emptiness
+from rowen.kinds.api.receiver import READ_WITH, Receiver, in_turn, read_with, refuse_emptiness
 from rowen.kinds.api.rules import Definition, Paging
 from rowen.kinds.api.tables import asked as tables
 from rowen.kinds.api.walking.checkpoint import Checkpoint
 from rowen.kinds.api.walking.slices import SlicedWalk
 from rowen.kinds.api.walking.walk import Remembered, Rows, Walk
+from rowen.kinds.listing.claims import ListingClaims
 from rowen.ports.fetcher import Response
 
 VALIDATORS = "validators"
 """In a source's metadata: of a list that comes as one answer, with its number of rows."""
+DATES_CHECKED = "dates_checked"
+"""In a source's metadata: the last item that was asked for though its date was the known one."""
 GONE = (404, 410)
 BY_PLACE = (Paging.PAGE, Paging.OFFSET, Paging.CURSOR, Paging.TOKEN, Paging.NEXT)
 """Ways of paging whose place in the list is kept for the run after a kill."""
@@ -58,6 +62,7 @@ class Harvest:
         intake: Intake,
         client: ApiClient,
         api: Definition,
+        claims: ListingClaims,
     ) -> None:
         self._ports = ports
         self._source = source
@@ -65,6 +70,8 @@ class Harvest:
         self._intake = intake
         self._client = client
         self._api = api
+        self._claims = claims
+        self._remembered_checks: dict[str, Any] = {}
         self._tables = tables.of_portal(ports, source, params, intake, client, api.catalogue)
         self._receiver = Receiver(
             ports,
@@ -75,13 +82,22 @@ class Harvest:
             windowed=api.windowed,
             fits=self._fits if api.choice else None,
             before=self._tables.before,
+            claims=claims if self._uses_dates else None,
         )
         self._checkpoint = Checkpoint(ports, source.id, intake)
         self.resumed = False
         """The list was read from the place on that a killed run had left."""
         self._read_with, as_before = read_with(source, params)
+        claims.judges = as_before
+        self._receiver.by_validator = self._receiver.by_validator and claims.may_skip
         # A record with its detail is made of more than the list says.
         self._receiver.by_record = as_before and api.catalogue is not None and not api.detail
+
+    @property
+    def _uses_dates(self) -> bool:
+        """Are items left out by the dates of their list? In windows of time, only those that overlap."""
+        changes = self._api.catalogue is not None and bool(self._api.catalogue.changes)
+        return (bool(self._api.detail) and not self._api.windowed) or changes
 
     def _walk(
         self, *, window: Window | None = None, remembered: Remembered | None = None, changes: bool = False
@@ -143,7 +159,11 @@ class Harvest:
 
 class WholeList(Harvest):
     async def run(self) -> Harvested:
-        walk = self._walk(remembered=self._remembered())
+        if self._api.detail and self._receiver.by_validator:
+            await self._choose_checks()
+        # A list that is as it was says of its details what its dates say: they are checked beside it.
+        doubts = bool(self._api.detail) and (bool(self._receiver.checking) or not self._claims.may_skip)
+        walk = self._walk(remembered=None if doubts else self._remembered())
         try:
             await self._take_what_is_stored(walk)
             await self._take(walk, walk.pages())
@@ -160,7 +180,7 @@ class WholeList(Harvest):
                 error=exc,
                 complete=False,
                 metadata={VALIDATORS: None},
-                remember=self._tables.remembered(),
+                remember=self._tables.remembered() | self._remembered_checks,
             )
         if walk.beyond:
             self._intake.counters.ignored[BEYOND_PAGES] += walk.beyond
@@ -172,8 +192,22 @@ class WholeList(Harvest):
             complete=walk.cut is None and not walk.beyond and not self._is_cut(walk),
             metadata={VALIDATORS: self._to_remember(walk)}
             | ({READ_WITH: self._read_with} if walk.is_complete() else {}),
-            remember=self._tables.remembered(),
+            remember=self._tables.remembered() | self._remembered_checks,
         )
+
+    async def _choose_checks(self) -> None:
+        """Once a run left items out by their dates, the runs after it check some, round and round."""
+        store, run = self._ports.store, self._intake.run
+        earlier = [one for one in await store.runs(self._source.id, limit=2) if one.id != run.id]
+        if not earlier or earlier[0].started_at >= run.started_at:
+            return
+        if earlier[0].counters.get("not_modified") or self._claims.standing is not Standing.UNPROVEN:
+            shown = next((one for one in await store.generations(self._source.id) if one.active), None)
+            number = self._claims.number(shown.documents) if shown else 0
+            last = self._source.metadata.get(DATES_CHECKED)
+            ids = await in_turn(store, self._source.id, last, number) if number else []
+            self._receiver.checking.update(ids)
+            self._remembered_checks = {DATES_CHECKED: ids[-1]} if ids else {}
 
     async def _take_what_is_stored(self, walk: Walk) -> None:
         """Of a first run that was killed: the list goes on behind what that run has stored."""
@@ -239,7 +273,7 @@ class WholeList(Harvest):
         """One dataset of a catalogue by itself; None when it is gone."""
         api, catalogue = self._api, self._api.catalogue
         assert catalogue is not None
-        url = rules.check_url(catalogue.check, self._source.location, id)
+        url = rules.check_url(catalogue.check, self._source.location, id, self._params)
         response = await self._client.ask(url, accept=api.accept)
         if response.status in NOT_SHOWN:
             return None

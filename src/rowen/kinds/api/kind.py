@@ -35,6 +35,7 @@ from rowen.kinds.api.rules import Definition
 from rowen.kinds.api.settings import CATALOGUE, PARAMS, SHARED
 from rowen.kinds.api.tables import asked as tables
 from rowen.kinds.api.walking.walk import Walk
+from rowen.kinds.listing.claims import ListingClaims
 
 MAX_LIST_BYTES = 200_000_000
 """Of a list that comes as one answer."""
@@ -96,9 +97,11 @@ class ApiKind:
             way = ChangesOrAll
         if intake.within_s is not None and source.active_generation:
             way = NamedItems
+        claims = ListingClaims(intake, await ports.store.claims(source.id))
         async with _client(ports, source.location, values, intake.counters) as client:
-            harvested = await way(ports, source, values, intake, client, api).run()
-            return replace(harvested, server_time=client.server_time)
+            harvested = await way(ports, source, values, intake, client, api, claims).run()
+        hint = "; ".join(filter(None, (harvested.hint, await claims.save(ports.store)))) or None
+        return replace(harvested, hint=hint, server_time=client.server_time)
 
     def asks_named(self, source: Source, params: Mapping[str, Any]) -> bool:
         return can_ask(self._defined(source.location, params)[1], source)

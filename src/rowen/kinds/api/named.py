@@ -22,6 +22,7 @@ from rowen.kinds.api.asking import ApiClient
 from rowen.kinds.api.harvest import VALIDATORS, WholeList
 from rowen.kinds.api.items import Listed
 from rowen.kinds.api.rules import Definition
+from rowen.kinds.listing.claims import ListingClaims
 
 DETAIL, ITEM = "detail", "item"
 """Where `items.with_detail` puts what was said of an item alone, and a listed item that is no object."""
@@ -42,10 +43,16 @@ class NamedItems(WholeList):
         intake: Intake,
         client: ApiClient,
         api: Definition,
+        claims: ListingClaims,
     ) -> None:
-        super().__init__(ports, source, params, intake, client, api)
+        super().__init__(ports, source, params, intake, client, api, claims)
         self._details: dict[str, Any] = {}
         """What was said in this run of items alone."""
+
+    @property
+    def _uses_dates(self) -> bool:
+        """No list is read: what it would say of these items now is not known."""
+        return False
 
     async def run(self) -> Harvested:
         """Nothing of the list is remembered: the next run compares what it would have compared."""

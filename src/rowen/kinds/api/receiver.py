@@ -26,6 +26,8 @@ from rowen.fetching.client import STOPS
 from rowen.kinds.api import text as texts
 from rowen.kinds.api.datasets.choice import NOT_CHOSEN
 from rowen.kinds.api.items import Broken, Listed, Reading
+from rowen.kinds.listing.claims import ListingClaims
+from rowen.ports.store.documents import Documents
 
 TAKEN_AT_ONCE = 500
 MAX_CHECKED = 500
@@ -78,6 +80,16 @@ def refuse_emptiness(source: Source) -> None:
         )
 
 
+async def in_turn(store: Documents, source_id: int, last: Any, number: int) -> list[str]:
+    """The references that readers see behind `last`, so many, and from the first on behind the last one."""
+    after = last if isinstance(last, str) else ""
+    found = await store.visible_references(source_id, after=after, limit=number)
+    if after and len(found) < number:
+        start = await store.visible_references(source_id, after="", limit=number - len(found))
+        found += [one for one in start if one <= after]
+    return found
+
+
 class Receiver:
     def __init__(
         self,
@@ -91,6 +103,7 @@ class Receiver:
         in_order: bool = False,
         fits: Fits | None = None,
         before: Before | None = None,
+        claims: ListingClaims | None = None,
     ) -> None:
         self._ports = ports
         self._intake = intake
@@ -103,6 +116,12 @@ class Receiver:
         """Says whether the settings choose an item; None when they choose all."""
         self._before = before
         """Called with items that will be read, many at a time, to ask for what their list does not have."""
+        self._claims = claims
+        """What the dates of the list claim, where items are left out by them."""
+        self.unchanged_since: datetime | None = None
+        """An item with an earlier date is claimed to be as it was."""
+        self.checking: set[str] = set()
+        """Ids that are compared by what they say, whatever date they have."""
         self._reads_at_once = 1 if in_order else concurrency
         """With one, items are stored in the order they came in: what is stored is a beginning of the list."""
         self.by_validator = not intake.unconditional
@@ -110,6 +129,8 @@ class Receiver:
         self.by_record = False
         """An item whose record is the stored one is not read: it would be read as before, see `read_with`."""
         self._records: Mapping[int, bytes] = {}
+        self._again = False
+        """Items are read once more, for what was asked for beside their list."""
         self._leftovers: Mapping[str, Known] = {}
         self.taken: set[str] = set()
         self.read: set[str] = set()
@@ -159,7 +180,12 @@ class Receiver:
         await self._intake.look_up([one.id for one in items])
         # They are counted by what comes of it, and not twice.
         self._intake.counters.unchanged -= sum(one.id in self.taken for one in items)
-        await self._read_all(items)
+        # Their dates were judged when they were taken.
+        self._again = True
+        try:
+            await self._read_all(items)
+        finally:
+            self._again = False
 
     async def _read_all(self, waiting: Sequence[Listed]) -> None:
         self.read.update(one.id for one in waiting)
@@ -171,10 +197,13 @@ class Receiver:
         known = self._intake.known.get(one.id)
         by_validator = self.by_validator and bool(one.validator)
         if known is not None:
-            if by_validator and known.validators.etag == one.validator:
+            same_date = by_validator and known.validators.etag == one.validator
+            if same_date and not self._must_compare(known, one):
                 self._intake.not_modified(known, sent=not self._details)
                 return True
             if self._has_its_record(known, one):
+                if self._is_claimed(known, one):
+                    self._said(one, held=True)
                 self._intake.same_body(known, Validators(one.validator or None))
                 return True
             return False
@@ -183,6 +212,40 @@ class Receiver:
             return False
         await self._intake.revived(left)
         return True
+
+    def _must_compare(self, known: Known, one: Listed) -> bool:
+        """Its date is the known one: is it read all the same?"""
+        if self._claims is None:
+            return False
+        if one.id in self.checking or (self._details and self._claims.lied):
+            return True
+        if not self._details and self.by_record and known.document_id in self._records:
+            # The list has all of it: comparing costs nothing.
+            held = self._has_its_record(known, one)
+            if held:
+                self._said(one, held=True)
+            return not held
+        self._claims.skipped()
+        return False
+
+    def _is_claimed(self, known: Known, one: Listed) -> bool:
+        """Does the list say by its date that the item is as it was?"""
+        if one.validator:
+            return known.validators.etag == one.validator
+        return self.unchanged_since is not None and one.at is not None and one.at < self.unchanged_since
+
+    def _said(self, one: Listed, *, held: bool) -> None:
+        if self._claims is not None:
+            self._claims.compared(one.id, held=held)
+
+    def _judge(self, known: Known | None, one: Listed, reading: Reading, digest: bytes, draft: Draft) -> None:
+        """What the date of an item claimed, beside what it says now."""
+        if known is None or not self._is_claimed(known, one):
+            return
+        same = known.body_hash == digest or draft.payload_hash == known.payload_hash
+        # What was asked for beside the list may differ though the list is true.
+        if same or reading.listed is None:
+            self._said(one, held=same)
 
     def _has_its_record(self, known: Known, one: Listed) -> bool:
         stored = self._records.get(known.document_id)
@@ -230,6 +293,8 @@ class Receiver:
         # What was asked for beside the list may be new though the list is not.
         says_all = reading.listed is None and not intake.unconditional
         if known is not None and known.body_hash == digest and says_all:
+            if self._is_claimed(known, one):
+                self._said(one, held=True)
             intake.same_body(known, validators)
             return
         if reading.left_out:
@@ -250,6 +315,8 @@ class Receiver:
             record=record,
             keys=keys_of(reading.signs(), reading.title, reading.text) if reading.signs else (),
         )
+        if not self._again:
+            self._judge(known, one, reading, digest, draft)
         await intake.fetched(draft)
 
     async def _text(self, reading: Reading) -> str:

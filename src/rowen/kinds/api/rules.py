@@ -225,9 +225,13 @@ def detail_url(api: Definition, home: str, id: str) -> str:  # noqa: A002
     return joined(home, api.detail.replace("{id}", quote(id, safe="")), "")
 
 
-def check_url(check: str, home: str, id: str) -> str:  # noqa: A002
-    host = quote(urls.host_of(home), safe="")
-    return joined(home, check.replace("{id}", quote(id, safe="")).replace("{host}", host), "")
+def check_url(check: str, home: str, id: str, own: Mapping[str, Any]) -> str:  # noqa: A002
+    """`own` are the settings of the source: `{NAME}` becomes the value."""
+    places = {name: value for name, value in own.items() if isinstance(value, str)}
+    places |= {"id": id, "host": urls.host_of(home)}
+    for name, value in places.items():
+        check = check.replace(f"{{{name}}}", quote(value, safe=""))
+    return joined(home, check, "")
 
 
 def joined(home: str, path: str, query: str) -> str:

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from contextlib import aclosing
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Any
 
 from rowen.core.rules.clocks import is_ahead
@@ -19,7 +18,7 @@ from rowen.core.source import Source
 from rowen.engine.intake import Intake
 from rowen.engine.kind import Harvested
 from rowen.engine.ports import Ports
-from rowen.errors import PermanentError, RowenError, TransientError, Unfetchable, Unparseable, Vanished
+from rowen.errors import PermanentError, RowenError, TransientError, Unfetchable, Unparseable
 from rowen.fetching import credentials
 from rowen.fetching.client import STOPS, stop_reason
 from rowen.kinds.api.asking import TOO_MUCH, PageSize, ahead
@@ -32,6 +31,8 @@ from rowen.kinds.ckan import dates, resume, trust
 from rowen.kinds.ckan import rules as ckan
 from rowen.kinds.ckan.api import ActionApi, DatasetPages
 from rowen.kinds.ckan.rules import Refused
+from rowen.kinds.ckan.single import SingleDatasets, listed
+from rowen.kinds.listing.claims import ListingClaims
 
 LISTED_AT = "listed_at"
 """In a source's metadata: when everything was last listed."""
@@ -47,7 +48,13 @@ REFUSALS = frozenset({400, 401, 403, 404, 405, 409, 410, 501})
 
 class Harvester:
     def __init__(
-        self, ports: Ports, source: Source, params: Mapping[str, Any], intake: Intake, api: ActionApi
+        self,
+        ports: Ports,
+        source: Source,
+        params: Mapping[str, Any],
+        intake: Intake,
+        api: ActionApi,
+        claims: ListingClaims,
     ) -> None:
         self._ports = ports
         self._source = source
@@ -72,8 +79,22 @@ class Harvester:
             in_order=True,
             fits=self._fits if choice else None,
             before=self._tables.before,
+            claims=claims,
+        )
+        self._claims = claims
+        self._single = SingleDatasets(
+            ports,
+            source,
+            params,
+            api,
+            self._receiver,
+            claims,
+            intake.run.started_at,
+            self._is_chosen,
+            datasets=DATASETS,
         )
         self._read_with, self._receiver.by_record = read_with(source, params)
+        claims.judges = self._receiver.by_record
         self._searched = True
         """Datasets come from searches, which look for the words of the settings."""
         self._mode = Mode.FULL
@@ -82,27 +103,46 @@ class Harvester:
 
     async def run(self) -> Harvested:
         if self._intake.within_s is not None and self._source.active_generation:
-            return await self._named(list(self._intake.only or ()))
+            # These alone, each by itself: what a search asks before it answers.
+            self._receiver.by_validator = self._searched = False
+            await self._single.named(list(self._intake.only or ()))
+            # That nothing is new is an answer; that nothing answered is not.
+            self._mode = Mode.FULL if self._intake.counters.failed else Mode.INCREMENTAL
+            return replace(self.ended({}), complete=False, remember={})
         learnt = await self._listed_or_changed()
         await self._tables.catch_up(self._receiver)
         return self.ended(learnt)
 
     async def _listed_or_changed(self) -> dict[str, Any]:
         if self._may_ask_for_changes():
-            if trust.is_distrusted(self._source.metadata, self._intake.run.started_at):
-                self._hint = "the portal's filter by date answered wrongly before: everything was listed"
-                learnt = await self._ids()
-                if learnt:
-                    return learnt
-            elif await self._changes():
-                self._mode = Mode.INCREMENTAL
-                learnt = await self._checked()
-                must_list = self._is_listing_due() or self._mode is Mode.FULL
-                return learnt | await self._ids() if must_list else learnt
+            learnt = await self._by_dates()
+            if learnt is not None and not self._claims.lied:
+                return learnt
         self._mode = Mode.FULL
-        # All rows come anyway: a portal whose dates do not move is compared by what it says.
+        # All rows come anyway: they are compared by what they say, whatever their dates are.
         self._receiver.by_validator = False
         return await self._everything()
+
+    async def _by_dates(self) -> dict[str, Any] | None:
+        """What changed by the portal's dates, a few of which are checked; None when they cannot be used."""
+        metadata, now = self._source.metadata, self._intake.run.started_at
+        if not self._claims.may_skip:
+            # The hint of the claims says why.
+            self._intake.counters.ignored["changes_filter"] += 1
+            return None
+        if trust.is_distrusted(metadata, now):
+            self._hint = "the portal's filter by date answered wrongly before: everything was listed"
+            learnt = await self._ids()
+            if not learnt:
+                return None
+        elif await self._changes():
+            self._mode = Mode.INCREMENTAL
+            learnt = await self._checked()
+            must_list = self._is_listing_due() or self._mode is Mode.FULL
+            learnt |= await self._ids() if must_list else {}
+        else:
+            return None
+        return learnt | (await self._single.check_dates() if learnt else {})
 
     def ended(self, learnt: Mapping[str, Any], error: RowenError | None = None) -> Harvested:
         return Harvested(
@@ -214,7 +254,7 @@ class Harvester:
                 raise
             return await self._by_names(exc)
         absent, _ = await self._compared(listing)
-        await self._receiver.delete_absent(absent, self._check)
+        await self._receiver.delete_absent(absent, self._single.check)
         return {**self._listed(listing), READ_WITH: self._read_with} if listing.complete else {}
 
     async def _stored_before(self, listing: DatasetPages) -> str:
@@ -249,8 +289,8 @@ class Harvester:
         waiting = sorted((unknown | changed) - self._receiver.taken)
         if len(waiting) > max(MANY, len(listing.seen) * MANY_SHARE):
             return await self._everything()
-        await self._receiver.delete_absent(absent, self._check)
-        await self._fetch(waiting)
+        await self._receiver.delete_absent(absent, self._single.check)
+        await self._single.fetch(waiting)
         return self._listed(listing) if listing.complete else {}
 
     async def _stamped_otherwise(self, rows: list[Any]) -> set[str]:
@@ -303,7 +343,7 @@ class Harvester:
         waiting = list(dict.fromkeys(names))
         for start in range(0, len(waiting), NAMES_AT_ONCE):
             self._intake.queued = len(waiting) - start
-            await self._fetch(waiting[start : start + NAMES_AT_ONCE])
+            await self._single.fetch(waiting[start : start + NAMES_AT_ONCE])
         if len(self._receiver.failures) >= len(self._receiver.taken):
             raise Unfetchable(
                 f"{refusal.message}; none of its {len(waiting)} datasets can be asked for",
@@ -313,40 +353,13 @@ class Harvester:
         if self._receiver.failures:
             return {}
         absent, _ = await self._receiver.compare(self._receiver.taken)
-        await self._receiver.delete_absent(absent, self._check)
+        await self._receiver.delete_absent(absent, self._single.check)
         return {LISTED_AT: self._intake.run.started_at.isoformat(), DATASETS: len(self._receiver.taken)}
 
-    # single datasets
+    # items
 
-    async def _named(self, references: list[str]) -> Harvested:
-        """These alone, each by itself: what a search asks before it answers."""
-        self._receiver.by_validator = False
-        self._searched = False
-        found, gone = await self._receiver.look_for(references, partial(self._check, listed=True))
-        await self._receiver.take([one for one in found if one.id in references])
-        await self._receiver.delete(gone, Vanished.reason)
-        # That nothing is new is an answer; that nothing answered is not.
-        self._mode = Mode.FULL if self._intake.counters.failed else Mode.INCREMENTAL
-        return replace(self.ended({}), complete=False, remember={})
-
-    async def _fetch(self, references: list[str]) -> None:
-        found, _ = await self._receiver.look_for(references, partial(self._check, listed=True))
-        await self._receiver.take(found)
-
-    async def _check(self, reference: str, *, listed: bool = False) -> Listed | None:
-        try:
-            row = await self._api.show(reference)
-        except Refused as exc:
-            # A dataset that is not listed and not shown is gone for other readers too. One that the portal
-            # lists and does not show proves nothing: perhaps only these credentials do not suffice.
-            if exc.status in ckan.NOT_THERE or (exc.status in ckan.NOT_ALLOWED and not listed):
-                return None
-            raise
-        found = None if ckan.is_deleted(row) else _listed(row)
-        # What the settings do not choose is gone as far as this source is concerned.
-        if found is not None and self._choice and not self._fits(found, await self._read(found)):
-            return None
-        return found
+    async def _is_chosen(self, one: Listed) -> bool:
+        return not self._choice or self._fits(one, await self._read(one))
 
     async def _take(self, rows: list[Any]) -> None:
         items: list[Listed | Broken] = []
@@ -354,7 +367,7 @@ class Harvester:
             if isinstance(row, Broken):
                 items.append(row)
             elif not ckan.is_deleted(row):
-                items.append(_listed(row) or Broken(_shown(row), Unparseable("a dataset without an id")))
+                items.append(listed(row) or Broken(_shown(row), Unparseable("a dataset without an id")))
         await self._receiver.take(items)
 
     async def _read(self, one: Listed) -> Reading:
@@ -374,11 +387,6 @@ class Harvester:
 
     def _listing(self, *, where: str = "", ids_only: bool = False) -> DatasetPages:
         return DatasetPages(self._api, PageSize(self._params["page_size"]), where=where, ids_only=ids_only)
-
-
-def _listed(row: Any) -> Listed | None:
-    reference = ckan.id_of(row)
-    return Listed(reference, row, ckan.validator_of(row)) if reference else None
 
 
 def _shown(row: Any) -> str:

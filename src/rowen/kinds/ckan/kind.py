@@ -31,6 +31,7 @@ from rowen.kinds.ckan import rules as ckan
 from rowen.kinds.ckan.api import ActionApi
 from rowen.kinds.ckan.harvest import Harvester
 from rowen.kinds.ckan.rules import Refused
+from rowen.kinds.listing.claims import ListingClaims
 
 WEEK_S, HOUR_S = 604_800.0, 3_600.0
 
@@ -73,12 +74,14 @@ async def count(ports: Ports, source: Source, params: Mapping[str, Any]) -> int:
 async def harvest(ports: Ports, source: Source, params: Mapping[str, Any], intake: Intake) -> Harvested:
     async with asking.open_api(ports, source.location, params, intake.counters) as client:
         api = ActionApi(client, source.location, ckan.chosen(Choice(params)))
-        harvester = Harvester(ports, source, params, intake, api)
+        claims = ListingClaims(intake, await ports.store.claims(source.id))
+        harvester = Harvester(ports, source, params, intake, api, claims)
         try:
             harvested = await harvester.run()
         except (TransientError, PermanentError) as exc:
             harvested = harvester.ended({}, exc)
-        return replace(harvested, server_time=client.server_time)
+        hint = "; ".join(filter(None, (harvested.hint, await claims.save(ports.store)))) or None
+        return replace(harvested, hint=hint, server_time=client.server_time)
 
 
 KIND = Kind(
