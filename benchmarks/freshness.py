@@ -1,6 +1,9 @@
 """How fresh a copy is for a budget of requests: uniform sweeps, Rowen's schedule and the optimum.
 
-    python benchmarks/freshness.py [pages] [seeds] [file.svg]
+    python benchmarks/freshness.py [pages] [seeds] [file.svg] [--intervals 28] [--half-life 45] [--course]
+
+`--half-life` is how long evidence counts, in days; `--course` prints what share of the optimum is reached in
+each interval.
 
 In each of the simulated worlds (`worlds.py`) every policy has the same requests. The optimum knows the true
 rates of change and how often readers see each page, and need not come back to a page that gains nothing. The
@@ -11,6 +14,7 @@ for had changed, and which ones readers were shown. Counted is the last quarter 
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +22,9 @@ from pathlib import Path
 from random import Random
 
 from worlds import Optimum, Result, Schedule, Uniform, World, simulate, worlds
+
+from rowen.core.freshness import source_rates
+from rowen.core.freshness.schedule import DAY_S
 
 INTERVALS = 72
 OF_OPTIMUM, WITHIN, NOISE = 0.99, 0.02, 0.001
@@ -142,19 +149,38 @@ def _panel(line: Line, left: int, top: int) -> list[str]:
     return drawn
 
 
-def main(pages: int = 300, seeds: int = 2, svg: str = "") -> int:
-    grown = [worlds(pages, INTERVALS, seed) for seed in range(1, seeds + 1)]
+def main(
+    pages: int = 300,
+    seeds: int = 2,
+    svg: str = "",
+    *,
+    intervals: int = INTERVALS,
+    half_life: float | None = None,
+    course: bool = False,
+) -> int:
+    if half_life is not None:
+        source_rates.HALF_LIFE_S = half_life * DAY_S
+    grown = [worlds(pages, intervals, seed) for seed in range(1, seeds + 1)]
     lines = []
     for same in zip(*grown, strict=True):
         lines.append(average([measure(world, seed) for seed, world in enumerate(same, 1)]))
         print(f"{lines[-1].name}: {lines[-1].schedule:.2%}", file=sys.stderr)
-    print(f"{pages} pages, {INTERVALS} uniform intervals, {seeds} seeds; shares of hits that are current\n")
+    print(f"{pages} pages, {intervals} uniform intervals, {seeds} seeds; shares of hits that are current\n")
     print(table(lines))
+    for line in lines if course else ():
+        pairs = zip(line.course["schedule"], line.course["optimum"], strict=True)
+        print(f"\n{line.name}: " + " ".join(f"{have / best:.1%}" for have, best in pairs))
     if svg:
         Path(svg).write_text(drawing(lines), encoding="utf-8")
     return 0 if all(line.holds for line in lines) else 1
 
 
 if __name__ == "__main__":
-    given = sys.argv[1:]
-    sys.exit(main(*(int(one) for one in given[:2]), *given[2:]))  # type: ignore[arg-type]
+    parser = argparse.ArgumentParser()
+    parser.add_argument("pages", type=int, nargs="?", default=300)
+    parser.add_argument("seeds", type=int, nargs="?", default=2)
+    parser.add_argument("svg", nargs="?", default="")
+    parser.add_argument("--intervals", type=int, default=INTERVALS)
+    parser.add_argument("--half-life", type=float)
+    parser.add_argument("--course", action="store_true")
+    sys.exit(main(**vars(parser.parse_args())))

@@ -21,7 +21,7 @@ def test_the_probability_falls_with_the_time_since_it_was_verified() -> None:
 
 
 def test_a_clock_that_went_back_makes_nothing_more_than_certain() -> None:
-    assert Proof(NOW, None, rate=1.0).p_fresh(NOW - DAY) == 1.0
+    assert Proof(NOW, None, rate=1.0).p_fresh(NOW - timedelta(minutes=1)) == 1.0
 
 
 def test_without_a_rate_there_is_no_probability() -> None:
@@ -41,3 +41,8 @@ def test_without_a_rate_there_is_no_probability() -> None:
 )
 def test_words_never_promise_more_than_the_number(p: float, said: str) -> None:
     assert likely(p) == said
+
+
+def test_a_copy_that_was_verified_in_the_future_is_not_said_to_be_current() -> None:
+    """A clock that was ahead wrote that time: after it was set right, a search asks again."""
+    assert Proof(NOW, "not_modified", rate=1e-9).p_fresh(NOW - DAY) is None

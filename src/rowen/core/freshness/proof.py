@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from rowen.core.freshness.gain import p_fresh
+from rowen.core.rules.clocks import is_ahead
 
 NOT_KNOWN = "rate of change not known yet"
 
@@ -24,7 +25,10 @@ class Proof(NamedTuple):
 
     def p_fresh(self, now: datetime) -> float | None:
         """The probability that the copy is current now; None when that cannot be told."""
-        return None if self.rate is None else p_fresh(self.rate, (now - self.at).total_seconds())
+        # A time in the future was written by a clock that was ahead: how long ago that was is not known.
+        if self.rate is None or is_ahead(self.at, now):
+            return None
+        return p_fresh(self.rate, (now - self.at).total_seconds())
 
 
 def likely(p: float | None) -> str:
