@@ -218,6 +218,20 @@ async def test_a_whole_list_shows_whether_the_question_what_changed_was_answered
         assert (await world.sync("data")).counters.updated == 1, "everything is listed until dates hold again"
 
 
+async def test_a_second_edit_on_the_day_of_a_date_is_no_lie(tmp_path: Path) -> None:
+    """Dates of many archives are days: an edit after the last look may bear the date from before it."""
+    archive = Archive(30)
+    async with a_source_of(archive, tmp_path, full_sync_every="1h") as world:
+        for _ in range(2):
+            world.clock.advance(DAY_S * 2)
+            await world.sync("data")
+        one = archive.records["oai_pmh-0003"]
+        one.text, one.changed = "Altered.", world.clock.now().replace(hour=0, minute=0, second=0)
+        world.clock.advance(3 * 3600)
+        receipt = await world.sync("data")
+        assert (receipt.counters.updated, receipt.counters.claims_broken) == (1, 0)
+
+
 async def test_after_a_rollback_a_difference_is_no_lie(tmp_path: Path) -> None:
     async with a_portal(tmp_path, 30) as (world, portal):
         for number in range(3):

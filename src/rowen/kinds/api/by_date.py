@@ -18,7 +18,7 @@ from rowen.fetching.client import stop_reason
 from rowen.kinds.api import give_up
 from rowen.kinds.api.harvest import Harvest
 from rowen.kinds.api.items import Listed
-from rowen.kinds.api.receiver import in_turn
+from rowen.kinds.listing.claims import in_turn
 
 INCOMPLETE_DAYS = "incomplete_days"
 """In a source's metadata: days that a cap cut short, and days with an item that was given up (`DAY: ID`)."""

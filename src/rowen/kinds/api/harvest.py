@@ -28,13 +28,13 @@ from rowen.kinds.api import items, rules
 from rowen.kinds.api.answers import parsed
 from rowen.kinds.api.asking import ApiClient, ahead
 from rowen.kinds.api.items import Listed, Reading
-from rowen.kinds.api.receiver import READ_WITH, Receiver, in_turn, read_with, refuse_emptiness
+from rowen.kinds.api.receiver import READ_WITH, Receiver, read_with, refuse_emptiness
 from rowen.kinds.api.rules import Definition, Paging
 from rowen.kinds.api.tables import asked as tables
 from rowen.kinds.api.walking.checkpoint import Checkpoint
 from rowen.kinds.api.walking.slices import SlicedWalk
 from rowen.kinds.api.walking.walk import Remembered, Rows, Walk
-from rowen.kinds.listing.claims import ListingClaims
+from rowen.kinds.listing.claims import ListingClaims, in_turn
 from rowen.ports.fetcher import Response
 
 VALIDATORS = "validators"

@@ -7,7 +7,7 @@ ids is the most that is kept of a list.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from importlib.metadata import version
 from typing import Any
 
@@ -27,13 +27,14 @@ from rowen.kinds.api import text as texts
 from rowen.kinds.api.datasets.choice import NOT_CHOSEN
 from rowen.kinds.api.items import Broken, Listed, Reading
 from rowen.kinds.listing.claims import ListingClaims
-from rowen.ports.store.documents import Documents
 
 TAKEN_AT_ONCE = 500
 MAX_CHECKED = 500
 """So many absent items are asked for one by one before the list is believed about the rest."""
 CHECKED_AT_ONCE = 50
 DELETED_AT_ONCE = 1000
+A_DAY_ANYWHERE = timedelta(hours=36)
+"""A date without a time covers every edit of that day, in whatever zone."""
 DELETED = "deleted"
 """The reason of a removal that the portal names itself."""
 CONTENT_TYPE = "text/markdown"
@@ -78,16 +79,6 @@ def refuse_emptiness(source: Source) -> None:
             f"portal `{source.location}`: answers with no datasets, where there were some",
             hint="nothing was deleted; look at the portal, and remove the source if it is gone for good",
         )
-
-
-async def in_turn(store: Documents, source_id: int, last: Any, number: int) -> list[str]:
-    """The references that readers see behind `last`, so many, and from the first on behind the last one."""
-    after = last if isinstance(last, str) else ""
-    found = await store.visible_references(source_id, after=after, limit=number)
-    if after and len(found) < number:
-        start = await store.visible_references(source_id, after="", limit=number - len(found))
-        found += [one for one in start if one <= after]
-    return found
 
 
 class Receiver:
@@ -232,7 +223,9 @@ class Receiver:
         """Does the list say by its date that the item is as it was?"""
         if one.validator:
             return known.validators.etag == one.validator
-        return self.unchanged_since is not None and one.at is not None and one.at < self.unchanged_since
+        if self.unchanged_since is None or one.at is None:
+            return False
+        return one.at + A_DAY_ANYWHERE <= self.unchanged_since
 
     def _said(self, one: Listed, *, held: bool) -> None:
         if self._claims is not None:

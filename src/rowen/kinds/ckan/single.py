@@ -17,11 +17,11 @@ from rowen.engine.tasks import each
 from rowen.errors import PermanentError, TransientError, Vanished
 from rowen.fetching.client import STOPS
 from rowen.kinds.api.items import Listed
-from rowen.kinds.api.receiver import Receiver, in_turn
+from rowen.kinds.api.receiver import Receiver
 from rowen.kinds.ckan import rules as ckan
 from rowen.kinds.ckan.api import ActionApi
 from rowen.kinds.ckan.rules import Refused
-from rowen.kinds.listing.claims import ListingClaims
+from rowen.kinds.listing.claims import ListingClaims, in_turn
 
 DATES_CHECKED = "dates_checked"
 """In a source's metadata: when datasets were last asked for though their dates were the known ones, and the

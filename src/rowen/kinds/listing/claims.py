@@ -9,10 +9,12 @@ rules and the record are those of `core/freshness/claims.py`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from rowen.core.freshness import claims
 from rowen.core.freshness.claims import NOTHING, Record, Seen, Signal, Standing
 from rowen.engine.intake import Intake
+from rowen.ports.store.documents import Documents
 from rowen.ports.store.store import Store
 
 
@@ -64,3 +66,13 @@ class ListingClaims:
         after = {Signal.LISTING: claims.after_run(self._record, self._seen, at)}
         await store.save_claims(self._intake.lease, self._intake.run.source_id, after)
         return claims.hint(self._records, after, at)
+
+
+async def in_turn(store: Documents, source_id: int, last: Any, number: int) -> list[str]:
+    """The references that readers see behind `last`, so many, and from the first on behind the last one."""
+    after = last if isinstance(last, str) else ""
+    found = await store.visible_references(source_id, after=after, limit=number)
+    if after and len(found) < number:
+        start = await store.visible_references(source_id, after="", limit=number - len(found))
+        found += [one for one in start if one <= after]
+    return found
