@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from fastapi import FastAPI, Request
@@ -13,7 +13,7 @@ from fastapi.telemetry import TelemetryConfig
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as AsgiScope
 
@@ -59,6 +59,8 @@ TAGS = [
 
 PATHS = ("/api", "/scraping", "/webhooks", "/health", "/metrics", "/openapi.json", "/docs")
 """What is answered here; with a page, all other paths are its own, but for those of mounted applications."""
+WATCHED = ("/health", "/metrics")
+"""What programs that watch the service ask for."""
 
 _log = logging.getLogger("rowen.rest")
 
@@ -102,7 +104,7 @@ def create_app(
     clock = ports.clock
 
     def build() -> None:
-        _build(app, ports, queue, metrics, mounts or {})
+        _build(app, ports, queue, watched, mounts or {})
 
     app = FastAPI(
         title="Rowen",
@@ -128,15 +130,21 @@ def create_app(
         ],
     )
     _handle_errors(app)
+    # A program that watches the service gives it a few seconds: these are there from the start.
+    watched = health.health_router(ports, queue, metrics).routes
+    app.router.routes.extend(watched)
     if page is None:
         build()
     return app
 
 
 def _build(
-    app: FastAPI, ports: Ports, queue: SyncQueue, metrics: Metrics, mounts: Mapping[str, ASGIApp]
+    app: FastAPI, ports: Ports, queue: SyncQueue, watched: Sequence[BaseRoute], mounts: Mapping[str, ASGIApp]
 ) -> None:
     """The operations of the API, their description, and the applications of other doors."""
+    for route in watched:
+        # They come last in the description.
+        app.router.routes.remove(route)
     for router in (
         sources.router(ports, queue),
         runs.router(ports, queue),
@@ -151,10 +159,10 @@ def _build(
         syncing.scraping_router(ports, queue),
         syncing.scraping_router(ports, queue, root="", suffix="_at_the_root"),
         webhook_router(ports, queue),
-        health.health_router(ports, queue, metrics),
     ):
         # Not `include_router`: it would read every signature a second time.
         app.router.routes.extend(router.routes)
+    app.router.routes.extend(watched)
     _describe_problems(app)
     app.router.routes.extend(reference.router(app.openapi).routes)
     for path, mounted in mounts.items():
@@ -180,7 +188,7 @@ class Fork:
         if scope["type"] == "http" and self._is_page(scope["path"]):
             await self._page(scope, receive, send)
             return
-        if self._build is not None and scope["type"] == "http":
+        if self._build is not None and scope["type"] == "http" and not scope["path"].startswith(WATCHED):
             build, self._build = self._build, None
             build()
         await self._app(scope, receive, send)
