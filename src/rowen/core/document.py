@@ -91,8 +91,6 @@ class Draft:
     text: str
     content_hash: bytes = b""
     """Made from the text when it is not given."""
-    payload_hash: bytes = b""
-    """What makes this version different from another: text and metadata, not validators. Made like that."""
     body_hash: bytes | None = None
     """Of the bytes the text was made from; None for what came without a body of its own."""
     body_bytes: int = 0
@@ -106,13 +104,20 @@ class Draft:
     """The item as its source sent it, as JSON; no part of what makes versions differ."""
     keys: tuple[int, ...] = field(default=(), repr=False)
     """Of a dataset, by `core.search.copies`: kept with its record, to find it on other portals."""
+    # Not given, so that `replace` never takes the hash of another version along.
+    _payload_hash: bytes = field(default_factory=bytes, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not self.content_hash:
             object.__setattr__(self, "content_hash", hashing.of_text(self.text))
-        if not self.payload_hash:
+
+    @property
+    def payload_hash(self) -> bytes:
+        """What makes this version different from another: text and metadata, not validators. Made once."""
+        if not self._payload_hash:
             made = payload_hash(self.content_hash, self.title, self.url, self.metadata)
-            object.__setattr__(self, "payload_hash", made)
+            object.__setattr__(self, "_payload_hash", made)
+        return self._payload_hash
 
 
 def payload_hash(content_hash: bytes, title: str, url: str, metadata: Mapping[str, Any]) -> bytes:

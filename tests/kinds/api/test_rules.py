@@ -380,7 +380,8 @@ def test_no_dataset_is_too_strange(item: Any) -> None:
 
 def test_one_item_is_asked_for_by_id_and_host() -> None:
     assert (
-        rest.check_url("/api/{id}?h={host}", "https://p.org/x", "a/b") == "https://p.org/x/api/a%2Fb?h=p.org"
+        rest.check_url("/api/{id}?h={host}", "https://p.org/x", "a/b", {})
+        == "https://p.org/x/api/a%2Fb?h=p.org"
     )
 
 

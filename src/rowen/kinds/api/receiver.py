@@ -299,7 +299,6 @@ class Receiver:
             title=reading.title,
             text=await self._text(reading),
             content_hash=content_hash,
-            payload_hash=payload,
             body_hash=digest,
             body_bytes=len(record or b""),
             validators=validators,

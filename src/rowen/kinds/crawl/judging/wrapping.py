@@ -85,7 +85,7 @@ class Wrapping:
         for draft, links_changed in held:
             text = boilerplate.without(draft.text, self.learned)
             if text != draft.text:
-                draft = replace(draft, text=text, content_hash=b"", payload_hash=b"")
+                draft = replace(draft, text=text, content_hash=b"")
             await self._intake.fetched(draft, links_changed=links_changed)
 
     def _may_be_wrapped_anew(self, draft: Draft) -> bool:
@@ -168,7 +168,7 @@ class Wrapping:
         for one in wrapped:
             text = boilerplate.without(one.draft.text, self.learned)
             if text != one.draft.text:
-                drafts.append(replace(one.draft, text=text, content_hash=b"", payload_hash=b""))
+                drafts.append(replace(one.draft, text=text, content_hash=b""))
         await self._intake.replace(drafts, BOILERPLATE)
 
 
