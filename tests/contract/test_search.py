@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from rowen.adapters.store.shared.search.finder import Finder
+from rowen.core.search.as_of import AsOf
 from rowen.core.search.hit import Filters
 from rowen.ports.store.search import SearchRequest
 from rowen.ports.store.store import Store
@@ -161,6 +162,49 @@ async def test_a_name_that_a_text_has_is_not_taken_for_a_slip_of_a_defined_one(s
     assert answer.corrected is None
     assert B in {hit.url for hit in answer.hits}
     assert (await search(store, None, "encryptd")).corrected == "encrypted"
+
+
+MEADOW = "# Meadows\n\nA scythe needs an experienced hand and a whetstone.\n"
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("which hand for a sycthe", "which hand for a scythe"),
+        ("Whetstne for the hand", "whetstone for the hand"),
+        ("an experinced hend", "an experienced hend"),
+        ("experiensed scyhte", "experienced scythe"),
+        ("exprieced hand", "experienced hand"),
+    ],
+)
+async def test_mistyped_words_of_a_question_are_repaired_and_it_says_so(
+    store: Store, typed: str, meant: str
+) -> None:
+    await a_generation(store, await a_source(store), {A: MEADOW, B: "# Stables\n\nOats for the horse.\n"})
+    answer = await search(store, None, typed)
+    assert (answer.query, answer.corrected) == (typed, meant)
+    assert answer.hits[0].url == A
+    assert answer.hits == (await search(store, None, meant)).hits
+
+
+@pytest.mark.parametrize(
+    "typed", ["a scythe by hand", '"sycthe" in hand', "hand -sycthe", "sythe oak", "tractor"]
+)
+async def test_words_that_are_written_quoted_short_or_unlike_any_other_are_left_as_they_are(
+    store: Store, typed: str
+) -> None:
+    text = "# Meadows\n\nA scythe by hand, a sythe of old, oats and a tracker.\n"
+    await a_generation(store, await a_source(store), {A: text})
+    assert (await search(store, None, typed)).corrected is None
+
+
+async def test_a_word_is_repaired_by_what_readers_see_or_saw_then(store: Store) -> None:
+    source = await a_source(store)
+    await a_generation(store, source, {A: MEADOW})
+    await a_generation(store, source, {A: "# Meadows\n\nThey are mown by machines now.\n"})
+    assert (await search(store, None, "hand and whetstne")).corrected is None
+    then = AsOf(at=None, sources=(), generations={source.id: 1})
+    assert (await search(store, None, "hand and whetstne", as_of=then)).corrected == "hand and whetstone"
 
 
 async def test_a_place_says_how_much_of_it_is_links(store: Store) -> None:

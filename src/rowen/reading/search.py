@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from rowen.core.search import likelihood, rank
 from rowen.core.search.as_of import AsOf
@@ -26,6 +27,7 @@ from rowen.core.search.symbols import (
     words_of,
 )
 from rowen.errors import EmbedderUnavailable, UserError
+from rowen.patterns import pattern
 from rowen.ports.embedder import Embedder
 from rowen.ports.store.search import DEPTH, AboutDocument, Search, SearchRequest, SearchResult
 from rowen.reading.copies import NO_COPIES, folded
@@ -33,6 +35,7 @@ from rowen.reading.copies import NO_COPIES, folded
 MAX_LIMIT = 100
 MOST_LOOKS = 5
 """For names that a mistyped one may mean and that readers can see."""
+_WORD = pattern(r"[^\W_]+")
 NO_WORDS = "the index of words is being made, so nothing is found by its words yet"
 
 
@@ -57,22 +60,25 @@ async def search(
         raise UserError("the query is empty", hint="say what to look for, for example `rowen search install`")
     if not 1 <= limit <= MAX_LIMIT:
         raise UserError(f"limit: expected 1 to {MAX_LIMIT}, got {limit}", limit=limit)
+    ask = partial(
+        _answer,
+        store,
+        embedder,
+        mode=mode,
+        filters=filters,
+        limit=limit,
+        per_document=per_document,
+        prefix=prefix,
+        as_of=as_of,
+    )
     for texts_with_places in (False, True):
-        answer = await _answer(
-            store,
-            embedder,
-            query,
-            mode=mode,
-            filters=filters,
-            limit=limit,
-            per_document=per_document,
-            prefix=prefix,
-            as_of=as_of,
-            texts_with_places=texts_with_places,
-        )
+        answer = await ask(query, texts_with_places=texts_with_places)
         # Texts of what is shown are read after the ranking; a vacuum in between may have removed one.
-        if answer is not None:
-            return answer
+        if answer is None:
+            continue
+        meant = None if prefix else await _reworded(store, answer, as_of)
+        again = await ask(meant, texts_with_places=True) if meant else None
+        return replace(again, query=query, corrected=meant) if again else answer
     raise AssertionError("places came without their texts")
 
 
@@ -202,6 +208,20 @@ async def _answer(
         fits=topic >= likelihood.NOTHING_FITS,
         as_of=as_of,
     )
+
+
+async def _reworded(store: Search, answer: Answer, as_of: AsOf | None) -> str | None:
+    """The question with its mistyped words as texts have them. None: nothing is mistyped."""
+    question = Question.read(answer.query)
+    if answer.corrected or question.chooses:
+        return None
+    said = "\n".join(f"{hit.title} {hit.heading_path} {hit.snippet}".lower() for hit in answer.hits)
+    doubtful = [term for term in question.terms if term not in said]
+    if not doubtful:
+        return None
+    spelt = await store.spelt(doubtful, shown=as_of.generations if as_of else None)
+    meant = _WORD.sub(lambda found: spelt.get(found[0].lower(), found[0]), question.text)
+    return meant if meant != question.text else None
 
 
 async def _with_repair(

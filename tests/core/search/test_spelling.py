@@ -7,7 +7,7 @@ from functools import cache
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rowen.core.search.spelling import between, nearest
+from rowen.core.search.spelling import between, nearest, one_slip_from
 
 NAMES = st.text("abcd", max_size=7)
 
@@ -40,3 +40,10 @@ def test_no_name_is_passed_over(word: str, names: list[str], slips: int) -> None
     assert nearest(word, names, slips=slips) == sorted(
         n for n, distance in within.items() if distance == least
     )
+
+
+@given(NAMES)
+def test_what_is_one_slip_away_is_all_that_has_this_distance(word: str) -> None:
+    made = one_slip_from(word)
+    assert all(defined(word, one) == 1 for one in made)
+    assert len(made) >= 26 * (len(word) + 1) - len(word)

@@ -9,6 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def one_slip_from(word: str) -> set[str]:
+    """All that a word of Latin letters may mean if one slip was made."""
+    halves = [(word[:at], word[at:]) for at in range(len(word) + 1)]
+    dropped = {before + after[1:] for before, after in halves if after}
+    swapped = {before + after[1] + after[0] + after[2:] for before, after in halves if len(after) > 1}
+    other = {before + one + after[1:] for before, after in halves if after for one in _LETTERS}
+    added = {before + one + after for before, after in halves for one in _LETTERS}
+    return (dropped | swapped | other | added) - {word}
+
 
 def nearest(word: str, names: Iterable[str], *, slips: int) -> list[str]:
     """The names with the fewest slips, at most so many, in order."""

@@ -118,7 +118,7 @@ class Answer(Shape):
     degraded: str | None
     """Why vectors were requested and could not be used"""
     corrected: str | None
-    """The name that was looked for in place of a mistyped one"""
+    """What was looked for in place of what was mistyped"""
     on_topic: Annotated[float, Rounded(4)]
     """How likely the question is about something that the sources speak of"""
     fits: bool

@@ -83,6 +83,14 @@ class Search(Protocol):
         """
         ...
 
+    async def spelt(self, words: Sequence[str], *, shown: Mapping[int, int] | None = None) -> dict[str, str]:
+        """For those of these words that no visible text has, a word that one has and that is a slip away.
+
+        With `shown`, of what readers saw then. Words that are seen, and those that nothing is near to, are
+        left out.
+        """
+        ...
+
     async def symbol_words(self, *, shortest: int, longest: int) -> list[str]:
         """The words by which symbols are looked up, of these lengths."""
         ...

@@ -21,6 +21,7 @@ from rowen.adapters.store.shared.search.index import DEEPER, MOST_BLOCKS, Text, 
 from rowen.adapters.store.shared.search.matrix import VectorMatrix
 from rowen.adapters.store.shared.search.proposals import BLOCK_BITS, Opened, marked, seen_of
 from rowen.adapters.store.shared.search.saved import SavedView
+from rowen.adapters.store.shared.search.spelt import whole_word
 from rowen.adapters.store.shared.search.view import Allowed, View
 from rowen.adapters.store.shared.slices import said_as_far_as_known
 from rowen.adapters.store.shared.transaction import Transaction
@@ -187,6 +188,21 @@ class Finder:
             if found.all_there_are or (enough and (listed.scores[-1] > found.beyond or wanted >= MOST_EQUAL)):
                 return listed
             wanted *= 2 if enough else DEEPER
+
+    def spelt(self, db: Transaction, view: View, typed: Sequence[str]) -> dict[str, str]:
+        """For words that no visible text has, the nearest that one has; nothing where the index is behind."""
+        index = self._words
+        if index is None or len(index.missing(view.keys)):
+            return {}
+        found = {}
+        for word in dict.fromkeys(typed):
+            if (near := index.near(word, _seen_by(view))) is not None:
+                slots = view.slots_of_keys(np.array(near.keys, np.int64))
+                texts = _texts(db, view.passages_of(slots[slots >= 0]).tolist())
+                written = whole_word(word, near.stem, (f"{one.heading_path} {one.text}" for one in texts))
+                if written is not None:
+                    found[word] = written
+        return found
 
     def dense(
         self,

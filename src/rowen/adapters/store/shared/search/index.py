@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from rowen.adapters.store.shared.search.arrays.library import needs_numpy, np
 from rowen.adapters.store.shared.search.counts import MOST_TIMES, Counts, Seen
@@ -32,11 +32,14 @@ from rowen.adapters.store.shared.search.proposals import (
     schema,
     seen_of,
 )
+from rowen.adapters.store.shared.search.spelt import Near, near
 from rowen.adapters.store.shared.search.stems import FORWARDS, Collected
 from rowen.adapters.store.shared.search.view import distinct
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+T = TypeVar("T")
 
 MOST_BLOCKS = 1_024
 """A filter of more is not worth naming: what does not pass is left out afterwards."""
@@ -116,13 +119,24 @@ class WordIndex:
 
         Of those that are proposed, only what is `passing` is wanted.
         """
+
+        def ranked(opened: Opened) -> Best:
+            weighed_by = seen(opened) if seen else seen_of(opened, opened.ascending)
+            chosen = passing(opened) if passing else None
+            return best(opened, terms, wanted, prefix, blocks, weighed_by, chosen)
+
+        return self._asked(ranked)
+
+    def near(self, word: str, seen: Callable[[Opened], Seen]) -> Near | None:
+        """What a word that no reader sees may mean. None: nothing, or the index is unusable."""
+        return self._asked(lambda opened: near(opened, seen(opened), word))
+
+    def _asked(self, ask: Callable[[Opened], T]) -> T | None:
         opened = self.refresh()
         if opened is None:
             return None
         try:
-            weighed_by = seen(opened) if seen else seen_of(opened, opened.ascending)
-            chosen = passing(opened) if passing else None
-            return best(opened, terms, wanted, prefix, blocks, weighed_by, chosen)
+            return ask(opened)
         except BaseException as exc:
             if not _damaged(exc):
                 raise

@@ -96,7 +96,7 @@ def best(
         return Best(np.empty(0, np.int64), np.empty(0), 0.0, True)
     asked = list(dict.fromkeys(word for group in groups for word in group))
     place = {word: number for number, word in enumerate(asked)}
-    having, in_all = _having(opened, seen, asked)
+    having, in_all = frequencies(opened, seen, asked)
     weights = [counting.weight(number, seen.texts) for number in having.tolist()]
     for group in groups:
         if group[-1][0] in (FORWARDS, BACKWARDS):
@@ -170,7 +170,7 @@ def _query(opened: Opened, groups: Sequence[Sequence[str]], weights: Mapping[str
     def weighed(word: str) -> Any:
         its_weight, having = weights[word]
         odds = (opened.searcher.num_docs - having + 0.5) / (having + 0.5)
-        return tantivy.Query.boost_query(_term(word), its_weight / math.log1p(max(odds, 1e-9)))
+        return tantivy.Query.boost_query(term_query(word), its_weight / math.log1p(max(odds, 1e-9)))
 
     clauses = [
         weighed(group[0])
@@ -181,7 +181,9 @@ def _query(opened: Opened, groups: Sequence[Sequence[str]], weights: Mapping[str
     return tantivy.Query.boolean_query([(tantivy.Occur.Should, clause) for clause in clauses])
 
 
-def _having(opened: Opened, seen: Seen, words: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def frequencies(
+    opened: Opened, seen: Seen, words: Sequence[str]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """How many of the visible texts have each word, and how many in the index."""
     stems = np.array([hashed(word) for word in words], np.uint32)
     in_index = np.array([opened.searcher.doc_freq(BODY, word) for word in words], np.int64)
@@ -200,7 +202,7 @@ def _beginning_with(opened: Opened, seen: Seen, prefix: str) -> list[str]:
         return found
     # More than the stem was typed: `configura` is in the index as `configur`.
     stems = [plain[:length] for length in range(len(plain) - 1, SHORTEST_STEM - 1, -1)]
-    there = _having(opened, seen, stems)[0].tolist() if stems else []
+    there = frequencies(opened, seen, stems)[0].tolist() if stems else []
     return [next((stem for stem, having in zip(stems, there, strict=True) if having), plain)]
 
 
@@ -210,11 +212,11 @@ def _listed(opened: Opened, seen: Seen, beginning: str, most: int) -> list[str]:
     found = [word for word, _ in listed]
     if not found:
         return []
-    having = dict(zip(found, _having(opened, seen, found)[0].tolist(), strict=True))
+    having = dict(zip(found, frequencies(opened, seen, found)[0].tolist(), strict=True))
     return sorted((word for word in found if having[word]), key=lambda word: (-having[word], word))[:most]
 
 
-def _term(word: str) -> Any:
+def term_query(word: str) -> Any:
     import tantivy
 
     return tantivy.Query.term_query(schema(), BODY, word, index_option="freq")

@@ -1,0 +1,69 @@
+"""The word of readers' texts that a mistyped word may mean.
+
+The index knows words by their stems, and `itertor` is far from the stem of `iterator`. So what is one slip
+away from the typed word is stemmed and looked up. Two slips in a long word are looked for among the stems
+with the same beginning. The whole word is read out of a text that has the stem.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
+
+from rowen.adapters.store.shared.search.counts import Seen
+from rowen.adapters.store.shared.search.proposals import BODY, NUMBER, Opened, frequencies, term_query
+from rowen.adapters.store.shared.search.stems import stemmed
+from rowen.adapters.store.shared.search.words import words
+from rowen.core.search import spelling
+
+SHORTEST = 5
+"""Of shorter words too many others are a slip away."""
+LONG = 9
+"""From this length on two slips are repaired."""
+BEGINNING = 3
+"""So many letters of a word with two slips are right."""
+MOST_LOOKED_AT = 20_000
+TEXTS_READ = 8
+
+
+class Near(NamedTuple):
+    stem: str
+    keys: Sequence[int]
+    """Of some texts in the index that have it."""
+
+
+def near(opened: Opened, seen: Seen, word: str) -> Near | None:
+    """The nearest stem that readers see, the most frequent of several. None: the word is seen, or none is."""
+    if len(word) < SHORTEST or not (word.isascii() and word.isalpha()):
+        return None
+    stems = stemmed(word)
+    if len(stems) != 1 or frequencies(opened, seen, stems)[0].tolist()[0]:
+        return None
+    one_slip = {stem for meant in spelling.one_slip_from(word) for stem in stemmed(meant)}
+    best = _most_frequent(opened, seen, [stem for stem in one_slip if opened.searcher.doc_freq(BODY, stem)])
+    if best is None and len(word) >= LONG:
+        found = opened.searcher.terms_with_prefix(BODY, word[:BEGINNING], limit=MOST_LOOKED_AT)
+        listed = [stem for stem, _ in found]
+        for typed in (word, *stems):
+            best = best or _most_frequent(opened, seen, spelling.nearest(typed, listed, slips=2))
+    if best is None:
+        return None
+    hits = opened.searcher.search(term_query(best), TEXTS_READ, count=False).hits
+    at = opened.searcher.fast_field_values(NUMBER, [address for _, address in hits])
+    return Near(best, [int(opened.keys[number]) for number in at if number < len(opened.keys)])
+
+
+def _most_frequent(opened: Opened, seen: Seen, stems: Collection[str]) -> str | None:
+    """Of those that readers see; the index also has words of other texts."""
+    if not stems:
+        return None
+    number_of = dict(zip(sorted(stems), frequencies(opened, seen, sorted(stems))[0].tolist(), strict=True))
+    best = max(number_of, key=lambda stem: number_of[stem])
+    return best if number_of[best] else None
+
+
+def whole_word(typed: str, stem: str, texts: Iterable[str]) -> str | None:
+    """The word with this stem that is written most like the typed one."""
+    written = {word for text in texts for word in words(text).split() if stemmed(word) == [stem]}
+    slips = {word: spelling.between(typed, word, most=len(typed)) or 0 for word in written}
+    return min(written, key=lambda word: (slips[word], word), default=None)
