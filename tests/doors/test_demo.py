@@ -38,7 +38,7 @@ def test_the_demo_harvests_twice_and_leaves_nothing_behind(
     assert "~ Retries and backoff" in ended.out
     assert "+ Drain a worker" in ended.out
     assert "- Upgrade from Quern 1" in ended.out
-    assert "nothing found for `quernd`" in ended.out
+    assert 'nothing found for `"quernd"`' in ended.out
     assert ".venv/bin/rowen add https://docs.python.org/3/ --name python" in ended.out
     assert list((tmp_path / "demo").iterdir()) == []
     assert not (tmp_path / "rowen.db").exists()

@@ -30,9 +30,6 @@ PAGES = {
 class Shelf:
     """Ranks by counting shared words; knows nothing else of a store."""
 
-    async def spelt(self, words: Sequence[str], *, shown: Mapping[int, int] | None = None) -> dict[str, str]:
-        return {}
-
     async def symbol_words(self, *, shortest: int, longest: int) -> list[str]:
         return []
 

@@ -81,6 +81,8 @@ class World:
     async def found(self, query: str, **filters: Any) -> list[str]:
         """The paths of the pages that hold a word."""
         answer = await self.search(query, limit=100, filters=Filters(**filters))
+        if answer.corrected:
+            return []
         return sorted(hit.url.removeprefix(self.site.url).partition("#")[0] for hit in answer.hits)
 
     async def pages(self, name: str = "docs") -> set[str]:

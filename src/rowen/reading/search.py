@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 
 from rowen.core.search import likelihood, rank
 from rowen.core.search.as_of import AsOf
@@ -60,25 +59,22 @@ async def search(
         raise UserError("the query is empty", hint="say what to look for, for example `rowen search install`")
     if not 1 <= limit <= MAX_LIMIT:
         raise UserError(f"limit: expected 1 to {MAX_LIMIT}, got {limit}", limit=limit)
-    ask = partial(
-        _answer,
-        store,
-        embedder,
-        mode=mode,
-        filters=filters,
-        limit=limit,
-        per_document=per_document,
-        prefix=prefix,
-        as_of=as_of,
-    )
     for texts_with_places in (False, True):
-        answer = await ask(query, texts_with_places=texts_with_places)
+        answer = await _answer(
+            store,
+            embedder,
+            query,
+            mode=mode,
+            filters=filters,
+            limit=limit,
+            per_document=per_document,
+            prefix=prefix,
+            as_of=as_of,
+            texts_with_places=texts_with_places,
+        )
         # Texts of what is shown are read after the ranking; a vacuum in between may have removed one.
-        if answer is None:
-            continue
-        meant = None if prefix else await _reworded(store, answer, as_of)
-        again = await ask(meant, texts_with_places=True) if meant else None
-        return replace(again, query=query, corrected=meant) if again else answer
+        if answer is not None:
+            return answer
     raise AssertionError("places came without their texts")
 
 
@@ -94,8 +90,12 @@ async def _answer(
     prefix: bool,
     as_of: AsOf | None,
     texts_with_places: bool,
+    repairs: bool = True,
 ) -> Answer | None:
-    """None when a text was removed since its place was found."""
+    """None when a text was removed since its place was found.
+
+    With `repairs`, a question with mistyped words is asked once more in the words that readers' texts have.
+    """
     question = Question.read(query)
     terms, asked = question.terms, question.text
     chooses = question.chooses or bool(filters.language)
@@ -130,6 +130,7 @@ async def _answer(
             best=None if whole or looks_into_texts else limit,
             alpha=rank.alpha_for(embedder.model.alpha, asked) if embedder else 0.0,
             per_document=per_document,
+            spells=repairs and not prefix and not question.chooses,
             texts=texts_with_places or whole,
             shown=shown,
         )
@@ -158,6 +159,22 @@ async def _answer(
     places, meant = result.places, asked
     if not prefix:
         places, meant = await _with_repair(store, asked, filters, places, all_places, shown)
+    reworded = _WORD.sub(lambda found: result.spelt.get(found[0].lower(), found[0]), asked)
+    if meant == asked != reworded:
+        again = await _answer(
+            store,
+            embedder,
+            reworded,
+            mode=mode,
+            filters=filters,
+            limit=limit,
+            per_document=per_document,
+            prefix=False,
+            as_of=as_of,
+            texts_with_places=texts_with_places,
+            repairs=False,
+        )
+        return again and replace(again, query=query, corrected=reworded)
     places = [place for place in places if question.allows(place) and _is_in(place, filters.language)]
 
     def ranked(found: Sequence[Place], most: int) -> list[rank.Group]:
@@ -208,20 +225,6 @@ async def _answer(
         fits=topic >= likelihood.NOTHING_FITS,
         as_of=as_of,
     )
-
-
-async def _reworded(store: Search, answer: Answer, as_of: AsOf | None) -> str | None:
-    """The question with its mistyped words as texts have them. None: nothing is mistyped."""
-    question = Question.read(answer.query)
-    if answer.corrected or question.chooses:
-        return None
-    said = "\n".join(f"{hit.title} {hit.heading_path} {hit.snippet}".lower() for hit in answer.hits)
-    doubtful = [term for term in question.terms if term not in said]
-    if not doubtful:
-        return None
-    spelt = await store.spelt(doubtful, shown=as_of.generations if as_of else None)
-    meant = _WORD.sub(lambda found: spelt.get(found[0].lower(), found[0]), question.text)
-    return meant if meant != question.text else None
 
 
 async def _with_repair(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 from typing import NamedTuple, Protocol
 
 from rowen.core.freshness.proof import Proof
@@ -36,6 +37,8 @@ class SearchRequest:
     """How much the vector list weighs in telling which documents are the best."""
     per_document: bool = True
     """Documents are shown, and not sections on their own."""
+    spells: bool = False
+    """Words for mistyped terms are wanted."""
     texts: bool = True
     """Places come with their texts. Else with empty ones, and `about` answers those that are shown."""
     shown: Mapping[int, int] | None = None
@@ -53,6 +56,8 @@ class SearchResult:
     the names."""
     words_missing: bool = False
     """The index of words is being made, and the texts were too many to be looked through."""
+    spelt: Mapping[str, str] = field(default_factory=dict)
+    """For terms that no visible text has, a word that one has and that is a slip or two away."""
 
 
 class AboutDocument(NamedTuple):
@@ -80,14 +85,6 @@ class Search(Protocol):
         """Bring what searches keep beside the store in step with a generation that is about to be shown.
 
         A part of no transaction: where it fails or is left out, the next search catches up.
-        """
-        ...
-
-    async def spelt(self, words: Sequence[str], *, shown: Mapping[int, int] | None = None) -> dict[str, str]:
-        """For those of these words that no visible text has, a word that one has and that is a slip away.
-
-        With `shown`, of what readers saw then. Words that are seen, and those that nothing is near to, are
-        left out.
         """
         ...
 

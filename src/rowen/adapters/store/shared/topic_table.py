@@ -33,9 +33,7 @@ METHODS: dict[str, str] = {
         "begin_run finish_run save_items save_progress close_lost_run runs runs_since run_days problems "
         "run run_items save_share shares forget_tickets"
     ),
-    "search": (
-        "search_snapshot spelt follow symbol_words proofs about datasets_alike document_sections _finder"
-    ),
+    "search": ("search_snapshot follow symbol_words proofs about datasets_alike document_sections _finder"),
     "shards": "ask_pages take_pages pass_batch seize_batch answer_pages take_answers",
     "sources": (
         "add_source remove_source source sources removed_sources document_counts stats set_schedule "

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rowen.engine.run import Receipt
 
 QUESTIONS = ("how long does it wait before trying again", "take a machine out of service")
-GONE = "quernd"
+GONE = '"quernd"'
 NEXT = (
     ("rowen add https://docs.python.org/3/ --name python", "harvest a real site"),
     ("rowen sync python", "the second time is the cheap one"),
@@ -84,7 +84,7 @@ class _Tour:
             self._shell(f'rowen search "{question}" --limit 2')
             await search.perform(ports, out, question, limit=2)
             self._say("")
-        self._shell(f"rowen search {GONE} --mode keyword", "# it stood on the removed page")
+        self._shell(f"rowen search '{GONE}' --mode keyword", "# it stood on the removed page")
         await search.perform(ports, out, GONE, mode="keyword")
 
         self._title("What changed", "between the two generations; `rowen rollback quern` would go back")

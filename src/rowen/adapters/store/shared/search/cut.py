@@ -29,6 +29,8 @@ class Scored(NamedTuple):
 
     slots: NDArray[np.int64]
     scores: NDArray[np.float64]
+    unseen: tuple[str, ...] = ()
+    """The words of the question that no text has which readers see."""
 
 
 class Chosen(NamedTuple):

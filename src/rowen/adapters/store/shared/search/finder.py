@@ -83,7 +83,7 @@ class Finder:
         self._most_at_once = most_at_once
         self._waits_for = waits_for
         self.worth_indexing = AT_ONCE if waits_for else WORTH_SAVING
-        """Texts of a run that are worth an index, though nobody has searched yet."""
+        """Texts of a run that are worth an index, though no search has come yet."""
         self._words = WordIndex(folder) if folder else None
         self._saved = SavedView(folder) if folder else None
         self._matrices: dict[int, VectorMatrix] = {}
@@ -186,17 +186,15 @@ class Finder:
             listed = visible(view, allowed, found.keys, found.scores, depth)
             enough = len(listed.slots) >= depth
             if found.all_there_are or (enough and (listed.scores[-1] > found.beyond or wanted >= MOST_EQUAL)):
-                return listed
+                return listed._replace(unseen=found.unseen)
             wanted *= 2 if enough else DEEPER
 
-    def spelt(self, db: Transaction, view: View, typed: Sequence[str]) -> dict[str, str]:
-        """For words that no visible text has, the nearest that one has; nothing where the index is behind."""
-        index = self._words
-        if index is None or len(index.missing(view.keys)):
-            return {}
+    def spelt(self, db: Transaction, view: View, unseen: Sequence[str]) -> dict[str, str]:
+        """For words that no visible text has, the nearest that one has."""
         found = {}
-        for word in dict.fromkeys(typed):
-            if (near := index.near(word, _seen_by(view))) is not None:
+        for word in dict.fromkeys(unseen):
+            near = self._words.near(word, _seen_by(view)) if self._words is not None else None
+            if near is not None:
                 slots = view.slots_of_keys(np.array(near.keys, np.int64))
                 texts = _texts(db, view.passages_of(slots[slots >= 0]).tolist())
                 written = whole_word(word, near.stem, (f"{one.heading_path} {one.text}" for one in texts))

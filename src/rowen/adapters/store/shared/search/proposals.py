@@ -56,6 +56,8 @@ class Best(NamedTuple):
     beyond: float
     """No text that is not among them has more."""
     all_there_are: bool
+    unseen: tuple[str, ...] = ()
+    """The words of the question that no text has which readers see."""
 
 
 def seen_of(opened: Opened, keys: NDArray[np.int64]) -> Seen:
@@ -125,7 +127,9 @@ def best(
     keys = opened.keys[at]
     order = np.lexsort((keys, -scores))
     beyond = hits[-1][0] * seen.widening if hits else 0.0
-    return Best(keys[order], scores[order], beyond, len(hits) < wanted)
+    seen_in = dict(zip(asked, having.tolist(), strict=True))
+    unseen = tuple(term for term in terms if not any(seen_in.get(stem, 1) for stem in stemmed(term)))
+    return Best(keys[order], scores[order], beyond, len(hits) < wanted, unseen)
 
 
 def _groups(opened: Opened, seen: Seen, terms: Sequence[str], prefix: str) -> list[list[str]]:

@@ -15,6 +15,7 @@ from rowen.adapters.store.shared.search.proposals import BODY, NUMBER, Opened, f
 from rowen.adapters.store.shared.search.stems import stemmed
 from rowen.adapters.store.shared.search.words import words
 from rowen.core.search import spelling
+from rowen.core.search.query import STOP_WORDS
 
 SHORTEST = 5
 """Of shorter words too many others are a slip away."""
@@ -33,18 +34,15 @@ class Near(NamedTuple):
 
 
 def near(opened: Opened, seen: Seen, word: str) -> Near | None:
-    """The nearest stem that readers see, the most frequent of several. None: the word is seen, or none is."""
-    if len(word) < SHORTEST or not (word.isascii() and word.isalpha()):
-        return None
-    stems = stemmed(word)
-    if len(stems) != 1 or frequencies(opened, seen, stems)[0].tolist()[0]:
+    """The nearest stem that readers see, the most frequent of several, for a word that they do not see."""
+    if len(word) < SHORTEST or not (word.isascii() and word.isalpha()) or word in STOP_WORDS:
         return None
     one_slip = {stem for meant in spelling.one_slip_from(word) for stem in stemmed(meant)}
     best = _most_frequent(opened, seen, [stem for stem in one_slip if opened.searcher.doc_freq(BODY, stem)])
     if best is None and len(word) >= LONG:
         found = opened.searcher.terms_with_prefix(BODY, word[:BEGINNING], limit=MOST_LOOKED_AT)
         listed = [stem for stem, _ in found]
-        for typed in (word, *stems):
+        for typed in (word, *stemmed(word)):
             best = best or _most_frequent(opened, seen, spelling.nearest(typed, listed, slips=2))
     if best is None:
         return None

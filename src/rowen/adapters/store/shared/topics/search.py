@@ -8,9 +8,9 @@ twice as much. Places are read for the documents that may be shown, and texts fo
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from rowen.adapters.store.shared.database import Topic, reads
 from rowen.adapters.store.shared.search.arrays.library import NotFew, in_few, np, worth_trying_few
@@ -31,8 +31,6 @@ from rowen.ports.store.search import About, AboutDocument, SearchRequest, Search
 if TYPE_CHECKING:
     from rowen.adapters.store.shared.search.finder import Finder
     from rowen.adapters.store.shared.search.view import Allowed, View
-
-T = TypeVar("T")
 
 DEEPER = 8
 """How much further a list is read when its visible part was too short."""
@@ -72,37 +70,26 @@ class Search(Topic):
 
     @reads
     def search_snapshot(self, db: Transaction, request: SearchRequest) -> SearchResult:
-        return self._on_few_or_many(lambda: self._snapshot(db, request))
-
-    @reads
-    def spelt(
-        self, db: Transaction, words: Sequence[str], *, shown: Mapping[int, int] | None = None
-    ) -> dict[str, str]:
-        return self._on_few_or_many(lambda: self._finder.spelt(*self._seen(db, shown), words))
-
-    def _on_few_or_many(self, ask: Callable[[], T]) -> T:
         if self._ranks_few:
             try:
                 with in_few():
-                    return ask()
+                    return self._snapshot(db, request)
             except NotFew:
                 self._ranks_few = False
                 self.__dict__.pop("_finder").close()
-        return ask()
+        return self._snapshot(db, request)
 
     @cached_property
     def _ranks_few(self) -> bool:
         """On lists. What the finder holds are either lists or arrays of numpy, so this is decided once."""
         return worth_trying_few()
 
-    def _seen(self, db: Transaction, shown: Mapping[int, int] | None) -> tuple[Transaction, View]:
-        """What readers see, or saw when these generations were visible."""
-        if shown is None:
-            return db, self._finder.view(db)
-        return db.as_of(shown), self._finder.view_then(db, shown)
-
     def _snapshot(self, db: Transaction, request: SearchRequest) -> SearchResult:
-        db, view = self._seen(db, request.shown)
+        if request.shown is None:
+            view = self._finder.view(db)
+        else:
+            view = self._finder.view_then(db, request.shown)
+            db = db.as_of(request.shown)
         allowed = view.allowed(db, request.filters)
         asks_words = bool(request.terms or request.prefix)
         by_words = self._by_words(db, view, allowed, request) if asks_words else unranked()
@@ -137,6 +124,7 @@ class Search(Topic):
             dense=_by_passage(view, dense),
             places=_with_text(db, rows) if request.texts else [_place(row, "") for row in rows],
             words_missing=by_words is None,
+            spelt=self._finder.spelt(db, view, keyword.unseen) if request.spells and keyword.unseen else {},
         )
 
     async def follow(self) -> None:
