@@ -63,7 +63,7 @@ def test_a_full_disk_leaves_the_old_state_of_what_vacuum_copy_upgrade_and_rescue
     # Words that no compression makes small: the texts take more room than an empty store.
     chance = random.Random(1)
     pages = {
-        f"/{n}": html(f"{n}", *(" ".join(chance.choices(WORDS, k=80)) for _ in range(10))) for n in range(60)
+        f"/{n}": html(f"{n}", *(" ".join(chance.choices(WORDS, k=80)) for _ in range(10))) for n in range(160)
     }
     with Site({"/": html("Home", "barley and oats", links=[*pages]), **pages}) as site:
         call(db, "add", site.url + "/", "--name", "docs")
