@@ -81,7 +81,7 @@ def main() -> None:
             rowen = [sys.executable, "-m", "rowen"]
             subprocess.run([*rowen, "add", str(manual), "--name", "python", "--db", db], check=True)
             subprocess.run([*rowen, "sync", "python", "--db", db], check=True)
-        with service(db) as url:
+        with service(db) as (url, _):
             pages, bare, sizes = asyncio.run(typed(url, questions(options.questions)))
     print(line("a key", pages))
     print(line("a bare request", bare))
