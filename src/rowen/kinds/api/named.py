@@ -13,16 +13,12 @@ from typing import Any
 from rowen.core.document import Known
 from rowen.core.run import Mode
 from rowen.core.source import Source
-from rowen.engine.intake import Intake
 from rowen.engine.kind import Harvested
-from rowen.engine.ports import Ports
 from rowen.errors import PermanentError, TransientError, Unparseable, Vanished
 from rowen.fetching.client import stop_reason
-from rowen.kinds.api.asking import ApiClient
 from rowen.kinds.api.harvest import VALIDATORS, WholeList
 from rowen.kinds.api.items import Listed
 from rowen.kinds.api.rules import Definition
-from rowen.kinds.listing.claims import ListingClaims
 
 DETAIL, ITEM = "detail", "item"
 """Where `items.with_detail` puts what was said of an item alone, and a listed item that is no object."""
@@ -35,20 +31,6 @@ def can_ask(api: Definition, source: Source) -> bool:
 
 
 class NamedItems(WholeList):
-    def __init__(
-        self,
-        ports: Ports,
-        source: Source,
-        params: Mapping[str, Any],
-        intake: Intake,
-        client: ApiClient,
-        api: Definition,
-        claims: ListingClaims,
-    ) -> None:
-        super().__init__(ports, source, params, intake, client, api, claims)
-        self._details: dict[str, Any] = {}
-        """What was said in this run of items alone."""
-
     @property
     def _uses_dates(self) -> bool:
         """No list is read: what it would say of these items now is not known."""
@@ -56,6 +38,8 @@ class NamedItems(WholeList):
 
     async def run(self) -> Harvested:
         """Nothing of the list is remembered: the next run compares what it would have compared."""
+        self._details: dict[str, Any] = {}
+        """What was said in this run of items alone."""
         references = list(dict.fromkeys(self._intake.only or ()))
         # The text of an item is compared also when its date is the stored one.
         self._receiver.by_validator = False
