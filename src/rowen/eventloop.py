@@ -23,12 +23,13 @@ if TYPE_CHECKING:
 else:
 
     class _WhenUsed:
-        """The module asyncio, imported when the first of its names is asked for."""
+        """The module asyncio, imported when the first of its names is asked for. Each name is looked up once."""
 
         def __getattr__(self, name: str) -> Any:
             import asyncio
 
-            return getattr(asyncio, name)
+            found = self.__dict__[name] = getattr(asyncio, name)
+            return found
 
     asyncio = _WhenUsed()
 
