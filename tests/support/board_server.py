@@ -35,6 +35,8 @@ Answer = tuple[int, Any, dict[str, str]]
 class Quirks:
     total: bool = True
     """Announces how many there are."""
+    announces: int = 0
+    """By so many the total is wrong."""
     first_page: int = 1
     page_cap: int = 1000
     """No page is larger, whatever was asked for."""
@@ -185,7 +187,7 @@ class ApiServer(Site):
         body: dict[str, Any] = {"items": page}
         headers: dict[str, str] = {}
         if self.quirks.total:
-            body["total"] = len(rows)
+            body["total"] = len(rows) + self.quirks.announces
         if not self.quirks.bare and (behind or self.quirks.next_url or self.quirks.same_cursor):
             rest = {name: value for name, value in flat.items() if name not in ("offset", "cursor", "page")}
             url = self.quirks.next_url or f"{path}?{urlencode({**rest, 'offset': behind or 0})}"

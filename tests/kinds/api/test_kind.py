@@ -545,11 +545,24 @@ async def test_the_number_of_items_is_capped(tmp_path: Path, paging: str, limit:
         assert (receipt.counters.created, api.count("list")) == (limit, pages)
 
 
-async def test_a_cap_that_is_not_reached_says_nothing(tmp_path: Path) -> None:
-    settings = {"max_items": "45", "max_pages": "5"}
-    async with an_api(tmp_path, items(45), PAGINGS["page"], TOTAL, settings) as (world, _):
+@pytest.mark.parametrize("number", [40, 45])
+async def test_a_cap_that_is_not_reached_says_nothing(tmp_path: Path, number: int) -> None:
+    settings = {"max_items": str(number), "max_pages": "5"}
+    async with an_api(tmp_path, items(number), PAGINGS["page"], TOTAL, settings) as (world, _):
         receipt = await world.sync("list")
         assert (receipt.stop_reason, receipt.hint) == (StopReason.EXHAUSTED, None)
+
+
+@pytest.mark.parametrize("paging", ["page", "offset"])
+@pytest.mark.parametrize("announced", [10, 30])
+async def test_a_total_that_is_too_small_is_no_end_behind_a_full_page(
+    tmp_path: Path, paging: str, announced: int
+) -> None:
+    async with an_api(tmp_path, items(45), PAGINGS[paging], TOTAL) as (world, api):
+        await world.sync("list")
+        api.quirks.announces = announced - 45
+        receipt = await world.sync("list", full=True)
+        assert (receipt.counters.unchanged, receipt.counters.deleted) == (45, 0)
 
 
 async def test_a_list_without_an_end_is_left_at_the_cap(tmp_path: Path) -> None:

@@ -112,6 +112,16 @@ async def test_a_portal_that_does_not_sort_is_believed_when_as_many_came_as_anno
         assert "43 of 48" in (receipt.hint or "")
 
 
+@pytest.mark.parametrize("quirk", ["", "ignores_id_filter", "ignores_sort"])
+async def test_a_portal_that_counts_what_it_answers_is_read_to_its_end(tmp_path: Path, quirk: str) -> None:
+    async with a_portal(tmp_path, datasets(45), page_size=10) as (world, portal):
+        portal.quirks.count = lambda total: min(total, 10)
+        if quirk:
+            setattr(portal.quirks, quirk, True)
+        receipt = await world.sync("data")
+        assert (receipt.counters.created, receipt.counters.deleted) == (45, 0)
+
+
 # while pages are read, the set changes
 
 

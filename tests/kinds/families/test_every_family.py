@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from rowen.core.run import RunStatus, StopReason
+from rowen.kinds.api.kind import KINDS
 from tests.support.portals.catalogues import Udata
-from tests.support.portals.every import COUNTED, FAMILIES, PAGED
-from tests.support.portals.geo import OgcRecords, StacApi
-from tests.support.portals.repositories import Dataverse
+from tests.support.portals.every import COUNTED, FAMILIES, HUBS, PAGED
+from tests.support.portals.geo import Csw, OgcRecords, StacApi
+from tests.support.portals.hubs import ArcgisHub, PagedDcat, Socrata
+from tests.support.portals.repositories import Dataverse, Invenio
 from tests.support.portals.skeleton import Family
 from tests.support.portals.trying import a_source_of, visible
 
 pytestmark = pytest.mark.anyio
 
 NUMBER = 25
-every = pytest.mark.parametrize("family", FAMILIES, ids=lambda one: one.__name__)
-paged = pytest.mark.parametrize("family", PAGED, ids=lambda one: one.__name__)
-counted = pytest.mark.parametrize("family", COUNTED, ids=lambda one: one.__name__)
+every = pytest.mark.parametrize("family", (*FAMILIES, *HUBS), ids=lambda one: one.__name__)
+paged = pytest.mark.parametrize("family", (*PAGED, *HUBS), ids=lambda one: one.__name__)
+counted = pytest.mark.parametrize("family", (*COUNTED, ArcgisHub, PagedDcat), ids=lambda one: one.__name__)
 
 
 def a_portal(family: type[Family]) -> Family:
@@ -121,12 +124,80 @@ async def test_a_total_that_is_too_large_is_partial_and_deletes_nothing(
 
 
 @counted
-async def test_a_total_that_is_too_small_loses_nothing(tmp_path: Path, family: type[Family]) -> None:
+@pytest.mark.parametrize("announced", [1, 10, 20, NUMBER - 1])
+async def test_a_total_that_is_too_small_loses_nothing(
+    tmp_path: Path, family: type[Family], announced: int
+) -> None:
     portal = a_portal(family)
-    portal.announces = -5
+    portal.announces = announced - NUMBER
     async with a_source_of(portal, tmp_path) as world:
         receipt = await world.sync("data")
         assert (receipt.status, receipt.counters.created) == (RunStatus.COMPLETED, NUMBER)
+
+
+@counted
+async def test_a_total_that_becomes_too_small_deletes_nothing(tmp_path: Path, family: type[Family]) -> None:
+    portal = a_portal(family)
+    async with a_source_of(portal, tmp_path) as world:
+        await world.sync("data")
+        portal.announces = 10 - NUMBER
+        receipt = await world.sync("data", full=True)
+        assert (receipt.status, receipt.counters.deleted) == (RunStatus.COMPLETED, 0)
+        assert len(await visible(world)) == NUMBER
+
+
+@pytest.mark.parametrize("family", [Udata, Dataverse, Csw])
+async def test_a_total_is_proven_by_one_request_and_only_where_the_last_page_may_be_full(
+    tmp_path: Path, family: type[Family]
+) -> None:
+    for number, asked in ((7, 2), (10, 2), (15, 2), (20, 3)):
+        portal = family(number)
+        portal.most = 10
+        async with a_source_of(portal, tmp_path / str(number)) as world:
+            for _ in range(2):
+                portal.asked.clear()
+                receipt = await world.sync("data", full=True)
+                assert (receipt.status, len(await visible(world))) == (RunStatus.COMPLETED, number)
+                assert len(portal.asked) == asked, number
+
+
+@pytest.mark.parametrize("family", [Invenio, Socrata])
+async def test_a_portal_that_answers_as_many_as_it_is_asked_for_needs_no_proof_behind_a_short_page(
+    tmp_path: Path, family: type[Family]
+) -> None:
+    portal = family(7)
+    portal.most = 1000
+    async with a_source_of(portal, tmp_path) as world:
+        receipt = await world.sync("data", full=True)
+        assert (receipt.status, len(portal.asked)) == (RunStatus.COMPLETED, 1)
+
+
+@pytest.mark.parametrize("family", [Invenio, Socrata])
+@pytest.mark.parametrize("announced", [10, 20])
+async def test_its_total_is_no_proof_behind_a_full_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, family: type[Family], announced: int
+) -> None:
+    kind = KINDS[family.kind]
+    settings = {**kind.preset.settings, "page_size": "10"}
+    monkeypatch.setattr(kind, "preset", replace(kind.preset, settings=settings))
+    portal = family(NUMBER)
+    portal.announces = announced - NUMBER
+    async with a_source_of(portal, tmp_path) as world:
+        receipt = await world.sync("data")
+        assert (receipt.status, receipt.counters.created) == (RunStatus.COMPLETED, NUMBER)
+
+
+async def test_a_failure_behind_all_that_was_announced_proves_nothing(tmp_path: Path) -> None:
+    portal = Dataverse(12)
+    async with a_source_of(portal, tmp_path) as world:
+        await world.sync("data")
+        del portal.records[min(portal.records)]
+        portal.asked.clear()
+        portal.fault, portal.fault_from = "error", 2
+        receipt = await world.sync("data", full=True)
+        assert (receipt.status, receipt.counters.deleted) == (RunStatus.PARTIAL, 0)
+        # No smaller page is asked for: this one is to be empty.
+        assert len({one["per_page"] for one in portal.asked}) == 1
 
 
 async def test_what_is_wanted_is_sent_and_looked_at_again(tmp_path: Path) -> None:

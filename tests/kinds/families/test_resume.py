@@ -14,9 +14,10 @@ from rowen.engine.ingest import BATCH
 from rowen.engine.intake import intake
 from tests.support.portals.catalogues import Udata
 from tests.support.portals.geo import Csw, OgcRecords
+from tests.support.portals.hubs import ArcgisHub, PagedDcat, Socrata
 from tests.support.portals.oai_pmh import Archive
 from tests.support.portals.repositories import Dataverse
-from tests.support.portals.skeleton import Family, Record, Reply, as_json
+from tests.support.portals.skeleton import Family, Record, Reply
 from tests.support.portals.trying import a_source_of, visible
 from tests.support.world import World
 
@@ -27,22 +28,16 @@ SMALL = 40
 """A batch, for runs of which much is stored when they are killed."""
 
 
-class Socrata(Family):
-    """A domain's catalogue in the order of ids, as documented."""
-
-    kind = "socrata"
+class LongSocrata(Socrata):
     most = PAGE
 
-    def answer(self, path: str, params: dict[str, str], base: str) -> Reply:
-        if "ids" in params:
-            rows = [one for one in self.live.items() if one[0] == params["ids"]]
-        else:
-            rows = [one for one in self.live.items() if one[0] > params.get("scroll_id", "")][: self.most]
-        results = [
-            {"resource": {"id": name, "name": one.title, "description": one.text}, "metadata": {}}
-            for name, one in rows
-        ]
-        return as_json({"results": results, "resultSetSize": self.total()})
+
+class LongHub(ArcgisHub):
+    most = PAGE
+
+
+class LongDcat(PagedDcat):
+    most = PAGE
 
 
 class LongArchive(Archive):
@@ -103,7 +98,7 @@ async def stored(world: World) -> int:
 
 
 async def test_a_list_in_the_order_of_ids_goes_on_behind_what_is_stored(tmp_path: Path) -> None:
-    portal = Socrata(ALL)
+    portal = LongSocrata(ALL)
     async with a_killed_harvest(portal, tmp_path) as world:
         before, embedded = await stored(world), len(world.embedder.embedded)
         assert 0 < before < ALL
@@ -122,7 +117,7 @@ async def test_a_list_in_the_order_of_ids_goes_on_behind_what_is_stored(tmp_path
 async def test_its_beginning_is_read_again_when_its_number_is_not_that_of_what_came(
     tmp_path: Path, change: str
 ) -> None:
-    portal = Socrata(ALL)
+    portal = LongSocrata(ALL)
     async with a_killed_harvest(portal, tmp_path) as world:
         before = await stored(world)
         if change == "more":
@@ -139,13 +134,15 @@ async def test_its_beginning_is_read_again_when_its_number_is_not_that_of_what_c
 
 
 async def test_a_full_sync_begins_anew(tmp_path: Path) -> None:
-    portal = Socrata(ALL)
+    portal = LongSocrata(ALL)
     async with a_killed_harvest(portal, tmp_path) as world:
         receipt = await world.sync("data", full=True)
         assert (receipt.counters.created, len(portal.asked)) == (ALL, ALL // PAGE)
 
 
-@pytest.mark.parametrize("family", [LongArchive, LongDataverse, LongUdata, LongCsw, LongRecords])
+@pytest.mark.parametrize(
+    "family", [LongArchive, LongDataverse, LongUdata, LongCsw, LongRecords, LongHub, LongDcat]
+)
 async def test_a_list_by_token_page_offset_or_link_goes_on_where_it_was(
     tmp_path: Path, family: type[Family], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -167,7 +164,7 @@ async def test_a_list_by_token_page_offset_or_link_goes_on_where_it_was(
         assert again.counters.pages >= ALL // PAGE
 
 
-@pytest.mark.parametrize("family", [LongArchive, LongDataverse, LongUdata])
+@pytest.mark.parametrize("family", [LongArchive, LongDataverse, LongUdata, LongHub, LongDcat])
 @pytest.mark.parametrize("change", ["more", "fewer"])
 async def test_a_list_of_another_number_is_read_from_its_beginning(
     tmp_path: Path, family: type[Family], change: str
@@ -209,11 +206,14 @@ async def test_a_token_that_expired_meanwhile_begins_the_list_anew(
         assert await visible(world) == set(portal.live)
 
 
+@pytest.mark.parametrize(
+    ("family", "place"), [(LongRecords, "offset"), (LongHub, "startindex"), (LongDcat, "page")]
+)
 async def test_an_address_that_is_refused_meanwhile_begins_the_list_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, family: type[Family], place: str
 ) -> None:
     monkeypatch.setattr(intake, "BATCH", SMALL)
-    portal = LongRecords(ALL)
+    portal = family(ALL)
     async with a_killed_harvest(portal, tmp_path) as world:
         answered = portal.answer
 
@@ -222,7 +222,7 @@ async def test_an_address_that_is_refused_meanwhile_begins_the_list_anew(
 
         monkeypatch.setattr(portal, "answer", refused_at_first)
         receipt = await world.sync("data")
-        assert ["offset" in one for one in portal.asked[:2]] == [True, False]
+        assert [place in one for one in portal.asked[:2]] == [True, False]
         assert (receipt.status, receipt.counters.created) == (RunStatus.COMPLETED, ALL)
         assert await visible(world) == set(portal.live)
 

@@ -73,6 +73,10 @@ class DatasetPages:
         self._where = where
         self._ids_only = ids_only
         self._received: int | None = None
+        self._asked = size.current
+        """So many rows were asked for last."""
+        self._counts_on = False
+        """A page announced more than it had, so the portal does not count what it answers."""
         self.seen: set[str] = set()
         self.announced: int | None = None
         """How many there are, by the first page."""
@@ -92,7 +96,7 @@ class DatasetPages:
         self.announced = page.count
         yield self._fresh(page.rows)
         last = _last_if_ordered(page.rows)
-        if not page.rows or _is_rest(page):
+        if not page.rows or self._is_rest(page):
             self.complete = bool(page.rows) or not page.count
             return
         if last is None:
@@ -113,7 +117,9 @@ class DatasetPages:
         missing = (self.announced or 0) - len(self.seen) - (page.count or 0)
         # One that ignores the filter begins again; one that misreads it finds too little.
         honest = _is_behind(page.rows, last) and missing <= max(SLACK, (self.announced or 0) * SLACK_SHARE)
-        return page if page.rows and honest else None
+        # Behind as many as were announced, an empty page is the end.
+        is_end = not page.rows and not page.count and len(self.seen) >= (self.announced or 0) > 0
+        return page if (page.rows and honest) or is_end else None
 
     async def _by_key(self, page: Page, last: str) -> AsyncGenerator[Rows, None]:
         while page.rows:
@@ -124,7 +130,7 @@ class DatasetPages:
                 return
             yield self._fresh(page.rows)
             last = newest
-            if _is_rest(page):
+            if self._is_rest(page):
                 break
             page = await self._ask(after=last)
         self.complete = bool(page.rows) or not page.count
@@ -146,7 +152,7 @@ class DatasetPages:
             if rows := self._fresh(page.rows):
                 yield rows
             behind = start + len(page.rows)
-            if newest <= last or (page.count is not None and behind >= page.count):
+            if newest <= last or self._is_rest(page, behind):
                 self.complete = page.count is None or behind >= page.count
                 return
             start, step, last = behind - 1, 1, newest
@@ -160,7 +166,7 @@ class DatasetPages:
                 if rows := self._fresh(page.rows):
                     yield rows
                 start += len(page.rows)
-                if not page.rows or (page.count is not None and start >= page.count):
+                if not page.rows or self._is_rest(page, start):
                     break
                 if not rows and page.count is None:
                     # The same rows for every offset: there is only one page.
@@ -171,6 +177,16 @@ class DatasetPages:
             if self.complete or page.count is None:
                 return
             start = 0
+
+    def _is_rest(self, page: Page, reached: int | None = None) -> bool:
+        """Is there nothing behind this page? Fewer rows than were asked for do not mean that.
+
+        Nor does the number alone, behind a full page: it may be that of the page. `reached` is how many rows
+        came up to its end, where the number is that of all.
+        """
+        rows = len(page.rows)
+        came = rows if reached is None else reached
+        return page.count is not None and page.count <= came and (rows < self._asked or self._counts_on)
 
     def _fresh(self, rows: Rows) -> Rows:
         fresh = []
@@ -190,14 +206,16 @@ class DatasetPages:
         if self._ids_only:
             params["fl"] = ckan.ID_AND_DATE
         while True:
+            self._asked = self._size.current
             try:
-                page = await self._api.search(rows=self._size.current, **params)
+                page = await self._api.search(rows=self._asked, **params)
             except TOO_MUCH as exc:
                 if self._size.shrink(self._received):
                     continue
                 return await self._one_by_one(params, exc)
             self._size.went_well()
             self._received = len(page.rows)
+            self._counts_on = self._counts_on or (page.count or 0) > len(page.rows)
             return page
 
     async def _one_by_one(self, params: dict[str, str | int], problem: RowenError) -> Page:
@@ -221,11 +239,6 @@ class DatasetPages:
         if not rows or (len(rows) > MOST_BROKEN and all(isinstance(row, Broken) for row in rows)):
             raise problem
         return Page(rows, page.count)
-
-
-def _is_rest(page: Page) -> bool:
-    """Is there nothing behind this page? Fewer rows than were asked for do not mean that."""
-    return page.count is not None and len(page.rows) >= page.count
 
 
 def _references(rows: Rows) -> list[str]:

@@ -95,6 +95,7 @@ SOCRATA = Preset(
         landing="/d/{id}",
         check="/api/catalog/v1?ids={id}&domains={host}",
         check_lists=True,
+        whole_pages=True,
     ),
 )
 """Socrata's catalogue of one domain, in the order of ids: by offset it ends at 10,000."""
@@ -131,6 +132,7 @@ OPENDATASOFT = Preset(
         check="/api/explore/v2.1/catalog/datasets/{id}",
         offset_end=10_000,
         sliced=True,
+        whole_pages=True,
     ),
 )
 """Opendatasoft's Explore API, version 2.1. A list of more than 10,000 is read by dates of change."""

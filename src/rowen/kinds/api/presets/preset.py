@@ -75,6 +75,8 @@ class Catalogue:
     """The portal answers nothing from this offset on."""
     sliced: bool = False
     """Of a longer list it answers stretches of time, by `{since}` and `{until}` in the query."""
+    whole_pages: bool = False
+    """A page with fewer rows than were asked for is the last: a number that is too large is refused."""
     most: int | None = None
     """A list of more is not that of one portal."""
     elsewhere: str = ""

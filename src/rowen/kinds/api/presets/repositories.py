@@ -136,6 +136,7 @@ INVENIO = Preset(
         check="/api/records/{id}",
         offset_end=10_000,
         sliced=True,
+        whole_pages=True,
         changes={"q": "updated:[{since} TO *]"},
     ),
 )

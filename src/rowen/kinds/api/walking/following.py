@@ -33,8 +33,10 @@ class Page(NamedTuple):
     announced: int | None
     seen: int
     """How many different items have come, in all passes."""
-    full: int
-    """How many rows a page has that is not the last."""
+    asked: int
+    """So many rows were asked for."""
+    first: int
+    """So many came with the first page."""
 
 
 class Following:
@@ -81,6 +83,18 @@ class Following:
     def has_all(self, announced: int | None) -> bool:
         """Did as many rows come as were announced? Behind them, a refusal is an end."""
         return announced is not None and self.rows >= announced > 0
+
+    def _is_proven_by(self, page: Page, came: int) -> bool:
+        """Did as many items come as were announced, and is this page shorter than one that others follow?"""
+        # invariant: a total alone is no end. One that is too small, as of a service that counts what it
+        # answers, would have a run claim to be complete, and delete what it did not see.
+        if page.announced is None or came < page.announced:
+            return False
+        catalogue = self._api.catalogue
+        if (catalogue is None and page.number == 1) or (catalogue is not None and catalogue.whole_pages):
+            return len(page.rows) < page.asked
+        # Other portals answer fewer rows than they are asked for: their first page may be a full one.
+        return page.number > 1 and len(page.rows) < min(page.first, page.asked)
 
     def left(self, offset: int) -> int | None:
         """How many items the API answers from an offset on, where it has a bound."""
@@ -155,7 +169,7 @@ class Following:
         return False
 
     def _by_last_id(self, page: Page) -> Step | None:
-        if page.announced is not None and page.seen >= page.announced:
+        if self._is_proven_by(page, page.seen):
             return None
         last = next((one.id for one in reversed(page.rows) if isinstance(one, Listed)), "")
         if last and last not in self._visited:
@@ -180,9 +194,7 @@ class Following:
         self._last = ids
         if overlaps and len(ids) == 1:
             return None
-        # The total of a portal may be wrong: its last page is as long as the others, so there may be more.
-        may_go_on = self._api.catalogue is not None and len(ids) >= page.full
-        if self.has_all(page.announced) and not may_go_on:
+        if self._is_proven_by(page, self.rows):
             return None
         if self._api.paging is Paging.PAGE:
             return {"page": str(self._api.page_first + page.number)}

@@ -87,6 +87,8 @@ class Walk:
         self.passes = 0
         self.pages_read = 0
         """In this pass."""
+        self._limit = api.page_size
+        """So many items were asked for last."""
         self._way = Following(api, home)
         self._first = Remembered(Validators(), 0)
         self.restarts = 0
@@ -203,12 +205,11 @@ class Walk:
             if fresh:
                 self._yielded += 1
                 yield fresh
-            if self.cut is not None or self._is_past(rows):
-                return
-            if self._is_left_here():
+            if self.cut is not None or self._is_past(rows) or self._is_left_here():
                 return
             step = self._way.after(self._arrived(answer, response, rows))
-            if step is not None and self._is_full():
+            # Behind all that was announced, the next page is asked for to see that it is empty.
+            if step is not None and self._is_full() and not self._way.has_all(self.announced):
                 self.cut = StopReason.MAX_ITEMS
                 return
         self._end()
@@ -289,7 +290,7 @@ class Walk:
 
     def _is_smaller_asked(self, step: Step) -> bool:
         """Can the same page be asked for with fewer items?"""
-        if isinstance(step, str) or not self._size.shrink():
+        if isinstance(step, str) or self._way.has_all(self.announced) or not self._size.shrink():
             return False
         self.pages_read -= 1
         return True
@@ -319,6 +320,7 @@ class Walk:
             limit = self._size.current
             if (left := self._way.left(int(url.get("offset", "0")))) is not None:
                 limit = min(limit, left)
+            self._limit = limit
             url = rules.page_url(self.api, self.home, {**self._places, "limit": str(limit), **url})
         if len(url) > urls.MAX_CHARS:
             raise Unfetchable(
@@ -335,10 +337,10 @@ class Walk:
             return Broken("without id", exc)
 
     def _arrived(self, answer: Any, response: Response, rows: Sequence[Listed | Broken]) -> Page:
-        full = self._first.rows if self.pages_read > 1 else self._size.current
         # Of a list that goes on behind what is stored, the number of what was seen proves no end.
         seen = 0 if self._behind else len(self.seen)
-        return Page(answer, response, rows, self.pages_read, self.announced, seen, full)
+        so_far = (self.pages_read, self.announced, seen, self._limit, self._first.rows)
+        return Page(answer, response, rows, *so_far)
 
     def _look_at(self, answer: Any, response: Response, rows: Sequence[Listed | Broken]) -> None:
         if self.pages_read == 1:
