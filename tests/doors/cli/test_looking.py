@@ -234,3 +234,11 @@ def test_documents_and_hits_carry_their_proof(rowen: Rowen, orchard: Site) -> No
     assert document["p_fresh"] is None
     (listed, *_) = rowen("list", "orchard", "--json").json["documents"]
     assert "p_fresh" in listed
+
+
+def test_a_hit_of_a_search_that_found_nothing_is_not_a_search_that_was_forgotten(
+    rowen: Rowen, orchard: Site
+) -> None:
+    rowen("search", "zebra", "--mode", "keyword")
+    ended = rowen("show", "1")
+    assert (ended.code, ended.err.splitlines()[0]) == (2, "error: hit 1: the last search found nothing")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.doors.conftest import Rowen, fruit_page
-from tests.support.site import Site
+from tests.support.site import Site, html
 
 
 @pytest.fixture
@@ -66,3 +66,24 @@ def test_a_file_that_is_no_plan_is_refused(rowen: Rowen, orchard: Site, tmp_path
 def test_a_plan_without_a_file_shows_what_there_is_to_do(rowen: Rowen, orchard: Site) -> None:
     assert "nothing to do" in rowen("plan", "orchard").out
     assert "nothing to do" not in rowen("plan", "orchard", "--estimate").out
+
+
+def test_a_plan_counts_what_is_new_as_it_lists_it(rowen: Rowen, orchard: Site) -> None:
+    """As many pages as before: one is gone, and another one is new."""
+    orchard.set("/quince.html", fruit_page("quince"))
+    orchard.set("/", html("Orchard", "All the fruit", links=["/apple.html", "/plum.html", "/quince.html"]))
+    ended = rowen("plan", "orchard")
+    assert ended.out.startswith("orchard: 1 new, 1 gone, 3 unchanged\n")
+    assert " 0 new" not in ended.out
+    value = rowen("plan", "orchard", "--json").json
+    assert value["new_items"] == value["counts"]["new"] == 1
+    assert value["texts"] == value["embeddings"] > 0
+
+
+def test_an_estimate_of_a_folder_does_not_say_that_nothing_is_new(rowen: Rowen, tmp_path: Path) -> None:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "oats.md").write_text("# Oats\n\nSown in March.\n")
+    rowen("add", str(folder), "--sync")
+    (folder / "oats.md").rename(folder / "rye.md")
+    assert "1 item, 1 stored, at least 0 new" in rowen("plan", "notes", "--estimate").out

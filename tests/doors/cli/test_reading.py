@@ -76,7 +76,9 @@ def test_search_without_a_hit_says_what_to_try(rowen: Rowen, orchard: Site) -> N
     assert ended.out == "nothing found for `zebra`\n"
     assert "--mode vector" in ended.err
     narrowed = rowen("search", "zebra", "--mode", "keyword", "--source", "orchard")
-    assert "without `--source`" in narrowed.err
+    assert "without `--source`, or" in narrowed.err
+    narrowed = rowen("search", "plum", "--where", "tags=fruit", "--kind", "web")
+    assert "without `--kind` and `--where`, or" in narrowed.err
 
 
 def test_search_in_an_empty_store_says_how_to_begin(rowen: Rowen, site: Site) -> None:
@@ -379,7 +381,8 @@ def test_plan_estimates_before_anybody_pays(
     )
     rowen("sync", "notes")
     assert rowen("plan", "notes", "--json").json["texts"] == 0
-    assert "3 items, 3 stored, 0 new" in rowen("plan", "notes").out
+    assert rowen("plan", "notes").out.startswith("notes: nothing to do, 3 unchanged\n")
+    assert "3 items, 3 stored, at least 0 new" in rowen("plan", "notes", "--estimate").out
 
 
 def test_embed_says_when_nothing_is_missing(rowen: Rowen, orchard: Site) -> None:

@@ -35,9 +35,13 @@ def address(store: str, given: str) -> str:
     if not (number.isascii() and number.isdigit() and len(number) < 6):
         return given
     urls = _remembered(store)
-    if not urls:
+    if urls is None:
         raise NotFound(
             f"hit {number}: no search of this store is remembered", hint="search first, or give an address"
+        )
+    if not urls:
+        raise NotFound(
+            f"hit {number}: the last search found nothing", hint="search for something else, or give an address"
         )
     if not 1 <= int(number) <= len(urls):
         raise UserError(
@@ -70,9 +74,9 @@ def _file_at(typed: str) -> str | None:
     return f"{Path(path).resolve().as_uri()}{mark}{anchor}"
 
 
-def _remembered(store: str) -> list[str]:
+def _remembered(store: str) -> list[str] | None:
     try:
         value = json.loads((state_folder() / FILE).read_text("utf-8"))
-        return [str(url) for url in value["urls"]] if value["store"] == store else []
+        return [str(url) for url in value["urls"]] if value["store"] == store else None
     except (OSError, ValueError, KeyError, TypeError):
-        return []
+        return None

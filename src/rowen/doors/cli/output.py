@@ -84,7 +84,9 @@ class Output:
         if not self.console.is_terminal or text.count("\n") < self.console.height:
             _write(self.console, text)
         else:
-            click.echo_via_pager(text.rstrip("\n"), color=self.console.colours)
+            # Colours that are not insisted on: click starts `less` with -R for them, and leaves them out for
+            # a pager that would show them as `ESC[1m`.
+            click.echo_via_pager(text.rstrip("\n"), color=None if self.console.colours else False)
 
     def result(self, value: Mapping[str, Any], text: str) -> None:
         """The result of a command: JSON for programs, a line for people."""

@@ -52,8 +52,10 @@ async def command(call: Call, name: str, out: Path | None, full_sync: bool, esti
         _write(out, value)
         text += f"\n\n`rowen sync {source.label} --plan {out}` does exactly this"
     else:
-        estimate_value, estimate_text = await _estimated(call, source)
-        value, text = {**estimate_value, **value}, f"{estimate_text}\n\n{text}"
+        estimated, _ = await _estimated(call, source)
+        # An estimate only counts: one page gone and one new are none to it. The plan has looked.
+        known = {"new_items": plan.counts["new"], "texts": plan.embeddings}
+        value = {**estimated, **known, **value}
     call.out.result(value, text)
 
 
@@ -72,7 +74,8 @@ async def _estimated(call: Call, source: Source) -> tuple[dict[str, Any], str]:
             f"{about}{count(first.items, 'item')}, {size(first.bytes)}"
         )
     else:
-        known = f"{count(made.items, 'item')}, {made.stored:,} stored, {made.new_items:,} new"
+        at_least = "at least " if made.stored else ""
+        known = f"{count(made.items, 'item')}, {made.stored:,} stored, {at_least}{made.new_items:,} new"
         if not made.stored:
             known += f"\nlengths are a guess: {GUESSED_CHARS_PER_ITEM:,} characters an item"
     cost = f"model `{made.model}`; no price is set (`embedding.price_per_million_tokens`)"

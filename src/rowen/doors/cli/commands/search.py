@@ -13,7 +13,7 @@ from rowen.doors.cli.output import Output, clean
 from rowen.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from datetime import datetime
 
     from rowen.core.search.as_of import AsOf
@@ -142,7 +142,9 @@ async def perform(
             out.line("")
         _show(out, number, hit, ports.clock.now(), tell_language=several)
     if not answer.hits:
-        await _nothing(ports.store, out, query, narrowed=bool(sources or kinds or language))
+        given = {"--source": sources, "--kind": kinds, "--where": where, "--language": language}
+        narrowed = [option for option, value in given.items() if value]
+        await _nothing(ports.store, out, query, narrowed=narrowed)
     return answer
 
 
@@ -205,7 +207,7 @@ def highlighted(snippet: str, matches: Iterable[tuple[int, int]]) -> Iterator[tu
     yield clean(snippet[done:]), ""
 
 
-async def _nothing(store: Store, out: Output, query: str, *, narrowed: bool) -> None:
+async def _nothing(store: Store, out: Output, query: str, *, narrowed: Sequence[str]) -> None:
     every: list[Any] = await store.sources()
     out.line(f"nothing found for `{clean(query)}`")
     if not every:
@@ -213,7 +215,8 @@ async def _nothing(store: Store, out: Output, query: str, *, narrowed: bool) -> 
     elif not any(source.active_generation for source in every):
         out.note("hint: no source was synced yet: run `rowen sync`")
     elif narrowed:
-        out.note("hint: try without `--source`, `--kind` and `--language`, or with other words")
+        without = " and ".join(f"`{option}`" for option in narrowed)
+        out.note(f"hint: try without {without}, or with other words")
     else:
         out.note("hint: try fewer or other words, or `--mode vector` to search by meaning")
 
