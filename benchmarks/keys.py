@@ -3,7 +3,7 @@
     python benchmarks/keys.py [--questions 20] [--db sqlite:///kept.db] [--cache ~/.cache/rowen-judge]
 
 The manual of Python in a real `rowen serve --listen`; questions of `judged/python.jsonl`, typed letter by
-letter. Each key asks for what the page's script asks for, the whole page with the first hit in its place, and
+letter. Each key asks for what the page's script asks for, all hits with the first one in its place, and
 is followed by a bare request (`/health/live`) to the same service: on a busy machine believe the ratio.
 """
 

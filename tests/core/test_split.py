@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rowen.core import hashing
 from rowen.core.rules.parts import MAX_CHARS, MIN_CHARS
 from rowen.core.section import Form, Section, Symbol, cut_out
-from rowen.core.split import passages, split
+from rowen.core.split import outline, passages, split
 from tests.support.sizes import in_torture
 
 _LINK = "[link](https://example.org/x)"
@@ -52,6 +52,24 @@ def _tiles(text: str) -> list[Section]:
 @given(st.text())
 def test_the_slices_of_any_text_tile_it_exactly(text: str) -> None:
     _tiles(text)
+
+
+@given(_markdown)
+def test_an_outline_has_the_first_part_of_each_section_and_its_whole_slice(text: str) -> None:
+    sections, found = split(text), outline(text)
+    assert "".join(text[one.start : one.end] for one in found) == (text if text.strip() else "")
+    first = {section.start: section for section in sections}
+    for one in found:
+        section = first[one.start]
+        assert (section.level, section.heading, section.heading_path, section.anchor, section.symbol) == one[
+            :5
+        ]
+    begun = {one.start for one in found}
+    assert all(
+        one.heading_path == sections[i - 1].heading_path
+        for i, one in enumerate(sections)
+        if one.start not in begun
+    )
 
 
 def _bare(text: str) -> str:

@@ -14,7 +14,7 @@ Long sections are cut into parts; `rules/parts.py` says where.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sized
 from typing import NamedTuple
 
 from rowen.core import hashing
@@ -60,23 +60,7 @@ def split(text: str) -> list[Section]:
         return []
     text = "\n" + text  # so that every line has a line break in front; offsets are one too high until the end
     sections: list[Section] = []
-    above: list[_Open] = []
-    for level, title, start, body, end in _headed(text):
-        if level == _CLOSED:
-            opened, symbol, details = _reopened(above, title), None, False
-        else:
-            heading, anchor, symbol = _read_title(title)
-            details = symbol is not None and symbol.kind == Form.DETAILS
-            if details:
-                symbol = None
-            while above and above[-1].level >= level:
-                above.pop()
-            parent, path, near = above[-1][1:4] if above else (None, (), None)
-            path = (*path, heading) if level and heading else path
-            key = anchor or (symbol.name if symbol else "")
-            opened = _Open(level, len(sections), path, anchor or near, parent, heading, key)
-            if level:
-                above.append(opened)
+    for opened, symbol, details, start, body, end in _opened(text, sections):
         joined = join_path(opened.path)
         part_start = start
         for part_end in parts(text, body, end):
@@ -109,6 +93,32 @@ def split(text: str) -> list[Section]:
     return sections
 
 
+class Stretch(NamedTuple):
+    """A section as a person reads it: a long one is whole, and its text is where it stands."""
+
+    level: int
+    heading: str
+    heading_path: tuple[str, ...]
+    anchor: str | None
+    symbol: Symbol | None
+    start: int
+    end: int
+
+
+def outline(text: str) -> list[Stretch]:
+    """Where the sections of a text are. Of a long text this takes a fraction of what `split` does, which
+    looks at each passage.
+    """
+    if not text or text.isspace():
+        return []
+    found: list[Stretch] = []
+    for opened, symbol, _, start, _, end in _opened("\n" + text, found):
+        found.append(
+            Stretch(opened.level, opened.heading, opened.path, opened.anchor, symbol, start - 1, end - 1)
+        )
+    return found
+
+
 class _Open(NamedTuple):
     """A section that others may stand in, or that goes on after a definition."""
 
@@ -121,6 +131,28 @@ class _Open(NamedTuple):
     heading: str = ""
     key: str = ""
     """What the end of a definition names."""
+
+
+def _opened(text: str, made: Sized) -> Iterator[tuple[_Open, Symbol | None, bool, int, int, int]]:
+    """Each stretch under one heading: the section it belongs to, what it defines, whether it holds details,
+    its start, the start of its body, its end. `made` has the sections so far: the next one's position.
+    """
+    above: list[_Open] = []
+    for level, title, start, body, end in _headed(text):
+        if level == _CLOSED:
+            yield _reopened(above, title), None, False, start, body, end
+            continue
+        heading, anchor, symbol = _read_title(title)
+        details = symbol is not None and symbol.kind == Form.DETAILS
+        while above and above[-1].level >= level:
+            above.pop()
+        parent, path, near = above[-1][1:4] if above else (None, (), None)
+        path = (*path, heading) if level and heading else path
+        key = anchor or (symbol.name if symbol and not details else "")
+        opened = _Open(level, len(made), path, anchor or near, parent, heading, key)
+        if level:
+            above.append(opened)
+        yield opened, None if details else symbol, details, start, body, end
 
 
 def _reopened(above: list[_Open], closed: str) -> _Open:

@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rowen.doors.web.markdown import PLAIN, blocks, html
+from rowen.doors.web.markdown import PLAIN, _tokens, blocks, html
 from rowen.doors.web.words import coded, marked
 
 OURS = {*PLAIN, "a", "b", "br", "code", "hr", "mark", "pre", "span"}
@@ -56,6 +56,18 @@ def test_matched_words_of_a_snippet_are_marks_and_nothing_else_is_an_element() -
     assert shown == "<mark>a</mark> «<mark>&lt;b&gt;</mark>» &lt;c&gt;"
     assert marked("<i>", []) == "&lt;i&gt;"
     assert coded("`<x>` and <y>") == "<code>&lt;x&gt;</code> and &lt;y&gt;"
+
+
+def test_a_comment_in_long_code_begins_no_block() -> None:
+    code = "\n\n".join(f"# Step {number}\n" + "run()\n" * 60 for number in range(40))
+    (block,) = blocks(f"# Title\n\n```\n{code}\n```\n")
+    assert block[0].heading == "Title" and block[1].count("# Step") == 40
+
+
+def test_a_text_is_parsed_once_for_all_words_that_are_marked_in_it() -> None:
+    _tokens.cache_clear()
+    shown = [html("Cancel the *task*", terms=[word]) for word in ("cancel", "task", "cancel")]
+    assert shown[0] == shown[2] != shown[1] and _tokens.cache_info().misses == 1
 
 
 def test_parts_of_a_long_section_are_one_block() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from rowen.core.safety.access import Scope
@@ -32,6 +34,39 @@ async def test_a_word_that_is_being_typed_counts_by_its_beginning(reader: Person
     typed = await reader.get("/search.json?q=barl&typing=1")
     assert len(typed.json["hits"]) == 3
     assert all("barley" in hit["snippet"] for hit in typed.json["hits"])
+
+
+async def test_a_key_is_answered_with_the_main_part_of_the_page(reader: Person) -> None:
+    """What the script asks for; a link with the same address is followed by a browser, to a whole page."""
+    typed = await reader.get("/search?q=barl&typing=1", headers={"Accept": "text/html"})
+    assert 'id="results"' in typed.text and "<title>barl · Rowen</title>" in typed.text
+    assert "<header" not in typed.text and "<footer" not in typed.text
+    shown = await reader.get("/search?q=barl&typing=1", headers={"Accept": "text/html,*/*;q=0.8"})
+    assert "<header" in shown.text and "<footer" in shown.text
+    assert _results(typed.text) == _results(shown.text)
+
+
+def _results(text: str) -> str:
+    main = text.partition('id="results"')[2].partition("</main>")[0]
+    return re.sub(r"in \d+ ms", "", main).strip()
+
+
+async def test_a_section_of_megabytes_does_not_hold_up_a_key(
+    reader: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An index of a search that a manual brings along is such a section, and a short word finds it."""
+    looked_at: list[int] = []
+
+    def counted(text: str) -> list[str]:
+        looked_at.append(len(text))
+        return text.split()
+
+    monkeypatch.setattr("rowen.doors.web.markdown.words", counted)
+    reader.world.site.set("/rye", a_page("/rye", "grain", "barley " + "sorghum millet " * 20_000))
+    await reader.world.sync()
+    page = await reader.get("/search?q=sorghum&typing=1")
+    assert "2 of 2" not in page.words and "1 of 1 in it" in page.words
+    assert max(looked_at) < 60_000
 
 
 async def test_filters_are_links_with_counts_and_the_chosen_hit_is_in_the_address(reader: Person) -> None:

@@ -189,7 +189,8 @@ class Web:
             if made.cookie is not None:
                 _keep(visit, response, made.cookie)
             return response
-        bar = await sources.bar(visit) if visit.held is not None and not visit.as_json else None
+        has_bar = visit.held is not None and not visit.as_json and not made.alone
+        bar = await sources.bar(visit) if has_bar else None
         response = self._renderer.page(visit, made, bar=bar)
         if visit.fresh and not visit.as_json:
             _keep(visit, response, visit.session)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup, escape
 
 from rowen.core.search.snippet import stem
-from rowen.core.section import Section
-from rowen.core.split import split
+from rowen.core.split import Stretch, outline
+from rowen.doors.web.words import marked
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -41,15 +41,15 @@ def without_marks(text: str) -> str:
 
 def stems(said: Iterable[str]) -> frozenset[str]:
     """Words as they are compared: the word that was looked for, with any ending."""
-    return frozenset(stem(word) for word in said)
+    return frozenset(map(stem, set(said)))
 
 
 # The next key of a person who types, and the next hit that is looked at, mostly show the same document.
 @lru_cache(maxsize=8)
-def blocks(text: str) -> tuple[tuple[Section, str], ...]:
-    """The sections of a text, each with its Markdown below the heading; parts of a long one are one."""
-    found: list[tuple[Section, str]] = []
-    for section in split(text):
+def blocks(text: str) -> tuple[tuple[Stretch, str], ...]:
+    """The sections of a text, each with its Markdown below the heading."""
+    found: list[tuple[Stretch, str]] = []
+    for section in outline(text):
         body = text[section.start : section.end]
         if found and found[-1][0].heading_path == section.heading_path and not _begins(section, body):
             found[-1] = (found[-1][0], found[-1][1] + body)
@@ -58,15 +58,20 @@ def blocks(text: str) -> tuple[tuple[Section, str], ...]:
     return tuple(found)
 
 
-def _begins(section: Section, body: str) -> bool:
-    """Does it begin with its own heading, rather than go on with the part before it?"""
+def _begins(section: Stretch, body: str) -> bool:
+    """Does it begin with its own heading, rather than go on with the section before it?"""
     return bool(section.level) and _HEADING_LINE.match(body) is not None
 
 
 def html(text: str, *, terms: Collection[str] = ()) -> Markup:
     """The HTML of a piece of Markdown; the words that were looked for are marked."""
-    tokens = _parser().parse(without_marks(text))
-    return Markup("").join(_written(tokens, stems(terms)))
+    return Markup("").join(_written(_tokens(text), stems(terms)))
+
+
+# The next key shows most of what this one shows, with other words marked.
+@lru_cache(maxsize=32)
+def _tokens(text: str) -> Sequence[Token]:
+    return _parser().parse(without_marks(text))
 
 
 @cache
@@ -127,9 +132,5 @@ def _link(href: str, links: list[bool]) -> Markup:
 def _marked(text: str, looked_for: frozenset[str]) -> Markup:
     if not looked_for:
         return escape(text)
-    made, low = Markup(""), 0
-    for word in _WORD.finditer(text):
-        if stem(word[0].lower()) in looked_for:
-            made += escape(text[low : word.start()]) + Markup("<mark>{}</mark>").format(word[0])
-            low = word.end()
-    return made + escape(text[low:])
+    found = [word.span() for word in _WORD.finditer(text) if stem(word[0].lower()) in looked_for]
+    return marked(text, found)

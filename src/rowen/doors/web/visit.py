@@ -54,6 +54,8 @@ class Page:
     events: str = ""
     """The address of the stream that keeps this page current."""
     scripts: tuple[str, ...] = ()
+    alone: bool = False
+    """Our script asks for it and takes a part out of it: it goes without the bar and the foot."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,6 +133,11 @@ class Visit:
         servers.
         """
         return self.request.headers.get("sec-fetch-site", "none") in ("same-origin", "none")
+
+    @property
+    def is_typing(self) -> bool:
+        """Does our script ask, for the next key? A browser that shows a page accepts more than HTML."""
+        return self.asked("typing") == "1" and self.request.headers.get("accept") == "text/html"
 
     # What the address says
 

@@ -55,6 +55,9 @@ CHANGES = {
     "removed": ("gone", "−", "removed"),
 }
 
+# Put together of pieces where there are many: `Markup.format` reads its template anew for each.
+MARK, MARK_END = Markup("<mark>"), Markup("</mark>")
+
 
 def num(value: float) -> str:
     return f"{value:,.0f}"
@@ -114,12 +117,11 @@ def said_at(when: datetime, now: datetime) -> str:
 
 def marked(snippet: str, matches: Iterable[tuple[int, int]]) -> Markup:
     """A snippet with its matched words as `<mark>`: nothing of the text itself becomes an element."""
-    made = Markup("")
-    done = 0
+    made, done = [], 0
     for start, end in matches:
-        made += escape(snippet[done:start]) + Markup("<mark>{}</mark>").format(snippet[start:end])
+        made += (escape(snippet[done:start]), MARK, escape(snippet[start:end]), MARK_END)
         done = end
-    return made + escape(snippet[done:])
+    return Markup("").join((*made, escape(snippet[done:])))
 
 
 def outside(url: str, text: str, *, css: str = "") -> Markup:

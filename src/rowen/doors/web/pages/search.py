@@ -16,8 +16,9 @@ from rowen.core.search.hit import Answer, Hit
 from rowen.core.search.languages import tag_of
 from rowen.core.search.question import Question
 from rowen.core.search.rank import title_share
-from rowen.core.section import Section, join_path
+from rowen.core.section import join_path
 from rowen.core.source import Source
+from rowen.core.split import Stretch
 from rowen.core.web.verified import WORDS
 from rowen.doors import asking
 from rowen.doors.web import markdown
@@ -36,6 +37,10 @@ COUNTED = 30
 MAX_QUERY = 1000
 MAX_CHARS = 3000
 """Of one section in the pane; the document has the rest."""
+MAX_COMPARED = 50_000
+"""Characters of a section that are looked through for the words of a question: an index of megabytes that came
+as one section must not hold up a key.
+"""
 NOTHING: Mapping[str, int] = {}
 PERIODS = {"1d": 1, "7d": 7, "30d": 30, "365d": 365}
 PERIOD_WORDS = {"1d": "the last day", "7d": "the last week", "30d": "the last month", "365d": "the last year"}
@@ -103,7 +108,14 @@ async def search(visit: Visit) -> Page:
 
 
 def _page(visit: Visit, title: str, data: dict[str, Any]) -> Page:
-    return Page(template="search", title=title, data=data, tab="search", scripts=("search.js",))
+    return Page(
+        template="search",
+        title=title,
+        data=data,
+        tab="search",
+        scripts=("search.js",),
+        alone=visit.is_typing,
+    )
 
 
 def _said(answer: Answer) -> dict[str, Any]:
@@ -237,15 +249,15 @@ def _headings(hit: Hit) -> list[str]:
     return found[1:] if found[:1] == [hit.title] else found
 
 
-def section_at(blocks: Sequence[tuple[Section, str]], path: str) -> int:
+def section_at(blocks: Sequence[tuple[Stretch, str]], path: str) -> int:
     """The section with this heading path; the first one when none has it."""
     return next((i for i, (one, _) in enumerate(blocks) if join_path(one.heading_path) == path), 0)
 
 
-def _why(hit: Hit, block: tuple[Section, str] | None, terms: Sequence[str]) -> list[dict[str, Any]]:
+def _why(hit: Hit, block: tuple[Stretch, str] | None, terms: Sequence[str]) -> list[dict[str, Any]]:
     """What speaks for a hit, each from 0 to 1."""
     wanted = markdown.stems(terms)
-    text = f"{hit.title} {hit.heading_path} {block[1] if block else hit.snippet}".lower()
+    text = f"{hit.title} {hit.heading_path} {hit.snippet} {block[1][:MAX_COMPARED] if block else ''}".lower()
     said = markdown.stems(markdown.words(text))
     held = len(wanted & said)
     reasons = []
