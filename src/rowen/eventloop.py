@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 else:
 
     class _WhenUsed:
-        """The module asyncio, imported when the first of its names is asked for. Each name is looked up once."""
+        """The module asyncio, imported when a name of it is first asked for; each name is looked up once."""
 
         def __getattr__(self, name: str) -> Any:
             import asyncio

@@ -41,7 +41,8 @@ def address(store: str, given: str) -> str:
         )
     if not urls:
         raise NotFound(
-            f"hit {number}: the last search found nothing", hint="search for something else, or give an address"
+            f"hit {number}: the last search found nothing",
+            hint="search for something else, or give an address",
         )
     if not 1 <= int(number) <= len(urls):
         raise UserError(

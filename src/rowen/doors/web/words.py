@@ -117,7 +117,8 @@ def said_at(when: datetime, now: datetime) -> str:
 
 def marked(snippet: str, matches: Iterable[tuple[int, int]]) -> Markup:
     """A snippet with its matched words as `<mark>`: nothing of the text itself becomes an element."""
-    made, done = [], 0
+    made: list[Markup] = []
+    done = 0
     for start, end in matches:
         made += (escape(snippet[done:start]), MARK, escape(snippet[start:end]), MARK_END)
         done = end

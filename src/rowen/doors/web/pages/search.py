@@ -38,8 +38,8 @@ MAX_QUERY = 1000
 MAX_CHARS = 3000
 """Of one section in the pane; the document has the rest."""
 MAX_COMPARED = 50_000
-"""Characters of a section that are looked through for the words of a question: an index of megabytes that came
-as one section must not hold up a key.
+"""Characters of a section that are looked through for the words of a question: an index of megabytes that
+came as one section must not hold up a key.
 """
 NOTHING: Mapping[str, int] = {}
 PERIODS = {"1d": 1, "7d": 7, "30d": 30, "365d": 365}
