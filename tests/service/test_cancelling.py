@@ -145,10 +145,12 @@ async def test_a_sync_that_waits_for_another_process_is_dropped_too(world: World
 
 
 class HeldCall:
-    """A store of which one method waits, before it is carried out, until it is let go."""
+    """A store of which one method waits, before it is carried out, until it is let go; with `begin` only its
+    calls whose first argument begins so.
+    """
 
-    def __init__(self, store: Store, method: str) -> None:
-        self._store, self._method = store, method
+    def __init__(self, store: Store, method: str, begin: str | None = None) -> None:
+        self._store, self._method, self._begin = store, method, begin
         self.reached, self.go = asyncio.Event(), asyncio.Event()
 
     def __getattr__(self, name: str) -> Any:
@@ -156,8 +158,9 @@ class HeldCall:
         return partial(self._held, found) if name == self._method else found
 
     async def _held(self, call: Any, *args: Any, **kwargs: Any) -> Any:
-        self.reached.set()
-        await self.go.wait()
+        if self._begin is None or args[0].startswith(self._begin):
+            self.reached.set()
+            await self.go.wait()
         return await call(*args, **kwargs)
 
 
@@ -231,6 +234,20 @@ async def test_a_run_that_is_cancelled_before_it_asks_for_anything_asks_for_noth
     assert (await running).status is RunStatus.CANCELLED
     assert (await cancelling).outcome is Outcome.CANCELLED
     assert await world.store.notes_like(CANCEL) == {}
+
+
+async def test_a_run_whose_look_for_cancellation_is_late_asks_for_nothing_before_it(world: World) -> None:
+    source = await world.add()
+    store = HeldCall(world.store, "note", CANCEL)
+    running = asyncio.create_task(sync(replace(world.ports, store=cast("Store", store)), source))
+    await store.reached.wait()
+    cancelling = asyncio.create_task(cancel_source(world.ports, source))
+    await has_note(world.store, CANCEL)
+    assert world.site.requests == []
+    store.go.set()
+    assert (await running).status is RunStatus.CANCELLED
+    assert (await cancelling).outcome is Outcome.CANCELLED
+    assert world.site.requests == []
 
 
 async def has_note(store: Store, begin: str) -> None:

@@ -48,6 +48,7 @@ from rowen.ports.store.runs import RunEnd
 from rowen.records import dataclass
 
 ENDING = RetryPolicy(retries=4, base_s=1.0)
+CANCELLED = "cancelled by request"
 
 Asking = Callable[[Ports], Ports]
 """The ports a kind asks its source through, made from those of the run."""
@@ -237,18 +238,8 @@ class Execution:
         if covers is not None:
             intake.drop_uncovered(covers(source, settings))
         async with beating(self._ports, intake.lease, on_beat=self._save_progress) as held:
-            try:
-                async with asyncio.TaskGroup() as group:
-                    working = group.create_task(intake.work())
-                    harvesting = group.create_task(self._harvested(kind, settings))
-                    group.create_task(self._close_after(harvesting, held))
-            except BaseExceptionGroup as group_error:
-                raise first(group_error) from None
-            if working.cancelled() or harvesting.cancelled():
-                # A group does not tell of a task that cancelled itself; half a run must not look like one.
-                raise AssertionError("a part of the run was cancelled from inside")
+            harvested = await self._worked(kind, settings, held)
             await intake.write_rest()
-            harvested = harvesting.result()
             if harvested.settle is not None and harvested.complete and intake.out_of_time is None:
                 await harvested.settle()
         share, replaced = settings["max_deleted_share"], None
@@ -278,22 +269,38 @@ class Execution:
             intake.delete_nothing()
         return harvested or Harvested(stop_reason=StopReason.TIME_LIMIT, complete=False)
 
-    async def _close_after(self, harvesting: asyncio.Task[Harvested], held: Held) -> None:
+    async def _worked(self, kind: Kind, settings: Mapping[str, Any], held: Held) -> Harvested:
+        """The harvest and the work on what it reports, side by side, until both end or the run is to end."""
         with self._ports.cancels.watched(self._intake.run.id) as cancelled:
-            asked = asyncio.ensure_future(cancelled.wait())
+            # invariant: watched first, then this look, then the first request of the harvest.
+            with suppress(TransientError):
+                if await is_cancelled(self._ports.store, self._intake.run.id):
+                    raise CancelRequested(CANCELLED)
             try:
-                # invariant: watched first, then this look. A request made while the run began is seen.
-                with suppress(TransientError):
-                    if await is_cancelled(self._ports.store, self._intake.run.id):
-                        cancelled.set()
-                await asyncio.wait({harvesting, held.heartbeat, asked}, return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                asked.cancel()
-            if not harvesting.done():
-                if cancelled.is_set():
-                    raise CancelRequested("cancelled by request")
-                if held.is_lost():
-                    held.heartbeat.result()
+                async with asyncio.TaskGroup() as group:
+                    working = group.create_task(self._intake.work())
+                    harvesting = group.create_task(self._harvested(kind, settings))
+                    group.create_task(self._close_after(harvesting, held, cancelled))
+            except BaseExceptionGroup as group_error:
+                raise first(group_error) from None
+        if working.cancelled() or harvesting.cancelled():
+            # A group does not tell of a task that cancelled itself; half a run must not look like one.
+            raise AssertionError("a part of the run was cancelled from inside")
+        return harvesting.result()
+
+    async def _close_after(
+        self, harvesting: asyncio.Task[Harvested], held: Held, cancelled: asyncio.Event
+    ) -> None:
+        asked = asyncio.ensure_future(cancelled.wait())
+        try:
+            await asyncio.wait({harvesting, held.heartbeat, asked}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            asked.cancel()
+        if not harvesting.done():
+            if cancelled.is_set():
+                raise CancelRequested(CANCELLED)
+            if held.is_lost():
+                held.heartbeat.result()
         await self._intake.close()
 
     async def _save_progress(self) -> None:
