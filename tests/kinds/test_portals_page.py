@@ -15,11 +15,11 @@ PAGE = (ROOT / "docs" / "portals.md").read_text("utf-8")
 CATALOGUES = {preset.kind: preset for preset in PRESETS if preset.catalogue is not None}
 
 LISTED = {
-    "none": ", one document asked for conditionally",
+    "none": ", one document, requested conditionally",
     "links": ", a tree of documents",
 }
 ENDS = {"arcgis": "where the site refuses"}
-ASKED = "asked for, a request each"
+ASKED = "others on request, one request each"
 LABELS = {
     "opendatasoft": "Opendatasoft",
     "arcgis": "ArcGIS Hub",
@@ -55,15 +55,15 @@ def row_of(preset: Preset) -> list[str]:
     assert catalogue is not None
     listing = f"`{paging}`" + LISTED.get(paging, "")
     if catalogue.sliced:
-        listing += ", in stretches of time where there are more"
-    incremental = "whole list, compared"
+        listing += ", by date range beyond the limit"
+    incremental = "whole list compared"
     if catalogue.changes:
-        incremental = f"what changed since the last run (`{next(iter(catalogue.changes))}`)"
+        incremental = f"changes since the last run (`{next(iter(catalogue.changes))}`)"
     elif paging == "none" or preset.kind == "dcat":
         incremental += "; 304 for one document"
     deletions = "absent from a complete list"
     if catalogue.check:
-        deletions += "; each is asked for first"
+        deletions += "; each one is requested first"
     if catalogue.deleted:
         deletions = f"named by the portal; {deletions}"
     filters = (
