@@ -47,7 +47,7 @@ def test_the_report_has_every_figure_of_the_recorded_run(written: Path) -> None:
     assert "| Rowen | 14.0 | 0.55 | 1.07 | 0.75 |" in text
     assert "| Rowen | 14.0 | 10.2 | 442 | 536 | 0 | 528 | 21,294 |" in text
     assert "| Scrapy | 17.3 | 64.3 | 160 | 529 | 527 | 1 | 0 |" in text
-    assert "A small site, 20 pages, 1 MB of HTML" in text
+    assert "The pages: a small site, 20 pages, 1 MB of HTML" in text
     assert "- Scrapy: scrapy 2.19.0" in text
     assert "Medians of 3 rounds; Python 3.11.7, 2 cores. It was busy." in text
 

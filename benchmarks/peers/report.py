@@ -50,40 +50,42 @@ DOES = {
 }
 HEAD = """# Performance
 
-Rowen beside other tools, over the same pages from the same server, in one go. `make bench-peers` writes this
-page on your machine, its charts and [performance.json](performance.json); every figure in it was measured.
-Compare the rows, not the seconds: those belong to the machine. What Rowen's own benchmarks print is in
-[benchmarks.md](benchmarks.md).
+This page compares Rowen with other tools, on the same pages from the same server, in one session.
+`make bench-peers` measures all figures on your machine and writes this page, its charts and
+[performance.json](performance.json). Compare the rows, not the seconds, which depend on the machine. The
+figures of Rowen's own benchmarks are in [benchmarks.md](benchmarks.md).
 """
 HOW = """## Rowen and five others
 
-{what}, {number:,} pages, {megabytes:.0f} MB of HTML, served on loopback with `ETag`, `Last-Modified` and
-`Cache-Control: max-age=0` by a process of its own that is not counted. Each case is a new process that finds
-what its last run kept, start-up included. All of them do one case before the next case begins, in another
-order each round. {repeat}; Python {python}, {cores} cores{load}.{remark}
+The pages: {what}, {number:,} pages, {megabytes:.0f} MB of HTML.
 
-CPU seconds, children included:
+They are served on loopback with `ETag`, `Last-Modified` and `Cache-Control: max-age=0` by a separate process
+that is not counted. Each case runs in a new process, which finds what the last run of the tool stored;
+start-up is included. All tools run one case before the next case begins, in another order in each round.
+{repeat}; Python {python}, {cores} cores{load}.{remark}
+
+CPU seconds, child processes included:
 """
 LEFT_OUT = """
 ![CPU seconds of each case](images/performance-cpu.svg)
 
 ### What each of them does not do
 
-A row is only as good as what was done for it. In bold what is left out or given for free:
+The tools do different amounts of work. Bold marks what a tool does not do, or does not have to do:
 """
 FAIR = """
-Those who embed use the model that Rowen has by default (static, 256 numbers) and chunks of 1,000 characters
-without overlap, and ask three requests at a time where that can be set. Each script in
-[benchmarks/peers](../benchmarks/peers/README.md) is written as the tool's own documentation recommends, with
-what the tool has against doing work twice: LangChain's indexing API with a record manager, LlamaIndex's
-document management and cache, CocoIndex's memoisation, Scrapy's HTTP cache by RFC 2616. Crawlee has a queue
-that outlives the process, and no memory of what it saw. Rowen alone keeps the old state readable until the
-new one is whole.
+Tools that embed use Rowen's default model (static, 256 numbers). The other tools use chunks of 1,000
+characters without overlap. All send three requests at a time where that can be set. Each script in
+[benchmarks/peers](../benchmarks/peers/README.md) follows the tool's own documentation and uses what the tool
+has to avoid repeated work: LangChain's indexing API with a record manager, LlamaIndex's document management
+and cache, CocoIndex's memoisation, Scrapy's HTTP cache by RFC 2616. Crawlee has a queue that outlives the
+process, but does not remember what it saw. Only Rowen keeps the old state readable until the new one is
+complete.
 """
 GROWTH = """## How costs grow
 
-CPU time over size, with the exponent of the power that fits best: 1 is proportional, 0 does not depend on the
-size. `benchmarks/exponents.py` measures it.
+These tables show CPU time by size, and the exponent of the power law that fits best: with 1, time is
+proportional to size; with 0, it does not depend on size. `benchmarks/exponents.py` measures it.
 """
 
 
@@ -130,7 +132,7 @@ def peers(figures: Mapping[str, Any]) -> str:
     load = machine.get("load")
     lines = [
         HOW.format(
-            what=pages["what"][:1].upper() + pages["what"][1:],
+            what=pages["what"],
             number=pages["number"],
             megabytes=pages["bytes"] / 1e6,
             repeat="One round" if figures["repeat"] == 1 else f"Medians of {figures['repeat']} rounds",

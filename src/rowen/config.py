@@ -80,7 +80,7 @@ class EmbeddingConfig:
     api_key_env: str = setting("", help="The variable that holds the key; empty for the provider's usual one")
     options: str = setting("", help="Settings of a plug-in's provider: a table, or JSON in a variable")
     timeout_s: float = setting(30.0, help="Seconds for one call", low=0.1, high=3600)
-    concurrency: int = setting(4, help="Calls of a provider behind an address at a time", low=1, high=64)
+    concurrency: int = setting(4, help="Calls to a remote provider at a time", low=1, high=64)
     price_per_million_tokens: float = setting(
         0.0, help="For the estimate of `rowen plan`", low=0, high=10_000
     )
@@ -100,7 +100,7 @@ class RunsConfig:
     max_parallel: int = setting(1, help="Runs that may be under way at a time in this store", low=1, high=64)
     time_limit_s: float = setting(
         3600.0,
-        help="How long a run may take before it ends as partial and the next goes on; 0 for no limit",
+        help="How long a run may take before it ends as partial and the next continues; 0 for no limit",
         low=0,
         high=2_592_000,
     )

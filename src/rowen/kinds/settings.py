@@ -22,7 +22,7 @@ DELAY_S = how("delay_s", 0.0, "Seconds between requests to a host", Duration(0, 
 MAX_DELETED_SHARE = how(
     "max_deleted_share",
     0.3,
-    "A generation that would remove more than this share, or the text of it, is held for approval",
+    "A generation that would remove more than this share of documents, or their texts, is held for approval",
     number(0, 1),
 )
 CA_FILE = how(
@@ -34,7 +34,7 @@ CA_FILE = how(
 TIME_LIMIT_S = how(
     "time_limit_s",
     None,
-    "How long a run may take before it ends as partial and the next goes on; none for `runs.time_limit_s`",
+    "How long a run may take before it ends as partial and the next continues; none for `runs.time_limit_s`",
     optional(Duration(0, 30 * 86_400, bare="s")),
 )
 KEEP = how(

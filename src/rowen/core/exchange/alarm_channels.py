@@ -30,10 +30,10 @@ PORTS = {"starttls": 587, "ssl": 465, "none": 25}
 _ON = ", ".join(what.value for what in What)
 COMMON: Mapping[str, str] = {
     "kind": "`log`, `command`, `webhook` or `email`",
-    "name": "What messages call the channel; the kind if omitted",
-    "on": f"What it is told of, as a list: {_ON}; everything if omitted",
+    "name": "The name of the channel in messages; the kind if omitted",
+    "on": f"Which alarms to send, as a list: {_ON}; everything if omitted",
     "sources": "Globs over names of sources; all if omitted",
-    "severity": "Nothing below this: info, warning, error or critical; info if omitted",
+    "severity": "The lowest severity to send: info, warning, error or critical; info if omitted",
     "after": "Failures in a row before `error` or `sink` is raised; 1 if omitted",
 }
 """What every channel may have, with its meaning."""

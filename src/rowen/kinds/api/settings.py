@@ -94,7 +94,7 @@ PARAMS = (
         secret=True,
     ),
     what("repeat", [], "Names in the query whose values are lists: a,b is sent as two", words),
-    how("always", [], "Names in the query that are sent beside a token, which else stands alone", words),
+    how("always", [], "Names in the query that are sent with a token, which is otherwise sent alone", words),
     how("paging", "none", "How the next page is asked for", one_of(*Paging)),
     how("page_first", 1, "The number of the first page", whole(0, 1)),
     how("page_size", 100, "What {limit} stands for", whole(1, 10_000)),

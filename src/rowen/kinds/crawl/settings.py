@@ -47,19 +47,19 @@ def crawl_params(*, scope: str, max_depth: int | None) -> tuple[Param, ...]:
         how(
             "max_crawl_delay_s",
             60.0,
-            "The longest time between two requests that a `Crawl-delay` of robots.txt gets",
+            "The longest `Crawl-delay` of robots.txt that is kept; a longer one is shortened to it",
             Duration(0, 3600, bare="s"),
         ),
         how(
             "freshness",
             None,
-            "What share of readers' hits should be current, such as `95%`: runs ask for the pages that takes",
+            "The share of readers' hits to keep current, such as `95%`: runs request the pages that takes",
             optional(share_of),
         ),
         how(
             "budget",
             None,
-            "How many pages may be asked for, such as `5000/day`: runs ask where it gains most",
+            "How many pages runs may request, such as `5000/day`: those where it gains most",
             optional(budget_of),
         ),
         MAX_DELETED_SHARE,

@@ -51,7 +51,7 @@ class AddCommand(click.Command):
     "--sync/--no-sync",
     "sync_now",
     default=None,
-    help="Sync it at once; by default a terminal is asked.",
+    help="Sync it at once; by default it asks on a terminal.",
 )
 def command(
     call: Call,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @store_command("announce", interrupted="interrupted: what a sink has taken is not sent again")
 @click.argument("names", nargs=-1, metavar="[SINK]...")
-@click.option("--now", is_flag=True, help="Also outside the hours of a sink, and to a disabled sink.")
+@click.option("--now", is_flag=True, help="Also send outside the hours of a sink, and to a disabled sink.")
 async def command(call: Call, names: tuple[str, ...], now: bool) -> int:
     """Send what waits to the named sinks, or to all.
 

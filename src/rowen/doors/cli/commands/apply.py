@@ -30,8 +30,8 @@ MARKS = {"add": "+", "replace": "!", "reschedule": "~", "change": "~", "keep": "
 def command(call: Call, file: str, prune: bool, replace: bool, yes: bool, dry_run: bool) -> None:
     """Add, change and reschedule sources until they are those of FILE; sinks and alarms too.
 
-    A source whose settings changed keeps its history, and the next sync follows them. What would be deleted
-    is kept unless you say otherwise: a terminal is asked, elsewhere `--replace` and `--prune` say so.
+    A source whose settings changed keeps its history, and the next sync applies them. Nothing is deleted
+    unless you agree: on a terminal it asks, elsewhere use `--replace` and `--prune`.
     """
     from rowen.config import SECTIONS
     from rowen.doors.cli import session

@@ -11,7 +11,7 @@ from rowen.doors.cli.names import source_names
 @store_command("cancel")
 @click.argument("name", shell_complete=source_names)
 async def command(call: Call, name: str) -> None:
-    """End the run of source NAME, in whichever process it is, and what waits to sync it.
+    """Cancel the run of source NAME, in any process, and syncs of it that wait.
 
     What was visible stays, and the next sync continues with what was stored. A run of another process ends at
     its next heartbeat, within 15 seconds.

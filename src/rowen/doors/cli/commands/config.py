@@ -57,12 +57,12 @@ def show(call: Call) -> None:
 
 @rowen_command("trust", short_help="Use the settings of the rowen.toml in this folder.")
 @click.argument("file", default="rowen.toml")
-@click.option("--no", "distrust", is_flag=True, help="Use them no more.")
+@click.option("--no", "distrust", is_flag=True, help="Stop using them.")
 def trust(call: Call, file: str, distrust: bool) -> None:
-    """Let commands that are called in this folder use the settings of its rowen.toml, its store among them.
+    """Let commands that are called in this folder use the settings of its rowen.toml, including its store.
 
-    Read the file first. Trust is remembered for you and for this path. Also then the file cannot start
-    programs, name a store outside its folder or say where keys are sent.
+    Read the file first. Trust is remembered for you and for this path. Even a trusted file cannot start
+    programs, name a store outside its folder or decide where keys are sent.
     """
     from rowen import project_file
     from rowen.errors import NotFound

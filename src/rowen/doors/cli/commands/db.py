@@ -39,7 +39,7 @@ def version(call: Call) -> None:
 
 @rowen_command("upgrade", short_help="Bring the schema up to date.")
 def upgrade(call: Call) -> None:
-    """Bring the schema of the store up to date, and back what `downgrade --part` took down."""
+    """Bring the schema of the store up to date, and restore what `downgrade --part` removed."""
 
     async def work(schema: Schema) -> tuple[int, int, list[str]]:
         before, missing = await schema.version(), await schema.missing()
@@ -55,16 +55,18 @@ def upgrade(call: Call) -> None:
 @rowen_command("downgrade", short_help="Take the schema back, or one part of it down.")
 @click.option("--to", type=click.IntRange(1), metavar="N", help="Go back to schema N, for an older Rowen.")
 @click.option(
-    "--part", type=click.Choice(["handoffs"]), help="Take down this part alone; the number stays as it is."
+    "--part",
+    type=click.Choice(["handoffs"]),
+    help="Remove only this part; the number of the schema does not change.",
 )
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 def downgrade(call: Call, to: int | None, part: str | None, yes: bool) -> None:
-    """Take the schema of the store back to number N, or take down one PART of it.
+    """Take the schema of the store back to number N, or remove one PART of it.
 
-    With --to, everything that only newer schemas hold is deleted. With --part handoffs, only the record of
-    how items came in is: sync still stores items, and `rowen handoffs` and /handoffs answer that the part is
-    missing. `rowen db upgrade` undoes both, without the rows. Unless `store.auto_upgrade` is false, any other
-    command of this Rowen does that too.
+    --to deletes everything that exists only in newer schemas. --part handoffs deletes only the record of how
+    items came in: sync still stores items, and `rowen handoffs` and /handoffs say that the part is missing.
+    `rowen db upgrade` restores the tables in both cases, but not their rows. Unless `store.auto_upgrade` is
+    false, any other command of this Rowen does the same.
     """
     if (to is None) == (part is None):
         raise UserError(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @rowen_command("check", short_help="Look for damage in the store.")
 @progress_option
 def check(call: Call, progress: str) -> int:
-    """Look at all that is in the store: its pages, rows that name others, every text against its hash.
+    """Check everything in the store: its pages, rows that refer to others, each text against its hash.
 
     Nothing is changed. Ends with 1 if something is damaged.
     """

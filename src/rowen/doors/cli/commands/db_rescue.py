@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 def rescue(call: Call, source: str, target: str, progress: str) -> None:
     """Save what can be read of the damaged store FROM into the new store TO, both `sqlite:///path`.
 
-    FROM is only read, and nothing is overwritten. TO appears when it is complete and was checked. What was
-    lost is said by table and by source; the next sync of a source fetches what it lacks.
+    FROM is only read, and nothing is overwritten. TO appears once it is complete and checked. The
+    command lists what was lost by table and by source; the next sync of a source fetches what it lacks.
     """
     from rowen import config as settings
     from rowen import wiring

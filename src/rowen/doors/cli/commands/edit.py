@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     metavar="6h",
     help="How often `rowen serve` syncs it; `none` for the common interval.",
 )
-@click.option("-y", "--yes", is_flag=True, help="Do not ask, also when many documents go.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask, even if many documents will be removed.")
 def command(
     call: Call, name: str, settings: tuple[str, ...], unset: tuple[str, ...], every: str | None, yes: bool
 ) -> None:
     """Change the settings of source NAME; its documents and history stay.
 
-    With the next sync goes what the new settings do not cover any more, and comes what they add.
+    The next sync removes what the new settings no longer cover, and adds what they newly cover.
     """
     from rowen.core.rules import duration
     from rowen.doors.cli import session

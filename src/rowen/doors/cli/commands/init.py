@@ -28,7 +28,7 @@ HEAD = """\
 def command(call: Call, locations: tuple[str, ...], store: str | None, every: str | None) -> None:
     """Write a rowen.toml for this folder: what to mirror, where to keep it, how often to sync it.
 
-    A terminal is asked for what is omitted; elsewhere LOCATION is needed.
+    On a terminal it asks for what you omit; elsewhere LOCATION is needed.
     """
     from rowen import project_file
     from rowen.core.rules.duration import interval_s

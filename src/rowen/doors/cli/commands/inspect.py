@@ -28,7 +28,7 @@ CUT_SHOWN = 5
 @click.option("--source", metavar="NAME", shell_complete=source_names, help="By the settings of this source.")
 @click.option("--text", is_flag=True, help="Also the Markdown that would be stored.")
 def command(call: Call, url: str, source: str | None, text: bool) -> int:
-    """Ask for the page at URL and say what would become of it. Nothing is stored.
+    """Request the page at URL and show what Rowen would make of it. Nothing is stored.
 
     Ends with 1 when it would not be indexed.
     """

@@ -45,9 +45,9 @@ INTERRUPTED = "stopped; what was visible stays, and what is due is synced by the
 def command(call: Call, once: bool, standby: bool, listen: str | None, log: str) -> int:
     """Sync every source when it is due, one after the other, until stopped.
 
-    An upstream that limits requests is not asked for as long as it says, or six hours; other sources go on.
-    One process serves a store: a second one ends with the name of the first. Each run that brought something
-    is a line with its time; -v shows the others too.
+    An upstream that limits requests is paused for as long as it asks, or six hours; other sources continue.
+    One process serves a store: a second one ends and names the first. Each run that brought something prints
+    a line with its time; -v shows the others, too.
 
     With --listen it answers the REST API (see /docs there) in the same process, and shows the page for people
     at /. Without tokens it listens on this machine only; `rowen token create` creates one.

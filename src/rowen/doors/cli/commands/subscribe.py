@@ -22,7 +22,7 @@ from rowen.doors.cli.output import clean
 @click.option("--file", default="", metavar="FILE", help="Write messages there, a line of JSON each.")
 @click.option("--name", help="What it is called; made up if omitted.")
 async def command(call: Call, sources: tuple[str, ...], name: str | None, **settings: str) -> None:
-    """Tell a receiver when the answer to one thing changes: a path, a heading, a name or a question.
+    """Send a message when one answer changes: that of a path, a heading, a name or a question.
 
     One message for each change, after readers see it; none for a sync that brings nothing new.
     """
@@ -78,7 +78,7 @@ async def subscriptions(call: Call) -> None:
 @store_command("unsubscribe")
 @click.argument("name")
 async def unsubscribe(call: Call, name: str) -> None:
-    """Remove subscription NAME; what it was told stays there."""
+    """Remove subscription NAME; messages that were already sent stay with their receiver."""
     from rowen.service.subscriptions import subscribing
 
     await subscribing.unsubscribe(call.ports.store, name)

@@ -18,8 +18,8 @@ async def command(call: Call, keep: int | None) -> None:
     """Delete what died before the kept generations of each source, and what nothing uses any more:
     texts, passages, vectors, references.
 
-    The records of finished handoffs go when they are older than `history.keep_handoffs`, and answers that
-    were fetched for plans after a day.
+    It also deletes records of finished handoffs that are older than `history.keep_handoffs`, and responses
+    that were fetched for plans more than a day ago.
     """
     from rowen.doors.words import count, size
     from rowen.managing import plans

@@ -15,8 +15,8 @@ from rowen.errors import ConfigError
 def command(call: Call, port: int | None, no_open: bool) -> int:
     """Show the sources, their runs and what changed in a page, on this machine only, until stopped.
 
-    The same page as that of `rowen serve --listen`, which may run beside it: then this one shows and changes
-    the store, and the other one runs the sources. Without it, sources are also synced when they are due.
+    It is the same page as that of `rowen serve --listen`. If that runs, too, this command shows and changes
+    the store, and the other one runs the sources. If not, this command also syncs sources when they are due.
     """
     from rowen.core.rules.duration import interval_s
     from rowen.doors.cli.commands.serve import run_service
