@@ -101,7 +101,14 @@ def plain(markdown: str) -> str:
             lines.append(line)
         elif "--" not in line or not _RULE.issuperset(line):
             lines.append(_plain_line(line))
-    return " ".join(" ".join(lines).split())
+    return _with_single_spaces(" ".join(filter(None, lines)))
+
+
+def _with_single_spaces(line: str) -> str:
+    # To look for what is not there takes a tenth of the time of taking a line apart.
+    if line.isascii() and "  " not in line and "\t" not in line and "\x1f" not in line:
+        return line.strip(" ")
+    return " ".join(line.split())
 
 
 def _plain_line(line: str) -> str:
@@ -178,13 +185,15 @@ def _compound_matches(line: str, stems: Collection[str]) -> list[_Match]:
     parts = [one for one in stems if len(one) >= SHORTEST_PART]
     if not parts:
         return []
-    words = list(_letters.finditer(line))
-    plain = [without_accents(word[0].lower()) for word in words]
+    if line.isascii():
+        plain = _letters.findall(line.lower())
+    else:
+        plain = [without_accents(word.lower()) for word in _letters.findall(line)]
     if not is_german(plain):
         return []
     return [
         _Match(word.start(), word.end(), (part,))
-        for word, one in zip(words, plain, strict=True)
+        for word, one in zip(_letters.finditer(line), plain, strict=True)
         for part in [next((part for part in parts if is_part(part, one)), None)]
         if part is not None
     ]

@@ -33,13 +33,18 @@ class _InUse(threading.local):
 
 
 _in_use = _InUse()
+_guard = threading.Lock()
+_threads_in_few = 0
 
 if TYPE_CHECKING:
     import numpy as np
 else:
 
     class _Library:
-        """The library in use, for whoever asks for one of its names."""
+        """The library in use, for whoever asks for one of its names.
+
+        A search asks a hundred times, so names of numpy become attributes, while no thread uses `few`.
+        """
 
         def __getattr__(self, name: str) -> Any:
             if _in_use.few:
@@ -48,7 +53,11 @@ else:
                 return getattr(few, name)
             import numpy
 
-            return getattr(numpy, name)
+            found = getattr(numpy, name)
+            with _guard:
+                if not _threads_in_few:
+                    setattr(self, name, found)
+            return found
 
     np = _Library()
 
@@ -61,11 +70,17 @@ def worth_trying_few() -> bool:
 @contextmanager
 def in_few() -> Iterator[None]:
     """In this thread arrays are lists meanwhile."""
+    global _threads_in_few
+    with _guard:
+        _threads_in_few += 1
+        vars(np).clear()
     _in_use.few = True
     try:
         yield
     finally:
         _in_use.few = False
+        with _guard:
+            _threads_in_few -= 1
 
 
 def needs_numpy() -> None:
