@@ -115,9 +115,9 @@ async def test_texts_are_read_with_their_places_or_after_them(store: Store) -> N
     await store.finish_run(lease, run, an_end(run), now=LATER)
     (whole,) = (await store.search_snapshot(asking("barley"))).places
     (place,) = (await store.search_snapshot(replace(asking("barley"), texts=False))).places
-    assert (place.text, replace(place, text=whole.text)) == ("", whole)
-    gone = 10**6
-    about = await store.about([place.document_id], [place.passage_id, gone], proven=False)
+    assert (place.text, place._replace(text=whole.text)) == ("", whole)
+    gone = place._replace(passage_id=10**6, content_id=10**6)
+    about = await store.about([place.document_id], [place, gone], proven=False)
     assert about.texts == {place.passage_id: whole.text}, "what was removed since is left out"
 
 

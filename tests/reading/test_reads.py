@@ -54,12 +54,9 @@ async def test_a_search_takes_three_reads_however_many_hits_it_shows(
                 assert len(units) == 3
                 assert sorted(statements) == [
                     "contents_stored",
-                    "documents_languages",
-                    "documents_proven",
-                    "model_find",
+                    "documents_about",
                     "notes_named",
-                    "passages_said",
                     "places_in",
-                    "pointers",
+                    "search_begins",
                     "verification",
                 ]

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import cast
 
@@ -37,8 +36,9 @@ class Shelf:
         return {}
 
     async def about(
-        self, document_ids: Sequence[int], passage_ids: Sequence[int] = (), *, proven: bool
+        self, document_ids: Sequence[int], places: Sequence[Place] = (), *, proven: bool
     ) -> About:
+        passage_ids = {place.passage_id for place in places}
         texts = {place.passage_id: place.text for place in self.places if place.passage_id in passage_ids}
         return About({}, {number: text for number, text in texts.items() if number not in self.removed})
 
@@ -89,7 +89,7 @@ class Shelf:
         ranked = keyword.keys() | dense.keys()
         places = [place for place in self.places if place.passage_id in ranked]
         if not request.texts:
-            places = [replace(place, text="") for place in places]
+            places = [place._replace(text="") for place in places]
         return SearchResult(keyword=keyword, dense=dense, places=places)
 
 
@@ -152,7 +152,7 @@ async def test_the_same_text_at_two_addresses_is_two_hits_in_order(
 
 async def test_other_matching_sections_come_with_their_document(shelf: Shelf, embedder: FakeEmbedder) -> None:
     shelf.places = [
-        replace(place, document_id=1, url="https://d.test/all", position=number)
+        place._replace(document_id=1, url="https://d.test/all", position=number)
         for number, place in enumerate(shelf.places)
     ]
     answer = await ask(shelf, "queue connection", embedder, mode=SearchMode.KEYWORD)

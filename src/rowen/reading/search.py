@@ -188,10 +188,10 @@ async def _answer(
     if per_document and groups:
         groups, copies = await folded(store, groups, more, limit, filters=filters, shown=shown)
     places_shown = [one.place for group in groups for one in (group.best, *group.others)]
-    to_read = [] if texts_with_places else [one.passage_id for one in places_shown if not one.text]
+    to_read = [] if texts_with_places else [one for one in places_shown if not one.text]
     # How a document was verified is known of what readers see now.
     about = await store.about([one.best.place.document_id for one in groups], to_read, proven=as_of is None)
-    if any(passage not in about.texts for passage in to_read):
+    if any(one.passage_id not in about.texts for one in to_read):
         return None
     texts = {one.passage_id: about.texts.get(one.passage_id, one.text) for one in places_shown}
     nearest = max(result.dense.values(), default=None) if vector is not None else None
@@ -199,7 +199,7 @@ async def _answer(
     topic = 0.0
     if groups:
         first = groups[0].best
-        first = replace(first, place=replace(first.place, text=texts[first.place.passage_id]))
+        first = replace(first, place=first.place._replace(text=texts[first.place.passage_id]))
         topic = likelihood.on_topic(first, terms, nearest=nearest, related_from=related_from)
     likely = likelihood.likelihoods([one.best for one in groups], topic)
     return Answer(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
+from typing import NamedTuple
 
 from rowen.core.freshness.recheck import Rechecked
 from rowen.core.search.as_of import AsOf
@@ -41,9 +42,16 @@ class SearchCall:
     prefix: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A visible section that holds a passage: where a ranked passage can be shown."""
+Cut = tuple[int, int, bytes | None, str, str]
+"""From which character of a content to which, which runs of them stay, the heading, and a text of its own."""
+NOT_CUT: Cut = 0, 0, None, "", ""
+
+
+class Place(NamedTuple):
+    """A visible section that holds a passage: where a ranked passage can be shown.
+
+    A tuple, because a search makes dozens.
+    """
 
     passage_id: int
     document_id: int
@@ -66,6 +74,8 @@ class Place:
     symbol: str | None = None
     """What the section defines."""
     symbol_kind: str | None = None
+    cut: Cut = NOT_CUT
+    """By which the store finds the text, when it came without."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

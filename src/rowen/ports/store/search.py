@@ -97,9 +97,9 @@ class Search(Protocol):
         ...
 
     async def about(
-        self, document_ids: Sequence[int], passage_ids: Sequence[int] = (), *, proven: bool
+        self, document_ids: Sequence[int], places: Sequence[Place] = (), *, proven: bool
     ) -> About:
-        """What is shown of these visible documents beside their places, and the texts of these passages.
+        """What is shown of these visible documents beside their places, and the texts of places without.
 
         `proven`: how the documents are known to be right, too.
         """

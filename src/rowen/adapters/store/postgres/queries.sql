@@ -45,7 +45,8 @@ COPY inventory (source_id, digest, words, name, kind, page, anchor) FROM STDIN;
 -- Where readers can see what an inventory names under these words: the section that has the anchor, the one that
 -- holds its mark, else the first of the page.
 SELECT s.passage_id, d.id, d.source, d.version, d.kind, r.reference, d.url, d.title, d.generation, d.fetched_at,
-       s.position, i.anchor, d.content_id, s.link_share, i.name, i.kind, p.heading_path
+       s.position, i.anchor, d.content_id, s.link_share, i.name, i.kind, p.heading_path,
+       s.start_at, s.end_at, s.kept, s.heading, p.text
 FROM inventory i
 JOIN refs r ON r.source_id = i.source_id AND r.digest = i.digest
 JOIN documents_active d ON d.ref_id = r.id
@@ -103,10 +104,12 @@ LEFT JOIN LATERAL (SELECT o.content_id, o.start_at, o.end_at, o.kept, o.heading 
 WHERE p.id = ANY (:ids);
 
 -- name: slices
--- Parts of contents.
+-- Parts of contents. A content is opened once for all its parts: with something added to it, its text is a value of
+-- its own, and no longer the compressed one of the table.
+WITH opened AS MATERIALIZED (SELECT id, text || '' AS text FROM contents WHERE id = ANY (:contents))
 SELECT c.id, part.start_at, part.end_at, substr(c.text, part.start_at + 1, part.end_at - part.start_at)
 FROM unnest(:contents::bigint[], :starts::integer[], :ends::integer[]) AS part (content_id, start_at, end_at)
-JOIN contents c ON c.id = part.content_id;
+JOIN opened c ON c.id = part.content_id;
 
 -- name: vectors_insert
 -- Embeddings of passages, once per model.
@@ -168,10 +171,13 @@ EXISTS (
   ) AS said WHERE substr(replace(lower(said.value), '_', '-') || '-', 1, length(CAST(:language AS text)) + 1) = CAST(:language AS text) || '-'
 )
 
--- name: documents_languages
--- What documents say of their languages.
-SELECT id, metadata -> 'languages', metadata ->> 'language', metadata ->> 'lang'
-FROM documents WHERE id IN list(:documents);
+-- name: documents_about
+-- What documents say of their languages; and of those that readers see, what `documents_proven` says.
+SELECT l.id, l.metadata -> 'languages', l.metadata ->> 'language', l.metadata ->> 'lang',
+       d.source_id, r.reference, d.fetched_at, h.changes, h.changed_s, h.unchanged_s
+FROM documents l LEFT JOIN documents_active d ON d.id = l.id
+LEFT JOIN refs r ON r.id = d.ref_id LEFT JOIN page_changes h ON h.ref_id = d.ref_id
+WHERE l.id IN list(:documents);
 
 -- name: holders_of_keys
 -- The records that have a key, for each of these keys, up to one more than are looked at.

@@ -7,10 +7,12 @@ its text in its own row.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from rowen.adapters.store.shared.transaction import Place as Slice
 from rowen.adapters.store.shared.transaction import Row, Transaction
+from rowen.core.search.hit import Place
 from rowen.core.section import cut_out
 from rowen.errors import StoreDamaged
 
@@ -68,6 +70,23 @@ def text_of(slice_: str, kept: bytes, heading: str) -> str:
     """What a section says; one with nothing but a heading says that."""
     runs = unpacked(bytes(kept))
     return cut_out(slice_, runs[: len(runs) // 2 * 2]) or heading
+
+
+def texts_of(db: Transaction, places: Iterable[Place]) -> dict[int, str]:
+    """What places say that came with where their texts are, by passage; without those that are gone since."""
+    found: dict[int, str] = {}
+    waiting: dict[int, tuple[Slice, bytes, str]] = {}
+    for place in places:
+        start, end, kept, heading, own = place.cut
+        if own or kept is None:
+            found[place.passage_id] = own
+        else:
+            waiting[place.passage_id] = (place.content_id, start, end), kept, heading
+    slices = db.slices([one for one, _, _ in waiting.values()]) if waiting else {}
+    for passage, (one, kept, heading) in waiting.items():
+        if one in slices:
+            found[passage] = text_of(slices[one], kept, heading)
+    return found
 
 
 def _found(db: Transaction, passages: Collection[int]) -> Iterator[tuple[int, Said]]:

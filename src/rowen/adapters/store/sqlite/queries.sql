@@ -33,7 +33,8 @@ INSERT INTO inventory (source_id, words, name, kind, page, anchor) VALUES (?1, ?
 -- Where readers can see what an inventory names under these words: the section that has the anchor, the one that
 -- holds its mark, else the first of the page.
 SELECT s.passage_id, d.id, d.source, d.version, d.kind, r.reference, d.url, d.title, d.generation, d.fetched_at,
-       s.position, i.anchor, d.content_id, s.link_share, i.name, i.kind, p.heading_path
+       s.position, i.anchor, d.content_id, s.link_share, i.name, i.kind, p.heading_path,
+       s.start_at, s.end_at, s.kept, s.heading, p.text
 FROM inventory i
 JOIN refs r ON r.source_id = i.source_id AND r.reference = i.page
 JOIN documents_active d ON d.ref_id = r.id
@@ -87,10 +88,13 @@ EXISTS (
   ) WHERE substr(replace(lower(value), '_', '-') || '-', 1, length(CAST(:language AS text)) + 1) = CAST(:language AS text) || '-'
 )
 
--- name: documents_languages
--- What documents say of their languages.
-SELECT id, json_extract(metadata, '$.languages'), json_extract(metadata, '$.language'), json_extract(metadata, '$.lang')
-FROM documents WHERE id IN list(:documents);
+-- name: documents_about
+-- What documents say of their languages; and of those that readers see, what `documents_proven` says.
+SELECT l.id, json_extract(l.metadata, '$.languages'), json_extract(l.metadata, '$.language'),
+       json_extract(l.metadata, '$.lang'), d.source_id, r.reference, d.fetched_at, h.changes, h.changed_s, h.unchanged_s
+FROM documents l LEFT JOIN documents_active d ON d.id = l.id
+LEFT JOIN refs r ON r.id = d.ref_id LEFT JOIN page_changes h ON h.ref_id = d.ref_id
+WHERE l.id IN list(:documents);
 
 -- name: holders_of_keys
 -- The records that have a key, for each of these keys, up to one more than are looked at.

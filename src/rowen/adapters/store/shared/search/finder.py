@@ -109,9 +109,9 @@ class Finder:
         """A search has begun to keep files beside the store."""
         return self._words is not None and self._words.is_there
 
-    def view(self, db: Transaction) -> View:
-        """What this snapshot sees."""
-        token = db.rows("pointers")[0]
+    def view(self, db: Transaction, token: views.Token | None = None) -> View:
+        """What this snapshot sees, by its pointers as far as they were read."""
+        token = token or db.rows("pointers")[0]
         view = self._view
         if view is not None and view.token == token:
             return view
@@ -128,9 +128,8 @@ class Finder:
             self.wake()
         return view
 
-    def view_then(self, db: Transaction, shown: Mapping[int, int]) -> View:
+    def view_then(self, db: Transaction, now: View, shown: Mapping[int, int]) -> View:
         """What readers saw when these generations of sources were visible: all but what differs is known."""
-        now = self.view(db)
         token = ("then", *sorted(shown.items()), now.token)
         with self._guard:
             view = self._then.get(token)

@@ -1,7 +1,8 @@
 -- name: document_places
 -- A document from its first section to its last.
 SELECT s.passage_id, d.id, d.source, d.version, d.kind, r.reference, d.url, d.title, d.generation, d.fetched_at,
-       s.position, s.anchor, d.content_id, s.link_share, s.symbol, s.symbol_kind, p.heading_path
+       s.position, s.anchor, d.content_id, s.link_share, s.symbol, s.symbol_kind, p.heading_path,
+       s.start_at, s.end_at, s.kept, s.heading, p.text
 FROM documents_active d
 JOIN refs r ON r.id = d.ref_id
 JOIN sections s ON s.content_id = d.content_id
@@ -11,7 +12,8 @@ WHERE d.id = :document ORDER BY s.position;
 -- name: symbol_places
 -- Where readers can see what is defined under these words.
 SELECT s.passage_id, d.id, d.source, d.version, d.kind, r.reference, d.url, d.title, d.generation, d.fetched_at,
-       s.position, s.anchor, d.content_id, s.link_share, s.symbol, s.symbol_kind, p.heading_path
+       s.position, s.anchor, d.content_id, s.link_share, s.symbol, s.symbol_kind, p.heading_path,
+       s.start_at, s.end_at, s.kept, s.heading, p.text
 FROM sections s
 JOIN documents_active d ON d.content_id = s.content_id
 JOIN refs r ON r.id = d.ref_id
@@ -24,6 +26,13 @@ SELECT DISTINCT symbol_words FROM sections
 WHERE symbol_words IS NOT NULL AND length(symbol_words) BETWEEN :shortest AND :longest
 UNION
 SELECT words FROM inventory WHERE length(words) BETWEEN :shortest AND :longest;
+
+-- name: search_begins
+-- The pointers (see there), the number of a model, and whether something is defined or listed under these words.
+SELECT coalesce((SELECT max(id) FROM activations), 0), coalesce((SELECT max(id) FROM removals), 0),
+       (SELECT id FROM models WHERE name = :model AND digest = :digest AND dimensions = :dimensions),
+       EXISTS (SELECT 1 FROM sections WHERE symbol_words IN list(:names)),
+       EXISTS (SELECT 1 FROM inventory WHERE words IN list(:names));
 
 -- name: pointers
 -- What readers see changes when one of these does: the last activation, and the last removal of a source.
@@ -57,7 +66,8 @@ SELECT d.id FROM documents_active d WHERE true
 -- name: places_in
 -- Where these passages stand in these documents.
 SELECT s.passage_id, d.id, d.source, d.version, d.kind, r.reference, d.url, d.title, d.generation, d.fetched_at,
-       s.position, s.anchor, d.content_id, s.link_share, s.symbol, s.symbol_kind, p.heading_path
+       s.position, s.anchor, d.content_id, s.link_share, s.symbol, s.symbol_kind, p.heading_path,
+       s.start_at, s.end_at, s.kept, s.heading, p.text
 FROM documents_active d
 JOIN refs r ON r.id = d.ref_id
 JOIN sections s ON s.content_id = d.content_id

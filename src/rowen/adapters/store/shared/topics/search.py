@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from rowen.adapters.store.shared.database import Topic, reads
 from rowen.adapters.store.shared.search.arrays.library import NotFew, in_few, np, worth_trying_few
 from rowen.adapters.store.shared.search.cut import Chosen, Scored, best, unlimited, unranked
-from rowen.adapters.store.shared.slices import said, said_as_far_as_known
+from rowen.adapters.store.shared.slices import texts_of
 from rowen.adapters.store.shared.topics.learning.rates import proofs_of
-from rowen.adapters.store.shared.topics.passages import find_model
 from rowen.adapters.store.shared.topics.records import find_copies
 from rowen.adapters.store.shared.transaction import Row, Transaction
 from rowen.adapters.store.shared.values import json_in, time_in
@@ -25,12 +24,13 @@ from rowen.core.freshness.proof import Proof
 from rowen.core.search.copies import Dataset
 from rowen.core.search.hit import Filters, Place
 from rowen.core.search.languages import said_of
+from rowen.errors import StoreDamaged
 from rowen.eventloop import in_thread
 from rowen.ports.store.search import About, AboutDocument, SearchRequest, SearchResult
 
 if TYPE_CHECKING:
     from rowen.adapters.store.shared.search.finder import Finder
-    from rowen.adapters.store.shared.search.view import Allowed, View
+    from rowen.adapters.store.shared.search.view import Allowed, Token, View
 
 DEEPER = 8
 """How much further a list is read when its visible part was too short."""
@@ -59,6 +59,19 @@ class Ranking(Protocol):
         ...
 
 
+class Begins(NamedTuple):
+    """What a search must know first, read with one statement."""
+
+    token: Token
+    """Which pointers the snapshot sees."""
+    model_id: int
+    """0 for a model that has no vectors here yet."""
+    defined: bool
+    """A section defines one of the names, visible or not."""
+    listed: bool
+    """An inventory has one of them."""
+
+
 class Search(Topic):
     @abstractmethod
     def _open_finder(self) -> Finder: ...
@@ -85,17 +98,17 @@ class Search(Topic):
         return worth_trying_few()
 
     def _snapshot(self, db: Transaction, request: SearchRequest) -> SearchResult:
-        if request.shown is None:
-            view = self._finder.view(db)
-        else:
-            view = self._finder.view_then(db, request.shown)
+        begins = _begins(db, request)
+        view = self._finder.view(db, begins.token)
+        if request.shown is not None:
+            view = self._finder.view_then(db, view, request.shown)
             db = db.as_of(request.shown)
         allowed = view.allowed(db, request.filters)
         asks_words = bool(request.terms or request.prefix)
         by_words = self._by_words(db, view, allowed, request) if asks_words else unranked()
         keyword = unranked() if by_words is None else by_words
-        dense = self._by_vector(db, view, allowed, request)
-        defining = _defining(db, request) if request.names else []
+        dense = self._by_vector(db, view, allowed, begins.model_id, request)
+        defining = _defining(db, request) if begins.defined else []
         if not len(keyword.slots) and not len(dense.slots):
             chosen = Chosen([], [])
         elif request.best is None:
@@ -116,13 +129,13 @@ class Search(Topic):
         seen = {(row[1], row[10]) for row in rows}
         # A definition may say little else, and be far down in both lists.
         rows += [row for row in defining if (row[1], row[10]) not in seen]
-        if request.names:
+        if begins.listed:
             defined = {(row[1], row[14]) for row in defining}
             rows += [row for row in _inventoried(db, request) if (row[1], row[14]) not in defined]
         return SearchResult(
             keyword=_by_passage(view, keyword),
             dense=_by_passage(view, dense),
-            places=_with_text(db, rows) if request.texts else [_place(row, "") for row in rows],
+            places=_with_text(db, rows) if request.texts else list(map(_place, rows)),
             words_missing=by_words is None,
             spelt=self._finder.spelt(db, view, keyword.unseen) if request.spells and keyword.unseen else {},
         )
@@ -137,23 +150,23 @@ class Search(Topic):
 
     @reads
     def proofs(self, db: Transaction, document_ids: Sequence[int]) -> dict[int, Proof]:
-        return proofs_of(db, document_ids)
+        return proofs_of(db, db.rows("documents_proven", documents=list(document_ids)))
 
     @reads
     def about(
-        self, db: Transaction, document_ids: Sequence[int], passage_ids: Sequence[int] = (), *, proven: bool
+        self, db: Transaction, document_ids: Sequence[int], places: Sequence[Place] = (), *, proven: bool
     ) -> About:
-        rows = db.rows("documents_languages", documents=list(document_ids)) if document_ids else []
-        proofs = proofs_of(db, document_ids) if proven else {}
-        texts = said_as_far_as_known(db, passage_ids) if passage_ids else {}
+        rows = db.rows("documents_about", documents=list(document_ids)) if document_ids else []
+        visible = [(row[0], *row[4:]) for row in rows if row[4] is not None]
+        proofs = proofs_of(db, visible) if proven else {}
         return About(
             {
                 row[0]: AboutDocument(
-                    said_of(row[1] and json_in(row[1]), *row[2:]) or None, proofs.get(row[0])
+                    said_of(row[1] and json_in(row[1]), *row[2:4]) or None, proofs.get(row[0])
                 )
                 for row in rows
             },
-            {number: one.text for number, one in texts.items()},
+            texts_of(db, places),
         )
 
     @reads
@@ -196,9 +209,8 @@ class Search(Topic):
         return _ranked(db, view, allowed, ranking, request) if ranking is not None else None
 
     def _by_vector(
-        self, db: Transaction, view: View, allowed: Allowed | None, request: SearchRequest
+        self, db: Transaction, view: View, allowed: Allowed | None, model_id: int, request: SearchRequest
     ) -> Scored:
-        model_id = find_model(db, request.model) if request.model and request.vector else 0
         if not model_id or not request.vector:
             return unranked()
         found = self._finder.dense(
@@ -213,6 +225,18 @@ class Search(Topic):
         if found is not None:
             return found
         return _ranked(db, view, allowed, self._nearest(db, model_id, request.vector), request)
+
+
+def _begins(db: Transaction, request: SearchRequest) -> Begins:
+    model = request.model if request.vector else None
+    row = db.rows(
+        "search_begins",
+        model=model.name if model else "",
+        digest=model.digest if model else "",
+        dimensions=model.dimensions if model else 0,
+        names=list(request.names),
+    )[0]
+    return Begins(row[:2], row[2] or 0, row[3], row[4])
 
 
 def _ranked(
@@ -291,10 +315,13 @@ def _passing(db: Transaction, filters: Filters) -> Among:
 
 
 def _with_text(db: Transaction, rows: list[Row]) -> list[Place]:
-    texts = said(db, {row[0] for row in rows})
-    return [_place(row, texts[row[0]].text) for row in rows]
+    places = list(map(_place, rows))
+    texts = texts_of(db, places)
+    if lost := sum(one.passage_id not in texts for one in places):
+        raise StoreDamaged(f"store damaged: the texts of {lost} passages are missing")
+    return [one._replace(text=texts[one.passage_id]) for one in places]
 
 
-def _place(row: Row, text: str) -> Place:
+def _place(row: Row) -> Place:
     # One by one: a search makes dozens, and the reading of rows by their types takes ten times as long.
-    return Place(*[*row[:9], time_in(row[9]), row[10], row[16], row[11], text, *row[12:16]])
+    return Place._make((*row[:9], time_in(row[9]), row[10], row[16], row[11], "", *row[12:16], row[17:]))

@@ -9,7 +9,7 @@ from typing import Any
 
 from rowen.adapters.store.shared import verification
 from rowen.adapters.store.shared.database import Topic, reads, writes
-from rowen.adapters.store.shared.transaction import Transaction
+from rowen.adapters.store.shared.transaction import Row, Transaction
 from rowen.adapters.store.shared.values import Json, json_in, maybe_time_in, time_in
 from rowen.core.freshness.evidence import Evidence
 from rowen.core.freshness.proof import Proof
@@ -70,9 +70,11 @@ def _shown(db: Transaction, source_id: int) -> tuple[dict[str, float], datetime 
     return ({}, None) if row is None else (dict(json_in(row[1])), time_in(row[0]))
 
 
-def proofs_of(db: Transaction, document_ids: Sequence[int]) -> dict[int, Proof]:
-    """How these visible documents are known to be right, and how fast their pages change."""
-    rows = db.rows("documents_proven", documents=list(document_ids)) if document_ids else []
+def proofs_of(db: Transaction, rows: Sequence[Row]) -> dict[int, Proof]:
+    """How visible documents are known to be right, and how fast their pages change.
+
+    The rows are those of `documents_proven`.
+    """
     known = {source_id: verification.load_with_rates(db, source_id) for source_id in {row[1] for row in rows}}
     found: dict[int, Proof] = {}
     for document_id, source_id, reference, fetched, *sums in rows:
