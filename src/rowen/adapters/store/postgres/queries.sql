@@ -104,12 +104,14 @@ LEFT JOIN LATERAL (SELECT o.content_id, o.start_at, o.end_at, o.kept, o.heading 
 WHERE p.id = ANY (:ids);
 
 -- name: slices
--- Parts of contents. A content is opened once for all its parts: with something added to it, its text is a value of
--- its own, and no longer the compressed one of the table.
-WITH opened AS MATERIALIZED (SELECT id, text || '' AS text FROM contents WHERE id = ANY (:contents))
+-- Parts of contents. A short content comes whole, and so do those of which many parts are wanted: the server opens it
+-- for each part, and counts its characters up to there.
+SELECT id, NULL::integer, NULL::integer, text FROM contents
+WHERE id = ANY (:whole::bigint[]) OR id = ANY (:contents::bigint[]) AND octet_length(text) <= 32768
+UNION ALL
 SELECT c.id, part.start_at, part.end_at, substr(c.text, part.start_at + 1, part.end_at - part.start_at)
 FROM unnest(:contents::bigint[], :starts::integer[], :ends::integer[]) AS part (content_id, start_at, end_at)
-JOIN opened c ON c.id = part.content_id;
+JOIN contents c ON c.id = part.content_id AND octet_length(c.text) > 32768;
 
 -- name: vectors_insert
 -- Embeddings of passages, once per model.
@@ -172,12 +174,13 @@ EXISTS (
 )
 
 -- name: documents_about
--- What documents say of their languages; and of those that readers see, what `documents_proven` says.
-SELECT l.id, l.metadata -> 'languages', l.metadata ->> 'language', l.metadata ->> 'lang',
+-- What documents say of their languages, whether readers see them, and what `documents_proven` says.
+SELECT d.id, d.metadata -> 'languages', d.metadata ->> 'language', d.metadata ->> 'lang',
+       d.born <= s.active_generation AND (d.died IS NULL OR d.died > s.active_generation),
        d.source_id, r.reference, d.fetched_at, h.changes, h.changed_s, h.unchanged_s
-FROM documents l LEFT JOIN documents_active d ON d.id = l.id
-LEFT JOIN refs r ON r.id = d.ref_id LEFT JOIN page_changes h ON h.ref_id = d.ref_id
-WHERE l.id IN list(:documents);
+FROM documents d JOIN sources s ON s.id = d.source_id JOIN refs r ON r.id = d.ref_id
+LEFT JOIN page_changes h ON h.ref_id = d.ref_id
+WHERE d.id IN list(:documents);
 
 -- name: holders_of_keys
 -- The records that have a key, for each of these keys, up to one more than are looked at.

@@ -31,7 +31,7 @@ QUERIES = Queries(
 )
 
 FEW = 4
-"""Slices of a content that the server cuts out; for more, the content comes whole."""
+"""Slices of a long content that the server cuts out; for more, the content comes whole."""
 _WRITES = ("INSERT", "UPDATE", "DELETE", "COPY")
 
 
@@ -120,14 +120,16 @@ class PostgresTransaction(Transaction):
         for place in places:
             by_content[place[0]].append(place)
         few = [place for these in by_content.values() if len(these) <= FEW for place in these]
-        found: dict[Place, str] = {}
-        if few:
-            contents, starts, ends = map(list, zip(*few, strict=True))
-            rows = self.rows("slices", contents=contents, starts=starts, ends=ends)
-            found = {(content, start, end): slice_ for content, start, end, slice_ in rows}
+        contents, starts, ends = map(list, zip(*few, strict=True)) if few else ([], [], [])
         whole = [content for content, these in by_content.items() if len(these) > FEW]
-        for content, text in self.rows("contents_said", ids=whole) if whole else ():
-            found |= {place: text[place[1] : place[2]] for place in by_content[content]}
+        found: dict[Place, str] = {}
+        for content, start, end, text in self.rows(
+            "slices", whole=whole, contents=contents, starts=starts, ends=ends
+        ):
+            if start is None:
+                found |= {place: text[place[1] : place[2]] for place in by_content[content]}
+            else:
+                found[content, start, end] = text
         return found
 
     def insert_vectors(self, model_id: int, vectors: Mapping[int, bytes]) -> None:

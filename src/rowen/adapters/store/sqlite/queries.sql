@@ -89,12 +89,13 @@ EXISTS (
 )
 
 -- name: documents_about
--- What documents say of their languages; and of those that readers see, what `documents_proven` says.
-SELECT l.id, json_extract(l.metadata, '$.languages'), json_extract(l.metadata, '$.language'),
-       json_extract(l.metadata, '$.lang'), d.source_id, r.reference, d.fetched_at, h.changes, h.changed_s, h.unchanged_s
-FROM documents l LEFT JOIN documents_active d ON d.id = l.id
-LEFT JOIN refs r ON r.id = d.ref_id LEFT JOIN page_changes h ON h.ref_id = d.ref_id
-WHERE l.id IN list(:documents);
+-- What documents say of their languages, whether readers see them, and what `documents_proven` says.
+SELECT d.id, json_extract(d.metadata, '$.languages'), json_extract(d.metadata, '$.language'), json_extract(d.metadata, '$.lang'),
+       d.born <= s.active_generation AND (d.died IS NULL OR d.died > s.active_generation),
+       d.source_id, r.reference, d.fetched_at, h.changes, h.changed_s, h.unchanged_s
+FROM documents d JOIN sources s ON s.id = d.source_id JOIN refs r ON r.id = d.ref_id
+LEFT JOIN page_changes h ON h.ref_id = d.ref_id
+WHERE d.id IN list(:documents);
 
 -- name: holders_of_keys
 -- The records that have a key, for each of these keys, up to one more than are looked at.

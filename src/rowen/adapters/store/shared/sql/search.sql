@@ -28,11 +28,12 @@ UNION
 SELECT words FROM inventory WHERE length(words) BETWEEN :shortest AND :longest;
 
 -- name: search_begins
--- The pointers (see there), the number of a model, and whether something is defined or listed under these words.
+-- The pointers (see there), the number of a model, and how much is defined or listed under these words. Counted: for
+-- `EXISTS`, PostgreSQL would read the table from its beginning.
 SELECT coalesce((SELECT max(id) FROM activations), 0), coalesce((SELECT max(id) FROM removals), 0),
        (SELECT id FROM models WHERE name = :model AND digest = :digest AND dimensions = :dimensions),
-       EXISTS (SELECT 1 FROM sections WHERE symbol_words IN list(:names)),
-       EXISTS (SELECT 1 FROM inventory WHERE words IN list(:names));
+       (SELECT count(*) FROM sections WHERE symbol_words IN list(:names)),
+       (SELECT count(*) FROM inventory WHERE words IN list(:names));
 
 -- name: pointers
 -- What readers see changes when one of these does: the last activation, and the last removal of a source.

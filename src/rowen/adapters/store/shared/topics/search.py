@@ -157,7 +157,7 @@ class Search(Topic):
         self, db: Transaction, document_ids: Sequence[int], places: Sequence[Place] = (), *, proven: bool
     ) -> About:
         rows = db.rows("documents_about", documents=list(document_ids)) if document_ids else []
-        visible = [(row[0], *row[4:]) for row in rows if row[4] is not None]
+        visible = [(row[0], *row[5:]) for row in rows if row[4]]
         proofs = proofs_of(db, visible) if proven else {}
         return About(
             {
@@ -236,7 +236,7 @@ def _begins(db: Transaction, request: SearchRequest) -> Begins:
         dimensions=model.dimensions if model else 0,
         names=list(request.names),
     )[0]
-    return Begins(row[:2], row[2] or 0, row[3], row[4])
+    return Begins(row[:2], row[2] or 0, bool(row[3]), bool(row[4]))
 
 
 def _ranked(
