@@ -199,7 +199,7 @@ async def _answer(
     topic = 0.0
     if groups:
         first = groups[0].best
-        first = replace(first, place=first.place._replace(text=texts[first.place.passage_id]))
+        first = first._replace(place=first.place._replace(text=texts[first.place.passage_id]))
         topic = likelihood.on_topic(first, terms, nearest=nearest, related_from=related_from)
     likely = likelihood.likelihoods([one.best for one in groups], topic)
     return Answer(

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
+from typing import NamedTuple
 
 from rowen.core.search.hit import Place
 from rowen.core.search.query import terms as words_of
 from rowen.core.search.snippet import stem
 from rowen.core.search.symbols import Fit, as_typed, fit
-from rowen.records import dataclass
 
 MAX_ALPHA_OTHER_LANGUAGES = 0.3
 """The small models know English best: elsewhere keywords are the better judge."""
@@ -41,16 +41,14 @@ _Text = tuple[int, tuple[int, int] | None]
 """A content, or one place of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
+class Ranked(NamedTuple):
     place: Place
     score: float
     fit: Fit = Fit.NONE
     """How well what it defines fits the question, where the question is a name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(NamedTuple):
     """A document by its best section."""
 
     best: Ranked

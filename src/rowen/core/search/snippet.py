@@ -13,9 +13,11 @@ from typing import NamedTuple
 from rowen.core.search.morphology import (
     SHORTEST_PART,
     arabic_stem,
+    german_stem,
     has_arabic,
     is_german,
     is_part,
+    last_stem,
     plain_arabic,
     without_accents,
 )
@@ -186,7 +188,11 @@ def _compound_matches(line: str, stems: Collection[str]) -> list[_Match]:
     if not parts:
         return []
     if line.isascii():
-        plain = _letters.findall(line.lower())
+        small = line.lower()
+        # What stands nowhere in a text is no part of its words, and that is most of what is looked for here.
+        if not any(german_stem(part) in small or last_stem(part) in small for part in parts):
+            return []
+        plain = _letters.findall(small)
     else:
         plain = [without_accents(word.lower()) for word in _letters.findall(line)]
     if not is_german(plain):

@@ -88,15 +88,18 @@ def scores(
 ) -> NDArray[np.float64]:
     """Of texts by their numbers. Of each group of words the best one counts; they are places in `stems`."""
     begins, ends = _stretches(counts, texts)
-    said = _words_of(counts, begins, ends)
-    until = np.cumsum(ends - begins)
+    many = ends - begins
+    until = np.cumsum(many)
+    # Where all words of all these texts stand: a slice for each text would take twice as long.
+    places = np.arange(int(many.sum())) + np.repeat(begins - until + many, many)
+    said = counts.stems[places]
     lengths = _rounded_down()[_rounded_down().searchsorted(counts.lengths[texts], "right") - 1]
     saturation = K1 * (1 - B + B * lengths / seen.average)
     by_word = np.zeros((len(stems), len(texts)))
     for row, (stem, its_weight) in enumerate(zip(stems, weights, strict=True)):
         here = np.flatnonzero(said == np.uint32(stem))
         of = until.searchsorted(here, "right")
-        times = counts.times[here - until[of] + ends[of]].astype(np.float64)
+        times = counts.times[places[here]].astype(np.float64)
         by_word[row, of] = its_weight * (1 + K1) * times / (times + saturation[of])
     total = np.zeros(len(texts))
     for group in groups:
