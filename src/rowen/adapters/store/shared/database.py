@@ -15,7 +15,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine
 from functools import cached_property, wraps
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, Generic, ParamSpec, TypeVar
 
 from rowen.adapters.store.shared.transaction import Transaction
 from rowen.eventloop import asyncio, in_thread, is_running
@@ -31,6 +31,9 @@ Tx = TypeVar("Tx", bound=Transaction)
 
 
 class Database(ABC, Generic[Tx]):
+    is_near: ClassVar[bool] = False
+    """A small read takes less time than handing it to a thread."""
+
     def __init__(self, *, writers: int) -> None:
         self._local = threading.local()
         self._guard = threading.Lock()
@@ -57,6 +60,10 @@ class Database(ABC, Generic[Tx]):
         if self.reads_at_once or not is_running():
             return self._read(work)
         return await self._ended(self._readers, lambda: self._read(work))
+
+    async def read_briefly(self, work: Callable[[Tx], T]) -> T:
+        """For a few rows of a small table, which no writer holds up."""
+        return self._read(work) if self.is_near else await self.read(work)
 
     def read_here(self, work: Callable[[Tx], T]) -> T:
         """The same for a caller in a thread of its own."""
@@ -118,6 +125,16 @@ def reads(unit: Unit[S, Tx, P, T]) -> Method[S, P, T]:
     @wraps(unit)
     def method(self: S, /, *args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, T]:
         return self._db.read(lambda db: unit(self, db, *args, **kwargs))
+
+    return method
+
+
+def reads_briefly(unit: Unit[S, Tx, P, T]) -> Method[S, P, T]:
+    """The same for a few rows of a small table, asked for often: see `Database.read_briefly`."""
+
+    @wraps(unit)
+    def method(self: S, /, *args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, T]:
+        return self._db.read_briefly(lambda db: unit(self, db, *args, **kwargs))
 
     return method
 

@@ -59,6 +59,8 @@ def migrations() -> tuple[Migration, ...]:
 
 
 class SqliteDatabase(Database[SqliteTransaction]):
+    is_near = True
+
     def __init__(
         self, path: Path, *, busy_timeout_s: float = 5.0, create: bool = True, read_only: bool = False
     ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from rowen.adapters.store.shared.database import Topic, reads, writes
+from rowen.adapters.store.shared.database import Topic, reads, reads_briefly, writes
 from rowen.adapters.store.shared.transaction import Transaction
 from rowen.adapters.store.shared.values import maybe_json
 from rowen.core.safety.access import Scope, Token
@@ -26,7 +26,7 @@ class Access(Topic):
             )
         return token
 
-    @reads
+    @reads_briefly
     def tokens(self, db: Transaction) -> list[Token]:
         return db.all(Token, "tokens_all")
 
@@ -36,7 +36,7 @@ class Access(Topic):
             await self._token_used(found, now)
         return found
 
-    @reads
+    @reads_briefly
     def _find_token(self, db: Transaction, digest: bytes) -> Token | None:
         return db.one(Token, "token_find", digest=digest)
 
