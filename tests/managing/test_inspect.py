@@ -76,3 +76,19 @@ async def test_redirects_are_followed_and_named(world: World) -> None:
 async def test_a_private_address_is_refused_unless_the_operator_typed_it(world: World) -> None:
     with pytest.raises(AddressRefused):
         await inspect(world.ports, world.site.url + "/docs/guide")
+
+
+async def test_a_page_that_looks_empty_without_scripts_is_said_to_be_indexed_as_a_run_does(
+    world: World,
+) -> None:
+    page = '<title>Shell</title><div id="root"><p>Loading</p></div><script>1</script>'
+    world.site.set("/docs/shell", f"<html><body>{page}</body></html>")
+    found = await inspect(world.ports, world.site.url + "/docs/shell", typed=True)
+    assert found.why_not is None
+    assert found.verdict == (
+        "would be indexed: 1 section, 1 passage, 0 of 0 links would be followed;"
+        " it looks empty until its scripts have run: try `render=true`"
+    )
+    world.site.set("/docs/shell", "<html><body><div id=root></div><script>1</script></body></html>")
+    found = await inspect(world.ports, world.site.url + "/docs/shell", typed=True)
+    assert found.why_not == "it looks empty until its scripts have run: try `render=true`"

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from rowen.core.document import Outcome
-from rowen.core.rules.left_out import LIMITS, OVER_MAX_PAGES, left_out
+from rowen.core.rules.left_out import KEPT, LIMITS, OVER_MAX_PAGES, kept, left_out
 from rowen.core.rules.words import count
 from rowen.records import dataclass
 
@@ -116,8 +116,16 @@ class Counters:
     @property
     def why_ignored(self) -> str:
         """The other reasons, and how many items each: `3 robots, 1 asset`."""
-        others = [(number, reason) for reason, number in self.ignored.most_common() if reason not in LIMITS]
+        elsewhere = LIMITS.keys() | KEPT.keys()
+        others = [
+            (number, reason) for reason, number in self.ignored.most_common() if reason not in elsewhere
+        ]
         return ", ".join(f"{number:,} {reason.replace('_', ' ')}" for number, reason in others)
+
+    @property
+    def kept(self) -> str:
+        """What was noticed about items that readers keep: `1 that was not reached`."""
+        return ", ".join(kept(self.ignored))
 
     @property
     def changed(self) -> int:

@@ -176,7 +176,7 @@ def _why_nothing(source: Source, intake: Intake) -> str:
     if intake.first_failure is not None:
         return intake.first_failure.detail or intake.first_failure.reason
     counters = intake.counters
-    said = [*filter(None, [counters.why_ignored]), *sentences(counters.left_out)]
+    said = [*filter(None, [counters.why_ignored, counters.kept]), *sentences(counters.left_out)]
     return f"`{source.location}`: nothing to index" + (f" ({'; '.join(said)})" if said else "")
 
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from rowen.core import params as parameters
 from rowen.core.document import Converted, Validators
+from rowen.core.rules import words
 from rowen.core.section import Section
 from rowen.core.source import Source
 from rowen.core.split import passages, split
@@ -31,6 +32,8 @@ from rowen.records import dataclass
 
 CUT_SHOWN = 100
 """Blocks of a page that were left out; more are only counted."""
+
+SCRIPTED = "it looks empty until its scripts have run: try `render=true`"
 
 
 class Link(NamedTuple):
@@ -83,6 +86,8 @@ class Inspection:
     cut: tuple[str, ...] = ()
     """Blocks of the page that are not in the Markdown, the first of them."""
     cut_words: int = 0
+    scripted: bool = False
+    """It looks empty until its scripts have run."""
 
     @property
     def verdict(self) -> str:
@@ -90,10 +95,12 @@ class Inspection:
         if self.why_not is not None:
             return f"would not be indexed: {self.why_not}"
         inside = sum(link.why_not is None for link in self.links)
-        return (
-            f"would be indexed: {len(self.sections):,} sections, {self.passages:,} passages,"
-            f" {inside:,} of {len(self.links):,} links would be followed"
+        said = (
+            f"would be indexed: {words.count(len(self.sections), 'section')},"
+            f" {words.count(self.passages, 'passage')},"
+            f" {inside:,} of {words.count(len(self.links), 'link')} would be followed"
         )
+        return f"{said}; {SCRIPTED}" if self.scripted else said
 
 
 async def inspect(ports: Ports, url: str, *, source: Source | None = None, typed: bool = False) -> Inspection:
@@ -176,6 +183,7 @@ async def _made(
         page_words=count_words(lines_of(response.body)) if is_html else 0,
         cut=tuple(cut[:CUT_SHOWN]),
         cut_words=count_words(cut),
+        scripted=converted is not None and needs_scripts(response.body, converted.text),
     )
 
 
@@ -200,9 +208,9 @@ def _why_not(response: Response, converted: Converted | None, verdict: Robots, o
         return f"its address is not part of the source: {out.replace('_', ' ')}"
     if is_login_page(response.body, text):
         return "it is a login page"
-    if needs_scripts(response.body, text):
-        return "it looks empty until its scripts have run: try `render=true`"
-    return None if text.strip() else "it has no text"
+    if text.strip():
+        return None
+    return SCRIPTED if needs_scripts(response.body, text) else "it has no text"
 
 
 def _verdict(rules: robots.Robots | None, url: str, agent: str, *, obeys: bool) -> Robots:

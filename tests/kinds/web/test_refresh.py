@@ -165,6 +165,19 @@ async def test_nothing_is_orphaned_while_a_new_page_that_may_link_to_it_fails(wo
         assert await world.found("wheat") == ["/c.html"]
 
 
+async def test_pages_behind_a_root_that_wants_a_login_were_not_reached_and_are_not_called_unlinked(
+    world: World,
+) -> None:
+    await world.sync()
+    known = len(await world.pages())
+    login = "<form method=post><h1>Sign in</h1><input name=user><input type=password name=p></form>"
+    world.site.set("/", f"<html><title>Sign in</title><body>{login}</body></html>")
+    receipt = await world.sync()
+    assert receipt.status is RunStatus.FAILED
+    assert "unlinked_but_kept" not in receipt.counters.ignored
+    assert receipt.counters.kept == f"{known - 1} that were not reached"
+
+
 @pytest.mark.parametrize("status", [404, 500])
 @pytest.mark.parametrize("pages", [4, 40])
 async def test_a_site_that_has_a_bad_hour_loses_nothing(tmp_path: Path, status: int, pages: int) -> None:

@@ -1,7 +1,8 @@
 """What a run knew of and left out because of a limit: the reasons, their words, and what changes them.
 
 The counts live with the other reasons in `Counters.ignored`; this module says which of those reasons are
-limits. Receipts, `status`, REST and MCP all show `left_out` and `sentences` of it.
+limits, and which are about items that readers keep. Receipts, `status`, REST and MCP all show `left_out`
+and `sentences` of it.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ SITEMAP_UNREAD = "sitemap_unread"
 NOT_INDEXED = "not_indexed"
 BEYOND_PAGES = "beyond_pages"
 COLUMNS_NOT_ASKED = "columns_not_asked"
+UNLINKED = "unlinked_but_kept"
+NOT_REACHED = "not_reached_but_kept"
+LOOKS_EMPTY = "looks_empty_without_javascript"
 
 
 class Limit(NamedTuple):
@@ -75,6 +79,20 @@ LIMITS: Mapping[str, Limit] = {
         "their records are kept whole: `rowen show --record`",
     ),
 }
+
+
+KEPT: Mapping[str, tuple[str, str]] = {
+    UNLINKED: ("that nothing links to", "that nothing links to"),
+    NOT_REACHED: ("that was not reached", "that were not reached"),
+    LOOKS_EMPTY: ("that looks empty without JavaScript", "that look empty without JavaScript"),
+}
+"""Reasons that are counted among the others and leave nothing out: the words for one item and for several."""
+
+
+def kept(ignored: Mapping[str, int]) -> list[str]:
+    """`2 that nothing links to`: what a run noticed about items that readers keep."""
+    found = [(reason, ignored.get(reason, 0)) for reason in KEPT]
+    return [f"{count:,} {KEPT[reason][count != 1]}" for reason, count in found if count]
 
 
 def left_out(ignored: Mapping[str, int]) -> dict[str, int]:

@@ -119,6 +119,7 @@ def tiers(counters: Counters) -> list[tuple[str, str]]:
     rows = [
         (c.left_out, "left out", "\n".join(sentences(c.left_out))),
         (c.why_ignored, "not taken", c.why_ignored),
+        (c.kept, "kept", c.kept),
         (
             c.not_due,
             "schedule",

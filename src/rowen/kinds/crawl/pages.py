@@ -42,8 +42,6 @@ class Pages:
     """Why a body that is not wanted is left alone, as a reason code."""
     headers: Mapping[str, str] = {}
     """Sent with every request for a page."""
-    hint: str | None = None
-    """What a person should know after the run."""
     may_be_spread = False
     """Can a worker ask for a page with nothing but its source's settings?"""
 
@@ -95,8 +93,13 @@ class Pages:
         """Does a page look empty until its scripts have run?"""
         return False
 
-    def notice_scripted(self) -> None:
-        """A page that `is_scripted` was taken in."""
+    def notice(self, *, scripted: bool) -> None:
+        """A page was taken in that `is_scripted`, or is not."""
+
+    @property
+    def hint(self) -> str | None:
+        """What a person should know after the run."""
+        return None
 
     def metadata(self, visit: Visit, converted: Converted) -> Mapping[str, Any]:
         return converted.metadata

@@ -81,8 +81,7 @@ class Verdicts:
         intake, converted = state.intake, page.converted
         if page.asks_to_log_in and self._is_behind_login(visit, converted):
             return
-        if page.scripted:
-            state.pages.notice_scripted()
+        state.pages.notice(scripted=page.scripted)
         canonical = self._other_spelling(visit, converted)
         if canonical is not None and await self._answers(canonical, visit):
             state.aliases[visit.url] = canonical

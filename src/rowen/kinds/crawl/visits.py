@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Container, Mapping
 from typing import NamedTuple, TypeVar
 
 from rowen.core.document import Known
-from rowen.core.rules.left_out import OVER_MAX_PAGES
+from rowen.core.rules.left_out import NOT_REACHED, OVER_MAX_PAGES, UNLINKED
 from rowen.core.run import StopReason
 from rowen.engine.intake import Intake
 from rowen.fetching.redirects import MAX_REDIRECTS
@@ -48,6 +48,8 @@ class Settlement(NamedTuple):
     """Known pages that robots.txt closes now."""
     unlinked_but_kept: int
     """Would be orphans, had every new page been asked and answered: one that was not may lead to them."""
+    cut_short: bool = False
+    """Not every known page was asked for: those that no page named may simply not have been reached."""
     endless: tuple[tuple[str, str], ...] = ()
     """Chains of redirects that were followed far enough: where each begins, and the last page asked."""
 
@@ -73,7 +75,7 @@ class Settlement(NamedTuple):
         counted = intake.counters.ignored
         counted.update(ignored)
         if self.unlinked_but_kept:
-            counted["unlinked_but_kept"] = self.unlinked_but_kept
+            counted[NOT_REACHED if self.cut_short else UNLINKED] = self.unlinked_but_kept
         return StopReason.MAX_PAGES if ignored[OVER_MAX_PAGES] else StopReason.EXHAUSTED
 
 

@@ -236,5 +236,6 @@ class Frontier:
             tuple(astray),
             self._forbidden,
             kept,
+            not complete,
             tuple((answers.urls[start_of(n, answers.moved)], answers.urls[n]) for n in walk.too_long),
         )

@@ -191,7 +191,7 @@ class NamedFrontier:
                 moved.append(Move(page, target, lost=True))
             else:
                 astray.append(Move(page, target, lost=False))
-        return Settlement((), (), tuple(moved), tuple(astray), (), 0, tuple(self._too_long))
+        return Settlement((), (), tuple(moved), tuple(astray), (), 0, endless=tuple(self._too_long))
 
     # inside
 
