@@ -7,6 +7,7 @@ import re
 import pytest
 
 from rowen.core.freshness.claims import Record, Signal
+from rowen.core.run import RunStatus
 from rowen.doors.web.pages import machinery
 from rowen.doors.web.render import Assets
 from rowen.engine.leases import run_lease
@@ -219,6 +220,17 @@ async def test_what_a_limit_left_out_is_said_with_what_changes_it(world: World) 
         assert {"reason": "addresses over `max_pages`", "number": over, "failed": False} == {
             name: problems[0][name] for name in ("reason", "number", "failed")
         }
+
+
+async def test_a_run_that_failed_as_a_whole_is_a_problem_of_the_last_run(world: World) -> None:
+    world.site.set("/robots.txt", "oops", status=500)
+    await world.add()
+    receipt = await world.sync()
+    assert receipt.status is RunStatus.FAILED and not receipt.counters.failed
+    async with browsing(world) as person:
+        words = (await person.get("/sources/docs")).words
+    assert "robots.txt" in words.partition("Problems")[2].partition("Settings")[0]
+    assert "None in the last run" not in words
 
 
 async def test_a_stopped_source_says_the_next_step_on_its_page_and_in_the_list(reader: Person) -> None:

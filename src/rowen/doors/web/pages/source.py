@@ -12,10 +12,10 @@ from urllib.parse import quote
 from starlette.responses import Response
 
 from rowen.core.generation import GenerationHistory
-from rowen.core.rules.left_out import LIMITS
+from rowen.core.rules.left_out import KEPT, LIMITS
 from rowen.core.rules.standing import caller
 from rowen.core.rules.version import sort_key
-from rowen.core.run import Run, RunItem
+from rowen.core.run import Run, RunItem, RunStatus
 from rowen.core.source import Source
 from rowen.core.web.folders import Folder
 from rowen.doors import states
@@ -74,6 +74,7 @@ async def source(visit: Visit) -> Page:
         "drawn_days": (newest[0].started_at - newest[-1].started_at).days + 1 if newest else 0,
         "generations": await _generations(visit, await history.generations(visit.ports.store, found), newest),
         "receipt": told.receipt(newest[0].counters, found.kind) if newest else [],
+        "run_error": newest[0].error if newest and newest[0].status is RunStatus.FAILED else None,
         "problems": await _problems(visit, newest[0]) if newest else [],
         "signals": [Claims.show(one, one) | {"name": one.name} for one in status.signals],
         "settings": {name: str(value) for name, value in sorted(found.params.items())},
@@ -194,7 +195,7 @@ async def _generations(
 
 
 async def _problems(visit: Visit, run: Run) -> list[dict[str, Any]]:
-    """Why items of the last run failed, and why others were not asked for."""
+    """Why items of the last run failed, why others were not asked for, and what else was noticed."""
     failed = [
         {"reason": one.reason.replace("_", " "), "number": one.items, "failed": True, "detail": one.detail}
         for one in await visit.ports.store.problems(run.id)
@@ -204,14 +205,22 @@ async def _problems(visit: Visit, run: Run) -> list[dict[str, Any]]:
         *failed,
         *(
             {
-                "reason": LIMITS[reason].many if reason in LIMITS else reason.replace("_", " "),
+                "reason": _reason(reason),
                 "number": number,
                 "failed": False,
+                "kept": reason in KEPT,
                 "detail": LIMITS[reason].advice or None if reason in LIMITS else None,
             }
             for reason, number in ignored
         ),
     ]
+
+
+def _reason(code: str) -> str:
+    """Why items were not asked for, or what was noticed about them, in words."""
+    if code in LIMITS:
+        return LIMITS[code].many
+    return f"pages {KEPT[code][1]}" if code in KEPT else code.replace("_", " ")
 
 
 async def _folders(visit: Visit, found: Source, under: str) -> list[dict[str, Any]]:
