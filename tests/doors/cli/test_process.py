@@ -162,6 +162,17 @@ def test_a_reader_that_goes_away_is_no_error(rowen: Rowen, orchard: Site) -> Non
     assert len(rowen("runs", "orchard", "--json").json["runs"]) == 2
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has a disk that is always full")
+def test_a_result_that_cannot_be_written_is_told_and_no_bug(rowen: Rowen, orchard: Site) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "rowen", "status"], stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert done.returncode == 1
+    assert "error: the output cannot be written: No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_a_terminal_without_unicode_is_served_all_the_same(process: Rowen, orchard: Site) -> None:
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
     ended = process("search", "plum cool", "--mode", "keyword", env=environment)

@@ -1,7 +1,7 @@
 """Where a command writes: results to standard output, messages to standard error, or JSON.
 
 `drawing` is imported only when something is drawn. A reader that closed the pipe (`| head -1`) is no error:
-what is written after that is dropped, and the work goes on.
+what is written after that is dropped, and the work goes on. A result that cannot be written is one.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from rowen.doors.cli.cells import cells
+from rowen.errors import TransientError
 
 if TYPE_CHECKING:
     from rowen.doors.cli.drawing.console import Console
@@ -252,6 +253,12 @@ def write_line(stream: TextIO, text: str) -> None:
         stream.flush()
     except BrokenPipeError:
         _to_nowhere(stream)
+    except OSError as exc:
+        # What is left in the buffer would fail again when the process ends.
+        _to_nowhere(stream)
+        if stream is not sys.stderr:
+            said = f"the output cannot be written: {exc.strerror or exc}"
+            raise TransientError(said, hint="free some space, or write it elsewhere") from exc
 
 
 def close_quietly() -> None:
