@@ -70,6 +70,12 @@ def test_search_can_be_narrowed(rowen: Rowen, orchard: Site) -> None:
     assert rowen("search", " ").code == 2
 
 
+def test_search_takes_several_words_without_quotes(rowen: Rowen, orchard: Site) -> None:
+    quoted = rowen("search", "plum cool", "--json").json
+    assert rowen("search", "plum", "cool", "--json").json == quoted
+    assert rowen("search", "--json").code == 2
+
+
 def test_search_without_a_hit_says_what_to_try(rowen: Rowen, orchard: Site) -> None:
     ended = rowen("search", "zebra", "--mode", "keyword")
     assert ended.code == 0

@@ -27,7 +27,7 @@ COPIES_SHOWN = 3
 
 
 @store_command("search", reads=True)
-@click.argument("query")
+@click.argument("query", nargs=-1, required=True)
 @click.option(
     "--source",
     "sources",
@@ -70,11 +70,14 @@ COPIES_SHOWN = 3
     metavar="SHARE",
     help="Ask again for hits that are less likely current than this, for example `99%`, before answering.",
 )
-async def command(call: Call, query: str, **options: Any) -> None:
-    """Search for QUERY in the visible generation of every source, or in what was visible earlier."""
+async def command(call: Call, query: tuple[str, ...], **options: Any) -> None:
+    """Search for QUERY in the visible generation of every source, or in what was visible earlier.
+
+    Quotes around several words may be left out; `--` comes before a query that begins with a dash.
+    """
     from rowen import wiring
 
-    await perform(call.ports, call.out, query, store=wiring.store_name(call.config()), **options)
+    await perform(call.ports, call.out, " ".join(query), store=wiring.store_name(call.config()), **options)
 
 
 async def perform(
