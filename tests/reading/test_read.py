@@ -119,6 +119,11 @@ async def test_a_page_is_found_by_its_address_however_it_is_spelt(world: World) 
     assert (await reading.by_url(world.ports.store, world.site.url)).title == "Home"
 
 
+async def test_a_page_is_found_by_its_address_without_a_scheme(world: World) -> None:
+    typed = world.site.url.removeprefix("http://") + "/a.html#more"
+    assert (await reading.by_url(world.ports.store, typed)).title == "A"
+
+
 async def test_a_page_is_found_by_another_name_it_answers_to(world: World) -> None:
     canonical = f'<link rel="canonical" href="{world.site.url}/long.html">'
     world.site.set("/", html("Home", "Hello", links=["/a.html", "/long.html?print=1"]))

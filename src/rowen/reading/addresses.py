@@ -127,8 +127,9 @@ async def find(store: AddressStore, url: str, shown: Mapping[int, int] | None) -
 
 
 def _spellings(address: str) -> set[str]:
-    """How a source may have written this address down."""
-    known = {address, urls.normalise(address) or address}
+    """How a source may have written this address down. People leave out the scheme."""
+    whole = [address] if "://" in address else [address, f"https://{address}", f"http://{address}"]
+    known = {address, *(urls.normalise(one) or address for one in whole)}
     return known | {one.removesuffix("/") for one in known} | {f"{one.removesuffix('/')}/" for one in known}
 
 

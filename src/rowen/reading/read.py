@@ -123,7 +123,7 @@ async def record(store: Documents, document: Document) -> Any:
         raise NotFound(
             f"document {document.id}: no record of its source is kept",
             hint="items of portals, job boards and other APIs have one, from the next sync that changes them"
-            " on, or `rowen sync --full`",
+            " on, or `rowen sync --full-sync`",
             document_id=document.id,
         )
     return json.loads(found)
