@@ -398,3 +398,12 @@ def test_comments_are_no_text_except_in_code() -> None:
     (section,) = split(text)
     assert section.text == f"Seen  by readers.\n\n{code}"
     assert text[section.start : section.end] == text
+
+
+def test_the_name_of_a_definition_reads_without_escapes_and_ends_at_its_mark() -> None:
+    text = "# T\n\n## `SET(a[=b])` {.value name=SET(a\\[=b\\])}\n\nSets.\n\n<!-- /SET(a[=b]) -->\n\nAfter.\n"
+    sections = _tiles(text)
+    assert [(s.heading_path, s.symbol) for s in sections][1:] == [
+        (("T", "SET(a[=b])"), Symbol("SET(a[=b])", "value")),
+        (("T",), None),
+    ]

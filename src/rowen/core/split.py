@@ -215,7 +215,7 @@ def _headings(text: str) -> Iterator[tuple[int, str, int, int]]:
             continue
         elif kind == "closed":
             after_heading = min(match.end() + 1, len(text))
-            yield _CLOSED, match["closed"], match.start() + 1, after_heading
+            yield _CLOSED, _as_written(match["closed"]), match.start() + 1, after_heading
         elif kind == "under":
             found = _setext(text, match.start() + 1, after_heading)
             if found is not None:
@@ -247,7 +247,10 @@ def _read_title(title: str) -> tuple[str, str | None, Symbol | None]:
     # Looked for from its last opening on: a search from the left costs more than all the rest of this.
     if title.endswith("}") and (found := _MARKS.match(title, max(title.rfind("{"), 0))):
         anchor, title = found["anchor"], title[: found.start()]
-        name, kind = found["called"] or found["name"] or anchor, found["of_kind"] or found["kind"]
+        name, kind = (
+            _as_written(found["called"] or found["name"]) or anchor,
+            found["of_kind"] or found["kind"],
+        )
         symbol = Symbol(name, kind) if kind else None
     if "[" in title:
         title = _INLINE_LINK.sub(r"\1", title)
@@ -259,6 +262,11 @@ def _read_title(title: str) -> tuple[str, str | None, Symbol | None]:
         pieces += (_without_marks(title[low : code.start()]), code[2])
         low = code.end()
     return "".join((*pieces, _without_marks(title[low:]))).strip(), anchor, symbol
+
+
+def _as_written(name: str | None) -> str:
+    """A name in the marks of a heading: what Markdown escapes in it reads without the backslash."""
+    return _ESCAPE.sub(r"\1", name) if name and "\\" in name else name or ""
 
 
 def _without_marks(prose: str) -> str:

@@ -236,3 +236,11 @@ def test_a_page_leads_to_its_first_links_and_says_how_many_it_has_behind_them() 
 def test_a_list_of_definitions_without_any_is_no_bug(tag: str) -> None:
     body = f"<main><h1>T</h1><p>plums</p><dl><{tag}>2</{tag}></dl></main>"
     assert "plums" in convert_html(body, "https://d.example/").text
+
+
+def test_a_line_break_in_a_heading_is_a_space_in_the_title() -> None:
+    converted = convert_html(
+        "<main><h1>Uses of Class<br>io.FileUtils</h1><p>None.</p></main>", "http://site/"
+    )
+    assert converted.title == "Uses of Class io.FileUtils"
+    assert converted.text.startswith("# Uses of Class io.FileUtils\n")

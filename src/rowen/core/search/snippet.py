@@ -6,6 +6,7 @@ match: the comparison of word endings is lighter than the index's stemmer, and d
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -25,6 +26,9 @@ from rowen.core.search.query import CJK, is_cjk
 from rowen.patterns import pattern
 
 CUT = "…"
+
+_CODE = "\ue000"
+"""A sign that no text has: Unicode gives it no meaning."""
 
 _MAX_TEXT = 20_000
 """Passages are far shorter; foreign ones may not be, and a snippet must not cost more than the search."""
@@ -122,13 +126,16 @@ def _plain_line(line: str) -> str:
         line = " · ".join(cell.strip() for cell in _pipe.split(stripped.strip("|")))
     if "`" not in line:
         return _without_marks(line)
-    parts = []
-    done = 0
-    for span in _code_span.finditer(line):
-        parts += [_without_marks(line[done : span.start()]), span[2]]
-        done = span.end()
-    # The brackets of a link around code stand in two parts, so links are softened once more in the whole.
-    return _link.sub(r"\1", "".join(parts) + _without_marks(line[done:]))
+    # What stands in code stays as it is, and marks around code are marks: a sign stands for it meanwhile.
+    code: list[str] = []
+
+    def kept(span: re.Match[str]) -> str:
+        code.append(span[2])
+        return _CODE
+
+    line = _without_marks(_code_span.sub(kept, line.replace(_CODE, " ")))
+    first, *others = line.split(_CODE)
+    return first + "".join(f"{one}{after}" for one, after in zip(code, others, strict=False))
 
 
 def _without_marks(text: str) -> str:

@@ -100,6 +100,8 @@ def _reshape_heading(heading: Element, definition: Definition | None) -> str:
             link.decompose()
     # A heading is read in paths and lists of results: words only.
     heading.strip_tags("a, img")
+    for gap in heading.select("br"):
+        gap.replace_with(Text(" "))
     words = " ".join(heading.text.split())
     if not words:
         heading.decompose()
