@@ -215,7 +215,8 @@ async def test_folders_of_this_machine_do_not_exist_for_others(world: World, tmp
             with pytest.raises(BadLocation) as caught:
                 await by_api(world, str(location), check=check)
             said.add(caught.value.message.replace(str(location), ""))
-    assert said == {"location ``: no such file or folder"}
+    assert said == {"location ``: not there, or not below a folder that sources added by API may read"}
+    assert "`rowen add` on the command line takes any folder" in (caught.value.hint or "")
     for location in ("file:///etc/passwd", "/etc/passwd", "../x", "~"):
         with pytest.raises(BadLocation):
             await by_api(world, location)

@@ -85,6 +85,7 @@ def capped(host: str, asked_s: float, max_s: float) -> str:
 
 NOT_NOW = "a site whose robots.txt fails is not asked; for one of your own add it with `--set robots=false`"
 """The hint where no rules are known."""
+NO_ANSWER = "the server does not answer: check that it runs and can be reached from here, then sync again"
 
 
 def as_before(host: str) -> str:

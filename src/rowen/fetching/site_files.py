@@ -21,7 +21,7 @@ from rowen.core.rules.clocks import is_ahead
 from rowen.core.rules.left_out import SITEMAP_TOO_LONG, SITEMAP_UNREAD
 from rowen.core.web import urls
 from rowen.engine.intake import Intake
-from rowen.errors import PermanentError, ServerFailed, TransientError, Unfetchable, Unparseable
+from rowen.errors import PermanentError, RateLimited, ServerFailed, TransientError, Unfetchable, Unparseable
 from rowen.fetching import inventory, sitemap
 from rowen.fetching import robots as robots_rules
 from rowen.fetching.client import Client
@@ -143,7 +143,9 @@ class SiteFiles:
             response = await self._ask(url, first_bytes=robots_rules.MAX_BYTES + 1)
         except TransientError as exc:
             if remembered is None:
-                exc.hint = exc.hint or robots_rules.NOT_NOW
+                # Where no answer comes at all, no setting about robots.txt helps.
+                answered = isinstance(exc, ServerFailed | RateLimited)
+                exc.hint = exc.hint or (robots_rules.NOT_NOW if answered else robots_rules.NO_ANSWER)
                 raise
             return self._as_before(remembered)
         except PermanentError:

@@ -99,6 +99,10 @@ def name_of(location: str) -> str:
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._")[:MAX_NAME_CHARS]
     if not name:
         shown = without_credentials(location)
+        if separator and not rest.strip("/"):
+            raise UserError(
+                f"location `{shown}`: no host in it", hint="for example `https://docs.example.org`"
+            )
         raise UserError(f"location `{shown}`: no name can be guessed from it", hint="give one with `--name`")
     return name
 

@@ -65,6 +65,11 @@ class Folders(Protocol):
         """The absolute path of what a user typed, or None when it does not look like a path that exists."""
         ...
 
+    @property
+    def absence(self) -> tuple[str, str | None]:
+        """What to say where `locate` finds nothing, and the next step."""
+        ...
+
     def uri(self, root: str, path: str) -> str:
         """The `file:` address of an entry."""
         ...

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from rowen.core.handoff import Ending, HandoffStatus, Reason
@@ -100,6 +102,16 @@ async def test_cancelling_what_does_not_run_says_so(reader: Person) -> None:
     key = (await reader.get("/sources/docs")).fields("/sources/docs/sync")
     page = await reader.ask("POST", "/sources/docs/cancel", data=key, headers={"Origin": reader.url})
     assert "Nothing was under way" in page.words
+
+
+async def test_why_an_address_cannot_be_added_is_said_in_sentences_that_are_true_on_the_page(
+    person: Person, tmp_path: Path
+) -> None:
+    folder = await person.get(f"/add?location={tmp_path}")
+    assert "not there, or not below a folder that sources added by API may read." in folder.words
+    assert "The operator allows folders with service.allowed_roots" in folder.words
+    unnamed = (await person.get("/add?location=https://")).words
+    assert "Location https:// : no host in it. For example https://docs.example.org ." in unnamed
 
 
 async def test_a_source_is_looked_at_before_it_is_added(person: Person) -> None:

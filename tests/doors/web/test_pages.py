@@ -98,7 +98,7 @@ async def test_a_page_is_inspected_and_nothing_of_it_is_stored(world: World) -> 
 async def test_what_is_not_there_is_said_with_what_to_do(reader: Person) -> None:
     for address, said in (
         ("/nowhere", "there is no such page"),
-        ("/sources/dosc", "did you mean docs"),
+        ("/sources/dosc", "Did you mean docs ?"),
         ("/sources/docs/runs/99", "no such run"),
         ("/sources/docs/diff/1..9", "not kept"),
         ("/sources/docs/diff/x", "expected two generations"),
@@ -117,7 +117,7 @@ async def test_a_bug_is_told_with_its_number_and_without_its_words(
 
     monkeypatch.setattr(machinery, "sink_states", broken)
     page = await reader.get("/sinks")
-    assert page.status == 500 and "a bug in Rowen" in page.words and "secret" not in page.text
+    assert page.status == 500 and "A bug in Rowen" in page.words and "secret" not in page.text
 
 
 async def test_a_diff_shows_the_words_that_differ(reader: Person) -> None:

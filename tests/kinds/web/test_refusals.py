@@ -144,3 +144,12 @@ async def test_a_page_about_logging_in_can_be_a_source(world: World) -> None:
     world.site.set("/docs/login", html("Logging in", words, "<input type=password>"))
     added = await sources.add(world.ports, world.site.url + "/auth", name="other")
     assert added.source.location.endswith("/docs/login")
+
+
+async def test_a_server_that_is_not_there_is_no_matter_of_robots_txt(world: World) -> None:
+    with Site() as gone:
+        address = gone.url
+    await sources.add(world.ports, address, name="gone", check=False)
+    receipt = await world.sync("gone")
+    assert receipt.status is RunStatus.FAILED and "connection refused" in (receipt.error or "")
+    assert (receipt.hint or "").startswith("the server does not answer")

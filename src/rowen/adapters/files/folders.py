@@ -43,6 +43,10 @@ class LocalFolders:
         except OSError:
             return None
 
+    @property
+    def absence(self) -> tuple[str, str | None]:
+        return "no such file or folder", None
+
     def uri(self, root: str, path: str) -> str:
         return (_folder_of(root) / path).as_uri()
 

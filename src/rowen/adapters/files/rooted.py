@@ -10,6 +10,8 @@ from pathlib import Path
 from rowen.errors import AddressRefused
 from rowen.ports.folders import Folders, Scan, ScanOptions, Touched
 
+ALLOWED = "the operator allows folders with `service.allowed_roots`"
+
 
 class RootedFolders:
     def __init__(self, folders: Folders, roots: Sequence[str]) -> None:
@@ -23,6 +25,13 @@ class RootedFolders:
         # The same answer for what is missing and what is not allowed: it gives nothing of the disk away.
         path = self._folders.locate(location)
         return path if path is not None and lies_below(path, self._roots) else None
+
+    @property
+    def absence(self) -> tuple[str, str | None]:
+        return (
+            "not there, or not below a folder that sources added by API may read",
+            f"{ALLOWED}; `rowen add` on the command line takes any folder",
+        )
 
     def uri(self, root: str, path: str) -> str:
         return self._folders.uri(root, path)
@@ -46,7 +55,7 @@ class RootedFolders:
         if not await asyncio.to_thread(lies_below, root, self._roots):
             raise AddressRefused(
                 f"folder `{root}`: not below a folder that sources added by API may read",
-                hint="the operator allows folders with `service.allowed_roots`",
+                hint=ALLOWED,
                 path=root,
             )
 

@@ -71,7 +71,8 @@ def translate(exc: BaseException, url: str, *, timeout_s: float) -> RowenError:
     if refusal is not None:
         return AddressRefused(
             f"`{shown}` not fetched: `{refusal.address}` port {refusal.port} is not a public address",
-            hint="what was given to `rowen add` may be private; for its links, set `allow_private`",
+            hint="an address typed on the command line (`rowen add`, `rowen inspect`) may be private; for"
+            " links and for what is added elsewhere, the operator sets `fetch.allow_private`",
             url=shown,
             address=refusal.address,
             port=refusal.port,

@@ -160,6 +160,11 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def said(text: str | None) -> Markup:
+    """A message of ours as a sentence: with a capital, and with a full stop where it asks nothing."""
+    return coded(sentence(text) + ("" if text.endswith("?") else ".")) if text else Markup("")
+
+
 def short(url: str, keep: int = 60) -> str:
     """An address without its scheme, cut in the middle where it is long."""
     text = re.sub(r"^https?://", "", url).removesuffix("/")
@@ -181,6 +186,7 @@ FILTERS = {
     "percent": percent,
     "coded": coded,
     "short": short,
+    "said": said,
     "sentence": sentence,
     "is_web": is_web,
 }

@@ -50,7 +50,8 @@ def claims(ports: Ports, location: str) -> bool:
 async def prepare(ports: Ports, location: str, *, settings: Mapping[str, Any], check: bool) -> Prepared:
     path = ports.folders.locate(location)
     if path is None:
-        raise BadLocation(f"location `{location}`: no such file or folder", location=location)
+        said, hint = ports.folders.absence
+        raise BadLocation(f"location `{location}`: {said}", hint=hint, location=location)
     if not check:
         return Prepared(kind="files", location=path)
     try:
@@ -63,7 +64,9 @@ async def prepare(ports: Ports, location: str, *, settings: Mapping[str, Any], c
     if readable < len(scan.entries):
         findings.append(f"left out because they are no text: {len(scan.entries) - readable:,}")
     if scan.passed_over:
-        reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(scan.passed_over.items()))
+        reasons = ", ".join(
+            f"{count:,} {reason.replace('_', ' ')}" for reason, count in sorted(scan.passed_over.items())
+        )
         findings.append(f"left out: {reasons}")
     return Prepared(kind="files", location=path, findings=tuple(findings))
 
