@@ -73,3 +73,6 @@ def test_labels_of_a_drawing_are_escaped() -> None:
 def test_the_chart_of_one_run_has_room_for_the_names_of_its_panels() -> None:
     svg = charts.runs([{"at": NOW, "run_id": 1, "created": 33}], "/runs/")
     assert svg.startswith(f'<svg width="{44 + 6 * 35 + 32}"')
+    assert svg.count(">Changed documents<") == 1, "a second one would stand over it"
+    many = charts.runs([{"at": NOW, "run_id": number, "created": 1} for number in range(9)], "/runs/")
+    assert many.count(">Changed documents<") == 2, "a phone shows the right end first"

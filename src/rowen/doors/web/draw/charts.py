@@ -17,6 +17,8 @@ from rowen.doors.words import seconds
 LEFT, SLOT, BAR, RIGHT = 44, 35, 24, 32
 FEWEST = 6
 """Slots that the axis has room for at least: the names of the panels stand over it."""
+TWO_NAMES = 280
+"""The width of an axis over which the name of a panel has room twice."""
 TOP, BASE = 24, 120
 """The panel of changes: its highest line, and where its bars stand."""
 TIME_BASE, TIME_HIGH = 172, 32
@@ -99,7 +101,9 @@ def _grid(slots: Sequence[Mapping[str, Any]], scale: int, end: int) -> Markup:
     texts.append(Markup('<text class="n" x="{}" y="210">100 %</text>').format(LEFT - 8))
     for y, word in ((12, "Changed documents"), (136, "Time taken"), (196, "Download avoided")):
         texts.append(Markup('<text class="lab" x="{}" y="{}">{}</text>').format(LEFT, y, word))
-        texts.append(Markup('<text class="lab ph" x="{}" y="{}">{}</text>').format(end, y, word))
+        if end - LEFT >= TWO_NAMES:
+            # A phone scrolls to the newest run, where the name on the left is out of sight.
+            texts.append(Markup('<text class="lab ph" x="{}" y="{}">{}</text>').format(end, y, word))
     return Markup('<path class="axis" d="{}"/>').format("".join(lines)) + Markup("").join(texts)
 
 
