@@ -67,7 +67,7 @@ def split(text: str) -> list[Section]:
             begin = max(body, part_start)
             written, before = _without_outer_blank_lines(text[begin:part_end])
             named, link_share, left_out = without_targets(written)
-            own, blank = _without_outer_blank_lines(named)
+            own, blank = _without_outer_blank_lines(named) if left_out else (named, 0)
             digest = hashing.of_text(f"{joined}\n{own or opened.heading}")
             sections.append(
                 Section(
@@ -289,6 +289,8 @@ def _kept(offset: int, left_out: Stretches, blank: int, length: int) -> tuple[in
     What is written begins at the offset; of what is left of it, so many characters are blank, and the text
     has so many after them.
     """
+    if not left_out:
+        return (offset + blank, length) if length else ()
     runs: list[int] = []
     gone, at, skip, stay = offset, 0, blank, length
     for begin, end in left_out:

@@ -27,4 +27,5 @@ def is_login_address(url: str) -> bool:
 
 def is_login_page(body: bytes, text: str) -> bool:
     """Is a password what a page is about? `text` is its content as Markdown."""
-    return len(text.split()) < FEW_WORDS and _PASSWORD.search(body) is not None
+    # No more words are counted than are needed to see that there are many.
+    return len(text.split(None, FEW_WORDS)) < FEW_WORDS and _PASSWORD.search(body) is not None
