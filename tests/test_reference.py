@@ -7,7 +7,8 @@ import click
 from rowen import registers
 from rowen.config import load
 from rowen.core.exchange import alarm_channels
-from rowen.doors.cli.app import LINES, cli
+from rowen.doors.cli.app import LINES
+from rowen.doors.cli.starting.by_click import cli
 from rowen.doors.mcp.tools import TOOLS
 from scripts.reference import FOLDER, api, pages
 

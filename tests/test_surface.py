@@ -9,7 +9,8 @@ import pytest
 
 import rowen
 from rowen import plugin
-from rowen.doors.cli.app import COMMANDS, cli
+from rowen.doors.cli.app import COMMANDS
+from rowen.doors.cli.starting.by_click import cli
 
 NAMES = [
     "Added",

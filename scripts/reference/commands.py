@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import click
 
-from rowen.doors.cli.app import COMMANDS, cli
+from rowen.doors.cli.app import COMMANDS
 from rowen.doors.cli.call import common_options
+from rowen.doors.cli.starting.by_click import cli
 from scripts.reference.markdown import WRITTEN, one_line, table
 
 INTRODUCTION = f"""# Commands

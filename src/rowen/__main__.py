@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
+from rowen.doors.cli import run
 
-from rowen.doors.cli import main
-
-sys.exit(main())
+run()

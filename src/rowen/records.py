@@ -11,9 +11,9 @@ decorator.
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING
-from inspect import get_annotations
 from threading import RLock
 from typing import Any, TypeVar, dataclass_transform
 
@@ -80,7 +80,7 @@ class _Writer:
         complete: Callable[[type], type],
         kw_only: bool,
     ) -> None:
-        self.own = {n: t for n, t in get_annotations(declared).items() if not str(t).startswith("ClassVar")}
+        self.own = {n: t for n, t in _annotations(declared).items() if not str(t).startswith("ClassVar")}
         self.made: type = declared
         self.later: tuple[str, ...] = ()
         self._declared = declared
@@ -197,6 +197,16 @@ class _Writer:
             if name in written.__dict__:
                 setattr(self.made, name, written.__dict__[name])
         self._steps.pop()
+
+
+def _annotations(declared: type) -> dict[str, Any]:
+    """Those of the class itself, without the module `inspect`, which takes long to import."""
+    if "__annotations__" in declared.__dict__ or sys.version_info < (3, 14):
+        found: dict[str, Any] = declared.__dict__.get("__annotations__", {})  # noqa: RUF063
+    else:
+        # What was not asked for yet is not in the class.
+        found = declared.__annotations__
+    return found
 
 
 class _Asked:

@@ -23,7 +23,7 @@ from pathlib import Path
 
 import click
 
-from rowen.doors.cli.app import cli
+from rowen.doors.cli.starting.by_click import cli
 
 ROOT = Path(__file__).parents[2]
 _MARK = re.compile(r"<!-- (outside|file): (.+) -->")

@@ -9,9 +9,9 @@ import click
 import pytest
 from click.shell_completion import ShellComplete
 
-from rowen.doors.cli.app import cli
 from rowen.doors.cli.call import Call
 from rowen.doors.cli.commands import open as opening
+from rowen.doors.cli.starting.by_click import cli
 from tests.doors.conftest import Rowen, fruit_page
 from tests.support.site import Site
 

@@ -244,6 +244,8 @@ def imported_by(*arguments: str) -> set[str]:
 NOT_FOR_READERS = {
     *("asyncio", "ssl", "socket", "selectors", "concurrent.futures", "subprocess", "logging", "tomllib"),
     *("rich", "aiohttp", "turbohtml", "tokenizers", "zipfile"),
+    # What click and the module `inspect` import.
+    *("click", "gettext", "locale", "ast", "dis", "tokenize"),
     *("rowen.registers", "rowen.engine.run", "rowen.kinds", "rowen.sinks", "rowen.service", "rowen.fetching"),
     *("rowen.adapters.convert", "rowen.adapters.files", "rowen.adapters.git", "rowen.adapters.http"),
     *(f"rowen.adapters.store.shared.topics.{topic}" for topic in ("handoffs", "offers", "shards")),

@@ -7,26 +7,28 @@ Phrases and excluded words choose among what the rankings found; the words of a 
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import cached_property
 
 from rowen.core.search import query
 from rowen.core.search.hit import Place
 from rowen.core.search.snippet import plain, stem
+from rowen.patterns import pattern
 
 MORE_DEPTH = 5
 """How much deeper the rankings are read when a phrase chooses among what they found."""
 
-_PHRASE = re.compile(r'"([^"]*[^"\s][^"]*)"|“([^”]*[^”\s][^”]*)”')
+_PHRASE = pattern(r'"([^"]*[^"\s][^"]*)"|“([^”]*[^”\s][^”]*)”')
 # One dash, a word of two letters or more, and something before it: `--quiet` and `-q` are names of options.
-_EXCLUDED = re.compile(r"(?<=\s)-([^\W\d_][\w]+)(?=\s|$)")
-_LAST = re.compile(r"[^\W_]+$")
-_WORD = re.compile(r"[^\W_]+")
+_EXCLUDED = pattern(r"(?<=\s)-([^\W\d_][\w]+)(?=\s|$)")
+_LAST = pattern(r"[^\W_]+$")
+_WORD = pattern(r"[^\W_]+")
 
 
 @dataclass(frozen=True)
 class Question:
+    """What is asked."""
+
     text: str
     """Without excluded words and quotation marks: what is embedded, and what may be a name."""
     phrases: tuple[str, ...] = ()

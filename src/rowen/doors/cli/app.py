@@ -1,6 +1,7 @@
 """The `rowen` command: its list of commands, and the exit code that each way to end becomes.
 
-Commands are imported when they are called; `--help` and `--version` import none of them.
+Commands are imported when they are called; `--help` and `--version` import none of them. A plain call is read
+without click (`starting/`), which takes a fifth of the time of a short command to import.
 """
 
 from __future__ import annotations
@@ -8,13 +9,16 @@ from __future__ import annotations
 import contextlib
 import sys
 from importlib import import_module
+from typing import TYPE_CHECKING
 
-import click
-
-from rowen import __version__
 from rowen.doors.cli import failure
-from rowen.doors.cli.call import Call, common_options
+from rowen.doors.cli.call import SHARED_OPTIONS, Call
 from rowen.doors.cli.output import close_quietly
+from rowen.doors.cli.starting import plain
+from rowen.doors.cli.starting.declared import Command
+
+if TYPE_CHECKING:
+    import click
 
 COMMANDS: dict[str, dict[str, str]] = {
     "Sources": {
@@ -86,49 +90,11 @@ SHARED = {
 """Commands that are in the module of another one, under their own name."""
 
 
-class LazyGroup(click.Group):
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return NAMES
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in NAMES:
-            return None
-        module = import_module(f"rowen.doors.cli.commands.{SHARED.get(cmd_name, cmd_name)}")
-        found = getattr(module, cmd_name if cmd_name in SHARED else "command")
-        assert isinstance(found, click.Command)
-        found.short_help = LINES[cmd_name]
-        return found
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        try:
-            return super().resolve_command(ctx, args)
-        except click.UsageError as exc:
-            import difflib
-
-            close = difflib.get_close_matches(args[0], NAMES, 1)
-            hint = f"; did you mean `{close[0]}`?" if close else ""
-            raise click.UsageError(f"no such command `{args[0]}`{hint}", ctx) from exc
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        width = max(map(len, NAMES))
-        for heading, group in COMMANDS.items():
-            with formatter.section(heading):
-                formatter.write_dl([(name.ljust(width), line) for name, line in group.items()])
-
-
-@click.group(
-    cls=LazyGroup,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Start with `rowen demo`, or `rowen add docs.example.org --sync` and `rowen search`.",
-)
-@click.version_option(__version__, "--version", "-V", message="rowen %(version)s")
-def cli() -> None:
-    """Keep searchable copies of outside sources up to date, with the least possible work."""
-
-
-cli.params += common_options()
+def find(name: str) -> Command | click.Command:
+    """A command by its name, or a group of commands."""
+    module = import_module(f"rowen.doors.cli.commands.{SHARED.get(name, name)}")
+    found: Command | click.Command = getattr(module, name if name in SHARED else "command")
+    return found
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -142,14 +108,26 @@ def main(argv: list[str] | None = None) -> int:
     # A call that Click refuses may not have got as far as its options.
     call.out.json = "--json" in arguments
     try:
-        ended = cli.main(arguments, prog_name="rowen", standalone_mode=False, obj=call)
+        ended = _run(arguments, call)
         return ended if isinstance(ended, int) else failure.GOOD
-    except click.exceptions.NoArgsIsHelpError as exc:
-        click.echo(exc.format_message(), err=True)
-        return failure.WRONG_CALL
     except KeyboardInterrupt:
-        return failure.report(click.Abort(), out=call.out, verbose=False)
+        return failure.report(failure.Interrupted(failure.INTERRUPTED), out=call.out, verbose=False)
+    except BrokenPipeError:
+        # As click has it.
+        return failure.FAILED
     except Exception as exc:
         return failure.report(exc, out=call.out, verbose=call.verbose)
     finally:
         close_quietly()
+
+
+def _run(arguments: list[str], call: Call) -> object:
+    """What the command returned, or the exit code."""
+    read = plain.read(arguments, lambda name: find(name) if name in LINES else None, SHARED_OPTIONS)
+    if read is None:
+        from rowen.doors.cli.starting import by_click
+
+        return by_click.run(arguments, call)
+    for note, value in read.shared:
+        note(call, value)
+    return read.command.function(call, **read.values)

@@ -9,9 +9,8 @@ from collections.abc import Callable, Coroutine
 from functools import cached_property, update_wrapper
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from rowen.doors.cli.output import Output
+from rowen.doors.cli.starting.declared import Command, Note, click
 
 if TYPE_CHECKING:
     from rowen.config import Config
@@ -65,49 +64,59 @@ def _no_color(call: Call, value: bool) -> None:
     call.out.no_color = value
 
 
-def _option(names: list[str], note: Callable[[Call, Any], None], **attributes: Any) -> click.Option:
+SHARED_OPTIONS: tuple[tuple[Note, Callable[[Call, Any], None]], ...] = (
+    (
+        Note(
+            "option",
+            ("--db",),
+            {
+                "metavar": "URL",
+                "help": "The store, `sqlite:///path` or `postgresql://...`; also ROWEN_DB.",
+            },
+        ),
+        _db,
+    ),
+    (Note("option", ("--json",), {"is_flag": True, "help": "JSON for programs."}), _json),
+    (
+        Note(
+            "option",
+            ("-v", "--verbose"),
+            {"is_flag": True, "help": "Say more; show the traceback of an error."},
+        ),
+        _verbose,
+    ),
+    (
+        Note("option", ("--no-color",), {"is_flag": True, "help": "No colours; also NO_COLOR."}),
+        _no_color,
+    ),
+)
+"""With what each does to the call."""
+
+
+def common_options() -> list[click.Parameter]:
+    """The same for click."""
+    return [_option(option, note) for option, note in SHARED_OPTIONS]
+
+
+def _option(option: Note, note: Callable[[Call, Any], None]) -> click.Option:
     def callback(ctx: click.Context, param: click.Parameter, value: Any) -> None:
         if value not in (None, False):
             note(ctx.ensure_object(Call), value)
 
-    return click.Option(names, expose_value=False, is_eager=True, callback=callback, **attributes)
+    return click.Option([*option.given], expose_value=False, is_eager=True, callback=callback, **option.named)
 
 
-def common_options() -> list[click.Parameter]:
-    return [
-        _option(
-            ["--db"],
-            _db,
-            metavar="URL",
-            help="The store, `sqlite:///path` or `postgresql://...`; also ROWEN_DB.",
-        ),
-        _option(["--json"], _json, is_flag=True, help="JSON for programs."),
-        _option(
-            ["-v", "--verbose"], _verbose, is_flag=True, help="Say more; show the traceback of an error."
-        ),
-        _option(["--no-color"], _no_color, is_flag=True, help="No colours; also NO_COLOR."),
-    ]
-
-
-def group(name: str, *commands: click.Command, help: str) -> click.Group:  # noqa: A002
+def group(name: str, *commands: Command, help: str) -> click.Group:  # noqa: A002
     """A command that consists of commands."""
     made = click.Group(name, help=help, params=common_options())
     for one in commands:
-        made.add_command(one)
+        made.add_command(one.made(common_options()))
     return made
 
 
-def command(name: str, **attributes: Any) -> Callable[[Callable[..., int | None]], click.Command]:
+def command(name: str, **attributes: Any) -> Callable[[Callable[..., int | None]], Command]:
     """A command that also takes the common options; its function is given the `Call` first."""
-
-    def wrap(function: Callable[..., int | None]) -> click.Command:
-        make: Callable[[Any], click.Command] = click.command(name, **attributes)
-        made = make(click.pass_obj(function))
-        # Last in the help: they are the same everywhere.
-        made.params += common_options()
-        return made
-
-    return wrap
+    return lambda function: Command(name, function, attributes)
 
 
 def store_command(
@@ -118,7 +127,7 @@ def store_command(
     reads: bool = False,
     check: Callable[..., None] = lambda **_: None,
     **attributes: Any,
-) -> Callable[[Callable[..., Coroutine[Any, Any, int | None]]], click.Command]:
+) -> Callable[[Callable[..., Coroutine[Any, Any, int | None]]], Command]:
     """A command that works on the store: its coroutine is given the `Call`, with the open ports, first.
 
     It returns the exit code, or None for 0. `interrupted` is the message after Ctrl-C or SIGTERM. `check`
@@ -127,7 +136,7 @@ def store_command(
     the store, and begins without an event loop.
     """
 
-    def wrap(function: Callable[..., Coroutine[Any, Any, int | None]]) -> click.Command:
+    def wrap(function: Callable[..., Coroutine[Any, Any, int | None]]) -> Command:
         def run(call: Call, **given: Any) -> int:
             from rowen.doors.cli import session
 

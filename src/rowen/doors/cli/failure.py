@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import sys
 
-import click
-
 from rowen.doors.cli.output import Output, clean, dumps, wrapped, write_line
+from rowen.doors.cli.starting.declared import click
 from rowen.errors import RowenError, UserError
 
 GOOD, FAILED, WRONG_CALL, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from rowen.doors.cli.call import Call
+from rowen.doors.cli.starting.declared import click
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

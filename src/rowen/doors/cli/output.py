@@ -13,9 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TextIO
 
-import click
-
 from rowen.doors.cli.cells import cells
+from rowen.doors.cli.starting.declared import click
 from rowen.errors import TransientError
 
 if TYPE_CHECKING:

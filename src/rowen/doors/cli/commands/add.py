@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from rowen.doors.cli.call import Call
 from rowen.doors.cli.call import command as rowen_command
 from rowen.doors.cli.output import Output, clean
+from rowen.doors.cli.starting.declared import click
 from rowen.errors import UserError
 
 if TYPE_CHECKING:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import click
-
 from rowen.doors.cli import failure
 from rowen.doors.cli.call import Call, store_command
 from rowen.doors.cli.output import Output
+from rowen.doors.cli.starting.declared import click
 from rowen.doors.words import count, until
 
 if TYPE_CHECKING:

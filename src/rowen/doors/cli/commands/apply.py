@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import click
-
 from rowen.doors.cli.call import Call
 from rowen.doors.cli.call import command as rowen_command
+from rowen.doors.cli.starting.declared import click
 from rowen.errors import ConfigError
 
 if TYPE_CHECKING:

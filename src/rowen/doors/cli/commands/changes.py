@@ -5,11 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-import click
-
 from rowen.doors.cli.call import Call, store_command
 from rowen.doors.cli.names import source_names
 from rowen.doors.cli.output import clean, clean_text
+from rowen.doors.cli.starting.declared import click
 from rowen.errors import UserError
 
 if TYPE_CHECKING:

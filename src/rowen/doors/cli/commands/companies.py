@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import click
-
 from rowen.doors.cli.call import Call, store_command
 from rowen.doors.cli.output import Output, clean
+from rowen.doors.cli.starting.declared import click
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import click
-
 from rowen.doors.cli.call import Call
 from rowen.doors.cli.call import command as rowen_command
 from rowen.doors.cli.output import write_line
+from rowen.doors.cli.starting.declared import click
 from rowen.errors import UserError
 
 SHELLS = ("bash", "zsh", "fish")
@@ -46,7 +45,7 @@ def command(call: Call, shell: str, install: bool) -> None:
 def _script(shell: str) -> str:
     from click.shell_completion import get_completion_class
 
-    from rowen.doors.cli.app import cli
+    from rowen.doors.cli.starting.by_click import cli
 
     made = get_completion_class(shell)
     if made is None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from rowen.doors.cli.call import Call, group
 from rowen.doors.cli.call import command as rowen_command
+from rowen.doors.cli.starting.declared import click
 from rowen.doors.words import count
 
 if TYPE_CHECKING:

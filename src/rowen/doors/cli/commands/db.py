@@ -6,13 +6,12 @@ import sys
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import click
-
 from rowen.doors.cli.call import Call, group
 from rowen.doors.cli.call import command as rowen_command
 from rowen.doors.cli.commands.db_check import check
 from rowen.doors.cli.commands.db_copy import copy
 from rowen.doors.cli.commands.db_rescue import rescue
+from rowen.doors.cli.starting.declared import click
 from rowen.doors.words import count
 from rowen.errors import UserError
 

@@ -7,12 +7,11 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self
 
-import click
-
 from rowen.doors.cli.call import Call
 from rowen.doors.cli.call import command as rowen_command
 from rowen.doors.cli.output import Output, dumps, write_line
 from rowen.doors.cli.progress import Progress, Silence, clock
+from rowen.doors.cli.starting.declared import click
 
 if TYPE_CHECKING:
     from rowen.doors.cli.drawing.live import Live

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from rowen.doors.cli.call import Call
 from rowen.doors.cli.call import command as rowen_command
 from rowen.doors.cli.commands.db_copy import choose, progress_option
+from rowen.doors.cli.starting.declared import click
 
 if TYPE_CHECKING:
     from rowen.core.exchange.store_rescue import Rescued

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import click
-
 from rowen.doors.cli.call import Call, store_command
 from rowen.doors.cli.names import source_names
 from rowen.doors.cli.output import Output, clean
+from rowen.doors.cli.starting.declared import click
 from rowen.doors.words import CHANGES
 
 if TYPE_CHECKING:

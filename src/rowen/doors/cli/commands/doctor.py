@@ -15,13 +15,12 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from rowen.core.rules.clocks import SKEW
 from rowen.core.source import Status
 from rowen.doors.cli.call import Call
 from rowen.doors.cli.call import command as rowen_command
 from rowen.doors.cli.names import source_names
+from rowen.doors.cli.starting.declared import click
 from rowen.errors import NotFound, RowenError
 
 if TYPE_CHECKING:

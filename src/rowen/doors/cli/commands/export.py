@@ -7,11 +7,10 @@ import shutil
 import sys
 from typing import TYPE_CHECKING
 
-import click
-
 from rowen.doors.cli.call import Call, store_command
 from rowen.doors.cli.names import source_names
 from rowen.doors.cli.output import Output
+from rowen.doors.cli.starting.declared import click
 from rowen.doors.words import count
 from rowen.errors import UserError
 

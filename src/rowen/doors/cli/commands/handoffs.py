@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import click
-
 from rowen.core.handoff import Handoff, HandoffStatus, Reason
 from rowen.doors.cli.call import Call, store_command
 from rowen.doors.cli.names import source_names
 from rowen.doors.cli.output import clean
+from rowen.doors.cli.starting.declared import click
 
 COLOURS = {"completed": "green", "failed": "red", "running": "cyan", "queued": "yellow"}
 

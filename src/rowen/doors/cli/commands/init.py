@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import click
-
 from rowen.doors.cli.call import Call
 from rowen.doors.cli.call import command as rowen_command
+from rowen.doors.cli.starting.declared import click
 from rowen.errors import Conflict, UserError
 
 HEAD = """\

@@ -7,12 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from rowen.doors.cli.call import Call
 from rowen.doors.cli.call import command as rowen_command
 from rowen.doors.cli.names import source_names
 from rowen.doors.cli.output import clean, clean_text
+from rowen.doors.cli.starting.declared import click
 from rowen.errors import BadLocation
 
 if TYPE_CHECKING:

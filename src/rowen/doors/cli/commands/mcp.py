@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import click
-
 from rowen.doors.cli.call import Call
 from rowen.doors.cli.call import command as rowen_command
+from rowen.doors.cli.starting.declared import click
 
 
 @rowen_command("mcp")

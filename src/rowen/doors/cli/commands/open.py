@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import click
-
 from rowen.doors.cli import last_search
 from rowen.doors.cli.call import Call, store_command
+from rowen.doors.cli.starting.declared import click
 
 READABLE = (".htm", ".html", ".md", ".txt", ".pdf", ".rst")
 """Files that a desktop shows. Others it might run, so their address is printed."""

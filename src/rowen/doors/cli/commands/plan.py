@@ -6,10 +6,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from rowen.doors.cli.call import Call, store_command
 from rowen.doors.cli.names import source_names
+from rowen.doors.cli.starting.declared import click
 
 if TYPE_CHECKING:
     from rowen.core.source import Source

@@ -5,11 +5,10 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-import click
-
 from rowen.doors.cli.call import Call
 from rowen.doors.cli.call import command as rowen_command
 from rowen.doors.cli.names import source_names
+from rowen.doors.cli.starting.declared import click
 from rowen.errors import UserError
 
 if TYPE_CHECKING:

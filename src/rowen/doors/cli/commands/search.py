@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from rowen.doors.cli import last_search
 from rowen.doors.cli.call import Call, store_command
 from rowen.doors.cli.names import source_names
 from rowen.doors.cli.output import Output, clean
+from rowen.doors.cli.starting.declared import click
 from rowen.errors import UserError
 
 if TYPE_CHECKING:

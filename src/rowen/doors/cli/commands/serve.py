@@ -5,10 +5,9 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-import click
-
 from rowen.doors.cli.call import Call
 from rowen.doors.cli.call import command as rowen_command
+from rowen.doors.cli.starting.declared import click
 from rowen.errors import ConfigError, UserError
 
 if TYPE_CHECKING:

@@ -6,11 +6,10 @@ import json
 import sys
 from typing import TYPE_CHECKING, cast
 
-import click
-
 from rowen.doors.cli import last_search
 from rowen.doors.cli.call import Call, store_command
 from rowen.doors.cli.output import clean, clean_text, write_line
+from rowen.doors.cli.starting.declared import click
 from rowen.errors import NotFound, UserError
 
 if TYPE_CHECKING:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import click
-
 from rowen.doors.cli.call import Call, store_command
 from rowen.doors.cli.names import source_names
 from rowen.doors.cli.output import clean
+from rowen.doors.cli.starting.declared import click
 
 
 @store_command("subscribe")

@@ -6,12 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from rowen.doors.cli import failure
 from rowen.doors.cli.call import Call, store_command
 from rowen.doors.cli.names import source_names
 from rowen.doors.cli.output import Output
+from rowen.doors.cli.starting.declared import click
 from rowen.errors import RowenError, UserError
 
 if TYPE_CHECKING:

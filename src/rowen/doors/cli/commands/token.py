@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import click
-
 from rowen.doors.cli.call import Call, group, store_command
+from rowen.doors.cli.starting.declared import click
 from rowen.doors.shapes.shape import Shape, Time
 from rowen.errors import NotFound
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from datetime import timedelta
 
-import click
-
 from rowen.doors.cli.call import Call, store_command
+from rowen.doors.cli.starting.declared import click
 
 
 @store_command("vacuum")

@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 import signal
 
-import click
-
 from rowen.doors.cli import failure
 from rowen.doors.cli.call import Call, store_command
+from rowen.doors.cli.starting.declared import click
 
 INTERRUPTED = "stopped; another worker continues what was under way"
 

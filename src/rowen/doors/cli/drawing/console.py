@@ -7,10 +7,9 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TextIO
 
-import click
-
 from rowen.doors.cli.drawing.parts import drawable
 from rowen.doors.cli.drawing.text import Drawable, Line
+from rowen.doors.cli.starting.declared import click
 
 CODES = {
     "bold": 1,

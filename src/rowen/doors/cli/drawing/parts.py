@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Literal
 
 from rowen.doors.cli.drawing.text import Drawable, Line, Text, cut, stripped, width_of
+from rowen.records import dataclass
 
 UNLIMITED = 10**9
 
@@ -40,7 +40,7 @@ class Indent:
             yield stripped([(self._margin, self._style), *line])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Column:
     heading: str = ""
     justify: Literal["left", "right"] = "left"

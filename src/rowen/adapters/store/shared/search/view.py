@@ -53,6 +53,8 @@ class Allowed:
 
 @dataclass(frozen=True, eq=False)
 class View:
+    """One state of the pointers, as arrays."""
+
     token: Token
     sources: dict[int, Row]
     """By number: its kind, its generation, and when it was added (numbers may be given again)."""
