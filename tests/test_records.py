@@ -7,12 +7,13 @@ import dataclasses
 import pickle
 import threading
 from dataclasses import FrozenInstanceError, asdict, field, fields, is_dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
+from typing import NamedTuple as StandardNamedTuple
 
 import pytest
 
 from rowen import records
-from rowen.records import dataclass
+from rowen.records import NamedTuple, dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,3 +242,77 @@ def test_a_class_without_slots_is_a_standard_one() -> None:
         a: int = 1
 
     assert Plain().__dict__ == {"a": 1}
+
+
+class Point(NamedTuple):
+    """A place."""
+
+    x: int
+    y: int = 2
+    """Upwards."""
+
+    def moved(self) -> Point:
+        return self._replace(x=self.x + 1)
+
+
+class StandardPoint(StandardNamedTuple):
+    x: int
+    y: int = 2
+
+
+@pytest.fixture(params=["first", "written"])
+def point(request: pytest.FixtureRequest) -> type[Any]:
+    """A class of which none or many instances were made."""
+
+    class Fresh(NamedTuple):
+        x: int
+        y: int = 2
+
+    if request.param == "written":
+        for _ in range(records.FEW + 1):
+            Fresh(1)
+    made: type[Any] = Fresh
+    return made
+
+
+def test_a_named_tuple_is_what_one_of_the_standard_library_is(point: type[Any]) -> None:
+    for made in (point(1), point(1, 2), point(x=1), point(1, y=2), point._make([1, 2])):
+        assert made == (1, 2) == StandardPoint(1)
+        assert (made.x, made.y, made[1], *made) == (1, 2, 2, 1, 2)
+        assert hash(made) == hash((1, 2))
+        assert made._asdict() == {"x": 1, "y": 2}
+    assert repr(point(1)) == "Fresh(x=1, y=2)"
+    assert point._fields == point.__match_args__ == StandardPoint._fields
+    assert point._field_defaults == StandardPoint._field_defaults
+    assert not hasattr(point(1), "__dict__")
+    with pytest.raises(AttributeError):
+        point(1).x = 2
+
+
+@pytest.mark.parametrize(
+    ("given", "named"), [((), {}), ((1, 2, 3), {}), ((1,), {"x": 1}), ((1,), {"z": 1})], ids=str
+)
+def test_a_wrong_call_of_a_named_tuple_is_refused_in_the_words_of_python(
+    point: type[Any], given: tuple[int, ...], named: dict[str, int]
+) -> None:
+    with pytest.raises(TypeError) as standard:
+        StandardPoint(*given, **named)
+    with pytest.raises(TypeError) as refused:
+        point(*given, **named)
+    assert str(refused.value) == str(standard.value).replace("StandardPoint", "Fresh")
+    assert point(1) == (1, 2)
+
+
+def test_a_named_tuple_has_methods_and_can_be_replaced_copied_and_matched() -> None:
+    moved = Point(1).moved()
+    assert (type(moved), moved) == (Point, Point(2, 2))
+    assert Point.__doc__ == "A place."
+    for one in (copy.copy(moved), copy.deepcopy(moved), pickle.loads(pickle.dumps(moved))):
+        assert (type(one), one) == (Point, moved)
+    match moved:
+        case Point(x, y):
+            assert (x, y) == (2, 2)
+    with pytest.raises(ValueError, match="unexpected field names: \\['z'\\]"):
+        moved._replace(z=1)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="Expected 2 arguments, got 1"):
+        Point._make([1])

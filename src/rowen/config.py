@@ -10,14 +10,14 @@ import os
 from collections.abc import Mapping
 from dataclasses import Field, field, fields
 from pathlib import Path
-from typing import Any, NamedTuple, get_type_hints
+from typing import Any, get_type_hints
 
 from rowen import project_file
 from rowen.core.params import switch
 from rowen.core.rules.duration import Duration
 from rowen.errors import ConfigError, did_you_mean
 from rowen.project_file import variable_of
-from rowen.records import dataclass
+from rowen.records import NamedTuple, dataclass
 
 
 def setting(default: Any, *, help: str, low: float | None = None, high: float | None = None) -> Any:  # noqa: A002

@@ -1,21 +1,23 @@
-"""The decorator `dataclass`, whose classes get their methods when these are needed.
+"""The decorator `dataclass` and the base `NamedTuple`, whose classes get their methods when these are needed.
 
 The decorator of the standard library compiles the source of up to eleven methods when a module is imported. A
 command imports over a hundred of our classes, makes one or two instances of some and none of most, so a
 quarter of its start-up went into methods that it did not need. Here the first instances are filled field by
 field; the constructor of a class that more are made of is written, and the first comparison, hash or `repr`
 writes the rest. Meaning and options are the standard ones. Classes without slots are left to the standard
-decorator.
+decorator. A named tuple of the standard library compiles its constructor and each of its annotations; here
+the constructor is written when many are made.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Callable, Mapping
+from collections import _tuplegetter, namedtuple  # type: ignore[attr-defined]
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING
 from threading import RLock
-from typing import Any, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
 
 T = TypeVar("T")
 
@@ -221,3 +223,81 @@ class _Asked:
         found = self.answer()
         setattr(self.write.made, self.name, found)
         return found
+
+
+class _Named(tuple[Any, ...]):
+    """What named tuples have in common."""
+
+    __slots__ = ()
+    _fields: tuple[str, ...] = ()
+
+    @classmethod
+    def _make(cls, values: Iterable[Any]) -> Any:
+        made = tuple.__new__(cls, values)
+        if len(made) != len(cls._fields):
+            raise TypeError(f"Expected {len(cls._fields)} arguments, got {len(made)}")
+        return made
+
+    def _replace(self, /, **named: Any) -> Any:
+        made = self._make([named.pop(name, value) for name, value in self._asdict().items()])
+        if named:
+            raise ValueError(f"Got unexpected field names: {[*named]!r}")
+        return made
+
+    def _asdict(self) -> dict[str, Any]:
+        return dict(zip(self._fields, self, strict=True))
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return tuple(self)
+
+    def __repr__(self) -> str:
+        said = ", ".join(f"{name}={value!r}" for name, value in self._asdict().items())
+        return f"{type(self).__name__}({said})"
+
+
+class _NamedType(type):
+    def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> type:
+        return _named(name, body) if bases else super().__new__(cls, name, bases, body)
+
+
+def _named(name: str, body: dict[str, Any]) -> type:
+    """A named tuple whose first instances are made without a constructor."""
+    fields = tuple(body["__annotations__"])
+    defaults = {field: body.pop(field) for field in fields if field in body}
+    filled = 0
+
+    def first(cls: type, /, *given: Any, **named: Any) -> Any:
+        nonlocal filled
+        filled += 1
+        after = fields[len(given) :]
+        if (
+            filled <= FEW
+            and named.keys() <= {*after} <= named.keys() | defaults.keys()
+            and len(given) <= len(fields)
+        ):
+            return tuple.__new__(
+                cls, (*given, *(named[one] if one in named else defaults[one] for one in after))
+            )
+        # It knows what is wrong with a call, too.
+        written = namedtuple(name, fields, defaults=[*defaults.values()]).__new__
+        made.__new__ = staticmethod(written)  # type: ignore[method-assign,assignment]
+        return written(cls, *given, **named)
+
+    body |= {field: _tuplegetter(at, f"Alias for field number {at}") for at, field in enumerate(fields)}
+    body |= {
+        "__slots__": (),
+        "__new__": first,
+        "_fields": fields,
+        "__match_args__": fields,
+        "_field_defaults": defaults,
+    }
+    made = type(name, (_Named,), body)
+    return made
+
+
+if TYPE_CHECKING:
+    from typing import NamedTuple as NamedTuple
+else:
+
+    class NamedTuple(metaclass=_NamedType):
+        """As `typing.NamedTuple`; the only base of a class."""

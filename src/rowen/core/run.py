@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import field, fields
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any
 
 from rowen.core.document import Outcome
 from rowen.core.rules.left_out import KEPT, LIMITS, OVER_MAX_PAGES, kept, left_out
 from rowen.core.rules.words import count
-from rowen.records import dataclass
+from rowen.records import NamedTuple, dataclass
 
 
 class Mode(StrEnum):

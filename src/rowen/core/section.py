@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import NamedTuple
 
-from rowen.records import dataclass
+from rowen.records import NamedTuple, dataclass
 
 
 class Form(StrEnum):

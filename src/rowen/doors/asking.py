@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple, TypedDict, Unpack
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from rowen.core.search.hit import Filters, SearchCall, SearchMode
 from rowen.core.search.languages import tag_of
@@ -15,6 +15,7 @@ from rowen.managing.find import choose_all
 from rowen.reading import search as searching
 from rowen.reading.as_of import resolve
 from rowen.reading.proof import proven_hits
+from rowen.records import NamedTuple
 
 if TYPE_CHECKING:
     from rowen.core.search.as_of import AsOf

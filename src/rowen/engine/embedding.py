@@ -8,7 +8,7 @@ keeps search up all the time.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from rowen.core.rules import breaker as breakers
 from rowen.core.rules.breaker import Breaker, BreakerSettings, BreakerState
@@ -19,6 +19,7 @@ from rowen.errors import EmbedderRefused, EmbedderUnavailable
 from rowen.eventloop import loop_here
 from rowen.ports.embedder import Embedder, Model, waits
 from rowen.ports.store.notes import Notes
+from rowen.records import NamedTuple
 
 SEARCH_MODEL = "search_model"
 PENDING = "vectors_pending"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from rowen.config import Config, variable
@@ -47,7 +47,8 @@ class Embedders:
         from rowen import registers
         from rowen.adapters import embedders
 
-        key = repr(spec)
+        # Not its `repr`, which would be written first: each process makes one or two of these.
+        key = str([getattr(spec, one.name) for one in fields(spec)])
         if key not in self._made:
             make = registers.embedders().named(spec.provider)
             kept = replace(spec, cache=cache_path() / "models")

@@ -108,11 +108,17 @@ def test_looking_words_up_gives_the_tokens_of_the_whole_text(
     )
 
 
+@given(st.text(st.characters(max_codepoint=127)))
+@example("a  b\n 12345 6, (x)_y\t- \x00 ")
+def test_a_question_in_ascii_is_cut_as_any_text_is(text: str) -> None:
+    assert static.Weights._ascii_words.findall(text) == static.Weights._words.findall(text)
+
+
 def test_no_token_of_the_vocabulary_spans_two_words(loaded: static.Weights, reference: Tokenizer) -> None:
     special = {"<unk>", "<s>", "</s>"} | {f"<0x{n:02X}>" for n in range(256)}
     for token in reference.get_vocab().keys() - special:
         text = token.replace("▁", " ")
-        assert len(loaded._words(text)) == 1, token
+        assert len(loaded._words.findall(text)) == 1, token
 
 
 def test_the_memory_of_words_is_bounded() -> None:

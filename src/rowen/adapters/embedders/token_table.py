@@ -7,7 +7,6 @@ of single characters. It is a cache: made from the checked files, and void when 
 
 from __future__ import annotations
 
-import json
 import mmap
 import os
 import struct
@@ -17,8 +16,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
-
-from rowen.core import hashing
 
 _FORMAT = b"rowen tokens 1\n\0"
 _HEAD = struct.Struct("<16s32sIII")
@@ -33,7 +30,9 @@ def stamp(files: Sequence[Path], digests: Sequence[str]) -> bytes | None:
         found = [file.stat() for file in files]
     except OSError:
         return None
-    return hashing.of_text(repr([*((one.st_size, one.st_mtime_ns) for one in found), *digests]))
+    # Not a hash of them, for which a library would be loaded that no search needs.
+    marked = [one.st_mtime_ns ^ int(digest[:16], 16) for one, digest in zip(found, digests, strict=True)]
+    return struct.pack("<4Q", *(one.st_size for one in found), *(mark % (1 << 64) for mark in marked))
 
 
 class TokenTable:
@@ -87,6 +86,8 @@ class TokenTable:
 
 def write(path: Path, stamped: bytes, tokenizer: bytes) -> None:
     """Make the table from the tokenizer's JSON. A folder that cannot be written has none."""
+    import json  # a table is made once
+
     model = json.loads(tokenizer)["model"]
     vocabulary = model["vocab"]
     halves = [one.split(" ") if isinstance(one, str) else one for one in model["merges"]]

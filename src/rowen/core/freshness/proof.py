@@ -7,10 +7,10 @@ the copy was verified. Where no rate was learnt there is none: a guess is not a 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import NamedTuple
 
 from rowen.core.freshness.gain import p_fresh
 from rowen.core.rules.clocks import is_ahead
+from rowen.records import NamedTuple
 
 NOT_KNOWN = "rate of change not known yet"
 

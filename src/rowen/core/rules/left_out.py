@@ -8,7 +8,8 @@ and `sentences` of it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+
+from rowen.records import NamedTuple
 
 OVER_MAX_PAGES = "over_max_pages"
 TOO_DEEP = "too_deep"

@@ -13,11 +13,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
 from functools import lru_cache
 from itertools import combinations
-from typing import NamedTuple
 
 from rowen.core import hashing
 from rowen.core.section import prose_of
 from rowen.patterns import pattern
+from rowen.records import NamedTuple
 
 NO_DATASETS = frozenset(("web", "files", "git", "github", "llms"))
 """Kinds of sources whose documents are pages and files, and have no keys."""

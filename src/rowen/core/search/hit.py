@@ -30,6 +30,10 @@ class Filters:
     language: str = ""
     """A tag as `core.search.languages` has it: only documents, and sections of them, that are in it."""
 
+    @property
+    def allow_all(self) -> bool:
+        return not (self.source_ids or self.kinds or self.metadata or self.since or self.language)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SearchCall:

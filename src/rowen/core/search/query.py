@@ -77,7 +77,7 @@ def pairs(run: str) -> list[str]:
 
 
 def is_cjk(text: str) -> bool:
-    return _cjk_run.fullmatch(text) is not None
+    return not text.isascii() and _cjk_run.fullmatch(text) is not None
 
 
 def _words(query: str) -> Iterator[str]:

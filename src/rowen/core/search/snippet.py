@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
 from rowen.core.search.morphology import (
     SHORTEST_PART,
@@ -24,6 +23,7 @@ from rowen.core.search.morphology import (
 )
 from rowen.core.search.query import CJK, is_cjk
 from rowen.patterns import pattern
+from rowen.records import NamedTuple
 
 CUT = "…"
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from enum import IntEnum
 
 from rowen.core.search import spelling
+from rowen.patterns import pattern
 
-_SEPARATOR = re.compile(r"::|->|[.#/\\]")
-_MARKS = re.compile(r"[\W_]+")
-_CALL = re.compile(r"\(.*\)?$")
+_SEPARATOR = pattern(r"::|->|[.#/\\]")
+_MARKS = pattern(r"[\W_]+")
+_CALL = pattern(r"\(.*\)?$")
 # A word that is written as no word of a sentence is: with marks inside, or a capital after a small letter.
-_NAME = re.compile(
+_NAME = pattern(
     r"\w+(?:(?:::|->|[.#])\w+)+|\w*[a-z0-9]_\w+|_+\w+|[A-Z]+_\w+|[A-Za-z]*[a-z][A-Z]\w*|--?[a-z][\w-]+|\w+(?=\(\))"
 )
 MIN_REPAIRED = 4

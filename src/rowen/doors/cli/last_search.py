@@ -7,7 +7,6 @@ only addresses and paths can be given.
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,7 +25,7 @@ def remember(store: str, query: str, urls: Sequence[str]) -> None:
     with contextlib.suppress(OSError):
         folder = state_folder()
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / FILE).write_text(json.dumps({"store": store, "query": query, "urls": list(urls)}), "utf-8")
+        (folder / FILE).write_bytes(_dumped({"store": store, "query": query, "urls": list(urls)}))
 
 
 def address(store: str, given: str) -> str:
@@ -67,6 +66,18 @@ async def wanted(call: Call, given: str) -> str:
     return url
 
 
+def _dumped(value: dict[str, object]) -> bytes:
+    import orjson  # which the store has loaded, unlike `json`
+
+    try:
+        return orjson.dumps(value)
+    except TypeError:
+        # Words and paths that are no Unicode.
+        import json
+
+        return json.dumps(value).encode()
+
+
 def _file_at(typed: str) -> str | None:
     """The address of a file that is typed as a path, with its anchor."""
     path, mark, anchor = typed.partition("#")
@@ -77,6 +88,8 @@ def _file_at(typed: str) -> str | None:
 
 def _remembered(store: str) -> list[str] | None:
     try:
+        import json
+
         value = json.loads((state_folder() / FILE).read_text("utf-8"))
         return [str(url) for url in value["urls"]] if value["store"] == store else None
     except (OSError, ValueError, KeyError, TypeError):

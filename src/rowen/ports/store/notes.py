@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
-from rowen.records import dataclass
+from rowen.records import NamedTuple, dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

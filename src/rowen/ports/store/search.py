@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from rowen.core.freshness.proof import Proof
 from rowen.core.run import Run
 from rowen.core.search.copies import Dataset
 from rowen.core.search.hit import Filters, Place
 from rowen.ports.embedder import Model
-from rowen.records import dataclass
+from rowen.records import NamedTuple, dataclass
 
 DEPTH = 200
 

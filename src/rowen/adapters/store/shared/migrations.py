@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 from rowen.adapters.store.shared.queries import folder_of
+from rowen.records import NamedTuple
 
 UP, DOWN = ".up.sql", ".down.sql"
 

@@ -21,7 +21,7 @@ from pathlib import Path
 Rule = tuple[str, str | Callable[[re.Match[str]], str]]
 """A pattern, and what comes in its place."""
 
-_NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
+_NAMED = "\n-- name: "
 _COMMENT = re.compile(r"^\s*--.*\n", re.MULTILINE)
 
 
@@ -68,5 +68,6 @@ def folder_of(package: str) -> Path:
 
 
 def _named(file: Path) -> dict[str, str]:
-    parts = _NAME.split(file.read_text("utf-8"))
-    return {name: text.strip() for name, text in zip(parts[1::2], parts[2::2], strict=True)}
+    # Split as a string: with a pattern it takes three times as long, at every start.
+    named = (part.partition("\n") for part in f"\n{file.read_text('utf-8')}".split(_NAMED)[1:])
+    return {name: text.strip() for name, _, text in named}

@@ -8,13 +8,13 @@ its text in its own row.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from rowen.adapters.store.shared.transaction import Place as Slice
 from rowen.adapters.store.shared.transaction import Row, Transaction
 from rowen.core.search.hit import Place
 from rowen.core.section import cut_out
 from rowen.errors import StoreDamaged
+from rowen.records import NamedTuple
 
 _MORE = 0x80
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from rowen.core.freshness.evidence import Evidence
 from rowen.core.freshness.source_rates import SourceRates
+from rowen.records import NamedTuple
 
 
 class CheckedPage(NamedTuple):

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from rowen.adapters.store.shared.search.arrays.library import np, of_each_library
+from rowen.records import NamedTuple
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,12 +8,13 @@ together. By these the best are chosen here, with some to spare; a test holds th
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from rowen.adapters.store.shared.search.arrays.library import np, of_each_library
 from rowen.adapters.store.shared.search.view import Allowed, View, distinct
 from rowen.core.search import rank
 from rowen.core.search.snippet import stem
+from rowen.records import NamedTuple
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

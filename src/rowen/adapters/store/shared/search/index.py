@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rowen.adapters.store.shared.search.arrays.library import needs_numpy, np
 from rowen.adapters.store.shared.search.counts import MOST_TIMES, Counts, Seen
@@ -35,6 +35,7 @@ from rowen.adapters.store.shared.search.proposals import (
 from rowen.adapters.store.shared.search.spelt import Near, near
 from rowen.adapters.store.shared.search.stems import FORWARDS, Collected
 from rowen.adapters.store.shared.search.view import distinct
+from rowen.records import NamedTuple
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -12,11 +12,12 @@ import time
 from collections.abc import Callable, Iterable
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from rowen.adapters.store.shared.search.arrays.library import np
 from rowen.adapters.store.shared.search.files import Stamped, append, numbers, writing
 from rowen.adapters.store.shared.transaction import Row, Transaction
+from rowen.records import NamedTuple
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from rowen.adapters.store.shared.search import counts as counting
 from rowen.adapters.store.shared.search.arrays.library import np
@@ -17,6 +17,7 @@ from rowen.adapters.store.shared.search.stems import BACKWARDS, FORWARDS, backwa
 from rowen.adapters.store.shared.search.words import words
 from rowen.core.search.morphology import SHORTEST_PART
 from rowen.core.search.query import is_cjk
+from rowen.records import NamedTuple
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,7 +8,6 @@ with the same beginning. The whole word is read out of a text that has the stem.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import NamedTuple
 
 from rowen.adapters.store.shared.search.counts import Seen
 from rowen.adapters.store.shared.search.proposals import BODY, NUMBER, Opened, frequencies, term_query
@@ -16,6 +15,7 @@ from rowen.adapters.store.shared.search.stems import stemmed
 from rowen.adapters.store.shared.search.words import words
 from rowen.core.search import spelling
 from rowen.core.search.query import STOP_WORDS
+from rowen.records import NamedTuple
 
 SHORTEST = 5
 """Of shorter words too many others are a slip away."""

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 
 from rowen.core.search.query import indexable
+from rowen.patterns import pattern
 
 # For most texts: a table is several times as fast as a pattern.
 _ASCII = "".join(chr(code).lower() if chr(code).isalnum() else " " for code in range(128))
-_PUNCTUATION = re.compile("[^\0-\x7f\\w\u0300-\u036f]+")
+_PUNCTUATION = pattern("[^\0-\x7f\\w\u0300-\u036f]+")
 """Of typography, and other marks: often all that keeps a text from being ASCII."""
-_NO_WORD = re.compile("[^\\w\u0300-\u036f]+|_+")
-_ACCENTS = re.compile("(?<=[a-z])[\u0300-\u036f]+")
+_NO_WORD = pattern("[^\\w\u0300-\u036f]+|_+")
+_ACCENTS = pattern("(?<=[a-z])[\u0300-\u036f]+")
 
 
 def words(text: str) -> str:

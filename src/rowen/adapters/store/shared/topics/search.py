@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from rowen.adapters.store.shared.database import Topic, reads
 from rowen.adapters.store.shared.search.arrays.library import NotFew, in_few, np, worth_trying_few
@@ -27,6 +27,7 @@ from rowen.core.search.languages import said_of
 from rowen.errors import StoreDamaged
 from rowen.eventloop import in_thread
 from rowen.ports.store.search import About, AboutDocument, SearchRequest, SearchResult
+from rowen.records import NamedTuple
 
 if TYPE_CHECKING:
     from rowen.adapters.store.shared.search.finder import Finder
