@@ -1,6 +1,7 @@
 """What the first harvest and the second cost, in CPU time, next to a floor measured in the same run.
 
     python benchmarks/refresh.py                       an invented site of 2,000 pages
+    python benchmarks/refresh.py --pages 500           a small one, for `rowen sync` as a process
     python benchmarks/refresh.py --folder DIR          a real documentation set, for example
                                                        /usr/share/doc/python3.11/html (Debian: python3.11-doc)
 
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import resource
 import statistics
 import subprocess
@@ -95,6 +97,19 @@ async def refreshes(db: str) -> None:
     print(f"bare client loop   {each_us[1]:>7.0f} µs CPU a page")
     ratio = statistics.median(mine / bare for mine, bare in zip(ours, floor, strict=True))
     print(f"ratio              {ratio:>7.2f} (aim: at most 2)")
+    whole = statistics.median([as_a_process(db) for _ in range(ROUNDS)])
+    print(f"`rowen sync`       {whole:>7.2f} CPU s in all, start-up included (aim: 0.55 for 500 pages)")
+    print(f"bare client loop   {statistics.median(floor):>7.2f} CPU s in all, nothing imported")
+
+
+def as_a_process(db: str) -> float:
+    """The CPU seconds of `rowen sync` and the processes that it starts, when nothing has changed."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = [sys.executable, "-m", "rowen", "--db", db, "sync", "site", "--json"]
+    said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    assert json.loads(said)["created"] == json.loads(said)["updated"] == 0
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 async def one_refresh(ports: Ports, pages: int) -> float:
