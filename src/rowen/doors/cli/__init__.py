@@ -19,7 +19,8 @@ __all__ = ["main", "run"]
 AT_FIRST = 100_000
 """So many objects a process makes before Python looks for cycles among them, in place of 700. A command that
 reads makes 40,000, nearly all of them modules, which stay."""
-USUAL = gc.get_threshold()
+IN_A_LOOP = 5_000
+"""The same for a process that may go on for long, once it has begun. Runs raise it further."""
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -42,15 +43,15 @@ def main(argv: list[str] | None = None) -> int:
 
 def run() -> NoReturn:
     """The life of the process `rowen`."""
-    gc.set_threshold(AT_FIRST, *USUAL[1:])
+    gc.set_threshold(AT_FIRST)
     _leave(main())
 
 
-def collect_as_usual() -> None:
+def collect_more_often() -> None:
     """For a process that may go on for long. What it made so far stays, and is not looked through again."""
     if gc.get_threshold()[0] == AT_FIRST:
         gc.freeze()
-        gc.set_threshold(*USUAL)
+        gc.set_threshold(IN_A_LOOP)
 
 
 def _leave(code: int) -> NoReturn:

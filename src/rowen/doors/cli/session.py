@@ -11,7 +11,7 @@ from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rowen import wiring
-from rowen.doors.cli import collect_as_usual, failure
+from rowen.doors.cli import collect_more_often, failure
 from rowen.doors.cli.call import Call
 from rowen.doors.cli.starting import late_modules
 from rowen.errors import NotFound
@@ -83,7 +83,7 @@ def run_here(work: Callable[[], Coroutine[Any, Any, T]], *, interrupted: str = "
 
 def run_async(work: Callable[[], Coroutine[Any, Any, T]], *, interrupted: str = "interrupted") -> T:
     late_modules.load()
-    collect_as_usual()
+    collect_more_often()
     terminated = False
 
     async def watched() -> T:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from itertools import groupby
 from operator import itemgetter
 from typing import TextIO
@@ -11,6 +12,7 @@ from rowen.doors.cli.drawing.parts import drawable
 from rowen.doors.cli.drawing.text import Drawable, Line
 from rowen.doors.cli.starting.declared import click
 
+ESCAPE = "\x1b"
 CODES = {
     "bold": 1,
     "dim": 2,
@@ -70,12 +72,15 @@ class Console:
         return "".join(_painted("".join(text for text, _ in pieces), style) for style, pieces in same)
 
     def write(self, text: str) -> None:
-        """At once; where a terminal knows no codes, click translates them."""
+        """At once; for terminals that know no codes, those of Windows, click translates them."""
         try:
             text.encode(self.file.encoding or "utf-8")
         except (UnicodeEncodeError, LookupError):
             text = text.translate(PLAIN).encode("ascii", "replace").decode("ascii")
-        click.echo(text, file=self.file, nl=False, color=self.is_terminal)
+        if sys.platform == "win32" or (ESCAPE in text and not self.is_terminal):
+            click.echo(text, file=self.file, nl=False, color=self.is_terminal)
+        else:
+            self.file.write(text)
         self.file.flush()
 
 
