@@ -107,8 +107,10 @@ def _placed(arguments: list[Note], words: list[str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     waiting = iter(words)
     for note in arguments:
-        if note.named.get("nargs", 1) == -1 and note is arguments[-1] and "required" not in note.named:
+        if note.named.get("nargs", 1) == -1 and note is arguments[-1]:
             found[_called(note)] = tuple(_value(note, word) for word in waiting)
+            if note.named.get("required") and not found[_called(note)]:
+                raise NotPlain
             continue
         word = next(waiting, None)
         if "nargs" in note.named or (word is None and note.named.get("required", True)):
