@@ -14,7 +14,7 @@ class Claims(Shape):
     """A signal that says "unchanged", and how far that was true."""
 
     signal: str = at(lambda one: one.signal.value)
-    """`lastmod`, `etag` or `last_modified`"""
+    """`lastmod`, `etag`, `last_modified` or `listing`"""
     standing: str = at(lambda one: one.record.standing.value)
     """`trusted`, `unproven` or `distrusted`"""
     why: str = at("record.why")

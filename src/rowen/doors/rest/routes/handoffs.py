@@ -42,7 +42,7 @@ def router(ports: Ports, queue: SyncQueue) -> APIRouter:
         **answers(shapes.Handoff, 404, 409, scope=Scope.SYNC),
     )
     async def retry_handoff(handoff_id: HandoffId) -> Any:
-        """A sync of its reference is wished for as well; `rowen serve` takes it up at once."""
+        """Also stores a sync request for its reference, which `rowen serve` runs at once."""
         retried = await handoffs.retry(ports.store, ports.clock, handoff_id)
         queue.wake.set()
         return shapes.Handoff.show(retried)

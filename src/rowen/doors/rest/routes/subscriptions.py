@@ -23,7 +23,7 @@ def router(ports: Ports, queue: SyncQueue) -> APIRouter:
 
     @api.get(
         "",
-        summary="Every subscription, what it is about and how often it told",
+        summary="Every subscription, what it is about and how often its answer changed",
         **answers(shapes.Subscriptions),
     )
     async def list_subscriptions() -> Any:

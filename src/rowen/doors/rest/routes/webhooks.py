@@ -73,7 +73,7 @@ def webhook_router(ports: Ports, queue: SyncQueue, *, wake: Wake | None = None) 
         summary="The same, also for a source named `github`",
         **described,
     )
-    @api.post("/{source}", summary="Something of a source has changed", **described)
+    @api.post("/{source}", summary="Report that a source has changed", **described)
     async def hear(request: Request, source: Name) -> Any:
         """The body is empty, or names what has changed: `{"urls": ["https://..."]}`. Signed in
         `X-Rowen-Signature` with `X-Rowen-Timestamp`, or as GitHub does.
