@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from rowen.core.search.hit import Filters
@@ -61,6 +63,20 @@ async def test_a_hit_says_what_its_section_says(store: Store) -> None:
     said = {(one.heading_path, one.text) for one in places}
     assert len(said) > 50
     assert said <= {(one.heading_path, one.text) for one in said_by(PAGE, FAR).values()}
+
+
+async def test_a_few_sections_of_long_and_short_pages_are_read_after_their_places(store: Store) -> None:
+    await a_generation(
+        store, await a_source(store), {"https://d.example/a": PAGE, "https://d.example/b": FAR}
+    )
+    request = SearchRequest(terms=["field", "barley"], vector=None, model=None, filters=Filters())
+    wanted = {one.passage_id: one.text for one in (await store.search_snapshot(request)).places}
+    places = (await store.search_snapshot(replace(request, texts=False))).places
+    far = [one for one in places if one.url.endswith("/b")]
+    few = [far[0], far[-1], *(one for one in places if one.url.endswith("/a"))]
+    for some in (few, places):
+        about = await store.about([], some, proven=False)
+        assert about.texts == {one.passage_id: wanted[one.passage_id] for one in some}
 
 
 async def test_a_document_is_read_section_by_section(store: Store) -> None:

@@ -138,6 +138,15 @@ async def test_a_text_that_was_removed_after_the_ranking_makes_it_search_again(
     assert again == answer
 
 
+async def test_a_name_that_something_is_called_is_looked_for_in_no_text(
+    shelf: Shelf, embedder: FakeEmbedder
+) -> None:
+    shelf.places = [shelf.places[0]._replace(symbol="asyncio.Queue"), *shelf.places[1:]]
+    answer = await ask(shelf, "queue", embedder)
+    assert answer.hits[0].defines == "asyncio.Queue"
+    assert [request.texts for request in shelf.requests] == [False]
+
+
 async def test_a_section_without_anchor_is_linked_by_its_page(shelf: Shelf, embedder: FakeEmbedder) -> None:
     answer = await ask(shelf, "sockets", embedder, mode=SearchMode.KEYWORD)
     assert [hit.url for hit in answer.hits] == ["https://d.test/sockets"]

@@ -115,8 +115,7 @@ async def _answer(
     # Phrases, excluded words and names as they were typed are looked for in the texts; a section of another
     # language may rank before those in the one that was asked for.
     looks_into_texts = chooses or bool(as_typed(asked))
-    # A name that nothing is called may stand in a text.
-    texts_with_places = texts_with_places or looks_into_texts or is_one_name(asked)
+    texts_with_places = texts_with_places or looks_into_texts
 
     def request(*, keywords: bool, whole: bool = False) -> SearchRequest:
         return SearchRequest(
@@ -244,7 +243,8 @@ async def _with_repair(
     def is_written(places: Sequence[Place]) -> bool:
         return any(one in place.text.lower() for place in places for one in written)
 
-    if is_written(places):
+    # A name that nothing is called may stand in a text.
+    if is_written(await _with_texts(store, places)):
         return places, query
     known = await store.symbol_words(shortest=len(word) - slips(word), longest=len(word) + slips(word))
     near = repaired(query, known)
@@ -267,6 +267,15 @@ async def _with_repair(
         return places, query
     meant = min((place.symbol or "" for place in found), key=lambda name: (len(name), name))
     return [*found, *places], last_part(meant)
+
+
+async def _with_texts(store: Search, places: Sequence[Place]) -> Sequence[Place]:
+    """The places as far as their texts are still there."""
+    without = [one for one in places if not one.text]
+    if not without:
+        return places
+    texts = (await store.about([], without, proven=False)).texts
+    return [one if one.text else one._replace(text=texts.get(one.passage_id, "")) for one in places]
 
 
 async def _vector(embedder: Embedder | None, query: str) -> tuple[bytes | None, str | None]:

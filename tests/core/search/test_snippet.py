@@ -212,3 +212,28 @@ def test_a_snippet_keeps_to_its_width(text: str, width: int) -> None:
 def test_stems_are_looked_for_quickly_and_found_as_by_reading_every_word(text: str, words: list[str]) -> None:
     wanted = {stem(word) for word in words}
     assert stems_in(text, wanted) == wanted & {stem(word) for word in re.findall(r"[^\W_]+", text.lower())}
+
+
+@given(st.text(st.sampled_from("ab \t\n\r\x0b\x1c\x1f\x85\xa0\u2028é"), max_size=30))
+def test_a_line_has_single_spaces_whatever_stood_between_its_words(text: str) -> None:
+    assert plain(text) == " ".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "term", "expected"),
+    [
+        (
+            "Die Datenschutzgrundverordnung gilt und wird erweitert.",
+            "datenschutz",
+            ["Datenschutzgrundverordnung"],
+        ),
+        ("Die Bodenrichtwerte werden nicht gezeigt.", "richtwert", ["Bodenrichtwerte"]),
+        ("Für Bodenrichtwerte, und über Preise.", "richtwert", ["Bodenrichtwerte"]),
+        ("Nothing here is about rightwards things.", "rightward", ["rightwards"]),
+        ("The copyrightwards arrow of no German text.", "rightward", []),
+    ],
+)
+def test_a_part_of_a_compound_is_marked_in_german_texts_only(
+    text: str, term: str, expected: list[str]
+) -> None:
+    assert matched(snippet(text, [term])) == expected

@@ -162,6 +162,7 @@ def test_what_lists_cannot_do_is_a_reason_to_use_numpy(work: Callable[[], Any]) 
 
 def test_lists_are_used_in_one_thread_and_only_meanwhile() -> None:
     found: list[type] = []
+    assert type(np.arange(2)) is numpy.ndarray, "its name is known from now on"
     with in_few():
         assert type(np.arange(2)) is few.Few
         other = threading.Thread(target=lambda: found.append(type(np.arange(2))))
