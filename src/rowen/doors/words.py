@@ -28,6 +28,13 @@ CHANGES = {
 """What became of a document between two generations: its sign and its word."""
 
 
+def nothing(status: str) -> str:
+    """What is said of a run that took in nothing: only one that ended well knows that nothing is new."""
+    if status in ("completed", "capped", "partial"):
+        return "nothing new"
+    return "nothing yet" if status == "running" else "nothing taken in"
+
+
 def seconds(value: float) -> str:
     if value < 10:
         return f"{value:.1f} s"

@@ -229,8 +229,11 @@ async def test_a_run_that_failed_as_a_whole_is_a_problem_of_the_last_run(world: 
     assert receipt.status is RunStatus.FAILED and not receipt.counters.failed
     async with browsing(world) as person:
         words = (await person.get("/sources/docs")).words
+        listed = (await person.get("/")).words
     assert "robots.txt" in words.partition("Problems")[2].partition("Settings")[0]
     assert "None in the last run" not in words
+    assert "nothing taken in" in words and "nothing taken in its last run failed" in listed
+    assert "nothing new" not in words + listed
 
 
 async def test_a_stopped_source_says_the_next_step_on_its_page_and_in_the_list(reader: Person) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from rowen.doors.words import OUTCOMES as OUTCOME_WORDS
-from rowen.doors.words import count, seconds, size
+from rowen.doors.words import count, nothing, seconds, size
 
 STATES: dict[str, tuple[str, str]] = {
     "up_to_date": ("ok", "Up to date"),
@@ -68,14 +68,14 @@ def badge(state: str, *, runs: bool = False, word: str = "") -> Markup:
     return Markup('<span class="st st-{}">{}</span>').format(shape, word or said)
 
 
-def signs(counters: Mapping[str, Any]) -> Markup:
-    """`+3 ~12 −1 !2`, each with its word for those who do not see the sign."""
+def signs(counters: Mapping[str, Any], ended: str = "completed") -> Markup:
+    """`+3 ~12 −1 !2`, each with its word for those who do not see the sign; `ended` is how the run did."""
     told = [
         Markup('<b class="{}">{}{}<i> {} </i></b>').format(colour, sign, num(counters[name]), word)
         for name, colour, sign, word in SIGNS
         if counters.get(name)
     ]
-    return Markup("").join(told) if told else Markup('<span class="soft nb">nothing new</span>')
+    return Markup("").join(told) or Markup('<span class="soft nb">{}</span>').format(nothing(ended))
 
 
 def span(value: float) -> str:

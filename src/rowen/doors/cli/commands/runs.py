@@ -9,7 +9,7 @@ from rowen.doors.cli.call import Call, store_command
 from rowen.doors.cli.names import source_names
 from rowen.doors.cli.output import Output, clean
 from rowen.doors.cli.starting.declared import click
-from rowen.doors.words import OUTCOMES, ago, count, seconds
+from rowen.doors.words import OUTCOMES, ago, count, nothing, seconds
 from rowen.errors import NotFound
 
 if TYPE_CHECKING:
@@ -85,12 +85,11 @@ def _table(out: Output, runs: list[Run], *, now: datetime) -> None:
 
 
 def _summary(run: Run) -> Text:
-    from rowen.core.run import Counters, RunStatus
+    from rowen.core.run import Counters
     from rowen.doors.cli.receipt import outcomes
 
     counters = Counters.from_dict(run.counters)
-    nothing = "nothing yet" if run.status is RunStatus.RUNNING else "nothing taken in"
-    line = outcomes(counters, nothing="nothing new" if run.status.is_good else nothing)
+    line = outcomes(counters, nothing=nothing(run.status.value))
     if run.result.asked_some:
         line.append(f" · {run.result.asked_some}", "dim")
     line.append(f" · {count(counters.requests, 'request')}", "dim")

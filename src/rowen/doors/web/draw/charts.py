@@ -12,7 +12,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from rowen.doors.words import seconds
+from rowen.doors.words import nothing, seconds
 
 LEFT, SLOT, BAR, RIGHT = 44, 35, 24, 32
 FEWEST = 6
@@ -180,7 +180,7 @@ def _hits(slots: Sequence[Mapping[str, Any]], totals: Sequence[int], where: str)
                     ("failed", "failed"),
                 )
                 if slot.get(name)
-            )
+            ) or nothing(str(slot.get("outcome") or "completed"))
             made.append(
                 Markup(
                     '<a href="{}{}" tabindex="{}" data-run aria-label="Run {}: {}">'
@@ -190,10 +190,10 @@ def _hits(slots: Sequence[Mapping[str, Any]], totals: Sequence[int], where: str)
                     slot["run_id"],
                     0 if index == newest else -1,
                     slot["run_id"],
-                    said or "nothing new",
+                    said,
                     LEFT + SLOT * index,
                     slot["run_id"],
-                    said or "nothing new",
+                    said,
                 )
             )
     return Markup('<g class="hits">{}</g>').format(Markup("").join(made))
