@@ -47,6 +47,29 @@ async def test_spellings_of_a_page_are_one_document_in_every_run(world: World) -
     assert await world.found("barley") == ["/g"]
 
 
+async def test_a_harvest_that_was_interrupted_finds_the_names_of_the_pages_it_had_stored(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Crash(BaseException):
+        """Stands for the end of the process."""
+
+    async def die(*given: object, **named: object) -> None:
+        raise Crash
+
+    names = [spelling for spelling in SPELLINGS if spelling != "/g"]
+    for name in names:
+        world.site.remove(name)
+    with monkeypatch.context() as dying, pytest.raises(Crash):
+        dying.setattr(type(world.store), "finish_run", die)
+        await world.sync()
+    for name in names:
+        world.site.set(name, GRAIN)
+    receipt = await world.sync()
+    assert receipt.counters.not_modified, "what the first run stored is not downloaded again"
+    assert await world.pages() == {"/", "/g", "/list?page=1", "/list?page=2"}
+    assert receipt.counters.ignored["twin"] == len(names)
+
+
 async def test_an_unchanged_refresh_asks_for_each_name_once_and_conditionally(world: World) -> None:
     await world.sync()
     rows = world.store.rows_written()

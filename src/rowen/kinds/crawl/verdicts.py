@@ -44,6 +44,8 @@ class Verdicts:
                 intake.not_modified(visit.known, response.validators, by=NOT_MODIFIED, sent=sent)
             else:
                 await intake.revived(visit.known)
+                # Other addresses of the page may give the text that the interrupted run stored.
+                state.twins.is_page(visit.url, visit.known.content_hash)
             frontier.unchanged(visit)
         elif response.refused:
             frontier.gone(visit)
