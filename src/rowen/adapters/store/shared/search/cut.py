@@ -174,9 +174,7 @@ def visible(
 ) -> Scored:
     slots = view.slots_of_keys(keys)
     passing = slots >= 0
-    if allowed is not None and len(allowed.slots):
-        at = np.minimum(np.searchsorted(allowed.slots, slots), len(allowed.slots) - 1)
-        passing &= allowed.slots[at] == slots
-    elif allowed is not None:
-        passing[:] = False
+    if allowed is not None and len(allowed.texts):
+        # What is not in the view has the slot -1: the last text answers for it, and it is out already.
+        passing &= allowed.texts[slots]
     return Scored(slots[passing][:depth], scores[passing][:depth])

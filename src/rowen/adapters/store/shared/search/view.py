@@ -44,6 +44,8 @@ class Allowed:
     """Of each document of the view, whether it does."""
     slots: NDArray[np.int64]
     """The texts that stand in one of them."""
+    texts: NDArray[np.bool_]
+    """Of each text of the view, whether it is one of these."""
     _kept: Kept = field(default_factory=dict)
 
     def once(self, name: str, state: object, work: Callable[[], T]) -> T:
@@ -164,7 +166,10 @@ class View:
             passing &= self.fetched >= _microseconds(filters.since)
         if filters.metadata or filters.language:
             passing &= np.isin(self.document, having(db, filters))
-        return Allowed(passing, distinct(_slot_of_place(self)[passing[self.row]]))
+        slots = distinct(_slot_of_place(self)[passing[self.row]])
+        texts = np.zeros(len(self.keys), bool)
+        texts[slots] = True
+        return Allowed(passing, slots, texts)
 
 
 def _once(kept: Kept, name: str, state: object, work: Callable[[], T]) -> T:
