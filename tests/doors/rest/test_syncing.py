@@ -73,7 +73,7 @@ async def test_whoever_does_not_wait_is_told_where_to_look(api: Api) -> None:
     assert (await api.get(begun.headers["Location"])).json["status"] == "completed"
 
 
-async def test_a_run_that_waits_for_its_turn_is_queued(api: Api) -> None:
+async def test_a_run_that_waits_for_its_turn_is_queued(api: Api, impatient_begin: None) -> None:
     await api.world.add("other", path="/oats")
     gate = Gate()
     api.world.site.set("/rye", html("Rye", "late"), delay=gate)
@@ -87,7 +87,7 @@ async def test_a_run_that_waits_for_its_turn_is_queued(api: Api) -> None:
     assert (await api.post("/scraping/other/sync")).json["run_id"] == 2
 
 
-async def test_an_older_run_is_not_shown_as_the_one_that_waits(harvested: Api) -> None:
+async def test_an_older_run_is_not_shown_as_the_one_that_waits(harvested: Api, impatient_begin: None) -> None:
     await harvested.world.add("other", path="/oats")
     gate = Gate()
     harvested.world.site.set("/oats", html("Oats", "late"), delay=gate)
