@@ -196,7 +196,7 @@ async def test_what_was_shown_when_is_known_with_rollbacks_and_after_a_vacuum(st
 @pytest.mark.parametrize(
     "story",
     [
-        pytest.param(Story(9, rollbacks=(5,), vacuum=7, vacuum_floor=2, lost=1 + 2), id="short"),
+        pytest.param(Story(7, rollbacks=(5,), vacuum=6, vacuum_floor=2, lost=1 + 2), id="short"),
         pytest.param(
             Story(20, rollbacks=(7, 13), vacuum=15, vacuum_floor=4, lost=3 + 4),
             id="long",

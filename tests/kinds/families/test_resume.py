@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from rowen.core.run import RunStatus
-from rowen.engine.ingest import BATCH
 from rowen.engine.intake import intake
 from tests.support.portals.catalogues import Udata
 from tests.support.portals.geo import Csw, OgcRecords
@@ -23,9 +22,14 @@ from tests.support.world import World
 
 pytestmark = pytest.mark.anyio
 
-ALL, PAGE, KILLED_AT = 600, 20, 25
-SMALL = 40
-"""A batch, for runs of which much is stored when they are killed."""
+ALL, PAGE, KILLED_AT = 240, 10, 20
+SMALL = 16
+"""A batch: much of a run is stored when it is killed."""
+
+
+@pytest.fixture(autouse=True)
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(intake, "BATCH", SMALL)
 
 
 class LongSocrata(Socrata):
@@ -106,7 +110,7 @@ async def test_a_list_in_the_order_of_ids_goes_on_behind_what_is_stored(tmp_path
         assert (receipt.status, receipt.counters.created) == (RunStatus.COMPLETED, ALL)
         # The pages behind, and the empty one that is the end.
         assert len(portal.asked) == -(-(ALL - before) // PAGE) + 1
-        assert receipt.counters.embeddings_computed <= ALL - embedded + 2 * BATCH
+        assert receipt.counters.embeddings_computed <= ALL - embedded + 2 * SMALL
         assert await visible(world) == set(portal.live)
         portal.asked.clear()
         again = await world.sync("data")
@@ -121,9 +125,9 @@ async def test_its_beginning_is_read_again_when_its_number_is_not_that_of_what_c
     async with a_killed_harvest(portal, tmp_path) as world:
         before = await stored(world)
         if change == "more":
-            portal.records["socrata-0150-new"] = Record("Another", "Measured again")
+            portal.records["socrata-0050-new"] = Record("Another", "Measured again")
         else:
-            portal.records["socrata-0150"].deleted = True
+            portal.records["socrata-0050"].deleted = True
         receipt = await world.sync("data")
         assert receipt.status is RunStatus.COMPLETED
         assert len(portal.asked) > -(-(ALL - before) // PAGE) + 1
@@ -144,9 +148,8 @@ async def test_a_full_sync_begins_anew(tmp_path: Path) -> None:
     "family", [LongArchive, LongDataverse, LongUdata, LongCsw, LongRecords, LongHub, LongDcat]
 )
 async def test_a_list_by_token_page_offset_or_link_goes_on_where_it_was(
-    tmp_path: Path, family: type[Family], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, family: type[Family]
 ) -> None:
-    monkeypatch.setattr(intake, "BATCH", SMALL)
     portal = family(ALL)
     async with a_killed_harvest(portal, tmp_path) as world:
         embedded = len(world.embedder.embedded)
@@ -191,10 +194,7 @@ async def test_a_changed_first_page_has_the_list_read_from_its_beginning(tmp_pat
         assert await world.found("Measured in another way")
 
 
-async def test_a_token_that_expired_meanwhile_begins_the_list_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(intake, "BATCH", SMALL)
+async def test_a_token_that_expired_meanwhile_begins_the_list_anew(tmp_path: Path) -> None:
     portal = ForgetfulArchive(ALL)
     async with a_killed_harvest(portal, tmp_path) as world:
         embedded = len(world.embedder.embedded)
@@ -212,7 +212,6 @@ async def test_a_token_that_expired_meanwhile_begins_the_list_anew(
 async def test_an_address_that_is_refused_meanwhile_begins_the_list_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, family: type[Family], place: str
 ) -> None:
-    monkeypatch.setattr(intake, "BATCH", SMALL)
     portal = family(ALL)
     async with a_killed_harvest(portal, tmp_path) as world:
         answered = portal.answer
