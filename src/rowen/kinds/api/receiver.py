@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
-from importlib.metadata import version
+from functools import cache
+from importlib import metadata
 from typing import Any
 
 import orjson
@@ -57,6 +58,8 @@ def record_of(item: Any) -> bytes | None:
         return None
 
 
+version = cache(metadata.version)
+"""Of a package. Its files are read once: a process keeps the code it began with."""
 READ_WITH = "read_with"
 """In a source's metadata: what decided how the records of its last complete list were read."""
 
