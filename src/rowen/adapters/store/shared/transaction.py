@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -10,7 +11,8 @@ from enum import Enum
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 from rowen.adapters.store.shared.queries import Queries
-from rowen.adapters.store.shared.values import value_in
+from rowen.adapters.store.shared.values import Json, value_in
+from rowen.core.document import Draft
 from rowen.core.section import Passage
 
 Row = tuple[Any, ...]
@@ -37,6 +39,24 @@ class Lock(Enum):
     """Held by writers that are about to point at a text or a reference. They do not wait for each other."""
     TEXTS_FORGOTTEN = "texts_forgotten"
     """Held by a writer that deletes what nothing points at; it waits for those, and they for it."""
+
+
+class Packing:
+    """How the values of a source are stored: as they are, but for records. A server packs long ones."""
+
+    LEVEL = 2
+    """Of the compression: records are small, and there are many."""
+
+    def text(self, text: str) -> Any:
+        return text
+
+    def metadata(self, metadata: Mapping[str, Any]) -> Any:
+        return Json(metadata)
+
+    def record(self, record: bytes) -> bytes:
+        from isal import isal_zlib
+
+        return bytes(isal_zlib.compress(record, self.LEVEL))
 
 
 VISIBLE = "documents_active"
@@ -112,6 +132,14 @@ class Transaction(ABC):
         """For the few statements that are put together, of texts from `queries` and others."""
 
     # below: where the databases differ by more than a statement
+
+    def packing(self, source_id: int, drafts: Sequence[Draft]) -> Packing:
+        """How to store values of this source, such as these."""
+        return Packing()
+
+    def record(self, stored: bytes) -> bytes:
+        """What `Packing.record` made smaller."""
+        return zlib.decompress(stored)
 
     @abstractmethod
     def lock(self, what: Lock) -> None: ...

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+import apsw
+
 from rowen.adapters.store.shared.copying import SharedCopying, listed
-from rowen.adapters.store.sqlite.texts import opened
+from rowen.adapters.store.sqlite.dictionaries import deflated
+from rowen.adapters.store.sqlite.texts import PACKED, opened
 from rowen.adapters.store.sqlite.transaction import SqliteTransaction
 from rowen.core import hashing
 from rowen.core.exchange.store_copy import PARTS, TABLES, Part, Row
@@ -25,10 +28,12 @@ class SqliteCopying(SharedCopying[SqliteTransaction]):
     ) -> Iterator[Row]:
         names = [column.name for column in part.columns]
         found = db.connection.execute(f"SELECT {listed(names)} {rest}", values)
-        if part.name == "contents":
-            place = names.index("text")
+        unpack: Callable[[Any, apsw.Connection], Any] = deflated if part.name == "records" else opened
+        packed = {**PACKED, "records": "body"}.get(part.name)
+        if packed is not None:
+            place = names.index(packed)
             for row in found:
-                yield (*row[:place], opened(row[place]), *row[place + 1 :])
+                yield (*row[:place], unpack(row[place], db.connection), *row[place + 1 :])
             return
         if part.digest_of is None:
             yield from found

@@ -25,9 +25,10 @@ from rowen.adapters.store.shared.migrations import (
     steps_of,
     upwards,
 )
+from rowen.adapters.store.sqlite.dictionaries import UnreadableText
 from rowen.adapters.store.sqlite.holder import who_writes
 from rowen.adapters.store.sqlite.opening import REFUSED, is_alone, nearest, open_to_read, state_of
-from rowen.adapters.store.sqlite.texts import UnreadableText, teach
+from rowen.adapters.store.sqlite.texts import teach
 from rowen.adapters.store.sqlite.transaction import SqliteTransaction, bound
 from rowen.errors import (
     NotFound,

@@ -54,10 +54,6 @@ VALUES (:source, :url, :etag, :last_modified, :payload)
 ON CONFLICT (source_id, url) DO UPDATE SET
   etag = excluded.etag, last_modified = excluded.last_modified, payload = excluded.payload;
 
--- name: contents_insert
--- Texts met for the first time.
-INSERT INTO contents (hash, text) VALUES (?1, packed(?2));
-
 -- name: contents_stored
 -- Contents as they are stored.
 SELECT id, text FROM contents WHERE id IN list(:ids);
@@ -76,26 +72,30 @@ DELETE FROM passages WHERE id IN list(:ids);
 
 -- name: metadata_has
 -- A condition: the metadata of a document `d` have a value under a key, or in a list under it.
-EXISTS (SELECT 1 FROM json_each(d.metadata, '$."' || replace(:key, '"', '') || '"') WHERE CAST(value AS TEXT) = :value)
+EXISTS (SELECT 1 FROM json_each(text_of(d.metadata), '$."' || replace(:key, '"', '') || '"') WHERE CAST(value AS TEXT) = :value)
 
 -- name: language_is
 -- A condition: a document `d` is in a language, or in a variety of it; pages say it as `lang`, datasets as `languages`.
 EXISTS (
   SELECT 1 FROM (
-    SELECT value FROM json_each(d.metadata, '$.languages')
-    UNION ALL SELECT json_extract(d.metadata, '$.language')
-    UNION ALL SELECT json_extract(d.metadata, '$.lang')
+    SELECT value FROM json_each(text_of(d.metadata), '$.languages')
+    UNION ALL SELECT json_extract(text_of(d.metadata), '$.language')
+    UNION ALL SELECT json_extract(text_of(d.metadata), '$.lang')
   ) WHERE substr(replace(lower(value), '_', '-') || '-', 1, length(CAST(:language AS text)) + 1) = CAST(:language AS text) || '-'
 )
 
 -- name: documents_about
 -- What documents say of their languages, whether readers see them, and what `documents_proven` says.
-SELECT d.id, json_extract(d.metadata, '$.languages'), json_extract(d.metadata, '$.language'), json_extract(d.metadata, '$.lang'),
-       d.born <= s.active_generation AND (d.died IS NULL OR d.died > s.active_generation),
-       d.source_id, r.reference, d.fetched_at, h.changes, h.changed_s, h.unchanged_s
-FROM documents d JOIN sources s ON s.id = d.source_id JOIN refs r ON r.id = d.ref_id
-LEFT JOIN page_changes h ON h.ref_id = d.ref_id
-WHERE d.id IN list(:documents);
+SELECT id, said ->> '$.languages', said ->> '$.language', said ->> '$.lang',
+       seen, source_id, reference, fetched_at, changes, changed_s, unchanged_s
+FROM (
+  SELECT d.id, text_of(d.metadata) AS said,
+         d.born <= s.active_generation AND (d.died IS NULL OR d.died > s.active_generation) AS seen,
+         d.source_id, r.reference, d.fetched_at, h.changes, h.changed_s, h.unchanged_s
+  FROM documents d JOIN sources s ON s.id = d.source_id JOIN refs r ON r.id = d.ref_id
+  LEFT JOIN page_changes h ON h.ref_id = d.ref_id
+  WHERE d.id IN list(:documents) LIMIT -1
+);
 
 -- name: holders_of_keys
 -- The records that have a key, for each of these keys, up to one more than are looked at.

@@ -65,6 +65,12 @@ CREATE TABLE deliveries (
   PRIMARY KEY (hook, delivery)
 ) WITHOUT ROWID;
 
+CREATE TABLE dictionaries (
+  id        INTEGER PRIMARY KEY,
+  source_id INTEGER UNIQUE REFERENCES sources (id) ON DELETE SET NULL,
+  body      BLOB NOT NULL
+);
+
 CREATE TABLE document_records (
   ref_id       INTEGER NOT NULL REFERENCES refs (id) ON DELETE CASCADE,
   payload_hash BLOB NOT NULL,

@@ -1,6 +1,7 @@
-"""How a SQLite file holds long texts: as zstd, a quarter of their size on documentation.
+"""How a SQLite file holds texts: as zstd, a quarter of their size on documentation.
 
-A value that is text stands as it is: short ones, and those that do not get smaller. Very long ones are
+A value that is text stands as it is: very short ones, and those that do not get smaller. Short ones are
+packed with the dictionary of their source (`dictionaries.py`), which their frame names. Very long ones are
 several frames of as many characters each, so that a part is opened without the rest. The list of them stands
 in front, in a frame that readers of zstd skip; the lowest byte of each number comes first:
 
@@ -13,66 +14,58 @@ PostgreSQL compresses long values by itself. Statements use what `teach` gives t
 from __future__ import annotations
 
 import struct
-import sys
-import threading
 from collections.abc import Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import accumulate
 from typing import Any
 
 import apsw
 
-LEVEL = 6
-"""Higher ones gain next to nothing."""
+from rowen.adapters.store.sqlite import dictionaries
+from rowen.adapters.store.sqlite.dictionaries import UnreadableText, zstd
+
 SHORTEST = 100
 """Bytes of a text that is worth a try."""
 FRAME = 32_768
 """Characters: 40 µs to open. Half of that would make all texts larger by a twentieth."""
+PACKED = {"contents": "text", "documents": "metadata", "handoffs": "metadata"}
+"""The column of a table that is text, and may be packed."""
 KEPT = 256
 """Frames that stay open in a process: some 10 MB."""
 _LISTED = 0x184D2A50
 _HEAD = struct.Struct("<IIII")
-_mine = threading.local()
 
 
-class UnreadableText(ValueError):
-    """A stored text is not what was written."""
-
-
-def pack(text: str) -> str | bytes:
+def pack(text: str, dictionary: int = dictionaries.NONE) -> str | bytes:
     raw = text.encode()
     if len(raw) < SHORTEST:
         return text
     if len(text) <= FRAME:
-        packed = _compressed(raw)
+        packed = dictionaries.compressed(raw, dictionary)
     else:
         parts = [text[at : at + FRAME].encode() for at in range(0, len(text), FRAME)]
-        frames = [_compressed(part) for part in parts]
+        frames = [dictionaries.compressed(part) for part in parts]
         sizes = struct.pack(f"<{len(frames)}I", *map(len, frames))
         packed = b"".join((_HEAD.pack(_LISTED, 8 + len(sizes), FRAME, len(raw)), sizes, *frames))
     return packed if len(packed) < len(raw) else text
 
 
-def _compressed(raw: bytes) -> bytes:
-    """One frame, which says the size of what is in it.
-
-    To make a compressor costs more than to compress a short text, so each thread keeps one.
-    """
-    try:
-        compressor = _mine.compressor
-    except AttributeError:
-        compressor = _mine.compressor = _zstd().ZstdCompressor(LEVEL)
-    compressor.set_pledged_input_size(len(raw))
-    return bytes(compressor.compress(raw, compressor.FLUSH_FRAME))
+def unpack(stored: str | bytes, db: apsw.Connection | None = None) -> str:
+    """`db` has the dictionaries of what is stored, if there are any."""
+    if isinstance(stored, str):
+        return stored
+    if not _is_listed(stored):
+        dictionaries.learn(stored, db)
+    return _opened(stored)
 
 
-def unpack(stored: str | bytes) -> str:
-    return stored if isinstance(stored, str) else _opened(stored)
-
-
-def cut(stored: str | bytes, places: Sequence[tuple[int, int]]) -> list[str]:
+def cut(
+    stored: str | bytes, places: Sequence[tuple[int, int]], db: apsw.Connection | None = None
+) -> list[str]:
     """Parts of a text, each from a character to another; no more of it is opened than they need."""
     if isinstance(stored, str) or not _is_listed(stored):
+        if isinstance(stored, bytes):
+            dictionaries.learn(stored, db)
         text = stored if isinstance(stored, str) else _held(stored)
         return [text[start:end] for start, end in places]
     try:
@@ -95,10 +88,10 @@ def cut(stored: str | bytes, places: Sequence[tuple[int, int]]) -> list[str]:
     return [part(start, end) for start, end in places]
 
 
-def opened(stored: str | bytes) -> str | bytes:
+def opened(stored: str | bytes, db: apsw.Connection | None = None) -> str | bytes:
     """The text; what cannot be read stays as it is, for those who look for damage."""
     try:
-        return unpack(stored)
+        return unpack(stored, db)
     except UnreadableText:
         return stored
 
@@ -110,16 +103,18 @@ def size(stored: str | bytes) -> int:
     try:
         if _is_listed(stored):
             return int(_HEAD.unpack_from(stored)[3])
-        return int(_zstd().get_frame_info(stored).decompressed_size)
-    except (_zstd().ZstdError, TypeError, struct.error) as exc:
+        return int(zstd().get_frame_info(stored).decompressed_size)
+    except (zstd().ZstdError, TypeError, struct.error) as exc:
         raise UnreadableText(f"a text cannot be read: {exc}") from exc
 
 
 def teach(db: apsw.Connection) -> None:
-    """Give a connection `packed(text)`, `text_of(stored)` and `text_bytes(stored)`."""
+    """Give a connection `packed(text)`, `text_of(stored)`, `text_bytes(stored)` and `deflated(record)`."""
     db.create_scalar_function("packed", _of_null(pack), 1, deterministic=True)
-    db.create_scalar_function("text_of", _of_null(unpack), 1, deterministic=True)
+    db.create_scalar_function("text_of", _of_null(lambda stored: unpack(stored, db)), 1, deterministic=True)
     db.create_scalar_function("text_bytes", _of_null(size), 1, deterministic=True)
+    deflate = _of_null(lambda record: dictionaries.deflated(record, db))
+    db.create_scalar_function("deflated", deflate, 1, deterministic=True)
 
 
 def _is_listed(stored: bytes) -> bool:
@@ -134,20 +129,10 @@ def _held(frame: bytes) -> str:
 
 def _opened(frames: bytes) -> str:
     try:
-        return bytes(_zstd().decompress(frames)).decode()
-    except (_zstd().ZstdError, UnicodeDecodeError) as exc:
+        return dictionaries.decompressed(frames, listed=_is_listed(frames)).decode()
+    except UnicodeDecodeError as exc:
         raise UnreadableText(f"a text cannot be read: {exc}") from exc
 
 
 def _of_null(function: Any) -> Any:
     return lambda value: None if value is None else function(value)
-
-
-@cache
-def _zstd() -> Any:
-    # Loaded with the first text: `rowen status` opens none.
-    if sys.version_info >= (3, 14):
-        from compression import zstd
-    else:
-        from backports import zstd
-    return zstd

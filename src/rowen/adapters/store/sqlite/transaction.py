@@ -12,9 +12,10 @@ from typing import Any
 import apsw
 
 from rowen.adapters.store.shared.queries import Queries
-from rowen.adapters.store.shared.transaction import K, Lock, Place, Row, Transaction
+from rowen.adapters.store.shared.transaction import K, Lock, Packing, Place, Row, Transaction
 from rowen.adapters.store.shared.values import Json, time_out
-from rowen.adapters.store.sqlite import texts
+from rowen.adapters.store.sqlite import dictionaries, texts
+from rowen.core.document import Draft
 from rowen.core.section import Passage
 
 
@@ -46,6 +47,25 @@ def bound(_cursor: apsw.Cursor, _number: int, value: Any) -> Any:
 def _items(values: list[Any]) -> Any:
     # `carray` takes no empty list; an empty blob equals no value of ours.
     return array("q", values) if values and isinstance(values[0], int) else tuple(values) or (b"",)
+
+
+class SqlitePacking(Packing):
+    """With the dictionary of the source, if it has one."""
+
+    def __init__(self, dictionary: int) -> None:
+        self._dictionary = dictionary
+
+    def text(self, text: str) -> str | bytes:
+        return texts.pack(text, self._dictionary)
+
+    def metadata(self, metadata: Mapping[str, Any]) -> str | bytes:
+        said = Json(metadata).text()
+        return said if self._dictionary == dictionaries.NONE else texts.pack(said, self._dictionary)
+
+    def record(self, record: bytes) -> bytes:
+        if self._dictionary == dictionaries.NONE:
+            return super().record(record)
+        return dictionaries.compressed(record, self._dictionary)
 
 
 class SqliteTransaction(Transaction):
@@ -86,6 +106,17 @@ class SqliteTransaction(Transaction):
     def in_order(self, keys: Iterable[K]) -> list[K]:
         return list(keys)
 
+    def packing(self, source_id: int, drafts: Sequence[Draft]) -> SqlitePacking:
+        samples = (
+            value
+            for one in drafts
+            for value in (one.text.encode(), one.record or b"", Json(one.metadata).text().encode())
+        )
+        return SqlitePacking(dictionaries.of_source(self.connection, source_id, samples))
+
+    def record(self, stored: bytes) -> bytes:
+        return dictionaries.inflated(stored, self.connection)
+
     def submit(
         self, task: str, payloads: Sequence[Mapping[str, Any]], *, now: datetime, priority: int = 0
     ) -> None:
@@ -106,8 +137,11 @@ class SqliteTransaction(Transaction):
         return {
             (content, *place): slice_
             for content, stored in self.rows("contents_stored", ids=list(by_content))
-            for place, slice_ in zip(by_content[content], texts.cut(stored, by_content[content]), strict=True)
+            for place, slice_ in zip(by_content[content], self._cut(stored, by_content[content]), strict=True)
         }
+
+    def _cut(self, stored: str | bytes, places: Sequence[tuple[int, int]]) -> list[str]:
+        return texts.cut(stored, places, self.connection)
 
     def insert_vectors(self, model_id: int, vectors: Mapping[int, bytes]) -> None:
         self.copy("vectors_insert", ((passage, model_id, vector) for passage, vector in vectors.items()))

@@ -55,7 +55,7 @@ ORDER BY r.reference LIMIT :limit;
 
 -- name: metadata_by_source
 -- The metadata of what readers see.
-SELECT r.reference, d.metadata FROM documents_active d JOIN refs r ON r.id = d.ref_id WHERE d.source_id = :source;
+SELECT r.reference, text_of(d.metadata) FROM documents_active d JOIN refs r ON r.id = d.ref_id WHERE d.source_id = :source;
 
 -- name: refs_by_source
 -- Every address ever met in a source.
@@ -103,7 +103,7 @@ DELETE FROM inventory WHERE id IN list(:ids);
 -- name: living_after
 -- What readers will see of a source when the run under way ends well, from a reference on.
 SELECT d.ref_id, r.reference, d.url, d.title, text_of(c.text), c.hash, d.body_hash, d.etag, d.last_modified, d.content_type,
-       d.depth, d.links, d.metadata, d.body_bytes
+       d.depth, d.links, text_of(d.metadata), d.body_bytes
 FROM documents d
 JOIN refs r ON r.id = d.ref_id
 JOIN contents c ON c.id = d.content_id
@@ -112,7 +112,7 @@ WHERE d.source_id = :source AND d.died IS NULL AND d.ref_id > :after ORDER BY d.
 -- name: living_among
 -- The same of some references.
 SELECT d.ref_id, r.reference, d.url, d.title, text_of(c.text), c.hash, d.body_hash, d.etag, d.last_modified, d.content_type,
-       d.depth, d.links, d.metadata, d.body_bytes
+       d.depth, d.links, text_of(d.metadata), d.body_bytes
 FROM documents d
 JOIN refs r ON r.id = d.ref_id
 JOIN contents c ON c.id = d.content_id

@@ -1,6 +1,6 @@
 -- name: documents_page
 -- What readers see of a source, a page at a time in the order of references.
-SELECT d.id, d.source_id, d.source, d.version, d.kind, r.reference, d.url, d.title, d.metadata, d.content_type, c.hash,
+SELECT d.id, d.source_id, d.source, d.version, d.kind, r.reference, d.url, d.title, text_of(d.metadata), d.content_type, c.hash,
        d.generation, d.born, d.fetched_at, CASE WHEN :text THEN text_of(c.text) END
 FROM refs r
 JOIN documents_active d ON d.ref_id = r.id
@@ -10,7 +10,7 @@ ORDER BY r.reference LIMIT :limit;
 
 -- name: document_by_id
 -- One document that readers see, with its text.
-SELECT d.id, d.source_id, d.source, d.version, d.kind, r.reference, d.url, d.title, d.metadata, d.content_type, c.hash,
+SELECT d.id, d.source_id, d.source, d.version, d.kind, r.reference, d.url, d.title, text_of(d.metadata), d.content_type, c.hash,
        d.generation, d.born, d.fetched_at, text_of(c.text)
 FROM documents_active d
 JOIN refs r ON r.id = d.ref_id
@@ -19,7 +19,7 @@ WHERE d.id = :document;
 
 -- name: documents_alike
 -- Other documents that readers see with the same text.
-SELECT d.id, d.source_id, d.source, d.version, d.kind, r.reference, d.url, d.title, d.metadata, d.content_type, c.hash,
+SELECT d.id, d.source_id, d.source, d.version, d.kind, r.reference, d.url, d.title, text_of(d.metadata), d.content_type, c.hash,
        d.generation, d.born, d.fetched_at
 FROM documents one
 JOIN documents_active d ON d.content_id = one.content_id AND d.id <> one.id
@@ -100,7 +100,7 @@ ORDER BY i.id LIMIT :limit;
 
 -- name: documents_among
 -- What readers see of these references.
-SELECT d.id, d.source_id, d.source, d.version, d.kind, r.reference, d.url, d.title, d.metadata, d.content_type, c.hash,
+SELECT d.id, d.source_id, d.source, d.version, d.kind, r.reference, d.url, d.title, text_of(d.metadata), d.content_type, c.hash,
        d.generation, d.born, d.fetched_at, CASE WHEN :text THEN text_of(c.text) END
 FROM refs r
 JOIN documents_active d ON d.ref_id = r.id

@@ -156,7 +156,7 @@ DELETE FROM refs WHERE id IN list(:ids);
 
 -- name: versions_at
 -- Documents of a source that are visible at one generation and not at another.
-SELECT d.ref_id, r.reference, d.url, d.title, d.content_id, d.metadata
+SELECT d.ref_id, r.reference, d.url, d.title, d.content_id, text_of(d.metadata)
 FROM documents d JOIN refs r ON r.id = d.ref_id
 WHERE d.source_id = :source
   AND d.born <= :at AND (d.died IS NULL OR d.died > :at)
@@ -182,7 +182,7 @@ WHERE s.content_id IN list(:contents) AND s.form <> 'details' ORDER BY s.content
 -- name: versions_of
 -- Every version of a reference that is kept, oldest first; the texts of those that a generation of a list shows.
 SELECT d.id, r.reference, d.url, d.title, d.content_type, c.hash, d.fetched_at, d.born, d.died, text_bytes(c.text),
-       d.metadata, CASE WHEN (d.born <= :first AND (d.died IS NULL OR d.died > :first))
+       text_of(d.metadata), CASE WHEN (d.born <= :first AND (d.died IS NULL OR d.died > :first))
                           OR (d.born <= :second AND (d.died IS NULL OR d.died > :second)) THEN text_of(c.text) END
 FROM refs r
 JOIN documents d ON d.ref_id = r.id

@@ -23,7 +23,7 @@ WHERE id = :handoff;
 -- name: handoffs_newest
 -- The newest handoff of each of these references, with its text.
 SELECT h.id, h.ref_id, r.reference, h.content_id, c.sectioned, h.status, h.attempts, h.url, h.title, text_of(c.text), c.hash,
-       h.body_hash, h.etag, h.last_modified, h.content_type, h.depth, h.links, h.metadata, h.reason_code,
+       h.body_hash, h.etag, h.last_modified, h.content_type, h.depth, h.links, text_of(h.metadata), h.reason_code,
        h.body_bytes
 FROM handoffs h
 JOIN refs r ON r.id = h.ref_id
@@ -45,7 +45,7 @@ WHERE id = :handoff;
 -- name: handoffs_staged
 -- Handoffs that wait for ingestion or whose ingestion did not end, with their texts.
 SELECT h.id, h.ref_id, r.reference, h.content_id, c.sectioned, h.status, h.attempts, h.url, h.title, text_of(c.text), c.hash,
-       h.body_hash, h.etag, h.last_modified, h.content_type, h.depth, h.links, h.metadata, h.reason_code,
+       h.body_hash, h.etag, h.last_modified, h.content_type, h.depth, h.links, text_of(h.metadata), h.reason_code,
        h.body_bytes
 FROM handoffs h
 JOIN refs r ON r.id = h.ref_id

@@ -22,7 +22,7 @@ from rowen.adapters.store.shared.topics.passages import (
     store_vectors,
 )
 from rowen.adapters.store.shared.topics.records import store_records
-from rowen.adapters.store.shared.transaction import Lock, Row, Transaction
+from rowen.adapters.store.shared.transaction import Lock, Packing, Row, Transaction
 from rowen.adapters.store.shared.values import json_in, links_in, links_out, time_in, value_out
 from rowen.core.document import Draft, Validators
 from rowen.core.handoff import Ending, Handoff, HandoffStatus, Reason, again
@@ -57,12 +57,14 @@ class Handoffs(Topic):
         db.lock(Lock.TEXTS_USED)
         urls = [url for draft in drafts for url in (draft.reference, *draft.links)]
         ids = reference_ids(db, run.source_id, urls)
-        contents = _contents(db, {draft.content_hash: draft.text for draft in drafts})
+        packing = db.packing(run.source_id, drafts)
+        contents = _contents(db, {draft.content_hash: draft.text for draft in drafts}, packing)
         by_key = [((ids[draft.reference], draft.payload_hash), draft) for draft in drafts]
         wanted = {
-            key: _values(run, key, contents[draft.content_hash][0], draft, ids, now) for key, draft in by_key
+            key: _values(run, key, contents[draft.content_hash][0], draft, ids, packing, now)
+            for key, draft in by_key
         }
-        store_records(db, by_key)
+        store_records(db, by_key, packing)
         recorded = there(db)
         handoffs = _queue(db, wanted, full) if recorded else dict.fromkeys(wanted, (NOT_RECORDED, 0, False))
         found = [
@@ -179,7 +181,7 @@ class Handoffs(Topic):
             not_done = {row[0] for row in rows}
             ingested = [item for item in ingested if item.staged.handoff_id in not_done]
         else:
-            ingested = _with_texts(db, ingested)
+            ingested = _with_texts(db, run, ingested)
         ids = passage_ids(db, passages)
         store_vectors(db, vectors, ids, model)
         trees = {item.staged.content_id: item.sections for item in ingested if item.sections}
@@ -277,10 +279,11 @@ def there(db: Transaction) -> bool:
     return bool(db.value("handoffs_there"))
 
 
-def _with_texts(db: Transaction, ingested: Sequence[Ingested]) -> list[Ingested]:
+def _with_texts(db: Transaction, run: Run, ingested: Sequence[Ingested]) -> list[Ingested]:
     """Their texts once more: without a handoff, nothing held those that were stored before."""
     drafts = [item.staged.draft for item in ingested]
-    contents = _contents(db, {draft.content_hash: draft.text for draft in drafts})
+    packing = db.packing(run.source_id, drafts)
+    contents = _contents(db, {draft.content_hash: draft.text for draft in drafts}, packing)
     return [
         item._replace(staged=replace(item.staged, content_id=contents[item.staged.draft.content_hash][0]))
         for item in ingested
@@ -290,10 +293,11 @@ def _with_texts(db: Transaction, ingested: Sequence[Ingested]) -> list[Ingested]
 def _insert_documents(db: Transaction, run: Run, staged: Sequence[Staged], now: datetime) -> None:
     ids = reference_ids(db, run.source_id, [link for one in staged for link in one.draft.links])
     keys = [(one.reference_id, one.draft.payload_hash) for one in staged]
+    packing = db.packing(run.source_id, [one.draft for one in staged])
     db.write_many(
         "document_insert",
         [
-            _values(run, key, one.content_id, one.draft, ids, now)
+            _values(run, key, one.content_id, one.draft, ids, packing, now)
             for key, one in zip(keys, staged, strict=True)
         ],
     )
@@ -311,12 +315,12 @@ def _settle(db: Transaction, endings: Mapping[int, Ending], now: datetime) -> No
         db.write("handoffs_settle", ids=ids, **value_out(ending), now=now)
 
 
-def _contents(db: Transaction, texts: Mapping[bytes, str]) -> dict[bytes, tuple[int, bool]]:
+def _contents(db: Transaction, texts: Mapping[bytes, str], packing: Packing) -> dict[bytes, tuple[int, bool]]:
     """Ids of these texts, and whether their sections exist; the ones met for the first time are stored."""
     found = {row[0]: (row[1], bool(row[2])) for row in db.rows("contents_find", hashes=list(texts))}
     missing = db.in_order(digest for digest in texts if digest not in found)
     if missing:
-        db.copy("contents_insert", ((digest, texts[digest]) for digest in missing))
+        db.copy("contents_insert", ((digest, packing.text(texts[digest])) for digest in missing))
         found |= {row[0]: (row[1], False) for row in db.rows("contents_find", hashes=missing)}
     return found
 
@@ -342,9 +346,22 @@ def _queue(
 
 
 def _values(
-    run: Run, key: Key, content_id: int, draft: Draft, ids: Mapping[str, int], now: datetime
+    run: Run,
+    key: Key,
+    content_id: int,
+    draft: Draft,
+    ids: Mapping[str, int],
+    packing: Packing,
+    now: datetime,
 ) -> dict[str, Any]:
-    return value_out(draft) | {
+    return {
+        "url": draft.url,
+        "title": draft.title,
+        "metadata": packing.metadata(draft.metadata),
+        "content_type": draft.content_type,
+        "body_hash": draft.body_hash,
+        "body_bytes": draft.body_bytes,
+        "depth": draft.depth,
         "source": run.source_id,
         "ref": key[0],
         "payload_hash": key[1],

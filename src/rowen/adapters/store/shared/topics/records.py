@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import zlib
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable
 
-from rowen.adapters.store.shared.transaction import Transaction
+from rowen.adapters.store.shared.transaction import Packing, Transaction
 from rowen.core import hashing
 from rowen.core.document import Draft
 from rowen.core.search.copies import MOST_HOLDERS, Dataset, Sign, sign_of
 
 Key = tuple[int, bytes]
 """Reference and payload hash: a version."""
-LEVEL = 2
-"""Of the compression: records are small, and there are many."""
 
 
 def find_record(db: Transaction, document_id: int) -> bytes | None:
     body = db.value("record_of", document=document_id)
-    return None if body is None else zlib.decompress(body)
+    return None if body is None else db.record(body)
 
 
-def store_records(db: Transaction, drafts: Iterable[tuple[Key, Draft]]) -> None:
+def store_records(db: Transaction, drafts: Iterable[tuple[Key, Draft]], packing: Packing) -> None:
     bodies: dict[bytes, bytes] = {}
     keys: dict[bytes, tuple[int, ...]] = {}
     found: list[tuple[Key, bytes]] = []
@@ -36,7 +33,7 @@ def store_records(db: Transaction, drafts: Iterable[tuple[Key, Draft]]) -> None:
     ids: dict[bytes, int] = dict(db.rows("records_find", hashes=list(bodies)))
     missing = db.in_order(digest for digest in bodies if digest not in ids)
     if missing:
-        db.copy("records_insert", ((digest, _compressed(bodies[digest])) for digest in missing))
+        db.copy("records_insert", ((digest, packing.record(bodies[digest])) for digest in missing))
         ids |= dict(db.rows("records_find", hashes=missing))
         db.copy("record_keys_insert", ((ids[one], key) for one in missing for key in keys[one]))
     db.write_many(
@@ -87,9 +84,3 @@ def forget_records(db: Transaction, refs: Collection[int], *, everything: bool) 
         gone = [row[0] for row in db.rows("document_records_vacuum", refs=list(refs))]
         if gone:
             db.write("records_delete", ids=gone)
-
-
-def _compressed(record: bytes) -> bytes:
-    from isal import isal_zlib
-
-    return bytes(isal_zlib.compress(record, LEVEL))

@@ -19,7 +19,7 @@ from rowen.adapters.store.shared.slices import packed, text_of
 from rowen.adapters.store.shared.values import links_in, links_out
 from rowen.adapters.store.sqlite.checking import POINTERS
 from rowen.adapters.store.sqlite.rescue.salvage import fetch
-from rowen.adapters.store.sqlite.texts import opened
+from rowen.adapters.store.sqlite.texts import PACKED, opened
 from rowen.core.exchange.store_check import has_payload, is_text_of, tiles, wrong_text, wrong_value
 from rowen.core.exchange.store_copy import IDENTITY, PARTS, Part, Row
 from rowen.core.split import passages, split
@@ -65,8 +65,10 @@ class Mending:
             self._delete(part.table, where, key)
 
     def _rows(self, part: Part, names: str) -> Iterator[Row]:
+        packed = PACKED.get(part.name)
+        place = -1 if packed is None else [column.name for column in part.columns].index(packed)
         for row in self._db.execute(f'SELECT {names} FROM "{part.table}"'):
-            yield (*row[:2], opened(row[2]), *row[3:]) if part.name == "contents" else row
+            yield row if place < 0 else (*row[:place], opened(row[place], self._db), *row[place + 1 :])
 
     def _make_sections(self) -> None:
         """Sections that do not cover their text, or whose passage is lost, are cut anew."""
@@ -151,7 +153,8 @@ class Mending:
         hashes: dict[int, bytes] = dict(fetch(self._db, "SELECT id, hash FROM contents"))
         rows = fetch(
             self._db,
-            f"SELECT id, source_id, content_id, title, url, metadata, payload_hash, links FROM {table}",
+            "SELECT id, source_id, content_id, title, url, text_of(metadata), payload_hash, links"
+            f" FROM {table}",
         )
         for number, source, content, title, url, metadata, payload, links in rows:
             values = {"title": title, "url": url, "metadata": metadata, "payload_hash": payload}
