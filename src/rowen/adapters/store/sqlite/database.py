@@ -50,6 +50,10 @@ APPLICATION_ID = 0x526F776E  # "Rown" in the file's header: this database is our
 _WRITERS_CACHE_KB, _READERS_CACHE_KB = 32_000, 8_000
 """Pages that a connection keeps. Four threads read: large caches of theirs would grow with the store."""
 
+_LOG_PAGES = 4_000
+"""How long the log gets before its pages are written to the file. A harvest writes the same pages of indexes
+with every batch: with a log of 1,000 pages, SQLite's own choice, each batch wrote them to the file too."""
+
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 T = TypeVar("T")
@@ -215,6 +219,7 @@ class SqliteDatabase(Database[SqliteTransaction]):
         db.set_busy_timeout(self._busy_timeout_ms)
         db.execute(
             "PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL;"
+            f" PRAGMA wal_autocheckpoint = {_LOG_PAGES};"
             f" PRAGMA cache_size = -{_READERS_CACHE_KB if reads else _WRITERS_CACHE_KB}"
         )
         return db
