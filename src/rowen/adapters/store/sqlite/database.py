@@ -217,9 +217,9 @@ class SqliteDatabase(Database[SqliteTransaction]):
         db.convert_binding = bound
         teach(db)
         db.set_busy_timeout(self._busy_timeout_ms)
+        db.wal_autocheckpoint(_LOG_PAGES)
         db.execute(
             "PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL;"
-            f" PRAGMA wal_autocheckpoint = {_LOG_PAGES};"
             f" PRAGMA cache_size = -{_READERS_CACHE_KB if reads else _WRITERS_CACHE_KB}"
         )
         return db
