@@ -93,6 +93,8 @@ async def _odd_texts(world: World) -> None:
         record=f'{{"name": "{ODD!r}"}}'.encode(),
     )
     await ingest(world.store, lease, run, await world.store.stage(lease, run, [kept], now=DAY))
+    waits = a_draft("https://odd.example/waits", f"# It waits\n\n{ODD}")
+    await world.store.stage(lease, run, [waits], now=DAY)
     seeded = replace(
         an_end(run),
         last_processed_date=DAY.date(),

@@ -116,6 +116,8 @@ class _Walk:
     contents: dict[int, _Content] = field(default_factory=dict)
     slices: dict[int, list[tuple[int, int, int]]] = field(default_factory=dict)
     dimensions: dict[int, int] = field(default_factory=dict)
+    handoffs: dict[int, tuple[int | None, bytes]] = field(default_factory=dict)
+    """Content and payload hash of each."""
 
     def look(self, part: Part, row: Row) -> None:
         self.rows += 1
@@ -145,7 +147,14 @@ class _Walk:
             case "vectors":
                 if len(values["vector"]) != self.dimensions.get(values["model_id"]):
                     self.wrong[part.name, "a vector that does not have the length of its model"] += 1
-            case "documents" | "handoffs":
+            case "handoffs":
+                self.handoffs[values["id"]] = values["content_id"], values["payload_hash"]
+            case "drafts":
+                values["content_id"], values["payload_hash"] = self.handoffs.get(
+                    values["handoff_id"], (None, b"")
+                )
+                self._look_at_version(part, values)
+            case "documents":
                 self._look_at_version(part, values)
 
     def _look_at_version(self, part: Part, values: dict[str, Any]) -> None:

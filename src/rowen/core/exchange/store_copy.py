@@ -168,9 +168,14 @@ PARTS: tuple[Part, ...] = (
     _part(
         "handoffs",
         "id:int source_id:int ref_id:int payload_hash:bytes content_id:int run_id:int generation:int"
-        " status:text reason_code:text attempts:int last_error:text url:text title:text metadata:json"
-        " content_type:text etag:text last_modified:text body_hash:bytes depth:int links:bytes"
-        " created_at:time updated_at:time retry_at:time body_bytes:int",
+        " status:text reason_code:text attempts:int last_error:text created_at:time updated_at:time"
+        " retry_at:time",
+    ),
+    _part(
+        "drafts",
+        "handoff_id:int url:text title:text metadata:json content_type:text etag:text last_modified:text"
+        " body_hash:bytes body_bytes:int depth:int links:bytes",
+        key="handoff_id",
     ),
     _part("notes", "name:text value:json", key="name"),
     _part("pauses", "upstream:text until:time reason:text", key="upstream"),

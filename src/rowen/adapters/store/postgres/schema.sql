@@ -265,6 +265,19 @@ CREATE TABLE handoffs (
   reason_code   text NOT NULL,
   attempts      integer NOT NULL DEFAULT 0,
   last_error    text,
+  created_at    timestamptz NOT NULL,
+  updated_at    timestamptz NOT NULL,
+  retry_at      timestamptz,
+  UNIQUE (ref_id, payload_hash)
+);
+CREATE INDEX handoffs_by_generation ON handoffs (source_id, generation) WHERE content_id IS NOT NULL;
+CREATE INDEX handoffs_by_retry ON handoffs (source_id, retry_at) WHERE retry_at IS NOT NULL;
+CREATE INDEX handoffs_by_status ON handoffs (source_id, status, updated_at);
+CREATE INDEX handoffs_by_content ON handoffs (content_id);
+
+-- What it is to make a document of; the document has it from then on.
+CREATE TABLE drafts (
+  handoff_id    bigint PRIMARY KEY REFERENCES handoffs (id) ON DELETE CASCADE,
   url           text NOT NULL,
   title         text NOT NULL,
   metadata      jsonb NOT NULL,
@@ -272,18 +285,10 @@ CREATE TABLE handoffs (
   etag          text,
   last_modified text,
   body_hash     bytea,
+  body_bytes    bigint NOT NULL,
   depth         integer NOT NULL,
-  links         bytea NOT NULL,
-  created_at    timestamptz NOT NULL,
-  updated_at    timestamptz NOT NULL,
-  retry_at      timestamptz,
-  body_bytes    bigint NOT NULL DEFAULT 0,
-  UNIQUE (ref_id, payload_hash)
+  links         bytea NOT NULL
 );
-CREATE INDEX handoffs_by_generation ON handoffs (source_id, generation) WHERE content_id IS NOT NULL;
-CREATE INDEX handoffs_by_retry ON handoffs (source_id, retry_at) WHERE retry_at IS NOT NULL;
-CREATE INDEX handoffs_by_status ON handoffs (source_id, status, updated_at);
-CREATE INDEX handoffs_by_content ON handoffs (content_id);
 
 -- What was shown to readers and when, who is told of it, and who may call.
 

@@ -78,7 +78,7 @@ class SharedCopying(ABC, Generic[Tx]):
     def counts(self, db: Tx) -> dict[str, int]:
         counted = {}
         for part in PARTS:
-            if part.table == "handoffs" and not handoffs.there(db):
+            if part.table in handoffs.TABLES and not handoffs.there(db):
                 continue
             where, values = self._where(part)
             counted[part.name] = int(db.query(f"SELECT count(*) FROM {part.table}{where}", values)[0][0])

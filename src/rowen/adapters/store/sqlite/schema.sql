@@ -98,6 +98,20 @@ CREATE TABLE documents (
   died          INTEGER
 , body_bytes INTEGER NOT NULL DEFAULT 0);
 
+CREATE TABLE drafts (
+  handoff_id    INTEGER PRIMARY KEY REFERENCES handoffs (id) ON DELETE CASCADE,
+  url           TEXT NOT NULL,
+  title         TEXT NOT NULL,
+  metadata      TEXT NOT NULL,
+  content_type  TEXT NOT NULL,
+  etag          TEXT,
+  last_modified TEXT,
+  body_hash     BLOB,
+  body_bytes    INTEGER NOT NULL,
+  depth         INTEGER NOT NULL,
+  links         BLOB NOT NULL
+);
+
 CREATE TABLE generations (
   source_id    INTEGER NOT NULL REFERENCES sources (id) ON DELETE CASCADE,
   number       INTEGER NOT NULL,
@@ -119,18 +133,9 @@ CREATE TABLE handoffs (
   reason_code   TEXT NOT NULL,
   attempts      INTEGER NOT NULL DEFAULT 0,
   last_error    TEXT,
-  url           TEXT NOT NULL,
-  title         TEXT NOT NULL,
-  metadata      TEXT NOT NULL,
-  content_type  TEXT NOT NULL,
-  etag          TEXT,
-  last_modified TEXT,
-  body_hash     BLOB,
-  depth         INTEGER NOT NULL,
-  links         BLOB NOT NULL,
   created_at    TEXT NOT NULL,
   updated_at    TEXT NOT NULL,
-  retry_at      TEXT, body_bytes INTEGER NOT NULL DEFAULT 0,
+  retry_at      TEXT,
   UNIQUE (ref_id, payload_hash)
 );
 

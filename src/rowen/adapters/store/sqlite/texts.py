@@ -28,7 +28,7 @@ SHORTEST = 100
 """Bytes of a text that is worth a try."""
 FRAME = 32_768
 """Characters: 40 µs to open. Half of that would make all texts larger by a twentieth."""
-PACKED = {"contents": "text", "documents": "metadata", "handoffs": "metadata"}
+PACKED = {"contents": "text", "documents": "metadata", "drafts": "metadata"}
 """The column of a table that is text, and may be packed."""
 KEPT = 256
 """Frames that stay open in a process: some 10 MB."""

@@ -1,1 +1,2 @@
+DROP TABLE IF EXISTS drafts;
 DROP TABLE handoffs;

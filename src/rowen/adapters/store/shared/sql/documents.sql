@@ -23,9 +23,10 @@ WHERE r.source_id = :source AND r.reference IN keys(:keys);
 
 -- name: leftovers
 -- Versions beyond the active generation that were handed off, the newest of each reference last.
-SELECT h.ref_id, r.reference, c.hash, h.body_hash, h.payload_hash, h.etag, h.last_modified, h.depth, h.links,
-       h.body_bytes
+SELECT h.ref_id, r.reference, c.hash, w.body_hash, h.payload_hash, w.etag, w.last_modified, w.depth, w.links,
+       w.body_bytes
 FROM handoffs h
+JOIN drafts w ON w.handoff_id = h.id
 JOIN refs r ON r.id = h.ref_id
 JOIN contents c ON c.id = h.content_id
 WHERE h.source_id = :source AND h.content_id IS NOT NULL
@@ -34,10 +35,11 @@ ORDER BY h.updated_at, h.id;
 
 -- name: leftovers_among
 -- Versions beyond the active generation of these references.
-SELECT h.ref_id, r.reference, c.hash, h.body_hash, h.payload_hash, h.etag, h.last_modified, h.depth, h.links,
-       h.body_bytes
+SELECT h.ref_id, r.reference, c.hash, w.body_hash, h.payload_hash, w.etag, w.last_modified, w.depth, w.links,
+       w.body_bytes
 FROM refs r
 JOIN handoffs h ON h.ref_id = r.id
+JOIN drafts w ON w.handoff_id = h.id
 JOIN contents c ON c.id = h.content_id
 WHERE r.source_id = :source AND r.reference IN keys(:keys)
   AND h.generation > (SELECT active_generation FROM sources WHERE id = :source)

@@ -86,9 +86,15 @@ RETURNING content_id, ref_id;
 SELECT DISTINCT content_id, ref_id FROM handoffs
 WHERE source_id = :source AND generation < :floor AND status IN ('completed', 'failed') AND content_id IS NOT NULL;
 
+-- name: drafts_forget
+-- What was to become of them goes too.
+DELETE FROM drafts WHERE handoff_id IN (
+  SELECT id FROM handoffs
+  WHERE source_id = :source AND generation < :floor AND status IN ('completed', 'failed') AND content_id IS NOT NULL);
+
 -- name: handoff_texts_forget
 -- The record of how an item came in stays; its text goes with its generation.
-UPDATE handoffs SET content_id = NULL, links = :nothing
+UPDATE handoffs SET content_id = NULL
 WHERE source_id = :source AND generation < :floor AND status IN ('completed', 'failed') AND content_id IS NOT NULL;
 
 -- name: vacuum_generations
@@ -144,7 +150,7 @@ WHERE r.source_id = :source
 -- name: links_by_source
 -- The references that documents and handoffs of a source link to.
 SELECT links FROM documents WHERE source_id = :source
-UNION ALL SELECT links FROM handoffs WHERE source_id = :source;
+UNION ALL SELECT w.links FROM drafts w JOIN handoffs h ON h.id = w.handoff_id WHERE h.source_id = :source;
 
 -- name: aliases_by_source
 -- Other names of references.

@@ -4,28 +4,45 @@ SELECT ref_id, payload_hash, id, status, attempts, reason_code FROM handoffs WHE
 
 -- name: handoff_insert
 -- A changed reference must be ingested.
-INSERT INTO handoffs (source_id, ref_id, payload_hash, content_id, run_id, generation, status, reason_code, url,
-                      title, metadata, content_type, etag, last_modified, body_hash, body_bytes, depth, links,
-                      created_at, updated_at)
-VALUES (:source, :ref, :payload_hash, :content, :run, :generation, 'queued', :reason, :url,
-        :title, :metadata, :content_type, :etag, :last_modified, :body_hash, :body_bytes, :depth, :links,
-        :now, :now)
+INSERT INTO handoffs (source_id, ref_id, payload_hash, content_id, run_id, generation, status, reason_code, created_at,
+                      updated_at)
+VALUES (:source, :ref, :payload_hash, :content, :run, :generation, 'queued', :reason, :now, :now)
 RETURNING id;
+
+-- name: drafts_insert
+-- What new handoffs are to make documents of.
+COPY drafts (handoff_id, url, title, metadata, content_type, etag, last_modified, body_hash, body_bytes, depth, links) FROM STDIN;
+
+-- name: draft_save
+-- The same of a handoff that was there before.
+INSERT INTO drafts (handoff_id, url, title, metadata, content_type, etag, last_modified, body_hash, body_bytes, depth, links)
+VALUES (:handoff, :url, :title, :metadata, :content_type, :etag, :last_modified, :body_hash, :body_bytes, :depth, :links)
+ON CONFLICT (handoff_id) DO UPDATE SET
+  etag = excluded.etag, last_modified = excluded.last_modified, body_hash = excluded.body_hash,
+  body_bytes = excluded.body_bytes, depth = excluded.depth, links = excluded.links;
+
+-- name: drafts_there
+-- Of these handoffs, the ones that no document was made of yet.
+SELECT handoff_id FROM drafts WHERE handoff_id IN list(:handoffs);
+
+-- name: drafts_delete
+-- Documents have it now.
+DELETE FROM drafts WHERE handoff_id IN list(:handoffs);
 
 -- name: handoff_reopen
 -- The same payload again: its one handoff is queued again, for this run.
 UPDATE handoffs SET
   run_id = :run, generation = :generation, status = 'queued', reason_code = :reason, attempts = :attempts,
-  last_error = NULL, retry_at = NULL, content_id = :content, etag = :etag, last_modified = :last_modified,
-  body_hash = :body_hash, body_bytes = :body_bytes, depth = :depth, links = :links, updated_at = :now
+  last_error = NULL, retry_at = NULL, content_id = :content, updated_at = :now
 WHERE id = :handoff;
 
 -- name: handoffs_newest
 -- The newest handoff of each of these references, with its text.
-SELECT h.id, h.ref_id, r.reference, h.content_id, c.sectioned, h.status, h.attempts, h.url, h.title, text_of(c.text), c.hash,
-       h.body_hash, h.etag, h.last_modified, h.content_type, h.depth, h.links, text_of(h.metadata), h.reason_code,
-       h.body_bytes
+SELECT h.id, h.ref_id, r.reference, h.content_id, c.sectioned, h.status, h.attempts, w.url, w.title, text_of(c.text), c.hash,
+       w.body_hash, w.etag, w.last_modified, w.content_type, w.depth, w.links, text_of(w.metadata), h.reason_code,
+       w.body_bytes
 FROM handoffs h
+JOIN drafts w ON w.handoff_id = h.id
 JOIN refs r ON r.id = h.ref_id
 JOIN contents c ON c.id = h.content_id
 WHERE r.source_id = :source AND r.reference IN keys(:keys)
@@ -44,10 +61,11 @@ WHERE id = :handoff;
 
 -- name: handoffs_staged
 -- Handoffs that wait for ingestion or whose ingestion did not end, with their texts.
-SELECT h.id, h.ref_id, r.reference, h.content_id, c.sectioned, h.status, h.attempts, h.url, h.title, text_of(c.text), c.hash,
-       h.body_hash, h.etag, h.last_modified, h.content_type, h.depth, h.links, text_of(h.metadata), h.reason_code,
-       h.body_bytes
+SELECT h.id, h.ref_id, r.reference, h.content_id, c.sectioned, h.status, h.attempts, w.url, w.title, text_of(c.text), c.hash,
+       w.body_hash, w.etag, w.last_modified, w.content_type, w.depth, w.links, text_of(w.metadata), h.reason_code,
+       w.body_bytes
 FROM handoffs h
+JOIN drafts w ON w.handoff_id = h.id
 JOIN refs r ON r.id = h.ref_id
 JOIN contents c ON c.id = h.content_id
 WHERE h.id IN list(:ids) AND h.run_id = :run AND h.retry_at IS NULL AND (h.status = 'queued' OR (:begun AND h.status = 'running'))
@@ -88,9 +106,9 @@ UPDATE documents SET died = :generation WHERE source_id = :source AND died IS NU
 -- Versions of references are born.
 INSERT INTO documents (source_id, ref_id, content_id, url, title, metadata, content_type, etag, last_modified,
                        body_hash, body_bytes, payload_hash, depth, links, fetched_at, born)
-SELECT source_id, ref_id, content_id, url, title, metadata, content_type, etag, last_modified,
-       body_hash, body_bytes, payload_hash, depth, links, :now, :generation
-FROM handoffs WHERE id IN list(:handoffs) ORDER BY id;
+SELECT h.source_id, h.ref_id, h.content_id, w.url, w.title, w.metadata, w.content_type, w.etag, w.last_modified,
+       w.body_hash, w.body_bytes, h.payload_hash, w.depth, w.links, :now, :generation
+FROM handoffs h JOIN drafts w ON w.handoff_id = h.id WHERE h.id IN list(:handoffs) ORDER BY h.id;
 
 -- name: document_insert
 -- A version of a reference is born, in a store without handoffs.

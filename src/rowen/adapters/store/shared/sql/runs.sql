@@ -1,3 +1,11 @@
+-- name: drafts_of_births
+-- What no reader has seen may come again as it is: its handoff has it back before the document goes.
+INSERT INTO drafts (handoff_id, url, title, metadata, content_type, etag, last_modified, body_hash, body_bytes, depth, links)
+SELECT h.id, d.url, d.title, d.metadata, d.content_type, d.etag, d.last_modified, d.body_hash, d.body_bytes, d.depth, d.links
+FROM documents d JOIN handoffs h ON h.ref_id = d.ref_id AND h.payload_hash = d.payload_hash AND h.content_id IS NOT NULL
+WHERE d.source_id = :source AND d.born > (SELECT active_generation FROM sources WHERE id = :source)
+ON CONFLICT (handoff_id) DO NOTHING;
+
 -- name: discard_births
 -- Half of the one rule that cleans up: what was born beyond the active generation is deleted.
 DELETE FROM documents

@@ -1,16 +1,22 @@
-"""What a run compares with: the visible versions of a source, its addresses and remembered listings."""
+"""What a run compares with: the visible versions of a source, its addresses and remembered listings.
+
+And drafts on their way into tables. What a document is to be made of waits in a table of its own until the
+document is there: in the row of its handoff it would stand in the store twice.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from rowen.adapters.store.shared.database import Topic, reads, writes
 from rowen.adapters.store.shared.topics.leases import fence
 from rowen.adapters.store.shared.topics.records import find_record
-from rowen.adapters.store.shared.transaction import Lock, Row, Transaction
+from rowen.adapters.store.shared.transaction import Lock, Packing, Row, Transaction
 from rowen.adapters.store.shared.values import Json, json_in, links_in, links_out
 from rowen.core.document import Draft, Known, Validators
+from rowen.core.handoff import HandoffStatus, Reason, again
 from rowen.core.lease import Lease
 from rowen.core.run import Run
 from rowen.core.search import symbols
@@ -222,3 +228,79 @@ def _living(row: Row, links: tuple[str, ...]) -> Living:
 def _known(row: Row) -> Known:
     validators, links = Validators(row[6], row[7]), links_in(row[9])
     return Known(row[0], row[1], row[2], row[3], row[4], row[5], validators, row[8], links, row[10])
+
+
+# drafts on their way into tables
+
+_DRAFT = (
+    "url", "title", "metadata", "content_type", "etag", "last_modified", "body_hash", "body_bytes", "depth",
+    "links",
+)  # fmt: skip
+"""What a document is made of."""
+Key = tuple[int, bytes]
+"""A reference and the hash of its payload: there is one handoff of them."""
+
+
+def contents_of(
+    db: Transaction, texts: Mapping[bytes, str], packing: Packing
+) -> dict[bytes, tuple[int, bool]]:
+    """Ids of these texts, and whether their sections exist; the ones met for the first time are stored."""
+    found = {row[0]: (row[1], bool(row[2])) for row in db.rows("contents_find", hashes=list(texts))}
+    missing = db.in_order(digest for digest in texts if digest not in found)
+    if missing:
+        db.copy("contents_insert", ((digest, packing.text(texts[digest])) for digest in missing))
+        found |= {row[0]: (row[1], False) for row in db.rows("contents_find", hashes=missing)}
+    return found
+
+
+def queue(
+    db: Transaction, wanted: Mapping[Key, dict[str, Any]], full: bool
+) -> dict[Key, tuple[int, int, bool]]:
+    """Handoffs with these values, new or there before: their ids, attempts, and whether they go alone."""
+    rows = db.rows("handoffs_find", refs=[ref for ref, _ in wanted])
+    earlier = {(row[0], row[1]): row[2:] for row in rows}
+    fresh = [key for key in wanted if key not in earlier]
+    found: dict[Key, tuple[int, int, bool]] = {}
+    reopened: list[dict[str, Any]] = []
+    for key in (key for key in wanted if key in earlier):
+        handoff_id, status, attempts, code = earlier[key]
+        reason, attempts, alone = again(HandoffStatus(status), code, attempts, full=full)
+        found[key] = (handoff_id, attempts, alone)
+        reopened.append(wanted[key] | {"handoff": handoff_id, "attempts": attempts, "reason": reason.value})
+    new = {"reason": Reason.QUEUED_FROM_SCRAPE.value}
+    ids = db.insert_many("handoff_insert", [wanted[key] | new for key in fresh])
+    made = zip(ids, fresh, strict=True)
+    db.copy("drafts_insert", ((number, *(wanted[key][name] for name in _DRAFT)) for number, key in made))
+    db.write_many("handoff_reopen", reopened)
+    db.write_many("draft_save", reopened)
+    return found | {key: (handoff_id, 0, False) for key, handoff_id in zip(fresh, ids, strict=True)}
+
+
+def values_of(
+    run: Run,
+    key: Key,
+    content_id: int,
+    draft: Draft,
+    ids: Mapping[str, int],
+    packing: Packing,
+    now: datetime,
+) -> dict[str, Any]:
+    return {
+        "url": draft.url,
+        "title": draft.title,
+        "metadata": packing.metadata(draft.metadata),
+        "content_type": draft.content_type,
+        "body_hash": draft.body_hash,
+        "body_bytes": draft.body_bytes,
+        "depth": draft.depth,
+        "source": run.source_id,
+        "ref": key[0],
+        "payload_hash": key[1],
+        "content": content_id,
+        "run": run.id,
+        "generation": run.generation,
+        "etag": draft.validators.etag,
+        "last_modified": draft.validators.last_modified,
+        "links": links_out(ids[url] for url in draft.links),
+        "now": now,
+    }

@@ -184,7 +184,8 @@ def _vacuum(
         dead, texts = _ids(died), _ids(forgotten)
         refs.update(row[1] for row in (*died, *forgotten))
         if texts:
-            db.write("handoff_texts_forget", source=source_id, floor=floor, nothing=b"")
+            db.write("drafts_forget", source=source_id, floor=floor)
+            db.write("handoff_texts_forget", source=source_id, floor=floor)
         if recorded and handoffs_before is not None:
             done = db.rows("vacuum_handoffs", source=source_id, before=handoffs_before)
             handoffs += len(done)

@@ -9,11 +9,10 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
 from rowen.adapters.store.shared.database import Topic, reads, writes
 from rowen.adapters.store.shared.slices import said
-from rowen.adapters.store.shared.topics.documents import reference_ids
+from rowen.adapters.store.shared.topics.documents import contents_of, queue, reference_ids, values_of
 from rowen.adapters.store.shared.topics.leases import fence
 from rowen.adapters.store.shared.topics.passages import (
     find_model,
@@ -22,8 +21,8 @@ from rowen.adapters.store.shared.topics.passages import (
     store_vectors,
 )
 from rowen.adapters.store.shared.topics.records import store_records
-from rowen.adapters.store.shared.transaction import Lock, Packing, Row, Transaction
-from rowen.adapters.store.shared.values import json_in, links_in, links_out, time_in, value_out
+from rowen.adapters.store.shared.transaction import Lock, Row, Transaction
+from rowen.adapters.store.shared.values import json_in, links_in, time_in, value_out
 from rowen.core.document import Draft, Validators
 from rowen.core.handoff import Ending, Handoff, HandoffStatus, Reason, again
 from rowen.core.lease import Lease
@@ -34,10 +33,10 @@ from rowen.ports.dispatcher import INGEST, ingest_payload
 from rowen.ports.embedder import Model
 from rowen.ports.store.handoffs import Ingested, Settled, Staged, Waiting
 
+TABLES = ("handoffs", "drafts")
+"""They can be taken down together."""
 NOT_RECORDED = 0
 """The id of a handoff in a store that records none."""
-Key = tuple[int, bytes]
-"""A reference and the hash of its payload: there is one handoff of them."""
 
 
 class Handoffs(Topic):
@@ -58,15 +57,15 @@ class Handoffs(Topic):
         urls = [url for draft in drafts for url in (draft.reference, *draft.links)]
         ids = reference_ids(db, run.source_id, urls)
         packing = db.packing(run.source_id, drafts)
-        contents = _contents(db, {draft.content_hash: draft.text for draft in drafts}, packing)
+        contents = contents_of(db, {draft.content_hash: draft.text for draft in drafts}, packing)
         by_key = [((ids[draft.reference], draft.payload_hash), draft) for draft in drafts]
         wanted = {
-            key: _values(run, key, contents[draft.content_hash][0], draft, ids, packing, now)
+            key: values_of(run, key, contents[draft.content_hash][0], draft, ids, packing, now)
             for key, draft in by_key
         }
         store_records(db, by_key, packing)
         recorded = there(db)
-        handoffs = _queue(db, wanted, full) if recorded else dict.fromkeys(wanted, (NOT_RECORDED, 0, False))
+        handoffs = queue(db, wanted, full) if recorded else dict.fromkeys(wanted, (NOT_RECORDED, 0, False))
         found = [
             Staged(
                 handoff_id=handoffs[key][0],
@@ -188,10 +187,17 @@ class Handoffs(Topic):
         store_sections(db, trees, ids)
         # The last one of a reference, should a batch hold two: no reader saw the others.
         newest = {item.staged.reference_id: item.staged for item in ingested}
+        drafts: set[int] = set()
+        if recorded:
+            # Another worker may have made a document of one that is not done, such as one without vectors.
+            asked = [item.staged.handoff_id for item in ingested]
+            drafts = {row[0] for row in db.rows("drafts_there", handoffs=asked)}
+            newest = {ref: one for ref, one in newest.items() if one.handoff_id in drafts}
         db.write("documents_supersede", source=run.source_id, generation=run.generation, refs=list(newest))
         if recorded:
-            ids_of = [one.handoff_id for one in newest.values()]
-            db.write("documents_insert", handoffs=ids_of, generation=run.generation, now=now)
+            born = [one.handoff_id for one in newest.values()]
+            db.write("documents_insert", handoffs=born, generation=run.generation, now=now)
+            db.write("drafts_delete", handoffs=list(drafts))
             _settle(db, {item.staged.handoff_id: item.ending for item in ingested}, now)
         else:
             _insert_documents(db, run, list(newest.values()), now)
@@ -283,7 +289,7 @@ def _with_texts(db: Transaction, run: Run, ingested: Sequence[Ingested]) -> list
     """Their texts once more: without a handoff, nothing held those that were stored before."""
     drafts = [item.staged.draft for item in ingested]
     packing = db.packing(run.source_id, drafts)
-    contents = _contents(db, {draft.content_hash: draft.text for draft in drafts}, packing)
+    contents = contents_of(db, {draft.content_hash: draft.text for draft in drafts}, packing)
     return [
         item._replace(staged=replace(item.staged, content_id=contents[item.staged.draft.content_hash][0]))
         for item in ingested
@@ -297,7 +303,7 @@ def _insert_documents(db: Transaction, run: Run, staged: Sequence[Staged], now: 
     db.write_many(
         "document_insert",
         [
-            _values(run, key, one.content_id, one.draft, ids, packing, now)
+            values_of(run, key, one.content_id, one.draft, ids, packing, now)
             for key, one in zip(keys, staged, strict=True)
         ],
     )
@@ -313,66 +319,6 @@ def _settle(db: Transaction, endings: Mapping[int, Ending], now: datetime) -> No
         alike[ending].append(handoff_id)
     for ending, ids in alike.items():
         db.write("handoffs_settle", ids=ids, **value_out(ending), now=now)
-
-
-def _contents(db: Transaction, texts: Mapping[bytes, str], packing: Packing) -> dict[bytes, tuple[int, bool]]:
-    """Ids of these texts, and whether their sections exist; the ones met for the first time are stored."""
-    found = {row[0]: (row[1], bool(row[2])) for row in db.rows("contents_find", hashes=list(texts))}
-    missing = db.in_order(digest for digest in texts if digest not in found)
-    if missing:
-        db.copy("contents_insert", ((digest, packing.text(texts[digest])) for digest in missing))
-        found |= {row[0]: (row[1], False) for row in db.rows("contents_find", hashes=missing)}
-    return found
-
-
-def _queue(
-    db: Transaction, wanted: Mapping[Key, dict[str, Any]], full: bool
-) -> dict[Key, tuple[int, int, bool]]:
-    """Handoffs with these values, new or there before: their ids, attempts, and whether they go alone."""
-    rows = db.rows("handoffs_find", refs=[ref for ref, _ in wanted])
-    earlier = {(row[0], row[1]): row[2:] for row in rows}
-    fresh = [key for key in wanted if key not in earlier]
-    found: dict[Key, tuple[int, int, bool]] = {}
-    reopened: list[dict[str, Any]] = []
-    for key in (key for key in wanted if key in earlier):
-        handoff_id, status, attempts, code = earlier[key]
-        reason, attempts, alone = again(HandoffStatus(status), code, attempts, full=full)
-        found[key] = (handoff_id, attempts, alone)
-        reopened.append(wanted[key] | {"handoff": handoff_id, "attempts": attempts, "reason": reason.value})
-    new = {"reason": Reason.QUEUED_FROM_SCRAPE.value}
-    ids = db.insert_many("handoff_insert", [wanted[key] | new for key in fresh])
-    db.write_many("handoff_reopen", reopened)
-    return found | {key: (handoff_id, 0, False) for key, handoff_id in zip(fresh, ids, strict=True)}
-
-
-def _values(
-    run: Run,
-    key: Key,
-    content_id: int,
-    draft: Draft,
-    ids: Mapping[str, int],
-    packing: Packing,
-    now: datetime,
-) -> dict[str, Any]:
-    return {
-        "url": draft.url,
-        "title": draft.title,
-        "metadata": packing.metadata(draft.metadata),
-        "content_type": draft.content_type,
-        "body_hash": draft.body_hash,
-        "body_bytes": draft.body_bytes,
-        "depth": draft.depth,
-        "source": run.source_id,
-        "ref": key[0],
-        "payload_hash": key[1],
-        "content": content_id,
-        "run": run.id,
-        "generation": run.generation,
-        "etag": draft.validators.etag,
-        "last_modified": draft.validators.last_modified,
-        "links": links_out(ids[url] for url in draft.links),
-        "now": now,
-    }
 
 
 def _waiting(row: Row) -> Waiting:

@@ -34,6 +34,8 @@ class Runs(Topic):
             return None
         if source.is_pinned:
             return Begun(source, None)
+        if db.value("handoffs_there"):
+            db.write("drafts_of_births", source=source_id)
         # Births first: the unique index allows one living version of a reference.
         db.write("discard_births", source=source_id)
         db.write("discard_deaths", source=source_id)

@@ -24,6 +24,12 @@ from rowen.core.exchange.store_check import has_payload, is_text_of, tiles, wron
 from rowen.core.exchange.store_copy import IDENTITY, PARTS, Part, Row
 from rowen.core.split import passages, split
 
+_VERSIONS = {
+    "documents": ("id", "documents"),
+    "drafts": ("handoff_id", "drafts JOIN handoffs ON handoffs.id = handoff_id"),
+}
+"""Tables with versions of items: their key, and where the hash of a version is."""
+
 
 class Mending:
     """On a connection inside a transaction, with foreign keys off."""
@@ -47,7 +53,7 @@ class Mending:
         self._make_sections()
         self._drop_pointing_nowhere()
         self._drop_false("documents")
-        self._drop_false("handoffs")
+        self._drop_false("drafts")
         self._drop_unsaid()
         self._drop_odd_vectors()
         self._settle_sources(promised)
@@ -151,22 +157,23 @@ class Mending:
     def _drop_false(self, table: str) -> None:
         refs = {number for (number,) in fetch(self._db, "SELECT id FROM refs")}
         hashes: dict[int, bytes] = dict(fetch(self._db, "SELECT id, hash FROM contents"))
+        key, of = _VERSIONS[table]
         rows = fetch(
             self._db,
-            "SELECT id, source_id, content_id, title, url, text_of(metadata), payload_hash, links"
-            f" FROM {table}",
+            f"SELECT {key}, source_id, content_id, title, url, text_of(metadata), payload_hash, links"
+            f" FROM {of}",
         )
         for number, source, content, title, url, metadata, payload, links in rows:
             values = {"title": title, "url": url, "metadata": metadata, "payload_hash": payload}
             if content is not None and not has_payload(values, hashes[content]):
-                self._delete(table, "id = ?", (number,))
+                self._delete(table, f"{key} = ?", (number,))
                 continue
             known = [one for one in links_in(links) if one in refs]
             if len(known) * array("q").itemsize != len(links):
                 # Its links are read from the page again: without validators the whole page comes.
                 self._db.execute(
                     f"UPDATE {table} SET links = ?, etag = NULL, last_modified = NULL, body_hash = NULL"
-                    " WHERE id = ?",
+                    f" WHERE {key} = ?",
                     (links_out(known), number),
                 )
                 self.touched.add(source)
