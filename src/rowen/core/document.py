@@ -111,6 +111,10 @@ class Draft:
         if not self.content_hash:
             object.__setattr__(self, "content_hash", hashing.of_text(self.text))
 
+    def has_payload_hash(self, made: bytes) -> None:
+        """It was made already, of this title, text, address and metadata."""
+        object.__setattr__(self, "_payload_hash", made)
+
     @property
     def payload_hash(self) -> bytes:
         """What makes this version different from another: text and metadata, not validators. Made once."""

@@ -6,14 +6,24 @@ SHA-256, raw bytes inside, hexadecimal at the doors.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
+from typing import Protocol
+
+
+class Hash(Protocol):
+    def digest(self) -> bytes: ...
 
 
 def of_bytes(data: bytes) -> bytes:
+    return _sha256()(data).digest()
+
+
+@cache
+def _sha256() -> Callable[[bytes], Hash]:
     from hashlib import sha256  # the library it loads takes long, and most commands hash nothing
 
-    return sha256(data).digest()
+    return sha256
 
 
 def of_text(text: str) -> bytes:

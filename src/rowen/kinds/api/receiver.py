@@ -310,6 +310,8 @@ class Receiver:
             record=record,
             keys=keys_of(reading.signs(), reading.title, reading.text) if reading.signs else (),
         )
+        if payload:
+            draft.has_payload_hash(payload)
         if not self._again:
             self._judge(known, one, reading, digest, draft)
         await intake.fetched(draft)

@@ -103,11 +103,11 @@ def _facts(facts: Mapping[str, Any]) -> Iterable[str]:
     for name, value in facts.items():
         if name in _UNSAID:
             continue
-        if type(value) is not str and isinstance(value, Mapping):
-            yield from _facts(value)
-            continue
         if type(value) is str:
             text = "" if value.endswith(")") and _SHAPE.match(value) else " ".join(value.split())
+        elif type(value) is not list and isinstance(value, Mapping):
+            yield from _facts(value)
+            continue
         else:
             many = value if isinstance(value, list | tuple) else [value]
             text = ", ".join([line for one in many if (line := _line(one))])

@@ -20,8 +20,10 @@ def of_item(
     item: Any, *, reference: str, url: str, files: Iterable[File], publisher: Any, more: Iterable[Any] = ()
 ) -> Signs:
     """`more` are further places with the names of identifiers and pages, such as the extras of CKAN."""
-    places = [one for one in (item, *more) if isinstance(one, Mapping)]
-    places += [inner for one in places for name in _INSIDE if isinstance(inner := one.get(name), Mapping)]
+    places = [one for one in (item, *more) if type(one) is dict or isinstance(one, Mapping)]
+    # Most have none of these: asking an abstract class costs more than the rest.
+    inside = [inner for one in places for name in _INSIDE if (inner := one.get(name))]
+    places += [inner for inner in inside if isinstance(inner, Mapping)]
     return Signs(
         identifiers=(reference, *_texts(places, _IDENTIFIERS)),
         pages=(url, *_texts(places, _PAGES)),
