@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import NamedTuple
 
 from rowen.core.rules.schedule import LONGEST_PAUSE_S
-from rowen.records import dataclass
+from rowen.records import NamedTuple, dataclass
 
 MAX_ATTEMPTS = 3
 RETRY_BASE_S = 30.0

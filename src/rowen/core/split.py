@@ -13,14 +13,14 @@ Long sections are cut into parts; `rules/parts.py` says where.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sized
-from typing import NamedTuple
 
 from rowen.core import hashing
 from rowen.core.rules.markdown import FENCED_CODE, Stretches, fence_after, without_targets
 from rowen.core.rules.parts import parts
 from rowen.core.section import Form, Passage, Section, Symbol, join_path
+from rowen.patterns import pattern
+from rowen.records import NamedTuple
 
 _CLOSED = -1
 """The level of the line that ends a definition."""
@@ -29,23 +29,23 @@ _MAX_HEADING_CHARS = 500
 
 # One alternative per kind of line that can matter; every other line is text. The scan looks for the
 # line break in front, which is several times faster than trying at every line start.
-_LINE = re.compile(
+_LINE = pattern(
     r"\n(?=[ \t#`~=<-])(?: {0,3}(?P<marks>#{1,6})(?:[ \t]+(?P<title>[^\n]*))?"
     r"|[ \t]*(?P<fence>`{3,}|~{3,})(?P<info>[^\n]*)"
     r"|<!-- /(?P<closed>[^\s<>]+) -->"
     r"| {0,3}(?P<under>={2,}|-{2,})[ \t]*)(?![^\n])"
 )
-_MARKS = re.compile(
+_MARKS = pattern(
     r"\{(?:#(?P<anchor>[^\s{}]+)(?: \.(?P<kind>[a-z]+)(?: name=(?P<name>[^{}]+))?)?"
     r"|\.(?P<of_kind>[a-z]+) name=(?P<called>[^{}]+))\}$"
 )
-_CLOSING_MARKS = re.compile(r"(?:^|[ \t]+)#+[ \t]*$")
+_CLOSING_MARKS = pattern(r"(?:^|[ \t]+)#+[ \t]*$")
 # A setext heading is a paragraph of one line; these begin something else.
-_NOT_A_PARAGRAPH = re.compile(r"(?:[ \t]*(?:[-*+>|#]|\d+[.)][ \t])| {4}|\t|[ \t]*$)")
-_INLINE_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?:[ \t]+\"[^\"]*\")?\)")
-_CODE = re.compile(r"(?<!`)(`{1,3})(?!`) ?(.+?) ?(?<!`)\1(?!`)")
-_EMPHASIS = re.compile(r"(?<![\\*])(\*{1,3})(?=[^\s*])([^*]*[^\s*\\])\1")
-_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+_NOT_A_PARAGRAPH = pattern(r"(?:[ \t]*(?:[-*+>|#]|\d+[.)][ \t])| {4}|\t|[ \t]*$)")
+_INLINE_LINK = pattern(r"!?\[([^\[\]]*)\]\([^()\s]*(?:[ \t]+\"[^\"]*\")?\)")
+_CODE = pattern(r"(?<!`)(`{1,3})(?!`) ?(.+?) ?(?<!`)\1(?!`)")
+_EMPHASIS = pattern(r"(?<![\\*])(\*{1,3})(?=[^\s*])([^*]*[^\s*\\])\1")
+_ESCAPE = pattern(r"\\([!-/:-@\[-`{-~])")
 
 
 def split(text: str) -> list[Section]:

@@ -19,7 +19,6 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence, Set
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import datetime
-from typing import NamedTuple
 
 from rowen.core.document import Draft
 from rowen.core.handoff import (
@@ -45,6 +44,7 @@ from rowen.engine.ports import Ports
 from rowen.errors import EmbedderRefused, RowenError
 from rowen.ports.embedder import Model
 from rowen.ports.store.handoffs import Ingested, Staged, Waiting
+from rowen.records import NamedTuple
 
 GRACE_S = 0.5
 """For a batch that is being embedded when its run is cancelled."""

@@ -5,7 +5,6 @@ Workers hold a lease in their own name, so the workers of a store are the leases
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from typing import Protocol
@@ -18,6 +17,7 @@ from rowen.engine.ports import Ports
 from rowen.engine.tasks import Dropped
 from rowen.errors import Conflict, NotFound, Pinned, TransientError
 from rowen.eventloop import asyncio
+from rowen.patterns import pattern
 from rowen.ports.clock import Clock
 from rowen.ports.store.leases import Leases
 from rowen.ports.store.sources import Sources
@@ -32,7 +32,7 @@ DROP = "drop:"
 ORCHESTRATOR = "orchestrator"
 """Held by the one `rowen serve` that looks after a store."""
 WORKER = "worker:"
-_MACHINE = re.compile(r"\.[0-9a-f]{8}\.\d+$")
+_MACHINE = pattern(r"\.[0-9a-f]{8}\.\d+$")
 
 
 OnWait = Callable[[str], None]

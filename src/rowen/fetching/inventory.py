@@ -13,6 +13,7 @@ from urllib.parse import unquote
 
 from rowen.core.web import urls
 from rowen.errors import Unparseable
+from rowen.patterns import pattern
 from rowen.ports.store.documents import InventoryName
 
 FILE = "objects.inv"
@@ -23,7 +24,7 @@ MAX_CHARS = 500
 """A longer name or address is left out."""
 
 HEAD = b"# Sphinx inventory version 2"
-_ENTRY = re.compile(r"(?P<name>.+?)\s+(?P<domain>[^\s:]+):(?P<role>\S+)\s+-?\d+\s+(?P<place>\S*)\s+.*")
+_ENTRY = pattern(r"(?P<name>.+?)\s+(?P<domain>[^\s:]+):(?P<role>\S+)\s+-?\d+\s+(?P<place>\S*)\s+.*")
 # Pages and places in them are no names of anything; tokens are pieces of a grammar.
 _NOT_NAMES = frozenset({("std", "doc"), ("std", "label"), ("std", "token")})
 _KINDS = {"cmdoption": "option", "envvar": "variable"}

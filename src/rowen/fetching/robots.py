@@ -8,9 +8,9 @@ for because of it.
 from __future__ import annotations
 
 import math
-import re
 from typing import Any
 
+from rowen.patterns import pattern
 from rowen.records import dataclass
 
 MAX_BYTES = 500_000
@@ -18,7 +18,7 @@ MAX_BYTES = 500_000
 
 # A line that forbids or slows something down. The parser forgives misspellings of `disallow`, so this is
 # wider than it looks; an empty `Disallow:` forbids nothing.
-_BINDING = re.compile(r"[\s\ufeff]*(?:d[a-z]+|crawl.delay)[\s:]+[^\s#]")
+_BINDING = pattern(r"[\s\ufeff]*(?:d[a-z]+|crawl.delay)[\s:]+[^\s#]")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ Rules, and one question to the store. What a kind of sink understands of its set
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, time
 from fnmatch import fnmatchcase
@@ -25,6 +24,7 @@ from rowen.core.feed import ALL_SOURCES, Chosen, these
 from rowen.core.params import Param
 from rowen.core.source import Source
 from rowen.errors import ConfigError, did_you_mean
+from rowen.patterns import pattern
 from rowen.ports.store.sources import Sources
 
 SOURCES = "sources"
@@ -34,7 +34,7 @@ FIELDS: Mapping[str, str] = {
     SOURCES: "Globs over names or `name@version` of sources, as a list; all if omitted",
 }
 """What every `[[sinks]]` table may have, with its meaning."""
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_NAME = pattern(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 def setting(

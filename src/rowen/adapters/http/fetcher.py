@@ -8,7 +8,6 @@ what is no HTTP may be the rest of the answer before, whose body was longer than
 from __future__ import annotations
 
 import asyncio
-import re
 import socket
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -34,12 +33,13 @@ from rowen.core.safety.secrets import Secret
 from rowen.core.web.urls import normalise, without_credentials
 from rowen.core.web.whatwg import normal
 from rowen.errors import BodyTooLarge, ConnectionFailed, Unfetchable
+from rowen.patterns import pattern
 from rowen.ports.fetcher import FetcherOptions, Request, Response
 
 _ACCEPT = "text/html,application/xhtml+xml,text/markdown;q=0.9,text/plain;q=0.8,*/*;q=0.5"
 _CONNECT_TIMEOUT_S = 10.0
 # Behind a root that the parser leaves as it is, it leaves such a path: nothing to quote, no dot segments.
-_PLAIN = re.compile(
+_PLAIN = pattern(
     r"(https?://[a-z0-9.:-]+/)(?:[A-Za-z0-9_~-][A-Za-z0-9._~-]*/)*(?:[A-Za-z0-9_~-][A-Za-z0-9._~-]*)?"
 )
 

@@ -16,10 +16,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
-from typing import NamedTuple
 
 from rowen.core.rules.words import count
-from rowen.records import dataclass
+from rowen.records import NamedTuple, dataclass
 
 
 class Signal(StrEnum):

@@ -8,14 +8,14 @@ same date. A date in the future never settles. What is no date of the standard c
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, datetime, timedelta, timezone
 
 from rowen.core import hashing
 from rowen.core.rules.clocks import SKEW
+from rowen.patterns import pattern
 
 # W3C date and time: `2026`, `2026-11`, `2026-11-17`, `2026-11-17T09:30Z`, `2026-11-17T09:30:15.5+01:00`.
-_DATE = re.compile(
+_DATE = pattern(
     r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:\.\d+)?)?\s*([Zz]|[+-]\d\d:?\d\d)?)?)?)?"
 )
 _WESTMOST = timezone(timedelta(hours=-12))

@@ -11,10 +11,12 @@ import math
 import re
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from rowen.core.freshness.gain import level_of_freshness, share_fresh, spent_at
 from rowen.core.freshness.plan import LONGEST, SWEEPS, Page, plan
+from rowen.patterns import pattern
+from rowen.records import NamedTuple
 
 DAY_S = 86_400.0
 LONGEST_WAIT_S = 90 * DAY_S
@@ -37,7 +39,7 @@ _UNITS = {
     "day": DAY_S,
     "week": 7 * DAY_S,
 }
-_BUDGET = re.compile(r"(\d[\d_,]*)\s*/\s*(\w+)")
+_BUDGET = pattern(r"(\d[\d_,]*)\s*/\s*(\w+)")
 
 
 def budget_of(text: str) -> float:

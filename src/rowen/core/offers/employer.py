@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Collection
 
 from rowen.core.web.urls import host_of, normalise
+from rowen.patterns import pattern
 from rowen.records import dataclass
 
 ID, DOMAIN, NAME = "id:", "domain:", "name:"
@@ -72,13 +73,13 @@ _SECOND_LEVEL = frozenset((
 ))
 # fmt: on
 
-_WORD = re.compile(r"[^\W_]+")
-_WORD_OF_LETTERS = re.compile(r"(?<![^\W_])[^\W\d_]+(?![^\W_])")
-_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
-_APOSTROPHES = re.compile("['’`´]")
-_DOTTED = re.compile(r"(?<!\w)(?:\w\.){1,6}\w(?!\w)")
+_WORD = pattern(r"[^\W_]+")
+_WORD_OF_LETTERS = pattern(r"(?<![^\W_])[^\W\d_]+(?![^\W_])")
+_NOT_ASCII = pattern(r"[^\x00-\x7f]+")
+_APOSTROPHES = pattern("['’`´]")
+_DOTTED = pattern(r"(?<!\w)(?:\w\.){1,6}\w(?!\w)")
 # Without its dots it is also what hotels have.
-_SOCIETA_PER_AZIONI = re.compile(r"\b(?:S\. ?p\. ?A\b|SpA\b)")
+_SOCIETA_PER_AZIONI = pattern(r"\b(?:S\. ?p\. ?A\b|SpA\b)")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

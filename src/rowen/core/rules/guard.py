@@ -9,10 +9,10 @@ None.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import NamedTuple
 
 from rowen.core.generation import Replacement
 from rowen.core.rules.pattern import pattern_of
+from rowen.records import NamedTuple
 
 MIN_DOCUMENTS = 20
 MIN_ALIKE = 3

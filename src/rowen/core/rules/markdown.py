@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 
+from rowen.patterns import pattern
+
 _FENCED = (
     r"[ \t]*(?P<fence>`{3,}|~{3,})[^\n]*\n"
     r"(?:(?![ \t]*(?P=fence))[^\n]*\n)*(?:[ \t]*(?P=fence)[^\n]*)?"
@@ -12,7 +14,7 @@ _FENCED = (
 # Code first, so that `found[index](call)` is left alone; stretches are bounded, for hostile text. Each kind
 # begins with a character of its own, a fence with the line break before it: the scan runs over all others
 # many times faster than it could try a pattern at each of them.
-_LINK_OR_CODE = re.compile(
+_LINK_OR_CODE = pattern(
     rf"\n{_FENCED}"
     r"|`(?<!``)(?P<ticks>`{0,2})(?!`)[^`\n]{1,400}`(?P=ticks)(?!`)"
     r"|<(?P<comment>!--[^\0]{0,5000}?-->)"
@@ -23,7 +25,7 @@ _LINK_OR_CODE = re.compile(
     r"\]\((?P<target>(?:<[^<>\n]{0,2000}>|[^()\s]{0,2000}(?:\([^()\s]{0,500}\)[^()\s]{0,500}){0,8})"
     r"(?:[ \t]+\"[^\"\n]{0,500}\")?)\)"
 )
-_ADDRESS = re.compile(r'<a id="[^"\n]*"></a> ?')
+_ADDRESS = pattern(r'<a id="[^"\n]*"></a> ?')
 FENCED_CODE = re.compile(rf"(?:^|(?<=\n)){_FENCED}")
 
 

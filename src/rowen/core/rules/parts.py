@@ -10,21 +10,21 @@ Where links lead to counts neither as length nor as text: a site that moves is c
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import pairwise
 from zlib import crc32
 
 from rowen.core.rules.markdown import fence_after, without_addresses
+from rowen.patterns import pattern
 
 MIN_CHARS = 500
 """No shorter part is made of a long section, unless a neighbour that cannot be cut forces it."""
 MAX_CHARS = 2000
 """No part is longer. The mean comes out near 1,000."""
-_FENCE = re.compile(r"\n(?=[ \t`~])[ \t]*(?P<fence>`{3,}|~{3,})(?P<info>[^\n]*)")
-_BLANK_LINES = re.compile(r"\n(?:[ \t]*\n)+")
-_SENTENCE = re.compile(r"[.!?…][\"')\]»”’*_`]*\s+|[。！？]")
+_FENCE = pattern(r"\n(?=[ \t`~])[ \t]*(?P<fence>`{3,}|~{3,})(?P<info>[^\n]*)")
+_BLANK_LINES = pattern(r"\n(?:[ \t]*\n)+")
+_SENTENCE = pattern(r"[.!?…][\"')\]»”’*_`]*\s+|[。！？]")
 
 
 def parts(text: str, start: int, end: int) -> list[int]:

@@ -9,13 +9,16 @@ import zlib
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from rowen.core.rules.clocks import is_ahead
 from rowen.core.rules.duration import text_of
 from rowen.core.run import RunStatus
 from rowen.core.source import UNFINISHED, Source
-from rowen.core.sync_request import SyncRequest
 from rowen.records import dataclass
+
+if TYPE_CHECKING:
+    from rowen.core.sync_request import SyncRequest
 
 SPREAD = 0.1
 """Sources of the same interval are spread over this share of it, each always by the same amount."""

@@ -6,10 +6,11 @@ piece, numbers as numbers, and a pre-release comes before its release.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
-_PIECE = re.compile(r"\d+|[a-z]+")
+from rowen.patterns import pattern
+
+_PIECE = pattern(r"\d+|[a-z]+")
 _BEFORE_RELEASE = {
     "dev": -5,
     "a": -4,

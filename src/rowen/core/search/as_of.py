@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
-from rowen.core.generation import Shown
 from rowen.core.rules import duration
 from rowen.core.rules.words import minute
 from rowen.errors import UserError
 from rowen.records import dataclass
+
+if TYPE_CHECKING:
+    from rowen.core.generation import Shown
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

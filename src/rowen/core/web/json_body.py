@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from typing import Any
+
+from rowen.patterns import pattern
 
 BOM = b"\xef\xbb\xbf"
 MAX_DIGITS = 1000
@@ -19,10 +20,10 @@ _DIGITS = bytes(ord("0") if chr(byte) in "0123456789" else byte for byte in rang
 _LONG = b"0" * 19
 """So many digits may be more than 64 bits hold: after a minus they are, without one it takes one more."""
 _BEFORE_A_NUMBER = frozenset(b":,[ \t\r\n")
-_ESCAPE = re.compile(
+_ESCAPE = pattern(
     r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)"
 )
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE = pattern("[\ud800-\udfff]")
 
 
 def read(body: bytes) -> Any:

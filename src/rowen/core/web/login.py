@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from urllib.parse import urlsplit
 
+from rowen.patterns import pattern
+
 FEW_WORDS = 80
 """A page with a password field and more words than this is about something else."""
 _HOSTS = frozenset(("login", "signin", "sso", "auth", "oauth", "idp", "accounts", "account", "id"))
-_SEGMENTS = re.compile(
+_SEGMENTS = pattern(
     r"/(?:log[-_]?in|log[-_]?on|sign[-_]?in|sso|saml2?|oauth2?|authorize|openid-connect|cas|wp-login\.php)(?:[/.]|$)",
     re.IGNORECASE,
 )

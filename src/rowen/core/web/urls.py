@@ -12,6 +12,7 @@ import re
 from operator import itemgetter
 
 from rowen.core.web.whatwg import joined, normal, without_login
+from rowen.patterns import pattern
 
 MAX_CHARS = 2_000
 
@@ -29,9 +30,9 @@ _TRACKING = frozenset((
 ))
 # fmt: on
 _TRACKING_PREFIXES = ("utm_", "mtm_", "aspsessionid")
-_SESSION_IN_PATH = re.compile(r";jsessionid=[^/?;]*", re.IGNORECASE)
+_SESSION_IN_PATH = pattern(r";jsessionid=[^/?;]*", re.IGNORECASE)
 
-_PERCENT = re.compile("%([0-9A-Fa-f]{2})?")
+_PERCENT = pattern("%([0-9A-Fa-f]{2})?")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _ESCAPES = {
     f"%{high}{low}": chr(int(high + low, 16)) if chr(int(high + low, 16)) in _UNRESERVED
@@ -44,11 +45,11 @@ _ESCAPES = {
 _ESCAPES["%"] = "%25"
 
 _SCHEME_ENDS = {"http:": 7, "https": 8}
-_SECRET_NAME = re.compile(
+_SECRET_NAME = pattern(
     r"(?:.*[_-])?(?:api[_-]?key|apikey|access[_-]?token|auth[_-]?token|token|secret|password|passwd|sig|signature)",
     re.IGNORECASE,
 )
-_BROKEN_CREDENTIALS = re.compile(r"^(\s*(?:[A-Za-z][A-Za-z0-9+.-]*:)?[/\\]{2,})?.*@", re.DOTALL)
+_BROKEN_CREDENTIALS = pattern(r"^(\s*(?:[A-Za-z][A-Za-z0-9+.-]*:)?[/\\]{2,})?.*@", re.DOTALL)
 _INDEX_NAMES = frozenset(("index", "index.html", "index.htm", "default.html", "default.htm"))
 
 

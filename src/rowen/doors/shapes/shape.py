@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
 from operator import attrgetter
 from types import NoneType, UnionType
-from typing import Annotated, Any, ClassVar, NamedTuple, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, Union, get_args, get_origin, get_type_hints
 
 from rowen.core.run import Counters
-from rowen.records import dataclass
+from rowen.records import NamedTuple, dataclass
 
 MISSING: Any = object()
 _PLAIN: frozenset[type] = frozenset({str, int, float, bool, NoneType})

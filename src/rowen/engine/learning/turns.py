@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from rowen.core.freshness.claims import Signal, Standing
 from rowen.core.freshness.plan import SWEEPS, Page
@@ -14,7 +14,10 @@ from rowen.core.freshness.source_rates import SAMPLE, SourceRates
 from rowen.core.freshness.weights import weights
 from rowen.core.source import SWEEP, UNFINISHED, Source
 from rowen.ports.store.learning.rates import CheckedPage
-from rowen.ports.store.store import Store
+from rowen.records import NamedTuple
+
+if TYPE_CHECKING:
+    from rowen.ports.store.store import Store
 
 UNKNOWN_RATE = 1e-6
 """Of pages of a source that has learnt nothing yet: then only their age differs."""

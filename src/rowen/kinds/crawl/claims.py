@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from base64 import b64decode, b64encode
 from collections.abc import Container, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rowen.core.document import NO_VALIDATORS, Draft, Validators
 from rowen.core.freshness import claims, lastmod
@@ -19,7 +19,9 @@ from rowen.core.run import Run
 from rowen.engine.intake import Intake
 from rowen.kinds.crawl.visits import Visit
 from rowen.ports.store.documents import Listing
-from rowen.ports.store.store import Store
+
+if TYPE_CHECKING:
+    from rowen.ports.store.store import Store
 
 REMEMBERED = "rowen:claims"
 """The remembered listing: digests of dates beside versions, and the references that changed last."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rowen.core.lease import Lease
 from rowen.core.rules.retry import RetryPolicy
@@ -28,7 +28,9 @@ from rowen.kinds.crawl.question import LATER, PageQuestion, delay_of, written_an
 from rowen.kinds.web.pages import WebPages
 from rowen.ports.clock import Clock
 from rowen.ports.store.shards import Question
-from rowen.ports.store.store import Store
+
+if TYPE_CHECKING:
+    from rowen.ports.store.store import Store
 
 PAGES = 64
 SECONDS = 30.0

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from rowen.core import hashing
 from rowen.core.document import Converted, Validators
@@ -19,6 +19,7 @@ from rowen.fetching.client import Client
 from rowen.fetching.site_files import SiteFiles
 from rowen.kinds.crawl.visits import Visit
 from rowen.ports.fetcher import Request, Response
+from rowen.records import NamedTuple
 
 DELIVERED = frozenset({200, 203})
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Container, Mapping
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from rowen.core.document import Known
 from rowen.core.rules.left_out import NOT_REACHED, OVER_MAX_PAGES, UNLINKED
 from rowen.core.run import StopReason
 from rowen.engine.intake import Intake
 from rowen.fetching.redirects import MAX_REDIRECTS
+from rowen.records import NamedTuple
 
 Page = TypeVar("Page", int, str)
 """A page by its number or its address."""

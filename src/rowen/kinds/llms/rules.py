@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from rowen.core.web import urls
+from rowen.patterns import pattern
 from rowen.records import dataclass
 
 FILE = "llms.txt"
@@ -19,15 +20,15 @@ FULL_FILE = "llms-full.txt"
 ACCEPT = {"Accept": "text/markdown, text/plain;q=0.9, */*;q=0.1"}
 """Many sites have a page as HTML and as Markdown under one address."""
 
-_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
-_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$")
+_FENCE = pattern(r"[ \t]*(`{3,}|~{3,})")
+_HEADING = pattern(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$")
 _LINK = r"\[(?:[^\[\]]|\[[^\[\]]*\])*\]\([ \t]*(?:<([^<>]*)>|([^\s()<>]+(?:\([^\s()]*\)[^\s()]*)*))[^()]*\)"
-_ENTRY = re.compile(rf"[ \t]*(?:[-*+]|\d+[.)])[ \t]+\**{_LINK}\**[ \t]*(?:[:\-–—][ \t]*)?(.*)$")
+_ENTRY = pattern(rf"[ \t]*(?:[-*+]|\d+[.)])[ \t]+\**{_LINK}\**[ \t]*(?:[:\-–—][ \t]*)?(.*)$")
 _ANY_LINK = re.compile(_LINK)
-_ADDRESS_LINE = re.compile(
+_ADDRESS_LINE = pattern(
     r"[ \t]*[*_>-]*[ \t]*\**(?:source|url)\**:\**[ \t]*<?(https?://[^\s<>]+)>?[ \t]*$", re.IGNORECASE
 )
-_NOT_SLUG = re.compile(r"[^\w]+")
+_NOT_SLUG = pattern(r"[^\w]+")
 
 _MARKDOWN_TYPES = frozenset(("text/markdown", "text/x-markdown", "text/mdx", "text/plain"))
 _SAYS_NOTHING = frozenset(("", "application/octet-stream", "binary/octet-stream"))

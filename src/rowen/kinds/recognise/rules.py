@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 from urllib.parse import quote
 
 from rowen.core.web import urls
+from rowen.records import NamedTuple
 
 LOOKED_AT_CHARS = 200_000
 """So much of the first answer is searched for marks."""

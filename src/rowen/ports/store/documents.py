@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from rowen.core.document import Draft, Known, Validators
 from rowen.core.lease import Lease
 from rowen.core.run import Run
-from rowen.records import dataclass
+from rowen.records import NamedTuple, dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

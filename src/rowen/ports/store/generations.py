@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from rowen.core.generation import Activation, Change, Generation, Replacement, Shown, Version
 from rowen.records import dataclass
+
+if TYPE_CHECKING:
+    from rowen.core.generation import Activation, Change, Generation, Replacement, Shown, Version
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from rowen.core.document import Draft
 from rowen.core.handoff import Ending, Handoff, HandoffStatus
@@ -12,7 +12,7 @@ from rowen.core.lease import Lease
 from rowen.core.run import Run
 from rowen.core.section import Passage, Section
 from rowen.ports.embedder import Model
-from rowen.records import dataclass
+from rowen.records import NamedTuple, dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

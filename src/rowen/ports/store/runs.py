@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from rowen.core.freshness.source_rates import SourceRates
 from rowen.core.lease import Lease
@@ -12,7 +12,7 @@ from rowen.core.run import Counters, Mode, Run, RunItem, RunStatus
 from rowen.core.source import Source, Status
 from rowen.core.web.verified import Looked, LookedAtSome
 from rowen.core.window import Window
-from rowen.records import dataclass
+from rowen.records import NamedTuple, dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

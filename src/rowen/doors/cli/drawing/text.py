@@ -6,16 +6,16 @@ nothing is plain. What is drawn gives lines of pieces; the console alone turns s
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol, Self
 
 from rowen.doors.cli.cells import cells
+from rowen.patterns import pattern
 
 Piece = tuple[str, str]
 Line = list[Piece]
 
-_WORD = re.compile(r"\s*\S+|\s+")
+_WORD = pattern(r"\s*\S+|\s+")
 
 
 class Drawable(Protocol):

@@ -12,6 +12,8 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from enum import IntEnum
 
+from rowen.patterns import pattern
+
 REPEATED = 3
 """So often one segment stands in a path that repeats itself: `/a/b/a/b/a/b`."""
 BARREN = 12
@@ -21,7 +23,7 @@ LONG = 50
 FRESH = 5
 """So many pages, each with a value of its own for a parameter on its links: the parameter names a session."""
 
-_VARIABLE = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{16,}|\d+", re.IGNORECASE)
+_VARIABLE = pattern(r"[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{16,}|\d+", re.IGNORECASE)
 
 
 class Rank(IntEnum):
@@ -44,7 +46,7 @@ def shape(url: str) -> str:
 
 def repeats_itself(url: str) -> bool:
     segments = url.partition("?")[0].split("/")[3:]
-    if len(segments) < REPEATED:
+    if len(segments) - len({*segments}) < REPEATED - 1:
         return False
     return max(Counter(segment for segment in segments if segment).values(), default=0) >= REPEATED
 
@@ -69,7 +71,8 @@ class Endless:
         for url, one in zip(found, shapes, strict=True):
             if one == own:
                 self._in_a_row[url] = (row + 1, barren)
-        self._look_for_sessions([url for url in found if "?" in url])
+        if asking := [url for url in found if "?" in url]:
+            self._look_for_sessions(asking)
         return [self._rank(url) for url in found]
 
     def is_respelled(self, url: str) -> bool:

@@ -10,11 +10,11 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import NamedTuple
 
 from rowen.core.rules.left_out import ENDLESS, OVER_MAX_PAGES, TOO_MANY_MISSES
 from rowen.fetching.redirects import MAX_REDIRECTS
 from rowen.kinds.crawl.frontier.endless import Rank
+from rowen.records import NamedTuple
 
 MISSES = 1_000
 MISSES_PER_PAGE = 3

@@ -7,12 +7,12 @@ labels of a few words that are no links, and headings with text of their own bel
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import NamedTuple
 
 from rowen.core import hashing
+from rowen.patterns import pattern
+from rowen.records import NamedTuple
 
 MIN_PAGES = 20
 """A source with fewer pages is left alone."""
@@ -20,10 +20,10 @@ SHARE = 0.6
 """Of the pages; what fewer have is content."""
 FEW_WORDS = 4
 
-_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
-_HEADING = re.compile(r"(#{1,6})(?:[ \t]|$)")
-_DEFINITION = re.compile(r"\{[#.][^{}]*[ ]?\.[\w-]+[^{}]*\}[ \t]*$")
-_WORD = re.compile(r"[^\W_]+")
+_FENCE = pattern(r"[ \t]*(`{3,}|~{3,})")
+_HEADING = pattern(r"(#{1,6})(?:[ \t]|$)")
+_DEFINITION = pattern(r"\{[#.][^{}]*[ ]?\.[\w-]+[^{}]*\}[ \t]*$")
+_WORD = pattern(r"[^\W_]+")
 
 
 class Block(NamedTuple):

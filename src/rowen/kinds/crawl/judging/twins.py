@@ -19,15 +19,16 @@ from rowen.core.web import urls
 from rowen.fetching.redirects import REDIRECTS
 from rowen.kinds.crawl.pages import ReadPage
 from rowen.kinds.crawl.visits import Visit
+from rowen.patterns import pattern
 from rowen.ports.fetcher import Response
 
 TWIN = "twin"
 EVIDENCE = 3
 REMEMBERED = "rowen:twins"
 """The remembered listing of other names, each with the validators and the hash of the body it gave."""
-_INDEX = re.compile(r"/(?:index|default)(?:\.html?|\.php)?$", re.IGNORECASE)
-_ENDING = re.compile(r"\.html?$", re.IGNORECASE)
-_PRINT = re.compile(r"/print(?=/|$)|(?<=/)print-|[._-]print(?=\.html?$|$)", re.IGNORECASE)
+_INDEX = pattern(r"/(?:index|default)(?:\.html?|\.php)?$", re.IGNORECASE)
+_ENDING = pattern(r"\.html?$", re.IGNORECASE)
+_PRINT = pattern(r"/print(?=/|$)|(?<=/)print-|[._-]print(?=\.html?$|$)", re.IGNORECASE)
 
 
 class Twins:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from rowen.core.document import Outcome
+from rowen.records import NamedTuple
 
 
 class Said(NamedTuple):
