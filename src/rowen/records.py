@@ -14,8 +14,9 @@ from __future__ import annotations
 import dataclasses
 import sys
 from collections import _tuplegetter, namedtuple  # type: ignore[attr-defined]
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import MISSING
+from functools import cached_property
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
 
@@ -88,7 +89,6 @@ class _Writer:
         self._declared = declared
         self._kw_only = kw_only
         self._steps = [complete, begin]
-        self._fields: dict[str, dataclasses.Field[Any]] | None = None
         filled = 0
 
         def first(instance: object, /, *args: Any, **named: Any) -> None:
@@ -100,17 +100,15 @@ class _Writer:
 
         self.first = first
 
-    @property
+    @cached_property
     def fields(self) -> dict[str, dataclasses.Field[Any]]:
         """By name, with those of the bases before its own, as the standard decorator has them."""
-        if self._fields is None:
-            found: dict[str, dataclasses.Field[Any]] = {}
-            for base in self._declared.__mro__[-1:0:-1]:
-                found |= getattr(base, "__dataclass_fields__", {})
-            self._fields = found | {name: self._field(name, kind) for name, kind in self.own.items()}
-        return self._fields
+        found: dict[str, dataclasses.Field[Any]] = {}
+        for base in self._declared.__mro__[-1:0:-1]:
+            found |= getattr(base, "__dataclass_fields__", {})
+        return found | {name: self._field(name, kind) for name, kind in self.own.items()}
 
-    @property
+    @cached_property
     def positional(self) -> list[str]:
         return [name for name, one in self.fields.items() if one.init and not one.kw_only]
 
@@ -150,16 +148,18 @@ class _Writer:
             one.kw_only = self._kw_only
         return one
 
-    def _filled(self, instance: object, args: tuple[Any, ...], named: Mapping[str, Any]) -> bool:
+    def _filled(self, instance: object, args: tuple[Any, ...], named: dict[str, Any]) -> bool:
         """Give an instance its fields. False where the constructor has to: it knows what is wrong."""
-        given = dict(zip(self.positional, args, strict=False))
-        if len(args) > len(given) or given.keys() & named.keys():
-            return False
-        given |= named
-        if given.keys() - self.fields.keys() or not all(self.fields[name].init for name in given):
-            return False
-        for name, one in self.fields.items():
-            if name in given:
+        fields, given = self.fields, named
+        if args:
+            given = dict(zip(self.positional, args, strict=False))
+            if len(args) > len(given) or not given.keys().isdisjoint(named):
+                return False
+            given |= named
+        used = 0
+        for name, one in fields.items():
+            if name in given and one.init:
+                used += 1
                 _fill(instance, name, given[name])
             elif one.default is not MISSING:
                 _fill(instance, name, one.default)
@@ -167,6 +167,8 @@ class _Writer:
                 _fill(instance, name, one.default_factory())
             else:
                 return False
+        if used < len(given):
+            return False
         check = getattr(instance, "__post_init__", None)
         if check is not None:
             check()
