@@ -286,6 +286,49 @@ def test_a_search_of_a_small_store_needs_no_numpy_and_answers_as_with_it(
     assert len(answers[0]["hits"]) == (3 if mode == "keyword" else 4)
 
 
+def test_a_sync_without_changes_loads_no_model_no_parser_and_no_click(rowen: Rowen, orchard: Site) -> None:
+    rowen("sync", "orchard")
+    unneeded = {"click", "gettext", "numpy", "tantivy", "tokenizers", "turbohtml", "lxml", "selectolax"}
+    assert imported_by("sync", "orchard") & unneeded == set()
+
+
+COUNTING = """
+import re, sys
+from re import _compiler
+compiled, compile_one = 0, _compiler.compile
+def counted(pattern, flags=0):
+    global compiled
+    frame = sys._getframe(1)
+    while frame.f_globals["__name__"] == "re":
+        frame = frame.f_back
+    compiled += frame.f_globals["__name__"].startswith("rowen")
+    return compile_one(pattern, flags)
+_compiler.compile = counted
+from rowen.doors.cli import main
+code = main(sys.argv[1:])
+ours = sum(name.partition(".")[0] == "rowen" for name in sys.modules)
+print("COUNTED", code, ours, compiled, file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "modules", "patterns"),
+    [(["status"], 110, 6), (["search", "plum", "--mode", "keyword"], 152, 16), (["search", "plum"], 160, 17)],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else str(value),
+)
+def test_a_command_that_reads_loads_few_modules_and_compiles_few_patterns(
+    process: Rowen, orchard: Site, command: list[str], modules: int, patterns: int
+) -> None:
+    process(*command)  # The first search makes the index of words.
+    done = subprocess.run(
+        [sys.executable, "-c", COUNTING, *command], capture_output=True, text=True, check=True
+    )
+    code, loaded, compiled = map(int, done.stderr.splitlines()[-1].split()[1:])
+    assert code == 0
+    assert loaded <= modules
+    assert 0 < compiled <= patterns
+
+
 def test_a_search_in_a_pipe_draws_nothing_and_speaks_no_protocol(
     rowen: Rowen, orchard: Site, db: str
 ) -> None:
