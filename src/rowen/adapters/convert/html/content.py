@@ -14,20 +14,20 @@ from turbohtml import Document, Element
 _MAIN = "main, [role=main]"
 _HEADINGS = "h1, h2, h3, h4, h5, h6"
 
-# Never text of the page, wherever it stands.
+# Never text of the page, wherever it stands. Elements are found by their name in a tenth of the time that a
+# selector takes for as many names.
 _MACHINERY = (
-    "script, style, template, noscript, iframe, object, embed, canvas, svg, link, meta, audio, video, "
-    "dialog, input, button, select, textarea, datalist, progress, meter"
-)
+    "script", "style", "template", "noscript", "iframe", "object", "embed", "canvas", "svg", "link", "meta",
+    "audio", "video", "dialog", "input", "button", "select", "textarea", "datalist", "progress", "meter",
+)  # fmt: skip
+_NAVIGATION = ("nav", "menu")
+_ROLES = frozenset((
+    "navigation", "search", "banner", "contentinfo", "dialog", "alertdialog", "menu", "menubar", "toolbar",
+))  # fmt: skip
+_FOOTERS = "footer:not(.footnotes, [role=doc-endnotes], blockquote footer)"
 # The [hidden] panels of a tab group are content: the reader opens them.
 # Permalinks are often hidden, but hold the anchor of their heading: `reshape` reads it and removes them.
 _UNSEEN = "[aria-hidden=true]:not(a), [hidden]:not([role=tabpanel], [hidden=until-found])"
-_NAVIGATION = (
-    "nav, menu, [role=navigation], [role=search], [role=banner], [role=contentinfo], [role=dialog], "
-    "[role=alertdialog], [role=menu], [role=menubar], [role=toolbar], "
-    "footer:not(.footnotes, [role=doc-endnotes], blockquote footer)"
-)
-_BOILERPLATE = ", ".join((_MACHINERY, _UNSEEN, _NAVIGATION))
 
 # Spans of highlighted code are most of a page's classes; none of theirs has a hyphen.
 _NAMED = "[class]:not(span, code, em, strong), span[class*='-']"
@@ -104,7 +104,9 @@ def main_content(document: Document) -> Element | None:
 def least_pruned(document: Document) -> Element | None:
     """All of the body but machinery: for a page of which the rules above left nothing."""
     body = document.select_one("body")
-    return body.remove(_MACHINERY) if body is not None else None
+    if body is not None:
+        _remove(body, _MACHINERY)
+    return body
 
 
 def _largest(elements: list[Element]) -> Element | None:
@@ -123,7 +125,11 @@ def _only_article(body: Element) -> Element | None:
 
 
 def _prune(content: Element) -> None:
-    content.remove(_BOILERPLATE)
+    _remove(content, (*_MACHINERY, *_NAVIGATION))
+    content.remove(f"{_UNSEEN}, {_FOOTERS}")
+    for element in content.select("[role]"):
+        if element.attr("role") in _ROLES:
+            element.decompose()
     verdicts: dict[str, bool] = {}
     for element in content.select(_NAMED):
         classes = element.attr("class") or ""
@@ -142,6 +148,11 @@ def _prune(content: Element) -> None:
         # Some old servers wrap the whole page in one form; that one has headings or paragraphs.
         if form.select_one(f"{_HEADINGS}, p, pre, table, li") is None:
             form.decompose()
+
+
+def _remove(content: Element, tags: tuple[str, ...]) -> None:
+    for element in list(content.iter_elements(tags)):
+        element.decompose()
 
 
 def _is_named_boilerplate(classes: str) -> bool:
