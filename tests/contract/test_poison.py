@@ -99,7 +99,7 @@ async def test_a_poisonous_page_is_found_and_no_other_is_ever_blamed(place: Plac
     (lost,) = await place.store.handoffs(status=FAILED)
     assert (lost.reference, lost.attempts) == (POISON, MAX_ATTEMPTS)
     assert lost.last_error is not None
-    assert "tried again when it changes, or by a full sync" in lost.last_error
+    assert "retried when it changes, or by a full sync" in lost.last_error
 
 
 async def test_what_was_given_up_is_tried_again_when_it_changes_or_by_a_full_sync(place: Place) -> None:

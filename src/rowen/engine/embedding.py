@@ -193,7 +193,7 @@ def _not_asked(model: Model, breaker: Breaker) -> EmbedderUnavailable:
     again = f"{breaker.opens_again_at:%H:%M:%S} UTC" if breaker.opens_again_at else "a while"
     return EmbedderUnavailable(
         f"model `{model.name}`: not asked after {breaker.failures} failures in a row: {breaker.last_error}",
-        hint=f"it is tried again after {again}; `rowen embed` fills the gaps",
+        hint=f"it is retried after {again}; `rowen embed` fills the gaps",
         kind=CIRCUIT_OPEN,
     )
 

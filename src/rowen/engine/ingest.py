@@ -57,7 +57,7 @@ LOST = Ending(
     HandoffStatus.FAILED,
     Reason.WORKER_LOST,
     f"given up: {MAX_ATTEMPTS} times the process ended while this item was ingested by itself;"
-    " it is tried again when it changes, or by a full sync",
+    " it is retried when it changes, or by a full sync",
 )
 
 Ended = tuple[Reason, str | None]

@@ -87,7 +87,7 @@ def test_a_failed_run_is_waited_for_with_its_error_and_the_next_attempt() -> Non
     found = standing(source, NOW, next_run=following)
     assert (found.state, found.says) == (
         State.WAITING,
-        "its last run failed: no answer (2 times in a row); tried again at 16 Nov 12:00 UTC",
+        "its last run failed: no answer (2 times in a row); retried at 16 Nov 12:00 UTC",
     )
 
 

@@ -230,6 +230,8 @@ async def test_a_run_that_failed_as_a_whole_is_a_problem_of_the_last_run(world: 
     async with browsing(world) as person:
         words = (await person.get("/sources/docs")).words
         listed = (await person.get("/")).words
+        run = (await person.get(f"/sources/docs/runs/{receipt.run_id}")).words
+    assert "nothing taken in" in run and "nothing new" not in run
     assert "robots.txt" in words.partition("Problems")[2].partition("Settings")[0]
     assert "None in the last run" not in words
     assert "nothing taken in" in words and "nothing taken in its last run failed" in listed

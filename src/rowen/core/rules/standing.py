@@ -212,7 +212,7 @@ def _unfinished(source: Source, now: datetime, next_run: NextRun | None) -> Stan
         if source.consecutive_failures > 1:
             says += f" ({source.consecutive_failures} times in a row)"
     if next_run is not None:
-        says += f"; tried again {'now' if next_run.at <= now else 'at ' + time_of_day(next_run.at, now)}"
+        says += f"; retried {'now' if next_run.at <= now else 'at ' + time_of_day(next_run.at, now)}"
     failing = source.status is Status.ERROR
     # The age of a streak is not known; that of the last success is, and it is what readers notice.
     loudness = _loudness(source.last_success_at or source.created_at, now) if failing else Loudness.QUIET

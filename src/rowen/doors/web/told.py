@@ -160,7 +160,14 @@ def progress(
     took_s = max(0.0, ((run.finished_at or now) - run.started_at).total_seconds())
     rate = so_far / took_s if took_s >= 1 else 0.0
     left_s = (known - so_far) / rate if rate and known > so_far and run.status is RunStatus.RUNNING else None
-    return {"done": so_far, "known": known, "rate": round(rate, 1), "left_s": left_s, "took_s": took_s}
+    return {
+        "status": run.status.value,
+        "done": so_far,
+        "known": known,
+        "rate": round(rate, 1),
+        "left_s": left_s,
+        "took_s": took_s,
+    }
 
 
 def _share(part: int, whole: int) -> float:
