@@ -337,6 +337,25 @@ def test_a_passage_holds_the_words_of_links_and_not_their_targets() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "passage"),
+    [
+        ("```\na[0](b)\n```\n\n[c](d)", "```\na[0](b)\n```\n\nc"),  # a fence in the first line
+        ("x [c](d)\n  ~~~\n  a[0](b)\n  ~~~", "x c\n  ~~~\n  a[0](b)\n  ~~~"),
+        ("```\na[0](b)\n```\n```\na[0](b)\n```\n[c](d)", "```\na[0](b)\n```\n```\na[0](b)\n```\nc"),
+        ("a \\[b](c) and [d](e)", "a \\[b](c) and d"),  # an escaped bracket begins no link
+        ("a \\![b](c)", "a \\b"),
+        ("``a[0](b)`` [c](d)", "``a[0](b)`` c"),
+        ("a <!-- [b](c) --> [d](e)", "a  d"),
+        (f"[{'w' * 501}](c) [d](e)", f"[{'w' * 501}](c) d"),  # longer than the words of a link may be
+    ],
+)
+def test_what_is_a_link_and_what_is_code(text: str, passage: str) -> None:
+    (section,) = split(text)
+    assert section.text == passage
+    assert cut_out(text[section.start : section.end], section.kept) == passage
+
+
 def test_a_site_that_moves_to_another_host_keeps_its_passages() -> None:
     here, there = (
         split(f"# A\n\n- [One](https://{host}/one): the first\n- [Two](https://{host}/two)\n")
