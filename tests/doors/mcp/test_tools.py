@@ -222,7 +222,7 @@ async def test_a_search_that_cannot_be_is_refused(world: World) -> None:
         "argument `query`: the query is empty\nhint: say what to look for"
     )
     assert await refused(world, "search_docs", query="x", source="orchid") == (
-        "source `orchid`: no such source\nhint: did you mean `orchard`?; `list_sources` names what there is"
+        "source `orchid`: no such source\nhint: did you mean `orchard`? `list_sources` names what there is"
     )
 
 

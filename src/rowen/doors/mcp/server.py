@@ -154,7 +154,8 @@ def _problem(exc: RowenError) -> str:
         return f"{problem(exc.message, None)}\n{quoted(hint, whence='about the document')}"
     if isinstance(exc, NotFound) and "name" in exc.facts:
         # The hints of errors name commands; behind this door there are tools.
-        hint = f"{hint}; `list_sources` names what there is" if hint else "see `list_sources`"
+        joint = " " if hint and hint.endswith("?") else "; "
+        hint = f"{hint}{joint}`list_sources` names what there is" if hint else "see `list_sources`"
     return problem(exc.message, hint)
 
 

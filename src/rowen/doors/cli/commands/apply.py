@@ -83,6 +83,7 @@ async def _apply(
     dry_run: bool,
 ) -> None:
     from rowen.doors.cli.commands.announce import after_a_change
+    from rowen.doors.words import count
     from rowen.managing.registry import apply as registry
 
     done: list[Step] = []
@@ -94,7 +95,7 @@ async def _apply(
         plan = [{"action": s.action, s.what: s.label, "reason": s.reason, "done": s in done} for s in steps]
         call.out.emit({"file": file, "steps": plan})
     elif not dry_run:
-        said = [f"{len(done)} of {len(steps)} steps done"] if done else []
+        said = [f"{len(done)} of {count(len(steps), 'step')} done"] if done else []
         for action, flag in registry.NEEDS.items():
             waiting = sum(step.action == action for step in steps if step not in done)
             if waiting:
