@@ -172,3 +172,8 @@ async def test_removing_a_source_leaves_nothing_of_it(world: World) -> None:
     await sources.remove(world.ports, added.source)
     assert await world.store.sources() == []
     assert await world.found("Home") == []
+
+
+async def test_a_path_with_spaces_that_is_not_there_is_said_not_to_be(world: World) -> None:
+    with pytest.raises(BadLocation, match="`my notes/old`: no such file or folder"):
+        await sources.add(world.ports, "my notes/old", name=None, guess=True)

@@ -119,6 +119,10 @@ def address_of(location: str) -> str:
     scheme, mark, rest = location.strip().partition("://")
     if mark and rest and scheme.lower() in MISTYPED:
         hint = f"did you mean `https://{rest}`?"
+    if not mark and " " in location.strip():
+        # Nobody types an address with a space: it is a path, and one that does not exist.
+        said = "no such file or folder, and not an http or https address"
+        raise BadLocation(f"location `{location}`: {said}", location=location)
     raise BadLocation(f"location `{location}`: not an http or https address", hint=hint, location=location)
 
 
