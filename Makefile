@@ -23,11 +23,12 @@ torture: export ROWEN_TORTURE_FIGURES := .venv/torture.json
 # Each worker reads every test, and tests start many processes: without compiled modules both take seconds more.
 quick test browser guides torture coverage: export PYTHONDONTWRITEBYTECODE :=
 
-# A store waits for the disk several times in each test. Where the machine keeps files in memory and has 2 GB for them,
-# the tests' own are there; those of `make torture` are large, and stay on the disk.
-IN_MEMORY := $(shell df -Pm /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 2000 { print $$6 }')
+# A store waits for the disk several times in each test. Where the machine keeps files in memory, has 2 GB for them and
+# starts programs from there, the tests' own are there; those of `make torture` are large, and stay on the disk.
+IN_MEMORY := $(shell grep ' /dev/shm ' /proc/mounts 2>/dev/null | grep -qv noexec && \
+  df -Pm /dev/shm | awk 'NR == 2 && $$4 > 2000 { print $$6 }')
 ifneq ($(IN_MEMORY),)
-quick test guides coverage: export TMPDIR := $(IN_MEMORY)
+quick test coverage: export TMPDIR := $(IN_MEMORY)
 endif
 
 .PHONY: run cluster newcomer quick test browser guides screenshots torture check lint coverage fix golden reference docs bench bench-peers judge clean
