@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar
 from rowen.core.document import Outcome
 from rowen.core.run import Counters, Event, asked_of
 from rowen.doors.cli.output import Output, clean, dumps, write_line
-from rowen.doors.shapes import runs as shapes
 
 if TYPE_CHECKING:
     from rowen.doors.cli.drawing.console import Console
@@ -67,6 +66,8 @@ class Silence(Generic[Told]):
 
 class JsonProgress(Silence[Event]):
     def __call__(self, event: Event) -> None:
+        from rowen.doors.shapes import runs as shapes  # which the other ways do not need
+
         write_line(sys.stderr, dumps(shapes.Event.show(event)))
 
 

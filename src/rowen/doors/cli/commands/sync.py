@@ -142,7 +142,6 @@ async def perform(
     from rowen.core.run import Event
     from rowen.doors.cli import receipt as receipts
     from rowen.doors.cli.progress import JsonProgress
-    from rowen.doors.shapes import runs as shapes
     from rowen.service.attempts import sync_now
 
     failures = receipts.Failures()
@@ -168,6 +167,8 @@ async def perform(
             on_wait=on_wait,
         )
     if out.json:
+        from rowen.doors.shapes import runs as shapes
+
         out.emit(shapes.Receipt.show(receipt))
     else:
         out.print(receipts.render(receipt, failures.shown))
