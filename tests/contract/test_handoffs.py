@@ -155,3 +155,18 @@ async def test_runs_keep_the_records_of_handoffs_by_time_however_many_generation
             await world.sync()
             kept = await store.handoffs(limit=99)
             assert min(one.run_id for one in kept) == 3, "those of 38 and 34 days ago are forgotten"
+
+
+async def test_what_a_run_made_and_no_reader_has_seen_is_left_over_until_it_is_shown(store: Store) -> None:
+    source = await a_source(store)
+    lease, run = await a_run(store, source)
+    drafts = [a_draft(f"https://docs.example/{number}", f"text {number}") for number in range(3)]
+    staged = await store.stage(lease, run, drafts, now=NOW)
+    await ingest(store, lease, run, staged[:2])
+    made = {draft.reference: draft.payload_hash for draft in drafts}
+    for references in (None, list(made)):
+        left = await store.leftovers(source.id, references)
+        assert {one: known.payload_hash for one, known in left.items()} == made
+    await store.begin_run(lease, source.id, full=False, now=LATER)
+    left = await store.leftovers(source.id)
+    assert {one: known.payload_hash for one, known in left.items()} == made

@@ -22,26 +22,31 @@ JOIN contents c ON c.id = d.content_id
 WHERE r.source_id = :source AND r.reference IN keys(:keys);
 
 -- name: leftovers
--- Versions beyond the active generation that were handed off, the newest of each reference last.
-SELECT h.ref_id, r.reference, c.hash, w.body_hash, h.payload_hash, w.etag, w.last_modified, w.depth, w.links,
-       w.body_bytes
+-- Versions beyond the active generation that were handed off, as drafts or as documents no reader has seen; the newest
+-- of each reference last.
+SELECT h.ref_id, r.reference, c.hash, coalesce(w.body_hash, d.body_hash), h.payload_hash, coalesce(w.etag, d.etag),
+       coalesce(w.last_modified, d.last_modified), coalesce(w.depth, d.depth), coalesce(w.links, d.links),
+       coalesce(w.body_bytes, d.body_bytes)
 FROM handoffs h
-JOIN drafts w ON w.handoff_id = h.id
 JOIN refs r ON r.id = h.ref_id
 JOIN contents c ON c.id = h.content_id
-WHERE h.source_id = :source AND h.content_id IS NOT NULL
+LEFT JOIN drafts w ON w.handoff_id = h.id
+LEFT JOIN documents d ON w.handoff_id IS NULL AND d.ref_id = h.ref_id AND d.payload_hash = h.payload_hash AND d.born = h.generation
+WHERE h.source_id = :source AND h.content_id IS NOT NULL AND (w.handoff_id IS NOT NULL OR d.id IS NOT NULL)
   AND h.generation > (SELECT active_generation FROM sources WHERE id = :source)
 ORDER BY h.updated_at, h.id;
 
 -- name: leftovers_among
 -- Versions beyond the active generation of these references.
-SELECT h.ref_id, r.reference, c.hash, w.body_hash, h.payload_hash, w.etag, w.last_modified, w.depth, w.links,
-       w.body_bytes
+SELECT h.ref_id, r.reference, c.hash, coalesce(w.body_hash, d.body_hash), h.payload_hash, coalesce(w.etag, d.etag),
+       coalesce(w.last_modified, d.last_modified), coalesce(w.depth, d.depth), coalesce(w.links, d.links),
+       coalesce(w.body_bytes, d.body_bytes)
 FROM refs r
 JOIN handoffs h ON h.ref_id = r.id
-JOIN drafts w ON w.handoff_id = h.id
 JOIN contents c ON c.id = h.content_id
-WHERE r.source_id = :source AND r.reference IN keys(:keys)
+LEFT JOIN drafts w ON w.handoff_id = h.id
+LEFT JOIN documents d ON w.handoff_id IS NULL AND d.ref_id = h.ref_id AND d.payload_hash = h.payload_hash AND d.born = h.generation
+WHERE r.source_id = :source AND r.reference IN keys(:keys) AND (w.handoff_id IS NOT NULL OR d.id IS NOT NULL)
   AND h.generation > (SELECT active_generation FROM sources WHERE id = :source)
 ORDER BY h.updated_at, h.id;
 
