@@ -309,9 +309,10 @@ async def test_a_record_is_read_within_the_budget_like_any_text(world: World) ->
     assert found["left_out"]
 
 
-async def test_a_stale_anchor_leads_to_the_beginning(world: World) -> None:
-    found = await answered(world, "read_document", url=world.site.url + "/plum.html#gone")
-    assert found["sections"][0] == 1
+async def test_a_stale_anchor_leads_to_the_beginning_and_is_told(world: World) -> None:
+    result = await call(world, "read_document", url=world.site.url + "/plum.html#gone")
+    assert result.structured_content["sections"][0] == 1
+    assert "The page has no place `#gone`: this is its beginning." in quotation(said(result))[0]
 
 
 GOLDEN = Path(__file__).parents[2] / "golden"

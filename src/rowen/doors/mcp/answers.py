@@ -171,8 +171,9 @@ def document(
     *,
     headings: int = HEADINGS_LISTED,
     aliases: Sequence[str] = (),
+    stale_anchor: str = "",
 ) -> Answer:
-    """`headings` of what was left out are named, on each side."""
+    """`headings` of what was left out are named, on each side. `stale_anchor` was asked for and is gone."""
     left_out = [f"{low} to {high}" if low < high else f"{low}" for low, high in _gaps(part)]
     how = WORDS.get(one.verified_by or "")
     about = (
@@ -183,6 +184,8 @@ def document(
         head = f"{_sections(part)} of {about}; all of it is about {part.tokens:,} tokens."
     else:
         head = f"There is no text in {about}."
+    if stale_anchor:
+        head += f" The page has no place `#{one_line(stale_anchor, 200)}`: this is its beginning."
     if part.cut:
         head += " Only the beginning of that section fits: ask with a larger `budget_tokens`."
     if left_out:

@@ -117,7 +117,7 @@ async def _read_document(ports: Ports, arguments: Arguments, caller: Caller) -> 
     budget = arguments.number("budget_tokens", low=LEAST_TOKENS, high=MOST_TOKENS, default=BUDGET_TOKENS)
     if bool(url) == (document_id is not None):
         raise UserError("which document?", hint="give either `url` or `document_id`")
-    now = ports.clock.now()
+    now, stale = ports.clock.now(), ""
     then = await resolve(ports.store, [], at=arguments.text("as_of") or None, generation=None, now=now)
     if then and arguments.flag("raw"):
         raise UserError("argument `raw`: of older versions the records are not kept", hint="omit `as_of`")
@@ -126,9 +126,10 @@ async def _read_document(ports: Ports, arguments: Arguments, caller: Caller) -> 
     else:
         document = await reading.by_url(ports.store, url, then)
         anchor = url.partition("#")[2]
-        # An address that leads to a section means that section; a stale anchor is no error.
+        # An address that leads to a section means that section; a stale anchor is no error, and is told.
         if not section and anchor and not arguments.flag("raw"):
             section = reading.section_at(document, anchor) or ""
+            stale = "" if section else anchor
     verified = document.verified_at
     if then is None:
         (document,) = await proven(ports.store, [document], now)
@@ -142,7 +143,9 @@ async def _read_document(ports: Ports, arguments: Arguments, caller: Caller) -> 
     room = chars
     while True:
         part = reading.excerpt(document, section=section, chars=room)
-        answer = answers.document(document, part, verified, headings=headings, aliases=aliases)
+        answer = answers.document(
+            document, part, verified, headings=headings, aliases=aliases, stale_anchor=stale
+        )
         over = len(answer.text) - chars
         # The words around the text count too; what they need is known once they are written.
         if over <= 0 or room <= 0:
