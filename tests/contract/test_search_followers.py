@@ -19,7 +19,7 @@ from rowen.adapters.store.shared.search import finder as module
 from rowen.adapters.store.shared.search.ahead import IndexAhead
 from rowen.adapters.store.shared.search.files import WORDS_FORMAT
 from rowen.adapters.store.shared.search.finder import Finder
-from rowen.adapters.store.shared.search.index import WordIndex
+from rowen.adapters.store.shared.search.index import Text, WordIndex
 from rowen.adapters.store.shared.store import SharedStore
 from rowen.adapters.store.sqlite.store import SqliteStore
 from rowen.core.search.hit import Filters
@@ -110,7 +110,7 @@ async def test_an_index_with_the_words_of_an_earlier_version_is_made_again(store
 
 async def test_a_follower_of_other_texts_is_of_no_harm(store: Store, twin: Store) -> None:
     foreign = WordIndex(folder_of(store))
-    foreign.add([module.Text(5, "Barley", "barley barley barley"), module.Text(6, "Rye", "rye")])
+    foreign.add([Text(5, "Barley", "barley barley barley"), Text(6, "Rye", "rye")])
     await a_generation(store, await a_source(store), PAGES)
     assert await answers(store) == await answers(twin)
     assert (await answers(store))[0][0] == "https://docs.example/a"
@@ -134,6 +134,20 @@ async def test_a_search_does_not_wait_for_a_follower_that_is_behind(
     await a_generation(store, source, {"https://docs.example/d": "# Spelt\n\nSpelt and barley."})
     assert "https://docs.example/d" in (await answers(store))[0]
     assert len(words_of(store)) == 3
+
+
+async def test_two_that_follow_at_once_both_end_with_all_texts(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Finder, "follow_ahead", lambda self, passages: None)
+    assert isinstance(store, SharedStore)
+    await a_generation(store, await a_source(store), PAGES)
+
+    async def followed() -> int:
+        await store.follow()
+        return len(words_of(store))
+
+    assert await asyncio.gather(*(followed() for _ in range(4))) == [3, 3, 3, 3]
 
 
 async def test_a_process_that_is_killed_between_store_and_follower_loses_nothing(

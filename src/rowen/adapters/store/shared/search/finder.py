@@ -17,13 +17,12 @@ from rowen.adapters.store.shared.search import view as views
 from rowen.adapters.store.shared.search.arrays.library import needs_numpy, np
 from rowen.adapters.store.shared.search.counts import Seen
 from rowen.adapters.store.shared.search.cut import Scored, deep_enough, unranked, visible
-from rowen.adapters.store.shared.search.index import DEEPER, MOST_BLOCKS, Text, WordIndex, key_of
+from rowen.adapters.store.shared.search.index import DEEPER, MOST_BLOCKS, WordIndex, texts_of
 from rowen.adapters.store.shared.search.matrix import VectorMatrix
 from rowen.adapters.store.shared.search.proposals import BLOCK_BITS, Opened, marked, seen_of
 from rowen.adapters.store.shared.search.saved import SavedView
 from rowen.adapters.store.shared.search.spelt import whole_word
 from rowen.adapters.store.shared.search.view import Allowed, View
-from rowen.adapters.store.shared.slices import said_as_far_as_known
 from rowen.adapters.store.shared.transaction import Transaction
 from rowen.errors import StoreBusy
 
@@ -88,6 +87,7 @@ class Finder:
         self._saved = SavedView(folder) if folder else None
         self._matrices: dict[int, VectorMatrix] = {}
         self._guard = threading.Lock()
+        self._follows = threading.Lock()
         self._view: View | None = None
         self._then: dict[views.Token, View] = {}
         self._missing: tuple[object, int] = (None, 0)
@@ -195,7 +195,7 @@ class Finder:
             near = self._words.near(word, _seen_by(view)) if self._words is not None else None
             if near is not None:
                 slots = view.slots_of_keys(np.array(near.keys, np.int64))
-                texts = _texts(db, view.passages_of(slots[slots >= 0]).tolist())
+                texts = texts_of(db, view.passages_of(slots[slots >= 0]).tolist())
                 written = whole_word(word, near.stem, (f"{one.heading_path} {one.text}" for one in texts))
                 if written is not None:
                     found[word] = written
@@ -244,7 +244,7 @@ class Finder:
                 names = {row[0]: f"{row[2]}-{row[3]}" for row in db.rows("models_all")}
                 matrix = self._matrices.setdefault(
                     model_id,
-                    VectorMatrix(model_id, dimensions, self.folder, name=_plain(names.get(model_id, ""))),
+                    VectorMatrix(model_id, dimensions, self.folder, name=names.get(model_id, "")),
                 )
         return matrix
 
@@ -276,6 +276,11 @@ class Finder:
 
         A failure costs later searches some time, and other work nothing.
         """
+        # A caller that follows wakes the thread too: the index has one writer, and both end with all of it.
+        with self._follows:
+            self._follow()
+
+    def _follow(self) -> None:
         try:
             view = self._read(self.view)
             for matrix in list(self._matrices.values()):
@@ -291,7 +296,7 @@ class Finder:
         """Index passages (with their hashes) before readers see them, so that no search lacks the index."""
         if self._can_write and self._words is not None:
             try:
-                self._index(self._words, _not_in(self._words, passages))
+                self._index(self._words, self._words.not_in(passages))
             except Exception as exc:
                 _not_followed(exc)
 
@@ -317,7 +322,7 @@ class Finder:
             if self._closed.is_set():
                 return
             some = passages[start : start + BATCH]
-            if not index.add(self._read(lambda db, some=some: _texts(db, some))):  # type: ignore[misc]
+            if not index.add(self._read(lambda db, some=some: texts_of(db, some))):  # type: ignore[misc]
                 return
 
     def _save(self, view: View) -> None:
@@ -351,7 +356,7 @@ class Finder:
             if len(missing) > AT_ONCE:
                 self._wait_for(db, view, index)
             else:
-                index.add(_texts(db, view.passages_of(missing).tolist()))
+                index.add(texts_of(db, view.passages_of(missing).tolist()))
         except Exception as exc:
             _not_followed(exc)
         return not len(index.missing(view.keys))
@@ -360,7 +365,7 @@ class Finder:
         """Index what is missing, after another process that is writing. Raises `StoreBusy` after a while."""
         until = time.monotonic() + LONGEST_WAIT_S
         while len(missing := index.missing(view.keys)[:BATCH]):
-            if index.add(_texts(db, view.passages_of(missing).tolist())):
+            if index.add(texts_of(db, view.passages_of(missing).tolist())):
                 until = time.monotonic() + LONGEST_WAIT_S
             elif time.monotonic() > until or self._closed.wait(0.1):
                 raise StoreBusy(
@@ -384,26 +389,8 @@ def _seen_by(view: View) -> Callable[[Opened], Seen]:
     return lambda opened: view.once("seen", opened, lambda: seen_of(opened, view.keys))
 
 
-def _not_in(index: WordIndex, passages: Mapping[int, bytes]) -> list[int]:
-    ids = np.array(list(passages), np.int64)
-    keys = np.array([key_of(digest) for digest in passages.values()], np.int64)
-    order = np.argsort(keys, kind="stable")
-    return sorted(ids[order[index.missing(keys[order])]].tolist())
-
-
 def _passing(view: View, allowed: Allowed) -> Callable[[Opened], NDArray[np.bool_]]:
     return lambda opened: allowed.once("marked", opened, lambda: marked(opened, view.keys[allowed.slots]))
-
-
-def _texts(db: Transaction, passages: list[int]) -> list[Text]:
-    return [
-        Text(key_of(one.hash), one.heading_path, one.text)
-        for one in said_as_far_as_known(db, passages).values()
-    ]
-
-
-def _plain(name: str) -> str:
-    return "".join(character for character in name if character.isalnum() or character == "-")
 
 
 def _not_followed(exc: Exception) -> None:

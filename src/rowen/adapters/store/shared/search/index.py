@@ -12,7 +12,7 @@ index stand the words of each text (`counts.py`), by which what the index propos
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -35,6 +35,8 @@ from rowen.adapters.store.shared.search.proposals import (
 from rowen.adapters.store.shared.search.spelt import Near, near
 from rowen.adapters.store.shared.search.stems import FORWARDS, Collected
 from rowen.adapters.store.shared.search.view import distinct
+from rowen.adapters.store.shared.slices import said_as_far_as_known
+from rowen.adapters.store.shared.transaction import Transaction
 from rowen.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -54,6 +56,12 @@ class Text(NamedTuple):
     """The beginning of its hash, see `view.py`."""
     heading_path: str
     text: str
+
+
+def texts_of(db: Transaction, passages: list[int]) -> list[Text]:
+    """As they are indexed; without those that no content says any more."""
+    found = said_as_far_as_known(db, passages).values()
+    return [Text(key_of(one.hash), one.heading_path, one.text) for one in found]
 
 
 class WordIndex:
@@ -94,6 +102,13 @@ class WordIndex:
             return np.arange(len(keys))
         at = np.minimum(np.searchsorted(opened.ascending, keys), len(opened.ascending) - 1)
         return np.flatnonzero(opened.ascending[at] != keys)
+
+    def not_in(self, passages: Mapping[int, bytes]) -> list[int]:
+        """Of passages, each with its hash, those whose texts are not in the index."""
+        ids = np.array(list(passages), np.int64)
+        keys = np.array([key_of(digest) for digest in passages.values()], np.int64)
+        order = np.argsort(keys, kind="stable")
+        return sorted(ids[order[self.missing(keys[order])]].tolist())
 
     def __len__(self) -> int:
         return len(opened.keys) if (opened := self.refresh()) else 0

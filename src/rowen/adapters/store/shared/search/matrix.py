@@ -65,7 +65,8 @@ class VectorMatrix:
     ) -> None:
         self._model_id = model_id
         self._dimensions = dimensions
-        self._files = Stamped(folder, f"vectors-{name}") if folder else None
+        plain = "".join(character for character in name if character.isalnum() or character == "-")
+        self._files = Stamped(folder, f"vectors-{plain}") if folder else None
         self._clock = clock
         self._guard = threading.Lock()
         self._held: _Held | None = None
