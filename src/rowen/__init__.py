@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rowen.core.search.hit import Answer, Hit, SearchMode
     from rowen.doors.library import AsyncRowen, Rowen
     from rowen.doors.states import SourceStatus
-    from rowen.engine.run import Receipt
+    from rowen.engine.receipt import Receipt
     from rowen.errors import PermanentError, RowenError, TransientError, UserError
     from rowen.managing.sources import Added
 
@@ -59,7 +59,7 @@ _HOMES = {
     "Event": "rowen.core.run",
     "Hit": "rowen.core.search.hit",
     "PermanentError": "rowen.errors",
-    "Receipt": "rowen.engine.run",
+    "Receipt": "rowen.engine.receipt",
     "Rowen": "rowen.doors.library",
     "RowenError": "rowen.errors",
     "SearchMode": "rowen.core.search.hit",

@@ -20,7 +20,8 @@ from rowen.core.feed import START
 from rowen.core.run import RunStatus
 from rowen.doors.mcp.refreshing import alone, through
 from rowen.engine.ports import no_alarms
-from rowen.engine.run import Receipt, sync
+from rowen.engine.receipt import Receipt
+from rowen.engine.run import sync
 from rowen.errors import ServerFailed, StoreBusy, TransientError, UserError
 from rowen.ports.alarms import Route
 from rowen.reading import history

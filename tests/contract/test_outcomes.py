@@ -16,7 +16,8 @@ from rowen.core.exchange.alarm import What, verdict
 from rowen.core.lease import source_lease_name
 from rowen.core.rules.schedule import due_at
 from rowen.core.source import Source, Status
-from rowen.engine.run import Receipt, sync
+from rowen.engine.receipt import Receipt
+from rowen.engine.run import sync
 from rowen.managing import sources
 from rowen.ports.store.store import Store
 from tests.support.site import Site

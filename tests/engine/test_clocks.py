@@ -14,7 +14,8 @@ from rowen.adapters.store.sqlite.store import SqliteStore
 from rowen.core.exchange.sink import Sink
 from rowen.core.run import Mode, RunStatus
 from rowen.engine.leases import workers
-from rowen.engine.run import Receipt, sync
+from rowen.engine.receipt import Receipt
+from rowen.engine.run import sync
 from rowen.managing import sources
 from rowen.service.serve import serve
 from rowen.sinks.announce import PAUSE, waits_until

@@ -17,7 +17,7 @@ from rowen.core.safety import addresses
 from rowen.core.safety.addresses import Address
 from rowen.core.source import ADDED_BY, API
 from rowen.engine.ports import FetchSettings
-from rowen.engine.run import Receipt
+from rowen.engine.receipt import Receipt
 from rowen.errors import AddressRefused, BadLocation, ConfigError, NotFound
 from rowen.managing import plan, sources
 from tests.support.browsers import in_a_browser

@@ -14,7 +14,8 @@ from rowen.core.search.hit import SearchMode
 from rowen.core.source import Source
 from rowen.doors import asking
 from rowen.engine.kind import asks_named
-from rowen.engine.run import Receipt, sync
+from rowen.engine.receipt import Receipt
+from rowen.engine.run import sync
 from rowen.kinds.api.kind import KINDS
 from rowen.managing import sources
 from rowen.reading.history import rollback

@@ -12,7 +12,8 @@ import pytest
 from rowen.core.rules.schedule import due_at
 from rowen.core.run import Mode, RunStatus
 from rowen.engine.ports import FetchSettings
-from rowen.engine.run import Receipt, sync
+from rowen.engine.receipt import Receipt
+from rowen.engine.run import sync
 from rowen.kinds.github.push_event import read_push
 from rowen.managing import sources
 from rowen.reading import history

@@ -16,7 +16,8 @@ from rowen.core.lease import HEARTBEAT_S, source_lease_name
 from rowen.core.run import RunStatus
 from rowen.core.source import Source, Status
 from rowen.engine.leases import run_slot
-from rowen.engine.run import Receipt, sync
+from rowen.engine.receipt import Receipt
+from rowen.engine.run import sync
 from rowen.engine.tasks import CANCEL, Cancels, Dropped
 from rowen.ports.store.store import Store
 from rowen.service.attempts import LOOK_S, NEXT_ATTEMPT, RETRY_BASE_S, run_source, sync_now

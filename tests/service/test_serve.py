@@ -20,8 +20,9 @@ from rowen.core.run import RunStatus
 from rowen.core.source import Source, Status
 from rowen.engine.leases import orchestrator_lease, run_slot
 from rowen.engine.ports import Ports
+from rowen.engine.receipt import Receipt
 from rowen.engine.register import Register
-from rowen.engine.run import Receipt, sync
+from rowen.engine.run import sync
 from rowen.engine.sink_kind import Sent, SinkKind
 from rowen.errors import Conflict, LeaseLost, StoreBusy
 from rowen.managing import sources

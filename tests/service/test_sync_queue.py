@@ -17,7 +17,8 @@ from rowen.core.run import Event, Mode, Run, RunStatus
 from rowen.core.source import Source
 from rowen.engine.leases import SLOT_LOOK_S, run_slot
 from rowen.engine.ports import Ports
-from rowen.engine.run import Receipt, sync
+from rowen.engine.receipt import Receipt
+from rowen.engine.run import sync
 from rowen.errors import NotFound
 from rowen.managing import sources
 from rowen.ports.store.notes import Pause

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rowen.engine.run import Receipt
+from rowen.engine.receipt import Receipt
 from rowen.errors import Unfetchable
 from rowen.managing import sources
 from rowen.ports.folders import Touched

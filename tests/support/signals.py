@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from rowen.core.freshness.claims import NOTHING, Record, Signal
-from rowen.engine.run import Receipt
+from rowen.engine.receipt import Receipt
 from tests.support.fakes import FakeClock
 from tests.support.site import Page, Site, html
 from tests.support.world import World, a_page, a_world

@@ -23,7 +23,8 @@ from rowen.core.run import Event
 from rowen.core.search.hit import Answer, Filters, SearchMode
 from rowen.core.source import Source
 from rowen.engine.ports import Ports
-from rowen.engine.run import Receipt, sync
+from rowen.engine.receipt import Receipt
+from rowen.engine.run import sync
 from rowen.managing import find as finding
 from rowen.managing import sources
 from rowen.ports.converter import Converter

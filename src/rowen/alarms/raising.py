@@ -26,7 +26,7 @@ from rowen.core.rules.standing import Loudness, standing
 from rowen.core.safety import secrets
 from rowen.core.source import Source
 from rowen.engine.ports import Ports
-from rowen.engine.run import Receipt
+from rowen.engine.receipt import Receipt
 from rowen.errors import RowenError, TransientError
 from rowen.ports.alarms import Route
 from rowen.ports.store.notes import Notes

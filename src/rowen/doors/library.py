@@ -33,7 +33,7 @@ from rowen.doors import asking, states
 from rowen.doors.states import SourceStatus
 from rowen.engine.intake import unheard
 from rowen.engine.ports import Ports
-from rowen.engine.run import Receipt
+from rowen.engine.receipt import Receipt
 from rowen.errors import UserError
 from rowen.managing import find as finding
 from rowen.managing import pausing, sources

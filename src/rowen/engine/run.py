@@ -19,10 +19,8 @@ from rowen.core.generation import oldest_kept
 from rowen.core.rules.clocks import believed
 from rowen.core.rules.guard import must_look
 from rowen.core.rules.retry import RetryPolicy
-from rowen.core.rules.schedule import Failure
-from rowen.core.run import Counters, Event, Mode, Result, RunStatus, StopReason
+from rowen.core.run import Event, RunStatus, StopReason
 from rowen.core.source import AUTO_EVERY_S, Edited, Source
-from rowen.core.window import Window
 from rowen.engine import confine, embedding, ending
 from rowen.engine.embedding import Filled
 from rowen.engine.ingest import catch_up
@@ -42,6 +40,7 @@ from rowen.engine.leases import (
 )
 from rowen.engine.patience import patiently
 from rowen.engine.ports import Ports
+from rowen.engine.receipt import Receipt, joined
 from rowen.engine.tasks import CancelRequested, first, forget_cancel, is_cancelled, within
 from rowen.errors import LeaseLost, RowenError, TransientError
 from rowen.ports.store.runs import RunEnd
@@ -66,41 +65,6 @@ class Applied:
     agreed: Agreed
     asked_at: datetime
     """When the source gave those answers: what changed there later is for the next run to find."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Receipt:
-    """What a run did and what it avoided."""
-
-    source: Source
-    run_id: int
-    mode: Mode
-    status: RunStatus
-    generation: int
-    """What readers see now."""
-    held_generation: int | None
-    counters: Counters
-    stop_reason: str
-    error: str | None
-    hint: str | None
-    duration_s: float
-    failure: Failure | None
-    """What kind of failure stopped it, if one did."""
-    retry_after_s: float | None
-    """How long the upstream asked to be left alone."""
-    window: Window | None = None
-    """The stretch of time it asked for, where the source is asked by date."""
-    more: bool = False
-    """There is more to take in right now: history that one run does not reach."""
-
-    @property
-    def good(self) -> bool:
-        return self.status.is_good
-
-    @property
-    def result(self) -> Result:
-        """How it ended and what it did not bring, in the words of every door."""
-        return Result.of(self.status, self.stop_reason, self.counters, self.mode)
 
 
 async def sync(
@@ -392,22 +356,3 @@ class Execution:
             floor = oldest_kept(shown, active=active, keep=keep, seen=seen)
             before = ports.clock.now() - timedelta(seconds=ports.keep_handoffs_s)
             await store.vacuum({self._source.id: floor}, handoffs_before=before, everything=False)
-
-
-def joined(first: Receipt, last: Receipt) -> Receipt:
-    """Two runs of a source in a row as one receipt: what both did, and how the last one ended."""
-    counters = Counters()
-    for one in (first.counters, last.counters):
-        counters.join(one)
-    window = last.window
-    if first.window and last.window:
-        window = replace(last.window, until=max(first.window.until, last.window.until))
-    return replace(
-        last,
-        mode=Mode.FULL if Mode.FULL in (first.mode, last.mode) else last.mode,
-        status=RunStatus.PARTIAL if first.status is RunStatus.PARTIAL and last.good else last.status,
-        counters=counters,
-        hint=last.hint or first.hint,
-        duration_s=first.duration_s + last.duration_s,
-        window=window,
-    )

@@ -20,9 +20,10 @@ from rowen.core.source import Source
 from rowen.engine.intake import OnEvent, unheard
 from rowen.engine.leases import OnWait
 from rowen.engine.ports import Ports
+from rowen.engine.receipt import Receipt
 from rowen.engine.rehearsal.answers import Answers, replaying
 from rowen.engine.rehearsal.rehearsal import Line, Rehearsed, rehearse
-from rowen.engine.run import Applied, Receipt, sync
+from rowen.engine.run import Applied, sync
 from rowen.errors import Conflict, UserError
 from rowen.ports.store.learning.plans import Plans
 from rowen.records import dataclass

@@ -19,7 +19,8 @@ from rowen.core.source import Source
 from rowen.engine.intake import OnEvent, unheard
 from rowen.engine.leases import OnWait, reloaded
 from rowen.engine.ports import Ports
-from rowen.engine.run import Receipt, sync
+from rowen.engine.receipt import Receipt
+from rowen.engine.run import sync
 from rowen.engine.tasks import CANCEL, forget_cancel, is_cancelled
 from rowen.errors import TransientError
 from rowen.ports.clock import Clock

@@ -22,7 +22,7 @@ from rowen.engine.ingest import take_up_due
 from rowen.engine.intake import OnEvent, unheard
 from rowen.engine.leases import Held, acquire, orchestrator_lease, workers
 from rowen.engine.ports import Ports
-from rowen.engine.run import Receipt
+from rowen.engine.receipt import Receipt
 from rowen.engine.tasks import Dropped
 from rowen.errors import Conflict, LeaseLost, NotFound, TransientError
 from rowen.ports.clock import Clock

@@ -20,7 +20,7 @@ from rowen.core.sync_request import SyncRequest
 from rowen.engine.intake import OnEvent, unheard
 from rowen.engine.leases import holder, pinned, reloaded
 from rowen.engine.ports import Ports
-from rowen.engine.run import Receipt
+from rowen.engine.receipt import Receipt
 from rowen.engine.tasks import Dropped
 from rowen.errors import Conflict, Pinned
 from rowen.records import dataclass

@@ -20,7 +20,7 @@ from starlette.responses import Response
 from rowen.core.exchange import delivery
 from rowen.doors.rest import problems
 from rowen.doors.rest.routes.webhooks import MAX_BYTES, MAX_GITHUB_BYTES, webhook_router
-from rowen.engine.run import Receipt
+from rowen.engine.receipt import Receipt
 from rowen.errors import RowenError
 from rowen.managing import sources
 from rowen.service.attempts import run_source

@@ -13,7 +13,8 @@ import pytest
 
 from rowen.core.rules.schedule import Failure
 from rowen.core.run import Mode, RunStatus, StopReason
-from rowen.engine.run import Receipt, sync, sync_part
+from rowen.engine.receipt import Receipt
+from rowen.engine.run import sync, sync_part
 from rowen.managing import sources
 from tests.support.board_server import ApiServer, an_item, stamp
 from tests.support.sizes import in_torture

@@ -13,7 +13,8 @@ import pytest
 from rowen.core.rules.schedule import Failure
 from rowen.core.run import RunStatus, StopReason
 from rowen.core.search.hit import Filters
-from rowen.engine.run import Receipt, sync
+from rowen.engine.receipt import Receipt
+from rowen.engine.run import sync
 from rowen.errors import BadLocation, ConfigError
 from rowen.kinds.api.kind import KINDS
 from rowen.managing import sources

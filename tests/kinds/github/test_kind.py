@@ -14,7 +14,7 @@ from rowen.core.document import Outcome
 from rowen.core.exchange.git import blob_id
 from rowen.core.run import RunStatus, StopReason
 from rowen.doors.shapes import runs as shapes
-from rowen.engine.run import Receipt
+from rowen.engine.receipt import Receipt
 from rowen.errors import BadLocation, ConfigError, RowenError
 from rowen.managing import sources
 from rowen.managing.plan import plan

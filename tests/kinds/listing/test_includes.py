@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rowen.engine.run import Receipt, sync
+from rowen.engine.receipt import Receipt
+from rowen.engine.run import sync
 from rowen.managing import sources
 from tests.kinds.files.test_kind import write
 from tests.support.git_repository import WorkingCopy

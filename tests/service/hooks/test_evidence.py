@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rowen.core.exchange import delivery
-from rowen.engine.run import Receipt
+from rowen.engine.receipt import Receipt
 from rowen.reading.addresses import truth
 from rowen.reading.history import rollback
 from rowen.service.hooks.incoming import SERVICE_SECRET, hear

@@ -16,7 +16,7 @@ import pytest
 from rowen.core.exchange import delivery
 from rowen.core.run import Event
 from rowen.core.source import API
-from rowen.engine.run import Receipt
+from rowen.engine.receipt import Receipt
 from rowen.errors import StoreBusy, UserError
 from rowen.managing import sources
 from rowen.service.hooks.incoming import SERVICE_SECRET, BadSignature, Heard, Verdict, hear, hear_github

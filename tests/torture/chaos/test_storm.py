@@ -18,7 +18,7 @@ import pytest
 from rowen.adapters.store.postgres.store import PostgresStore
 from rowen.core.rules.retry import RetryPolicy
 from rowen.core.run import RunStatus
-from rowen.engine.run import Receipt
+from rowen.engine.receipt import Receipt
 from rowen.ports.store.store import Store
 from tests.support.postgres import Server
 from tests.support.site import html

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from rowen.core.run import RunStatus
-from rowen.engine.run import Receipt, sync
+from rowen.engine.receipt import Receipt
+from rowen.engine.run import sync
 from rowen.managing import sources
 from tests.support.hostnames import to
 from tests.support.site import Page, Site, html

@@ -27,8 +27,8 @@ from rowen.core.source import Source
 from rowen.engine.intake import Intake
 from rowen.engine.kind import Harvested, Kind, Prepared
 from rowen.engine.ports import Ports
+from rowen.engine.receipt import Receipt
 from rowen.engine.register import Register
-from rowen.engine.run import Receipt
 from rowen.errors import FetchTimeout, NotFound, RateLimited, TransientError, UserError
 from rowen.kinds.listing.listing import Fetched, Item, take_in
 from rowen.kinds.settings import MAX_DELETED_SHARE

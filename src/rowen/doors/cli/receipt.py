@@ -13,7 +13,7 @@ from rowen.doors.cli.drawing.parts import Column, Group, Indent, Table
 from rowen.doors.cli.drawing.text import Drawable, Text
 from rowen.doors.cli.output import clean
 from rowen.doors.words import OUTCOMES, count, seconds, size
-from rowen.engine.run import Receipt
+from rowen.engine.receipt import Receipt
 
 FAILURES_SHOWN = 5
 

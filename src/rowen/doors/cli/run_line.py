@@ -11,7 +11,7 @@ from rowen.doors.words import seconds, until
 
 if TYPE_CHECKING:
     from rowen.doors.cli.drawing.text import Text
-    from rowen.engine.run import Receipt
+    from rowen.engine.receipt import Receipt
     from rowen.service.attempts import RunResult
 
 

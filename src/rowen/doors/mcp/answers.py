@@ -26,7 +26,7 @@ from rowen.doors.shapes import compared as shapes
 from rowen.doors.shapes import runs
 from rowen.doors.shapes.documents import AsOf, Hit, Rechecked
 from rowen.doors.words import CHANGES, OUTCOMES, and_likely, count
-from rowen.engine.run import Receipt
+from rowen.engine.receipt import Receipt
 from rowen.reading.read import Excerpt, Heading
 from rowen.reading.recent import Changes, Touched
 from rowen.reading.versions import Compared

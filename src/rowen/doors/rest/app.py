@@ -41,7 +41,7 @@ from rowen.doors.rest.routes import (
 from rowen.doors.rest.routes.webhooks import webhook_router
 from rowen.doors.rest.waiting import Gone
 from rowen.engine.ports import Ports
-from rowen.engine.run import Receipt
+from rowen.engine.receipt import Receipt
 from rowen.errors import RowenError
 from rowen.service.sync_queue import SyncQueue
 

@@ -13,7 +13,7 @@ from prometheus_client.exposition import generate_latest
 from rowen.core.document import Outcome
 from rowen.core.handoff import HandoffStatus
 from rowen.core.source import Status
-from rowen.engine.run import Receipt
+from rowen.engine.receipt import Receipt
 from rowen.ports.clock import Clock
 from rowen.ports.store.store import Store
 

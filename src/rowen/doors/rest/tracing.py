@@ -13,7 +13,7 @@ from typing import Any
 from opentelemetry import trace
 
 from rowen.core.source import Source
-from rowen.engine.run import Receipt
+from rowen.engine.receipt import Receipt
 from rowen.service.sync_queue import SyncQueue
 
 NAME = "rowen"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # a command that only reads must not load the modules that fe
     from rowen.core import run as core
     from rowen.core.handoff import HandoffStatus
     from rowen.core.source import Source
-    from rowen.engine.run import Receipt as CoreReceipt
+    from rowen.engine.receipt import Receipt as CoreReceipt
 
 
 UNCHANGED_REASONS = ("not_modified", "same_body", "same_content")

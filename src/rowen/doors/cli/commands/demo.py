@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rowen.doors.cli.progress import Progress
     from rowen.doors.demo import DemoServer, DemoSite
     from rowen.engine.ports import Ports
-    from rowen.engine.run import Receipt
+    from rowen.engine.receipt import Receipt
 
 QUESTIONS = ("how long does it wait before trying again", "take a machine out of service")
 GONE = '"quernd"'

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rowen.core.source import Source
     from rowen.doors.cli.progress import Progress
     from rowen.engine.ports import Ports
-    from rowen.engine.run import Receipt
+    from rowen.engine.receipt import Receipt
 
 MANY = 10
 """From so many sources on, a table at the end says which answered how."""

@@ -22,7 +22,7 @@ async def command(call: Call, name: str) -> None:
     from rowen.core.rules.duration import interval_s
     from rowen.doors.cli import run_line
     from rowen.doors.cli.commands.announce import after_a_change
-    from rowen.engine.run import Receipt
+    from rowen.engine.receipt import Receipt
     from rowen.service.watch import watch
 
     ports = call.ports
