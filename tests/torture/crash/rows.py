@@ -36,9 +36,13 @@ WHOLE = {
         SELECT p.hash, m.name, m.dimensions, v.vector
         FROM vectors v JOIN passages p ON p.id = v.passage_id JOIN models m ON m.id = v.model_id""",
     "handoffs": """
-        SELECT s.name, r.reference, h.payload_hash, c.hash, h.status, h.title, h.depth
+        SELECT s.name, r.reference, h.payload_hash, c.hash, h.status
         FROM handoffs h JOIN refs r ON r.id = h.ref_id JOIN sources s ON s.id = h.source_id
         JOIN contents c ON c.id = h.content_id""",
+    "drafts": """
+        SELECT s.name, r.reference, h.payload_hash, w.title, w.depth
+        FROM drafts w JOIN handoffs h ON h.id = w.handoff_id JOIN refs r ON r.id = h.ref_id
+        JOIN sources s ON s.id = h.source_id""",
     "open runs": """SELECT id FROM runs WHERE status = 'running'""",
     "leftovers": """SELECT host FROM questions UNION ALL SELECT host FROM shard_turns""",
 }
