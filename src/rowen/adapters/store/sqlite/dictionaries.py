@@ -27,6 +27,8 @@ SHORTEST, LONGEST = 100, 8_192
 """Bytes of a value that is packed with a dictionary: in longer ones zstd finds enough by itself."""
 LEVEL, SHORT_LEVEL = 6, 3
 """Higher ones gain next to nothing; with a dictionary they take three times as long."""
+MOST_COMPRESSORS = 8
+"""That a thread keeps: a service writes few sources at a time, of the hundreds it may have."""
 _FRAME = b"\x28\xb5\x2f\xfd"
 _known: dict[int, Any] = {}
 _mine = threading.local()
@@ -110,6 +112,8 @@ def _compressor(dictionary: int) -> Any:
         _mine.compressors = {}
     except KeyError:
         pass
+    if len(_mine.compressors) >= MOST_COMPRESSORS:
+        _mine.compressors.clear()
     level = LEVEL if dictionary == NONE else SHORT_LEVEL
     made = zstd().ZstdCompressor(level, zstd_dict=_known.get(dictionary))
     _mine.compressors[dictionary] = made
