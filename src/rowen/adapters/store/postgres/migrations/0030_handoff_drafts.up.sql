@@ -1,5 +1,7 @@
 -- What a handoff is to make a document of waits in a table of its own, and goes when the document is there. Such a row
 -- stood in the store twice for ever.
+-- A store whose handoffs were taken down alone may have it still: nothing can be made of it without them.
+DROP TABLE IF EXISTS drafts;
 CREATE TABLE drafts (
   handoff_id    bigint PRIMARY KEY REFERENCES handoffs (id) ON DELETE CASCADE,
   url           text NOT NULL,

@@ -23,6 +23,8 @@ INSERT INTO handoffs (id, source_id, ref_id, payload_hash, content_id, run_id, g
 SELECT id, source_id, ref_id, payload_hash, content_id, run_id, generation, status, reason_code, attempts, last_error,
        created_at, updated_at, retry_at
 FROM handoffs_before;
+-- A store whose handoffs were taken down alone may have it still: nothing can be made of it without them.
+DROP TABLE IF EXISTS drafts;
 CREATE TABLE drafts (
   handoff_id    INTEGER PRIMARY KEY REFERENCES handoffs (id) ON DELETE CASCADE,
   url           TEXT NOT NULL,
