@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
-from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
@@ -16,15 +17,15 @@ Command = Callable[..., str]
 
 
 @pytest.fixture
-def rowen(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Command:
-    """The `rowen` command, without a process for each call."""
-    (command,) = entry_points(group="console_scripts", name="rowen")
+def rowen(tmp_path: Path) -> Command:
+    """The `rowen` command."""
 
     def call(*arguments: str, code: int = 0) -> str:
-        ended = command.load()([*arguments, "--db", f"sqlite:///{tmp_path / 'rowen.db'}"])
-        captured = capsys.readouterr()
-        assert ended == code, captured.err
-        return captured.out + captured.err
+        store = f"sqlite:///{tmp_path / 'rowen.db'}"
+        command = [sys.executable, "-m", "rowen", *arguments, "--db", store]
+        ended = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert ended.returncode == code, ended.stderr
+        return ended.stdout + ended.stderr
 
     return call
 
