@@ -20,7 +20,7 @@ from rowen.core.exchange.store_rescue import Rescued
 from rowen.errors import Conflict, RowenError, StoreDamaged
 from rowen.managing import check_store
 from rowen.managing.rescue_store import rescue
-from tests.support.damage import at_random, copied, cut, pages_of, spoil
+from tests.support.damage import at_random, copied, cut, erase, pages_of, spoil
 from tests.support.site import Site, html
 from tests.support.world import a_world
 
@@ -219,6 +219,17 @@ async def test_a_file_that_was_cut_in_the_middle_gives_what_is_left(harvest: Har
         found.append(len(kept))
     assert found == sorted(found, reverse=True)
     assert any(found)
+
+
+@pytest.mark.parametrize("table", ["documents", "sections", "contents", "handoffs"])
+async def test_a_page_that_ends_in_zeros_is_told_and_the_rest_is_saved(
+    harvest: Harvest, tmp_path: Path, table: str
+) -> None:
+    damaged = copied(harvest.file, tmp_path)
+    erase(damaged, pages_of(damaged, table)[-1], at=200)
+    assert await found_in(damaged)
+    _, target = await rescued(damaged)
+    assert texts_in(target).items() <= harvest.texts.items()
 
 
 # nothing to rescue, nothing to overwrite

@@ -29,6 +29,13 @@ def spoil(file: Path, page: int, *, at: int = 0, size: int = PAGE, seed: int = 0
         opened.write(random.Random(seed).randbytes(size))
 
 
+def erase(file: Path, page: int, *, at: int) -> None:
+    """Zeros to the end of a page, as of one of which only the beginning reached the disk."""
+    with file.open("r+b") as opened:
+        opened.seek(page * PAGE + at)
+        opened.write(bytes(PAGE - at))
+
+
 def cut(file: Path, share: float) -> None:
     with file.open("r+b") as opened:
         opened.truncate(int(file.stat().st_size * share))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping
 from dataclasses import field
 from typing import Any
 
@@ -42,6 +42,18 @@ class Checked:
     @property
     def good(self) -> bool:
         return not self.findings
+
+
+COMPARED: Mapping[str, tuple[str, ...]] = {
+    "sources": ("id", "name", "active_generation"),
+    "contents": ("id", "hash", "text"),
+    "sections": ("content_id", "position", "start_at", "end_at"),
+    "vectors": ("model_id", "vector"),
+    "documents": ("source_id", "payload_hash", "links", "born"),
+    "handoffs": ("id", "payload_hash"),
+    "drafts": ("handoff_id", "links"),
+}
+"""Columns that no whole row is without, and that are compared with others."""
 
 
 async def check(ports: CheckPorts, *, on_event: OnCopyEvent = lambda event: None) -> Checked:
@@ -126,6 +138,10 @@ class _Walk:
             self.wrong[part.name, said] += 1
             return
         values: dict[str, Any] = dict(zip((column.name for column in part.columns), row, strict=False))
+        if any(values[name] is None for name in COMPARED.get(part.name, ())):
+            # SQLite reads what was overwritten with zeros as rows without values.
+            self.wrong[part.name, "values are missing"] += 1
+            return
         match part.name:
             case "sources":
                 self.active[values["id"]] = (values["name"], values["active_generation"])

@@ -159,7 +159,11 @@ class SnapshotView(Generic[Tx]):
     ) -> Page:
         def unit(db: Tx) -> Page:
             rows = self._copying.rows(db, part, after, until, max_rows)
-            return page_of(part, rows, max_rows=max_rows, max_bytes=max_bytes)
+            page = page_of(part, rows, max_rows=max_rows, max_bytes=max_bytes)
+            if page.last is not None and (page.last == after or len(page.last) < len(part.key)):
+                # SQLite reads what was overwritten with zeros as rows without values, again and again.
+                raise StoreDamaged(f"store damaged: the rows of `{part.table}` are not in their order")
+            return page
 
         return await self._ask(unit)
 
