@@ -11,6 +11,7 @@ import apsw
 import psycopg
 
 from rowen.adapters.store.postgres.address import read_address
+from rowen.adapters.store.sqlite.texts import teach
 
 Rows = dict[str, list[tuple[Any, ...]]]
 
@@ -47,6 +48,9 @@ WHOLE = {
     "leftovers": """SELECT host FROM questions UNION ALL SELECT host FROM shard_turns""",
 }
 
+WHOLE_OF_SQLITE = WHOLE | {"contents": """SELECT hash, text_of(text), sectioned FROM contents"""}
+"""Texts are packed with what the first large batch had in common, and a kill may make that another batch."""
+
 VISIBLE = """
 SELECT d.source, d.url, c.hash FROM documents_active d JOIN contents c ON c.id = d.content_id
 """
@@ -72,6 +76,7 @@ def asking(url: str) -> Iterator[Callable[[str], list[tuple[Any, ...]]]]:
     else:
         with closing(apsw.Connection(url.removeprefix("sqlite:///"))) as db:
             db.set_busy_timeout(60_000)
+            teach(db)
             yield lambda statement: list(db.execute(statement))
 
 
@@ -82,7 +87,8 @@ def rows(url: str) -> Rows:
             assert ask("PRAGMA integrity_check") == [("ok",)]
             assert ask("PRAGMA foreign_key_check") == []
         assert ask(BROKEN_CHAIN) == [(0,)], "each activation names the one before it"
-        found = {name: ask(statement) for name, statement in WHOLE.items()}
+        whole = WHOLE if is_postgres(url) else WHOLE_OF_SQLITE
+        found = {name: ask(statement) for name, statement in whole.items()}
         names = dict(ask("SELECT id, reference FROM refs"))
     found["documents"] = [(*row[:-1], _linked(row[-1], names)) for row in found["documents"]]
     return {name: sorted(table, key=repr) for name, table in found.items()}
