@@ -51,6 +51,8 @@ BORN, DAY = 1_700_000_000, 86_400
 SECTIONS = 4
 """Of a page: two thousand texts are enough for an index of words."""
 FEW_PAGES, SECTIONS_A_PAGE = 300, (4, 16, 64)
+LISTED = 1000
+"""Pages on a page of the index: a page of more than ten thousand links leads to the first of them only."""
 
 
 class TimedStore:
@@ -80,7 +82,7 @@ class TimedStore:
 
 
 def write_site(folder: Path, pages: int, sections: int) -> None:
-    """Pages that link to their neighbours, and a first page that links to all of them."""
+    """Pages that link to their neighbours, and a first page that links to the lists of all of them."""
     folder.mkdir()
     for number in range(pages):
         parts = "".join(
@@ -90,10 +92,18 @@ def write_site(folder: Path, pages: int, sections: int) -> None:
         near = f'<a href="p{(number + 1) % pages}.html">next</a>'
         text = f"<title>Page {number}</title><main><h1>Page {number}</h1>{parts}</main>{near}"
         (folder / f"p{number}.html").write_text(text)
-    links = "".join(f'<li><a href="p{number}.html">{number}</a></li>' for number in range(pages))
-    (folder / "index.html").write_text(f"<title>Index</title><main><ul>{links}</ul></main>")
+    lists = range(0, pages, LISTED)
+    for first in lists:
+        names = [f"p{number}" for number in range(first, min(first + LISTED, pages))]
+        (folder / f"list{first}.html").write_text(linking(f"Pages from {first}", names))
+    (folder / "index.html").write_text(linking("Index", [f"list{first}" for first in lists]))
     for file in folder.iterdir():
         os.utime(file, (BORN, BORN))
+
+
+def linking(title: str, names: Sequence[str]) -> str:
+    links = "".join(f'<li><a href="{name}.html">{name}</a></li>' for name in names)
+    return f"<title>{title}</title><main><ul>{links}</ul></main>"
 
 
 def size_of(folder: Path) -> int:
@@ -120,7 +130,7 @@ class Costs:
 async def costs(base: Path, server: Server, site: Path, pages: int, *, moves: bool) -> Costs:
     config, _ = load(db=f"sqlite:///{base}/rowen.db")
     async with open_ports(config) as ports:
-        settings = {"max_pages": str(pages + 10)}
+        settings = {"max_pages": str(pages + pages // LISTED + 10)}
         added = await sources.add(ports, server.address, name="site", settings=settings)
         first = await sync(ports, added.source)
         assert first.counters.created >= pages, first.counters

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from rowen.adapters.store.shared.search import files
+from rowen.adapters.store.shared.search.arrays import library
 from rowen.adapters.store.shared.search.index import Text, WordIndex
 from rowen.core.search.query import terms
 
@@ -152,3 +153,30 @@ def test_forgetting_leaves_no_word_behind(index: WordIndex, tmp_path: Path) -> N
     assert index.forget()
     assert [path.name for path in (tmp_path / "beside").iterdir()] == ["lock"]
     assert index.best(["barley"], 10) is None
+
+
+def test_an_index_that_has_grown_is_as_one_that_was_opened_anew(tmp_path: Path) -> None:
+    grown = WordIndex(tmp_path / "beside")
+    keys = np.random.default_rng(7).permutation(np.arange(-500, 500))
+    for some in np.array_split(keys, 7):
+        assert grown.add([Text(int(key), "Field", f"Field {key} has barley.") for key in some])
+    anew = WordIndex(tmp_path / "beside").refresh()
+    assert anew is not None and (held := grown.refresh()) is not None
+    assert held.ascending.tolist() == anew.ascending.tolist() == sorted(keys.tolist())
+    assert held.numbers.tolist() == anew.numbers.tolist()
+    assert held.keys[held.numbers].tolist() == held.ascending.tolist()
+
+
+def test_texts_added_to_an_open_index_are_sorted_in_and_the_others_are_not_sorted_again(
+    index: WordIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sorted_keys: list[int] = []
+    argsort = np.argsort
+    monkeypatch.setattr(
+        np, "argsort", lambda keys, **how: sorted_keys.append(len(keys)) or argsort(keys, **how)
+    )
+    library.np.__dict__.clear()  # which may have kept the one that does not count
+    assert index.add([Text(0, "Wheat", "Wheat is sown last.")])
+    library.np.__dict__.clear()
+    assert found(index, "wheat") == [0]
+    assert max(sorted_keys) == 1

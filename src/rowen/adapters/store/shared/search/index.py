@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from rowen.adapters.store.shared.search.arrays.library import needs_numpy, np
 from rowen.adapters.store.shared.search.counts import MOST_TIMES, Counts, Seen
-from rowen.adapters.store.shared.search.files import WORDS_FORMAT, Stamped, append, mapped, numbers, writing
+from rowen.adapters.store.shared.search.files import WORDS_FORMAT, Stamped, append, mapped, writing
 from rowen.adapters.store.shared.search.proposals import (
     BLOCK,
     BLOCK_BITS,
@@ -248,8 +248,7 @@ class WordIndex:
             index.register_tokenizer("rowen", _spaces())
             index.config_reader("manual")
         keys, ends, lengths = (
-            numbers(self._files.path(begun, kind), count) if count else np.empty(0, np.int64)
-            for kind in ("keys", "ends", "lengths")
+            mapped(self._files.path(begun, kind), np.int64, count) for kind in ("keys", "ends", "lengths")
         )
         entries = int(stamp["entries"])
         stems = mapped(self._files.path(begun, "stems"), np.uint32, entries)
@@ -258,11 +257,23 @@ class WordIndex:
         searcher = index.searcher()
         if searcher.num_docs < count:
             raise ValueError(f"{searcher.num_docs} of {count} texts are in the index")
-        order = np.argsort(keys, kind="stable")
+        ascending, order = _sorted(keys, held if held is not None and held.begun == begun else None)
         counts = Counts(stems, times, ends, lengths)
         exact = bool(stamp["exact"]) and searcher.num_docs == count
         german = bool(searcher.terms_with_prefix(BODY, FORWARDS, limit=1))
-        return Opened(state, begun, index, searcher, keys, keys[order], order, counts, exact, german)
+        return Opened(state, begun, index, searcher, keys, ascending, order, counts, exact, german)
+
+
+def _sorted(keys: NDArray[np.int64], held: Opened | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Keys ascending, and the number of each. What was sorted before is not sorted again."""
+    before = len(held.keys) if held is not None else 0
+    if held is None or before > len(keys) or type(held.ascending) is not type(keys):
+        order = np.argsort(keys, kind="stable")
+        return keys[order], order
+    added = keys[before:]
+    order = np.argsort(added, kind="stable")
+    at = np.searchsorted(held.ascending, added[order], side="right")
+    return np.insert(held.ascending, at, added[order]), np.insert(held.numbers, at, before + order)
 
 
 def key_of(digest: bytes) -> int:
