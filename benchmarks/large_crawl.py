@@ -32,7 +32,7 @@ ROOT = Path(__file__).resolve().parents[1]
 @contextmanager
 def a_site(pages: int, latency_ms: int) -> Iterator[str]:
     command = [sys.executable, str(ROOT / "benchmarks" / "site_server.py")]
-    command += ["--index", "--pages", str(pages), "--latency-ms", str(latency_ms)]
+    command += ["--pages", str(pages), "--latency-ms", str(latency_ms)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdin
         assert server.stdout

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 
 def invented(pages: int) -> dict[str, bytes]:
-    """Pages of about 6 kB with a navigation, sections, code and links to their neighbours."""
+    """Pages of about 6 kB with a navigation, sections, code and links to neighbours, and an index."""
     site = {}
     for number in range(pages):
         near = "".join(f'<li><a href="/p{(number + n) % pages}.html">page {n}</a></li>' for n in range(1, 30))
@@ -29,7 +29,8 @@ def invented(pages: int) -> dict[str, bytes]:
             f"<main><h1>Page {number}</h1>{sections}</main><footer>Built today</footer></body></html>"
         )
         site[f"/p{number}.html"] = body.encode()
-    site["/"] = site["/p0.html"]
+    links = "".join(f'<li><a href="{path}">{path}</a></li>' for path in site)
+    site["/"] = f"<html><title>Index</title><body><main><ul>{links}</ul></main></body></html>".encode()
     return site
 
 
@@ -78,11 +79,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--pages", type=int, default=2000)
-    parser.add_argument("--index", action="store_true", help="the root links to every page")
     parser.add_argument("--latency-ms", type=int, default=0, help="what each answer takes")
     options = parser.parse_args()
     site = from_folder(options.folder) if options.folder else invented(options.pages)
-    if options.index:
-        links = "".join(f'<li><a href="{path}">{path}</a></li>' for path in site)
-        site["/"] = f"<html><title>Index</title><body><main><ul>{links}</ul></main></body></html>".encode()
     asyncio.run(serve(site, options.latency_ms / 1000))

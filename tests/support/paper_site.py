@@ -28,6 +28,7 @@ class Reader:
 
     max_pages: int
     max_depth: int | None = None
+    max_endless: int | None = None
     ids: dict[str, int] = field(default_factory=dict)
     pages: dict[str, list[str]] = field(default_factory=dict)
     depths: dict[str, int] = field(default_factory=dict)
@@ -59,6 +60,7 @@ class Reader:
             why_not=lambda url: None,
             max_depth=self.max_depth,
             max_pages=self.max_pages,
+            max_endless=self.max_endless,
         )
         self.requests = self._ask_for_all(frontier, site, list(order or ()), at_a_time)
         settled = frontier.settle(complete=True, keep_orphans=False)

@@ -22,8 +22,8 @@ from rowen.records import dataclass
 
 # fmt: off
 SELECTING = frozenset((
-    "branch", "exclude", "hidden", "ignore_files", "include", "max_depth", "max_pages", "path", "robots",
-    "scope", "sitemap", "wiki",
+    "branch", "exclude", "hidden", "ignore_files", "include", "max_depth", "max_endless", "max_pages", "path",
+    "robots", "scope", "sitemap", "wiki",
 ))
 # fmt: on
 """Settings that choose among documents and leave the text of each as it is."""

@@ -43,9 +43,9 @@ LIMITS: Mapping[str, Limit] = {
         "address over `max_depth`", "addresses over `max_depth`", "`rowen edit` raises `max_depth`"
     ),
     ENDLESS: Limit(
-        "address of a calendar, a session or another endless series",
-        "addresses of calendars, sessions or other endless series",
-        "`exclude` them to spend nothing on them",
+        "address of a calendar, a session or another series that looks endless, with what only it leads to",
+        "addresses of calendars, sessions or other series that look endless, with what only they lead to",
+        "`max_endless` takes more of them, `exclude` spends nothing on them",
     ),
     TOO_MANY_MISSES: Limit(
         "address after too many that gave no page",

@@ -234,6 +234,7 @@ class Crawl:
             closed=state.files.forbid,
             max_depth=state.settings["max_depth"],
             max_pages=state.settings["max_pages"],
+            max_endless=state.settings["max_endless"],
             strict_depth=state.intake.unconditional,
             listed_all=state.files.complete,
             sooner=state.claims.sooner,

@@ -36,6 +36,13 @@ def crawl_params(*, scope: str, max_depth: int | None) -> tuple[Param, ...]:
             optional(whole(0, 1000)),
         ),
         what("max_pages", 20_000, "How many pages a generation may have", whole(1, 10_000_000)),
+        what(
+            "max_endless",
+            None,
+            "How many of them may be pages of series that look endless, such as calendars and long rows of"
+            " pages that lead to nothing else; none for a quarter of `max_pages`, at most 500",
+            optional(whole(0, 10_000_000)),
+        ),
         INCLUDE,
         EXCLUDE,
         what("robots", True, "Keep to robots.txt; switch it off for a site of your own only", switch),

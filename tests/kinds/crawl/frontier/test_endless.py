@@ -115,3 +115,21 @@ def test_other_names_of_a_session_get_no_seat_once_they_are_recognised() -> None
         "the root, real pages, the entry, and one page of each name"
     )
     assert frontier.ignored == {"looks_endless": 36}
+
+
+def test_a_long_book_that_only_leads_from_page_to_page_can_be_taken_in_whole() -> None:
+    site = PaperSite({f"{ROOT}{n or ''}": [f"{ROOT}{n + 1}"] for n in range(900)})
+    cautious, told = Reader(20_000), Reader(20_000, max_endless=20_000)
+    frontier = cautious.run(site)
+    assert len(cautious.pages) < 900, "its pages look like those of a calendar"
+    assert frontier.ignored["looks_endless"] == 1
+    frontier = told.run(site)
+    assert set(told.pages) == set(site.links)
+    assert "looks_endless" not in frontier.ignored
+
+
+def test_no_page_of_an_endless_series_is_taken_where_the_setting_is_zero() -> None:
+    pages, entry = TRAPS["a calendar"]
+    reader = Reader(1_000, max_endless=0)
+    reader.run(PaperSite({ROOT: [entry, next(iter(REAL))], **REAL, **pages}))
+    assert len(reader.pages) < 1 + len(REAL) + 20, "only the first of the row, before it looked endless"

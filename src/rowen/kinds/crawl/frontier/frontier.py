@@ -33,6 +33,7 @@ class Frontier:
         closed: Callable[[str], bool] = lambda url: False,
         max_depth: int | None,
         max_pages: int,
+        max_endless: int | None = None,
         strict_depth: bool = False,
         listed_all: bool = True,
         sooner: Sequence[str] = (),
@@ -49,6 +50,7 @@ class Frontier:
             why_not=why_not,
             max_depth=max_depth,
             max_pages=max_pages,
+            max_endless=max_endless,
             strict_depth=strict_depth,
             listed_all=listed_all,
         )

@@ -21,7 +21,9 @@ MISSES_PER_PAGE = 3
 """A crawl asks for at most `MISSES` addresses that are no page, and so many more for each of `max_pages`."""
 ENDLESS_PAGES = 500
 ENDLESS_SHARE = 4
-"""Pages that look endless: at most so many, and at most this part (a quarter) of `max_pages`."""
+"""Pages that look endless, where `max_endless` is not set: at most so many, and at most this part (a quarter)
+of `max_pages`.
+"""
 
 
 class Place(NamedTuple):
@@ -106,10 +108,11 @@ class Answer(StrEnum):
 class Seats:
     """How many pages were taken; what is not taken has a reason."""
 
-    def __init__(self, max_pages: int) -> None:
+    def __init__(self, max_pages: int, max_endless: int | None) -> None:
         self._max_pages = max_pages
         self._max_misses = MISSES + MISSES_PER_PAGE * max_pages
-        self._max_endless = max(1, min(ENDLESS_PAGES, max_pages // ENDLESS_SHARE))
+        share = max(1, min(ENDLESS_PAGES, max_pages // ENDLESS_SHARE))
+        self._max_endless = share if max_endless is None else max_endless
         self._taken = 0
         self._reserved = 0
         """New pages that failed for now: their seats are not given away, and the next run finds them free."""

@@ -27,6 +27,7 @@ class Walk:
         why_not: Callable[[str], str | None],
         max_depth: int | None,
         max_pages: int,
+        max_endless: int | None,
         strict_depth: bool,
         listed_all: bool,
     ) -> None:
@@ -45,7 +46,7 @@ class Walk:
 
         self.begun = False
         self.order = Order()
-        self._seats = Seats(max_pages)
+        self._seats = Seats(max_pages, max_endless)
         self._endless = Endless()
         self._depth: dict[int, int] = {}
         """What `max_depth` is compared with: of a known page the stored depth, unless it is measured anew."""
