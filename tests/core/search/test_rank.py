@@ -197,3 +197,14 @@ def test_a_text_with_the_name_as_it_was_typed_is_above_texts_with_its_words() ->
     assert [one.best.place for one in best] == [name, words]
     best = group([words, name], {1: 0.9, 2: 0.8}, 2, query="quern shelf", terms=["quern", "shelf"])
     assert [one.best.place for one in best] == [words, name]
+
+
+def test_of_a_class_and_a_function_of_one_name_the_one_that_was_asked_for_comes_first() -> None:
+    places = [
+        place(1, 1, symbol="asyncio.Timeout", text="class"),
+        place(2, 1, symbol="asyncio.timeout", text="function"),
+        place(3, 2, symbol="other.Timeout", text="class"),
+    ]
+    scores = {1: 0.9, 2: 0.1, 3: 0.95}
+    for query, passage in (("asyncio.timeout()", 2), ("asyncio.Timeout", 1), ("timeout", 2), ("Timeout", 3)):
+        assert group(places, scores, 5, query=query)[0].best.place.passage_id == passage

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from rowen.core.search.symbols import Fit, fit, is_one_name, last_part, names_in, repaired, words_of
+from rowen.core.search.symbols import (
+    Fit,
+    fit,
+    in_same_letters,
+    is_one_name,
+    last_part,
+    names_in,
+    repaired,
+    words_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -67,3 +76,9 @@ def test_only_one_word_that_is_long_enough_is_repaired() -> None:
 
 def test_the_last_part_of_a_name_keeps_its_writing() -> None:
     assert last_part("asyncio.TaskGroup.create_task()") == "create_task"
+
+
+def test_a_class_and_a_function_of_one_name_are_told_apart_by_their_letters() -> None:
+    assert in_same_letters("asyncio.timeout", "asyncio.timeout()")
+    assert not in_same_letters("asyncio.Timeout", "asyncio.timeout()")
+    assert in_same_letters("asyncio.Timeout", "Timeout")

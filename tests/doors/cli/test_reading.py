@@ -76,6 +76,14 @@ def test_search_takes_several_words_without_quotes(rowen: Rowen, orchard: Site) 
     assert rowen("search", "--json").code == 2
 
 
+def test_a_question_that_looks_like_an_option_is_told_how_to_be_asked(rowen: Rowen, orchard: Site) -> None:
+    refused = rowen("search", "--with-pydebug")
+    assert refused.code == 2
+    assert "words that begin with a dash come after `--`: `rowen search -- --flag`" in refused.err
+    assert rowen("search", "--limit", "1", "--", "--with-pydebug").code == 0
+    assert "come after" not in rowen("sync", "--with-pydebug").err
+
+
 def test_search_without_a_hit_says_what_to_try(rowen: Rowen, orchard: Site) -> None:
     ended = rowen("search", "zebra", "--mode", "keyword")
     assert ended.code == 0

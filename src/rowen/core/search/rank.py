@@ -13,7 +13,7 @@ from typing import NamedTuple
 from rowen.core.search.hit import Place
 from rowen.core.search.query import terms as words_of
 from rowen.core.search.snippet import stem
-from rowen.core.search.symbols import Fit, as_typed, fit
+from rowen.core.search.symbols import Fit, as_typed, fit, in_same_letters
 
 MAX_ALPHA_OTHER_LANGUAGES = 0.3
 """The small models know English best: elsewhere keywords are the better judge."""
@@ -46,6 +46,8 @@ class Ranked(NamedTuple):
     score: float
     fit: Fit = Fit.NONE
     """How well what it defines fits the question, where the question is a name."""
+    same_letters: bool = False
+    """Small and capital letters of that name are those of the question."""
 
 
 class Group(NamedTuple):
@@ -108,7 +110,9 @@ def group(
             score = min(1.0, score + MENTIONED_BONUS)
         elif typed and typed in place.text.lower():
             score = min(1.0, score + TYPED_BONUS)
-        return Ranked(place, score, named if named > Fit.MENTIONED else Fit.NONE)
+        if named <= Fit.MENTIONED:
+            return Ranked(place, score)
+        return Ranked(place, score, named, in_same_letters(place.symbol or "", query))
 
     ranked = sorted(
         (one for one in map(ranked_place, places) if one.fit or one.place.passage_id in scores), key=_order
@@ -138,9 +142,14 @@ def group(
     ]
 
 
-def _worth(sections: Sequence[Ranked]) -> tuple[int, float]:
+def _worth(sections: Sequence[Ranked]) -> tuple[int, bool, float]:
     """Of a document: its best section counts in full, each next one less."""
-    return sections[0].fit, sum(one.score * NEXT_SECTION**number for number, one in enumerate(sections))
+    best = sections[0]
+    return (
+        best.fit,
+        best.same_letters,
+        sum(one.score * NEXT_SECTION**number for number, one in enumerate(sections)),
+    )
 
 
 def damping(link_share: int) -> float:
@@ -149,9 +158,9 @@ def damping(link_share: int) -> float:
     return 1.0 - (1.0 - LINKS_WEIGHT) * min(1.0, max(0.0, over))
 
 
-def _order(one: Ranked) -> tuple[int, float, str, str, str, int]:
+def _order(one: Ranked) -> tuple[int, bool, float, str, str, str, int]:
     place = one.place
-    return -one.fit, -one.score, place.source, place.url, place.version, place.position
+    return -one.fit, not one.same_letters, -one.score, place.source, place.url, place.version, place.position
 
 
 def spread(scores: Mapping[int, float]) -> dict[int, float]:

@@ -72,6 +72,11 @@ def fit(symbol: str, query: str) -> Fit:
     return Fit.MENTIONED if any(_fits(named, name) for name in mentioned) else Fit.NONE
 
 
+def in_same_letters(symbol: str, query: str) -> bool:
+    """Are small and capital letters of the last parts the same: `asyncio.timeout`, not `asyncio.Timeout`?"""
+    return last_part(symbol) == last_part(query.strip().strip("`'\""))
+
+
 def as_typed(query: str) -> str | None:
     """A question of one word with marks in it, of which the parts alone say less: `--slots`, `encrypt_iv`."""
     plain = query.strip().strip("`'\"").lower()
