@@ -311,7 +311,7 @@ def _hit(
     by_meaning: Mapping[int, float],
 ) -> Hit:
     place = found.best.place
-    shown = snippet(texts[place.passage_id], terms)
+    shown = snippet(texts[place.passage_id], terms, from_beginning=bool(found.best.fit))
     proof = about.proof
     return Hit(
         source=place.source,
@@ -344,7 +344,7 @@ def _hit(
 def _section(
     other: rank.Ranked, best: rank.Ranked, texts: Mapping[int, str], terms: list[str], score: float
 ) -> SectionHit:
-    shown = snippet(texts[other.place.passage_id], terms)
+    shown = snippet(texts[other.place.passage_id], terms, from_beginning=bool(other.fit))
     return SectionHit(
         heading_path=other.place.heading_path,
         url=_address(other.place),

@@ -237,3 +237,11 @@ def test_a_part_of_a_compound_is_marked_in_german_texts_only(
     text: str, term: str, expected: list[str]
 ) -> None:
     assert matched(snippet(text, [term])) == expected
+
+
+def test_a_definition_that_was_asked_for_is_shown_from_its_beginning() -> None:
+    text = "asyncio.timeout(delay) limits the time that is spent. " + "More words. " * 40 + "timeout timeout"
+    shown = snippet(text, ["timeout"], from_beginning=True)
+    assert shown.text.startswith("asyncio.timeout(delay) limits the time")
+    assert shown.text.endswith("…")
+    assert [shown.text[start:end] for start, end in shown.matches] == ["timeout"]

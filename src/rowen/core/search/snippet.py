@@ -75,11 +75,14 @@ class _Match(NamedTuple):
     terms: tuple[str, ...]
 
 
-def snippet(text: str, terms: Sequence[str], *, width: int = 240) -> Snippet:
-    """At most about `width` characters of the text, around the place where most of the terms meet."""
+def snippet(text: str, terms: Sequence[str], *, width: int = 240, from_beginning: bool = False) -> Snippet:
+    """At most about `width` characters of the text, around the place where most of the terms meet.
+
+    The definition of a name that was asked for is shown `from_beginning`: there is what it is.
+    """
     line = plain(text)
     matches = list(_matches(line, terms)) or _compound_matches(line, _looked_for(tuple(terms))[1])
-    if matches:
+    if matches and not from_beginning:
         start, end = _window(line, matches, width)
     else:
         start, end = 0, _word_border_before(line, width, 0)
