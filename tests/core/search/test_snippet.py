@@ -57,6 +57,11 @@ def test_markdown_becomes_one_line_of_plain_text() -> None:
         ("![logo](l.png) text", "logo text"),
         ("<https://d.test/x> it", "https://d.test/x it"),
         (r"\*not emphasis\*", "*not emphasis*"),
+        (
+            r"members of *\*paths*, with **\*\*kwargs** and *a\** too",
+            "members of *paths, with **kwargs and a* too",
+        ),
+        (r"a \*b* and *c\ d*", r"a *b* and c\ d"),
         ("``a ` b`` c", "a ` b c"),
         ("~~~\n# kept\n```\n~~~\nend", "# kept ``` end"),
         ("«oui» “non”", "«oui» “non”"),

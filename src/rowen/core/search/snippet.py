@@ -52,8 +52,8 @@ _tag = pattern(
     r"|<(?:br|code|dd|details|div|dl|dt|em|hr|img|kbd|li|mark|ol|p|pre|small|span|strong|sub|summary|sup|ul)\s*/?>"
 )
 _underlined = pattern(r"(?<![\w\\_])_(?=[^\s_])([^_]{1,200}?)(?<=[^\s\\])_(?![\w_])")
-_strong = pattern(r"(?<!\\)\*\*(?=\S)([^*]{1,200}?)(?<=[^\s\\])\*\*")
-_emphasis = pattern(r"(?<![\w*\\])\*(?=[^\s*])([^*]{1,200}?)(?<=[^\s\\])\*(?![\w*])")
+_strong = pattern(r"(?<!\\)\*\*(?=\S)((?:[^*\\]|\\.){1,200}?)(?<=\S)\*\*")
+_emphasis = pattern(r"(?<![\w*\\])\*(?=[^\s*])((?:[^*\\]|\\.){1,200}?)(?<=\S)\*(?![\w*])")
 _pipe = pattern(r"(?<!\\)\|")
 _escape = pattern(r"\\([\\`*_{}\[\]()#+.!|<>~-])")
 # Letters and digits that are not plain ones, and accents that stand apart.
