@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from benchmarks.growth import NOISE
 from benchmarks.peers import chart
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -82,10 +83,11 @@ and cache, CocoIndex's memoisation, Scrapy's HTTP cache by RFC 2616. Crawlee has
 process, but does not remember what it saw. Only Rowen keeps the old state readable until the new one is
 complete.
 """
-GROWTH = """## How costs grow
+GROWTH = f"""## How costs grow
 
 These tables show CPU time by size, and the exponent of the power law that fits best: with 1, time is
-proportional to size; with 0, it does not depend on size. `benchmarks/exponents.py` measures it.
+proportional to size; with 0, it does not depend on size. `benchmarks/exponents.py` measures it, takes up to
+{NOISE:g} above a bound for the noise of the clock, and ends with exit code 1 above that.
 """
 
 
