@@ -33,10 +33,34 @@ from rowen.kinds.api.datasets import dataset
         ('{"en": "Rain", "de": "Regen"}', "de", "Regen"),
         ('{"en": "Rain" and more}', "de", '{"en": "Rain" and more}'),
         ({"en": ["Rain", "Snow"]}, "", "Rain"),
+        ([{"@value": "Pluie", "@language": "fr"}, {"@value": "Rain", "@language": "en"}], "", "Rain"),
+        ([{"@value": "Rain", "@language": "en"}, {"@value": "Pluie", "@language": "fr"}], "fr", "Pluie"),
+        (
+            ["Pioggia", {"@value": "Pluie", "@language": "fr"}, {"@value": "Regen", "@language": "de"}],
+            "",
+            "Pioggia",
+        ),
     ],
 )
 def test_a_text_in_the_best_language_there_is(value: Any, language: str, text: str) -> None:
     assert dataset.in_language(value, language) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "language", "text"),
+    [
+        ("Rain", "", "Rain"),
+        (["What was measured.", "How.", "What was measured."], "", "What was measured.\n\nHow."),
+        ([{"en": "Rain", "de": "Regen"}], "de", "Regen"),
+        ([{"@value": a, "@language": b} for a, b in (("Un", "fr"), ("One", "en"), ("Two", "en"))], "",
+         "One\n\nTwo"),
+        ([], "", ""),
+    ],
+)  # fmt: skip
+def test_a_description_in_several_parts_is_not_cut_after_the_first(
+    value: Any, language: str, text: str
+) -> None:
+    assert dataset.whole_text(value, language) == text
 
 
 JSON = st.recursive(
@@ -49,6 +73,7 @@ JSON = st.recursive(
 @given(JSON, st.sampled_from(["", "de", "en", "pt-BR"]))
 def test_whatever_stands_where_a_text_should_is_some_text(value: Any, language: str) -> None:
     assert isinstance(dataset.in_language(value, language), str)
+    assert isinstance(dataset.whole_text(value, language), str)
     assert dataset.every_text(value, language) == sorted(set(dataset.every_text(value, language)))
 
 

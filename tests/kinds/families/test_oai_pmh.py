@@ -7,9 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from rowen.core import params
 from rowen.core.run import Mode, RunStatus, StopReason
 from rowen.errors import Expired, Unfetchable, Unparseable
+from rowen.kinds.api import items
 from rowen.kinds.api.datasets import oai
+from rowen.kinds.api.kind import KINDS
+from rowen.kinds.api.presets import preset as presets
+from rowen.kinds.api.rules import Definition
+from rowen.kinds.api.settings import PARAMS
 from rowen.kinds.api.walking.walk import RESTARTS
 from tests.support.portals.oai_pmh import Archive
 from tests.support.portals.trying import a_source_of, metadata, visible
@@ -145,6 +151,18 @@ async def test_a_set_is_asked_for_and_the_record_is_kept_whole(tmp_path: Path) -
         known = (await world.store.known(source.id))["oai_pmh-0000"]
         record = json.loads(await world.store.record(known.document_id) or b"")
         assert record["metadata"][0]["dc"][0]["title"] == [{"@language": "en", "@value": "Dataset 0"}]
+
+
+def test_the_title_of_a_record_is_in_the_language_that_its_text_begins_with() -> None:
+    preset = KINDS["oai_pmh"].preset
+    given = params.read(PARAMS, presets.settings_for(preset, "https://a.example"))
+    api = Definition(params.complete(PARAMS, given), preset)
+    said = [{"@language": "fr", "@value": "Étude"}, {"@language": "en", "@value": "Study"}]
+    record = {"header": [{"identifier": ["a"]}], "metadata": [{"dc": [{"title": said}]}]}
+    for language, title in (("", "Study"), ("fr", "Étude")):
+        one = items.listed(api, record)
+        reading = items.read(api, one, record, home="https://a.example", language=language)
+        assert (reading.title, reading.text.startswith(f"# {title}")) == (title, True)
 
 
 @pytest.mark.parametrize(

@@ -203,7 +203,7 @@ def _dataset(
     described = metadata | languages.facts_in_others(raw, shown) if versions else metadata
     own_columns = columns.columns_of(own(catalogue.columns) or asked, shown)
     text, left_out = details.document_text(
-        title, dataset.in_language(descriptions, shown), described, files, versions, own_columns
+        title, dataset.whole_text(descriptions, shown), described, files, versions, own_columns
     )
     named = columns.named((own_columns, *(file.columns for file in files)))
     url = _dataset_url(api, catalogue, one, found(api.url), home=home, name=name)

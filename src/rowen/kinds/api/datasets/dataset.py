@@ -87,8 +87,21 @@ def in_language(value: Any, language: str = "") -> str:
     if isinstance(value, dict):
         return _of_map(value, language)
     if isinstance(value, list):
+        literals = _literals_by_language(value)
+        if len(literals) > 1 and (chosen := key_for(literals, language)) is not None:
+            value = [literals[chosen], *value]
         return next((text for one in value if (text := in_language(one, language))), "")
     return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else ""
+
+
+def whole_text(value: Any, language: str = "") -> str:
+    """All of a description in one language: some portals write it in several parts, each a text of a list."""
+    if not isinstance(value, list):
+        return in_language(value, language)
+    literals = _literals_by_language(value)
+    chosen = key_for(literals, language)
+    parts = [one for one in value if not literals or _tag(one) == chosen]
+    return "\n\n".join(dict.fromkeys(text for one in parts if (text := in_language(one, language))))
 
 
 def every_text(value: Any, language: str = "") -> list[str]:
@@ -175,6 +188,21 @@ def _of_map(values: Mapping[str, Any], language: str) -> str:
     said = {key: text for key, one in values.items() if (text := in_language(one, language))}
     chosen = key_for(said, language)
     return said[chosen] if chosen is not None else ""
+
+
+def _literals_by_language(values: Sequence[Any]) -> dict[str, Any]:
+    """The first text of each language, of literals in a list; a text without one stands under no name."""
+    found: dict[str, Any] = {}
+    for one in values:
+        if in_language(one):
+            found.setdefault(_tag(one), one)
+    return found if any(found) else {}
+
+
+def _tag(value: Any) -> str:
+    """The language of a literal."""
+    tag = value.get("@language") if isinstance(value, dict) else ""
+    return tag if isinstance(tag, str) else ""
 
 
 def key_for(values: Mapping[str, Any], language: str) -> str | None:
