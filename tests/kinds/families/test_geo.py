@@ -41,6 +41,14 @@ async def test_a_branch_that_is_missing_leaves_the_rest_and_deletes_nothing(tmp_
         assert len(await visible(world)) == 35
 
 
+async def test_a_file_without_a_link_to_itself_is_known_by_where_it_was_read(tmp_path: Path) -> None:
+    async with a_source_of(StaticStac(2), tmp_path) as world:
+        await world.sync("data")
+        source = await world.source("data")
+        found = await world.store.documents(source.id, references=["stac-0001"])
+        assert [one.url.partition("/stac-0001")[2] for one in found] == ["/collection.json"]
+
+
 async def test_a_service_of_stac_costs_its_pages_and_its_root(tmp_path: Path) -> None:
     portal = StacApi(25)
     async with a_source_of(portal, tmp_path) as world:

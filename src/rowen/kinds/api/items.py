@@ -47,6 +47,8 @@ class Listed:
     """When it last changed, where that is known."""
     gone: bool = False
     """The portal says that it was deleted."""
+    page: str = ""
+    """The address that answered with this item and nothing else: a file of a tree."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +118,7 @@ def cursor_of(found: Any, setting: str) -> str | None:
     raise Unparseable(f"setting `{setting}`: finds {_kind(found)} where the next page should stand")
 
 
-def listed(api: Definition, item: Any) -> Listed:
+def listed(api: Definition, item: Any, page: str = "") -> Listed:
     """Raises `Unparseable` for an item without an id."""
     reference = _scalar(api.id.find_or_none(item))
     if not reference:
@@ -127,7 +129,7 @@ def listed(api: Definition, item: Any) -> Listed:
         raise Unparseable(f"an item with an id of {len(reference)} characters, more than {most}")
     updated = api.updated.find_or_none(item) if api.updated else None
     gone = bool(api.deleted.find_or_none(item)) if api.deleted else False
-    return Listed(reference, item, _validator(api, item, updated), moment(updated), gone)
+    return Listed(reference, item, _validator(api, item, updated), moment(updated), gone, page)
 
 
 def _validator(api: Definition, item: Any, updated: Any) -> str:
@@ -267,6 +269,9 @@ def _dataset_url(
     if api.url_template:
         return dataset.fill(api.url_template, id=one.id, name=name)
     url = dataset.in_language(found)
+    if one.page:
+        # Links in a file are relative to it, and many files have none that leads to themselves.
+        url = absolute(url, one.page) or one.page
     if url.startswith(("http://", "https://")):
         return url
     if not catalogue.landing:

@@ -197,7 +197,11 @@ class Walk:
             if answer is NO_MORE:
                 self._way.doubtful = not self._way.has_all(self.announced)
                 break
-            rows = [self._listed(item) for item in items.items_of(self.api, answer)]
+            at = urls.without_credentials(response.url)
+            rows = [
+                self._listed(item, page=at if item is answer else "")
+                for item in items.items_of(self.api, answer)
+            ]
             self._look_at(answer, response, rows)
             if self.places is not None and self.pages_read == 1:
                 self._first_said = said_by(items.items_of(self.api, answer))
@@ -330,9 +334,9 @@ class Walk:
 
     # what came
 
-    def _listed(self, item: Any) -> Listed | Broken:
+    def _listed(self, item: Any, *, page: str) -> Listed | Broken:
         try:
-            return items.listed(self.api, item)
+            return items.listed(self.api, item, page)
         except Unparseable as exc:
             return Broken("without id", exc)
 
