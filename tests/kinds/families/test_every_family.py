@@ -110,6 +110,17 @@ async def test_an_empty_list_wipes_nothing(tmp_path: Path, family: type[Family])
 
 
 @counted
+async def test_a_first_list_that_announces_datasets_and_has_none_fails(
+    tmp_path: Path, family: type[Family]
+) -> None:
+    portal = family(0)
+    portal.announces = 6
+    async with a_source_of(portal, tmp_path) as world:
+        receipt = await world.sync("data")
+        assert (receipt.status, bool(receipt.error)) == (RunStatus.FAILED, True)
+
+
+@counted
 async def test_a_total_that_is_too_large_is_partial_and_deletes_nothing(
     tmp_path: Path, family: type[Family]
 ) -> None:

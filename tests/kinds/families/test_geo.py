@@ -85,6 +85,19 @@ async def test_a_full_last_page_of_csw_ends_at_an_exception(tmp_path: Path) -> N
         assert (receipt.status, receipt.counters.created, len(portal.asked)) == (RunStatus.COMPLETED, 20, 3)
 
 
+async def test_a_service_that_answers_in_another_schema_fails_and_says_so(tmp_path: Path) -> None:
+    portal = Csw(3)
+    async with a_source_of(portal, tmp_path) as world:
+        await world.sync("data")
+        portal.schema = "gmd:MD_Metadata"
+        receipt = await world.sync("data", full=True)
+        assert (receipt.status, "records of `MD_Metadata`" in (receipt.error or "")) == (
+            RunStatus.FAILED,
+            True,
+        )
+        assert (receipt.counters.deleted, len(await visible(world))) == (0, 3)
+
+
 def test_other_exceptions_of_csw_are_errors() -> None:
     text = b"<Exception><ExceptionText>No such type</ExceptionText></Exception>"
     body = b"<ExceptionReport>" + text + b"</ExceptionReport>"

@@ -65,6 +65,8 @@ class Csw(Family):
     kind = "csw"
     start = "/csw"
     version = "2.0.2"
+    schema = "csw:Record"
+    """In which it answers, whatever was asked for."""
 
     def answer(self, path: str, params: dict[str, str], base: str) -> Reply:
         given = {key.lower(): value for key, value in params.items()}
@@ -101,7 +103,7 @@ class Csw(Family):
 
     def _record(self, name: str, one: Record) -> str:
         return tag(
-            "csw:Record",
+            self.schema,
             tag("dc:identifier", txt(name)),
             tag("dc:title", txt(one.title)),
             tag("dc:subject", "water"),

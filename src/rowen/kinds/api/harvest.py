@@ -22,7 +22,7 @@ from rowen.core.window import Window
 from rowen.engine.intake import Intake
 from rowen.engine.kind import Harvested
 from rowen.engine.ports import Ports
-from rowen.errors import PermanentError, TransientError, Unparseable, Vanished
+from rowen.errors import PermanentError, TransientError, Unfetchable, Unparseable, Vanished
 from rowen.fetching.client import stop_reason
 from rowen.kinds.api import items, rules
 from rowen.kinds.api.answers import parsed
@@ -250,6 +250,11 @@ class WholeList(Harvest):
         catalogue = self._api.catalogue
         if catalogue is not None and not walk.seen:
             refuse_emptiness(self._source)
+            if walk.announced and not walk.nameless:
+                # Nothing of it came: that is no list with some datasets missing.
+                raise Unfetchable(
+                    f"the API announces {count(walk.announced, 'dataset')} and lists none of them"
+                )
         if walk.cut is not None:
             return self._cut_short(walk)
         if not walk.is_complete():

@@ -12,6 +12,7 @@ from rowen.errors import Unfetchable, Unparseable
 from rowen.kinds.api.presets.preset import read_xml
 
 _RECORDS = ("Record", "SummaryRecord", "BriefRecord")
+_ABOUT = ("RequestId", "SearchStatus")
 _ROOTS = ("GetRecordsResponse", "GetRecordByIdResponse", "Capabilities", *_RECORDS)
 
 
@@ -34,8 +35,17 @@ def read(body: bytes, *, content_type: str, url: str) -> dict[str, Any]:
         return {"records": [], "total": None, "version": root.get("@version")}
     results = next(iter(root.get("SearchResults", ())), root)
     results = results if isinstance(results, dict) else {}
+    records = [one for kind in _RECORDS for one in results.get(kind, ())]
+    others = [one for one in results if not one.startswith("@") and one not in (*_RECORDS, *_ABOUT)]
+    if others and not records:
+        # Some services answer in the schema they have, whichever was asked for.
+        raise Unparseable(
+            f"`{url}`: answers with records of `{others[0]}`, though asked for Dublin Core (`csw:Record`)",
+            hint="records of other schemas are not read: look for another interface of this catalogue",
+            url=url,
+        )
     return {
-        "records": [one for kind in _RECORDS for one in results.get(kind, ())],
+        "records": records,
         "total": results.get("@numberOfRecordsMatched"),
     }
 
