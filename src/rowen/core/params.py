@@ -133,6 +133,14 @@ def read(specs: Sequence[Param], given: Mapping[str, str]) -> dict[str, Any]:
     return values
 
 
+def has(specs: Sequence[Param], setting: str) -> bool:
+    """Is there such a setting, by the name that `read` takes?"""
+    table, dot, _ = setting.partition(".")
+    return any(
+        spec.name == setting or (spec.name == table and dot and spec.key is not None) for spec in specs
+    )
+
+
 def flat(settings: Mapping[str, Any], above: str = "") -> dict[str, str]:
     """A table of a file of settings, `{ param = { q = "x" } }`, as `--set param.q=x` would be given."""
     given: dict[str, str] = {}

@@ -175,9 +175,10 @@ async def describe(
             version=version,
         )
     chosen = ports.kinds.named(kind) if kind else _kind_of(ports, location)
-    # Before the first request: a misspelt setting should not cost one.
-    values = parameters.read(chosen.params, settings)
     prepare = chosen.prepare if kind else chosen.guess or chosen.prepare
+    later = _of_families(ports, chosen, settings) if check and prepare is not chosen.prepare else frozenset()
+    # Before the first request: a misspelt setting should not cost one.
+    values = parameters.read(chosen.params, {name: settings[name] for name in settings if name not in later})
     prepared = await prepare(
         ports, location, settings=parameters.complete(chosen.params, values), check=check
     )
@@ -192,6 +193,15 @@ async def describe(
         key=_key(chosen, name=name, version=version, location=prepared.location, values=values),
     )
     return new, prepared.findings
+
+
+def _of_families(ports: Ports, chosen: Kind, settings: Mapping[str, str]) -> frozenset[str]:
+    """Settings that only other kinds have: whether it is one of them is found out by asking."""
+    unknown = frozenset(name for name in settings if not parameters.has(chosen.params, name))
+    if not unknown:
+        return unknown
+    others = list(ports.kinds.ours())
+    return frozenset(name for name in unknown if any(parameters.has(one.params, name) for one in others))
 
 
 def check_name(name: str) -> None:

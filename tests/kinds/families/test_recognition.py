@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from rowen.errors import ConfigError
 from rowen.kinds.api.kind import PRESETS
 from rowen.kinds.recognise import rules
 from rowen.managing import sources
 from tests.support.ckan_server import CkanServer, a_dataset
 from tests.support.portals.every import FAMILIES
-from tests.support.portals.geo import OgcRecords
+from tests.support.portals.geo import OgcRecords, StaticStac
 from tests.support.portals.skeleton import Family, Portals
 from tests.support.site import Site, html
 from tests.support.world import a_world
@@ -80,6 +81,23 @@ async def test_a_site_that_only_speaks_of_portals_stays_a_site(tmp_path: Path) -
             added = await sources.add(world.ports, site.url, name="docs")
             assert added.source.kind == "web"
             assert sum(one.path not in ITS_FILES for one in site.requests) <= 1 + rules.MAX_ASKED
+
+
+async def test_a_setting_that_only_the_family_has_is_no_mistake(tmp_path: Path) -> None:
+    with Portals(data=StaticStac(3)) as portals:
+        async with a_world(tmp_path, portals) as world:
+            at, given = portals.at("data"), {"level": "items"}
+            added = await sources.add(world.ports, at, name="data", settings=given)
+            assert (added.source.kind, added.source.params) == ("stac", given)
+            with pytest.raises(ConfigError, match="`levle`: no such setting"):
+                await sources.add(world.ports, at, name="b", settings={"levle": "items"})
+
+
+async def test_a_setting_of_portals_is_refused_where_there_is_none(tmp_path: Path) -> None:
+    with Site({"/": html("Home", "A manual")}) as site:
+        async with a_world(tmp_path, site) as world:
+            with pytest.raises(ConfigError, match="`level`: no such setting"):
+                await sources.add(world.ports, site.url, name="docs", settings={"level": "items"})
 
 
 async def test_who_sets_what_only_a_crawl_has_gets_a_crawl(tmp_path: Path) -> None:
