@@ -36,6 +36,8 @@ _WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document
         ("text/plain", "https://e.org/CMakeLists.txt", Kind.CODE),
         ("text/plain", "file:///x/Dockerfile", Kind.CODE),
         ("text/plain", "https://e.org/x.mdx", Kind.MDX),
+        ("", "file:///docs/index.qmd", Kind.MARKDOWN),
+        ("", "file:///docs/notes.Rmd", Kind.MARKDOWN),
         ("application/octet-stream", "https://e.org/x.md", Kind.MARKDOWN),
         ("application/octet-stream", "https://e.org/x.PDF", Kind.PDF),
         ("application/octet-stream", "https://e.org/x", None),

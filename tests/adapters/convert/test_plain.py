@@ -117,3 +117,34 @@ def test_plain_text_is_called_by_its_first_line() -> None:
     converted = convert_plain("\n  Read me  \r\nmore\0", "https://docs.example.org/README.txt")
     assert (converted.title, converted.text) == ("Read me", "\n  Read me  \nmore\ufffd\n")
     assert convert_plain("word " * 100, "https://docs.example.org/README.txt").title == "README.txt"
+
+
+@pytest.mark.parametrize(
+    ("front", "title", "metadata"),
+    [
+        ("---\ntitle: 'It''s new'\n---", "It's new", {}),
+        ('---\ntitle: "The \\"best\\" one"\n---', 'The "best" one', {}),
+        ("---\ntitle: >-\n  Folded over\n  lines\nlang: de\n---", "Folded over lines", {"lang": "de"}),
+        ("---\ntitle: T\ndescription: |\n---", "T", {}),
+        (
+            '+++\ntitle = "In TOML"\ndescription = """\nTwo\nlines\n"""\ntags = ["a"]\n+++',
+            "In TOML",
+            {"description": "Two lines"},
+        ),
+        ("+++\ntitle = 3\n+++", "page.md", {}),
+    ],
+)
+def test_front_matter_is_read_in_yaml_and_toml(front: str, title: str, metadata: dict[str, str]) -> None:
+    converted = convert_markdown(f"{front}\n\nText.\n", _URL)
+    assert (converted.title, converted.metadata) == (title, metadata)
+    assert converted.text == ("Text.\n" if title == "page.md" else f"# {title}\n\nText.\n")
+
+
+@pytest.mark.parametrize("text", ["+++\nnot TOML\n+++\nText.\n", "+++\nno end\n", "+++\n"])
+def test_plus_signs_that_are_no_toml_are_text(text: str) -> None:
+    assert convert_markdown(text, _URL).text == text
+
+
+@pytest.mark.parametrize("first", ["---", "{{/*", "/*"])
+def test_a_line_without_a_letter_is_no_title(first: str) -> None:
+    assert convert_plain(f"{first}\nwords\n", "https://docs.example.org/notes.txt").title == "notes.txt"

@@ -62,6 +62,8 @@ _TYPES = {
 _ENDINGS = {
     "html": Kind.HTML, "htm": Kind.HTML, "xhtml": Kind.HTML,
     "md": Kind.MARKDOWN, "markdown": Kind.MARKDOWN, "mdown": Kind.MARKDOWN, "mdx": Kind.MDX,
+    "mkd": Kind.MARKDOWN, "mkdn": Kind.MARKDOWN, "mdwn": Kind.MARKDOWN, "markdoc": Kind.MARKDOWN,
+    "qmd": Kind.MARKDOWN, "rmd": Kind.MARKDOWN, "livemd": Kind.MARKDOWN,
     "txt": Kind.PLAIN, "text": Kind.PLAIN,
     "rst": Kind.RST, "rest": Kind.RST, "adoc": Kind.ASCIIDOC, "asciidoc": Kind.ASCIIDOC,
     "json": Kind.JSON, "json5": Kind.JSON, "jsonc": Kind.JSON, "webmanifest": Kind.JSON,

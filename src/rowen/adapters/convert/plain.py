@@ -1,21 +1,18 @@
 """Markdown and plain text: the text as it is but for attributes of headings, its title, its links.
 
-Front matter is not text: its title and description are read, the block goes. The reader of front matter knows
-`key: value` lines, not YAML; the scan for links knows code, not all of Markdown.
+Front matter is not text: its title and description are read, the block goes. The scan for links knows code,
+not all of Markdown.
 """
 
 from __future__ import annotations
 
 import re
 
+from rowen.adapters.convert.front_matter import front_matter
 from rowen.adapters.convert.pieces import file_name, plain_line_breaks
 from rowen.core.document import Converted
 from rowen.core.split import split
 from rowen.core.web import urls
-
-_FRONT_MATTER = re.compile(r"---[ \t]*\n((?:[^\n]*\n)*?)(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
-_YAML_LINE = re.compile(r"[ \t]*(?:#|-(?:[ \t]|$)|$)|[ \t]|[A-Za-z0-9_.\"'-]+[ \t]*:(?:[ \t]|$)|[\]}]")
-_FIELD = re.compile(r"^(title|description|lang)[ \t]*:[ \t]*(\S.*?)[ \t]*$", re.MULTILINE)
 
 _CODE = re.compile(
     r"^[ \t]*(?P<fence>`{3,}|~{3,})[^\n]*\n(?:[^\n]*\n)*?[ \t]*(?P=fence)[`~]*[ \t]*$"
@@ -50,11 +47,8 @@ _MAX_TITLE_CHARS = 120
 
 def convert_markdown(text: str, url: str) -> Converted:
     text = plain_line_breaks(text)
-    fields: dict[str, str] = {}
-    front = _FRONT_MATTER.match(text)
-    if front is not None and all(_YAML_LINE.match(line) for line in front[1].split("\n")):
-        fields = {name: _unquoted(value) for name, value in _FIELD.findall(front[1])}
-        text = text[front.end() :].lstrip("\n")
+    fields, end = front_matter(text)
+    text = text[end:].lstrip("\n") if end else text
     text = _with_plain_anchors(text)
     heading = next((section.heading for section in split(text) if section.level == 1 and section.heading), "")
     title = fields.pop("title", "") or heading
@@ -66,8 +60,9 @@ def convert_markdown(text: str, url: str) -> Converted:
 def convert_plain(text: str, url: str) -> Converted:
     text = plain_line_breaks(text)
     first = next((line.strip() for line in text.split("\n") if line.strip()), "")
-    title = first if 0 < len(first) <= _MAX_TITLE_CHARS else file_name(url)
-    return Converted(title, text)
+    # A line of dashes, or the beginning of a comment, names nothing.
+    names = 0 < len(first) <= _MAX_TITLE_CHARS and any(map(str.isalnum, first))
+    return Converted(first if names else file_name(url), text)
 
 
 def _with_plain_anchors(text: str) -> str:
@@ -109,10 +104,6 @@ def _is_underlined(lines: list[str], number: int) -> bool:
 def _plain_anchor(found: re.Match[str]) -> str:
     anchor = next((one[1:] for one in found[1].split() if one.startswith("#")), "")
     return f" {{#{anchor}}}" if anchor else ""
-
-
-def _unquoted(value: str) -> str:
-    return value[1:-1] if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'" else value
 
 
 def links_of(text: str, url: str) -> tuple[str, ...]:

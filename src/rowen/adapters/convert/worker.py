@@ -50,9 +50,9 @@ def convert(body: bytes, *, content_type: str, url: str) -> Converted:
         raise Unparseable(f"`{url}`: no converter for `{content_type}`", url=url, content_type=content_type)
     real = sniff(body, kind, content_type)
     if real is None:
-        said = content_type or f"{kind} by its name"
+        said = f"called `{content_type}`" if content_type else f"its name says {kind}"
         what = f"no {kind.upper()}" if kind in BINARY_KINDS else "not text"
-        raise Unparseable(f"`{url}`: {what}, but called `{said}`", url=url, content_type=content_type)
+        raise Unparseable(f"`{url}`: {what}, but {said}", url=url, content_type=content_type)
     if real in BINARY_KINDS:
         return _converter(real)(body, url)
     if real is Kind.HTML and b"\0" in body and not is_utf16(body, content_type):

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 
+from rowen.adapters.convert.front_matter import front_matter
 from rowen.adapters.convert.pieces import dedent, plain_line_breaks
 from rowen.adapters.convert.plain import convert_markdown
 from rowen.core.document import Converted
 
-_FRONT_MATTER = re.compile(r"---[ \t]*\n(?:[^\n]*\n)*?---[ \t]*(?:\n|\Z)")
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})([^\n]*)$")
 _STATEMENT = re.compile(
     r"(?:import\s+(?:[\"'{*]|[\w$]+\s*,|[\w$]+\s+from\s)|export\s+(?:default|const|let|var|function|async|class|\{|\*))"
@@ -36,8 +36,7 @@ _MAX_CHARS_IN_VAIN = 2_000_000
 
 def convert_mdx(text: str, url: str) -> Converted:
     text = plain_line_breaks(text)
-    front = _FRONT_MATTER.match(text)
-    start = front.end() if front is not None else 0
+    start = front_matter(text).end
     return convert_markdown(text[:start] + _softened(text[start:]), url)
 
 
