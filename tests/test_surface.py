@@ -55,7 +55,7 @@ OPTIONS = {
     "serve": {"--once", "--standby", "--listen", "--log"},
     "worker": {"--concurrency"},
     "list": {"NAME", "--limit"},
-    "status": set(),
+    "status": {"NAMES"},
     "pause": {"NAME"},
     "resume": {"NAME"},
     "remove": {"NAME", "-y", "--yes"},

@@ -50,14 +50,16 @@ class SourceStatus:
     """What was claimed of its pages, and how far that was true."""
 
 
-async def statuses(ports: Ports, *, sections: bool = True) -> list[SourceStatus]:
-    """Every source in the order of names.
+async def statuses(
+    ports: Ports, *, only: Sequence[Source] | None = None, sections: bool = True
+) -> list[SourceStatus]:
+    """Every source in the order of names, or these.
 
     Counting sections looks at every document. Without them the number of questions to the store depends only
     on how many sources are running or partial.
     """
     around = await _around(ports)
-    sources = await ports.store.sources()
+    sources = await ports.store.sources() if only is None else only
     if sections:
         heard = await ports.store.claims_of([source.id for source in sources])
         found = [await _status(ports, source, around) for source in sources]

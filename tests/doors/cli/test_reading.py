@@ -164,6 +164,24 @@ def test_status_shows_each_source(rowen: Rowen, orchard: Site) -> None:
     assert (one["documents"], one["generation"], one["running"], one["status"]) == (4, 1, False, "SUCCESS")
 
 
+def test_status_shows_the_sources_that_are_named(rowen: Rowen, orchard: Site) -> None:
+    rowen("add", orchard.url + "/", "--name", "later", "--no-check")
+    assert [one["label"] for one in rowen("status", "later", "--json").json["sources"]] == ["later"]
+    assert "later" not in rowen("status", "orchard").out
+    ended = rowen("status", "lather")
+    assert (ended.code, ended.err) == (
+        2,
+        "error: source `lather`: no such source\nhint: did you mean `later`?\n",
+    )
+
+
+def test_a_mistyped_option_of_a_search_is_told_which_was_meant(rowen: Rowen) -> None:
+    ended = rowen("search", "pears", "--sorce", "orchard")
+    assert ended.code == 2
+    assert "'--source'" in ended.err
+    assert "come after" not in ended.err
+
+
 def test_status_tells_an_error_in_words(rowen: Rowen) -> None:
     rowen("add", "http://127.0.0.1:1/", "--name", "dead", "--no-check")
     rowen("sync")

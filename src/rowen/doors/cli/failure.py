@@ -80,13 +80,10 @@ def _usage(exc: click.ClickException) -> tuple[str, str, str]:
     context = getattr(exc, "ctx", None)
     path = context.command_path if context is not None else "rowen"
     hint = f"see `{path} --help`"
-    if isinstance(exc, click.NoSuchOption) and context and _takes_a_question(context.command):
+    if isinstance(exc, click.NoSuchOption) and path == "rowen search" and not exc.possibilities:
+        # Names of options are what documentation is searched for.
         hint += f"; words that begin with a dash come after `--`: `{path} -- --flag`"
     return message[:1].lower() + message[1:], "bad_call", hint
-
-
-def _takes_a_question(command: click.Command) -> bool:
-    return any(one.name == "query" for one in command.params)
 
 
 def _mark(word: str, color: str, paint: bool) -> str:

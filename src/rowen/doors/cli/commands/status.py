@@ -9,12 +9,15 @@ from rowen.core.rules.left_out import sentences
 from rowen.core.rules.standing import Loudness, State
 from rowen.core.rules.words import minute
 from rowen.doors.cli.call import Call, store_command
+from rowen.doors.cli.names import source_names
 from rowen.doors.cli.output import clean
+from rowen.doors.cli.starting.declared import click
 from rowen.doors.words import ago, ahead, count, until
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from rowen.core.source import Source
     from rowen.doors.states import SourceStatus
 
 COLOURS = {
@@ -27,13 +30,14 @@ COLOURS = {
 
 
 @store_command("status", reads=True)
-async def command(call: Call) -> None:
-    """Show every source: what is visible of it, its state, its next run, and what is wrong."""
+@click.argument("names", nargs=-1, shell_complete=source_names, metavar="[NAME]...")
+async def command(call: Call, names: tuple[str, ...]) -> None:
+    """Show every source, or those named: what is visible, the state, the next run, and what is wrong."""
     from rowen import wiring
     from rowen.doors import states
 
     out, store = call.out, wiring.store_name(call.config())
-    found = await states.statuses(call.ports)
+    found = await states.statuses(call.ports, only=await _named(call, names))
     embedding, workforce = await states.embedding_status(call.ports.store), await states.workforce(call.ports)
     if out.json:
         from rowen.doors.shapes import sources as shapes
@@ -70,6 +74,15 @@ async def command(call: Call) -> None:
     problems += ["", *kept] if kept else []
     for line in (*problems, *_about_workers(workforce), *_about_vectors(embedding)):
         out.line(line)
+
+
+async def _named(call: Call, names: tuple[str, ...]) -> list[Source] | None:
+    """None for all of them."""
+    if not names:
+        return None
+    from rowen.managing.find import find_all
+
+    return await find_all(call.ports.store, names)
 
 
 def _history(one: SourceStatus) -> str | None:
