@@ -191,3 +191,15 @@ async def test_a_record_is_what_the_source_sent_and_its_absence_is_said(tmp_path
         assert await reading.record(world.store, with_record) == {"id": "a", "odd": [1]}
         with pytest.raises(NotFound, match="no record of its source"):
             await reading.record(world.store, without)
+
+
+def test_a_text_that_is_cut_keeps_no_half_of_a_link() -> None:
+    before, link = (
+        "Unlike the others, this one is said in ",
+        "[the whole story](https://d.test/a/long/address)",
+    )
+    text = f"{before}{link} and more"
+    for chars in range(len(before) + 1, len(before + link)):
+        assert reading.beginning(text, chars) == before.rstrip()
+    assert reading.beginning(text, len(text) - 2) == f"{before}{link} and"
+    assert reading.beginning(text, len(text)) == text

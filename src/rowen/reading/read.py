@@ -29,6 +29,7 @@ from rowen.ports.store.sources import Sources
 from rowen.reading import addresses
 from rowen.records import dataclass
 
+_LINK = re.compile(r"\[[^\[\]]{0,400}\]\([^()\s]{0,2000}\)")
 _MARK = re.compile(re.escape(address_mark("NAME")).replace("NAME", '(?P<name>[^"]*)'))
 
 
@@ -145,7 +146,7 @@ def excerpt(document: Document, *, section: str = "", chars: int) -> Excerpt:
     shown = text[sections[low].start : sections[high].end]
     cut = len(shown) > chars
     return Excerpt(
-        text=_beginning(shown, chars) if cut else shown,
+        text=beginning(shown, chars) if cut else shown,
         first=low + 1,
         last=high + 1,
         sections=len(sections),
@@ -244,9 +245,17 @@ def _size(section: Section) -> int:
     return section.end - section.start
 
 
-def _beginning(text: str, chars: int) -> str:
-    """Cut where a line ends, or a word, if one does in the second half."""
+def beginning(text: str, chars: int) -> str:
+    """At most so many characters, cut where a line ends, or a word, if one does in the second half.
+
+    A link is not cut: its first half would be shown as the marks it is made of.
+    """
     start = text[: max(chars, 0)]
+    if start == text:
+        return text
+    link = _LINK.match(text, start.rfind("["))
+    if link and link.start() and link.end() > len(start):
+        start = text[: link.start()]
     for mark in ("\n", " "):
         end = start.rfind(mark, len(start) // 2)
         if end > 0:

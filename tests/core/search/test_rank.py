@@ -208,3 +208,9 @@ def test_of_a_class_and_a_function_of_one_name_the_one_that_was_asked_for_comes_
     scores = {1: 0.9, 2: 0.1, 3: 0.95}
     for query, passage in (("asyncio.timeout()", 2), ("asyncio.Timeout", 1), ("timeout", 2), ("Timeout", 3)):
         assert group(places, scores, 5, query=query)[0].best.place.passage_id == passage
+
+
+def test_a_definition_whose_name_is_a_word_of_the_question_comes_before_one_with_another_ending() -> None:
+    places = [place(1, 1, symbol="asyncio.Task.cancelled"), place(2, 1, symbol="asyncio.Task.cancel")]
+    found = group(places, {1: 0.9, 2: 0.85}, 5, query="how do I cancel a task", terms=["cancel", "task"])
+    assert found[0].best.place.passage_id == 2

@@ -82,3 +82,10 @@ def test_a_class_and_a_function_of_one_name_are_told_apart_by_their_letters() ->
     assert in_same_letters("asyncio.timeout", "asyncio.timeout()")
     assert not in_same_letters("asyncio.Timeout", "asyncio.timeout()")
     assert in_same_letters("asyncio.Timeout", "Timeout")
+
+
+def test_a_plain_word_of_a_question_may_be_the_name_of_something() -> None:
+    terms = ["cancel", "task"]
+    assert fit("asyncio.Task.cancel", "how do I cancel a task", terms) is Fit.WORD
+    assert fit("asyncio.Task.cancelled", "how do I cancel a task", terms) is Fit.NONE
+    assert fit("asyncio.Task", "task", terms) is Fit.LAST_PART

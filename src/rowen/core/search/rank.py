@@ -34,6 +34,9 @@ NEXT_SECTION = 0.5
 MENTIONED_BONUS = 0.15
 """For the definition of a name that stands in the question among other words."""
 
+WORD_BONUS = 0.1
+"""For the definition of `cancel` where the question is how to cancel, before that of `cancelled`."""
+
 TYPED_BONUS = 0.3
 """For a text that has the name as it was typed, and not only the words it is made of."""
 
@@ -104,12 +107,14 @@ def group(
 
     def ranked_place(place: Place) -> Ranked:
         own = scores.get(place.passage_id, 0.0) * damping(place.link_share)
-        named = fit(place.symbol, query) if place.symbol and query else Fit.NONE
+        named = fit(place.symbol, query, terms) if place.symbol and query else Fit.NONE
         score = (own + bonus(place.title)) / (1 + TITLE_WEIGHT)
         if named is Fit.MENTIONED:
             score = min(1.0, score + MENTIONED_BONUS)
         elif typed and typed in place.text.lower():
             score = min(1.0, score + TYPED_BONUS)
+        elif named is Fit.WORD:
+            score = min(1.0, score + WORD_BONUS)
         if named <= Fit.MENTIONED:
             return Ranked(place, score)
         return Ranked(place, score, named, in_same_letters(place.symbol or "", query))

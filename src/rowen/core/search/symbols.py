@@ -25,14 +25,16 @@ class Fit(IntEnum):
     """How well a symbol fits a question; more is better."""
 
     NONE = 0
-    MENTIONED = 1
+    WORD = 1
+    """Its last part is a plain word of the question: `Task.cancel`, of how to cancel a task."""
+    MENTIONED = 2
     """The question names it, among other words."""
-    WORDS = 2
+    WORDS = 3
     """The question is its last part, written as words or in other letters."""
-    LAST_PART = 3
-    PARTS = 4
+    LAST_PART = 4
+    PARTS = 5
     """The question is the end of its name: `TaskGroup.create_task`."""
-    FULL = 5
+    FULL = 6
 
 
 def words_of(name: str) -> str:
@@ -58,7 +60,8 @@ def names_in(query: str) -> list[str]:
     return list(found)
 
 
-def fit(symbol: str, query: str) -> Fit:
+def fit(symbol: str, query: str, terms: Sequence[str] = ()) -> Fit:
+    """`terms` are the words that are looked for."""
     plain = _CALL.sub("", query.strip().strip("`'\""))
     named, wanted = _dotted(symbol), _dotted(plain)
     if wanted == named:
@@ -69,7 +72,9 @@ def fit(symbol: str, query: str) -> Fit:
     if words == _folded(plain):
         return Fit.WORDS
     mentioned = [name for name in _NAME.findall(query) if words_of(name) == words]
-    return Fit.MENTIONED if any(_fits(named, name) for name in mentioned) else Fit.NONE
+    if any(_fits(named, name) for name in mentioned):
+        return Fit.MENTIONED
+    return Fit.WORD if words in terms else Fit.NONE
 
 
 def in_same_letters(symbol: str, query: str) -> bool:

@@ -24,6 +24,7 @@ from rowen.doors import asking
 from rowen.doors.web import markdown
 from rowen.doors.web.visit import Page, Visit
 from rowen.doors.words import and_likely, count
+from rowen.reading.read import beginning
 
 SHOWN = 20
 """Hits on one page."""
@@ -211,12 +212,13 @@ async def _in_place(
     around = []
     for index in range(max(0, at - 1), min(len(blocks), at + 2)):
         section, text = blocks[index]
+        most = MAX_CHARS if index == at else MAX_CHARS // 5
         around.append(
             {
                 "heading": section.heading,
                 "here": index == at,
-                "markdown": text[:MAX_CHARS] if index == at else text[: MAX_CHARS // 5],
-                "cut": len(text) > (MAX_CHARS if index == at else MAX_CHARS // 5),
+                "markdown": beginning(text, most),
+                "cut": len(text) > most,
             }
         )
     numbers = [one.number for one in await visit.ports.store.generations(document.source_id)]
