@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from datetime import timedelta
 
 import pytest
@@ -11,7 +12,7 @@ from rowen import config, wiring
 from rowen.core.lease import source_lease_name
 from tests.doors.conftest import Rowen, fruit_page
 from tests.support.board_server import ApiServer, items
-from tests.support.embedding_api import KEY, EmbeddingApi
+from tests.support.embedding_api import KEY, EmbeddingApi, server_error
 from tests.support.site import Site, html
 
 PROMISED = {
@@ -254,6 +255,8 @@ def test_a_wrong_embedding_key_is_told_by_doctor_before_and_by_sync_after(
         assert "check the key in `OPENAI_API_KEY`" in ended.err
         (state,) = rowen("status", "--json").json["sources"]
         assert (state["status"], "401" in state["last_error"]) == ("ERROR", True)
+        assert "orchard: partial: model `openai:made`: 401 from" in rowen("status").out
+        assert "`orchard`: its last run was partial: model `openai:made`: 401" in rowen("doctor").out
         assert rowen("search", "plum", "--mode", "keyword", "--json").json["hits"]
         refused = rowen("handoffs", "--reason", "permanent_error", "--status", "failed").out
         assert "sk-a-wrong-key" not in doctor.out + doctor.err + ended.out + ended.err + refused
@@ -261,6 +264,24 @@ def test_a_wrong_embedding_key_is_told_by_doctor_before_and_by_sync_after(
         monkeypatch.setenv("OPENAI_API_KEY", KEY)
         assert rowen("doctor").code == 0
         assert rowen("sync", "orchard").code == 0
+
+
+def test_status_says_since_when_a_provider_is_not_asked_as_people_write_it(
+    rowen: Rowen, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with EmbeddingApi() as api:
+        api.always(server_error())
+        for name, value in (("PROVIDER", "openai"), ("BASE_URL", api.base_url("openai")), ("MODEL", "made")):
+            monkeypatch.setenv(f"ROWEN_EMBEDDING_{name}", value)
+        monkeypatch.setenv("ROWEN_EMBEDDING_DIMENSIONS", "16")
+        monkeypatch.setenv("ROWEN_EMBEDDING_API_KEY_ENV", "OPENAI_API_KEY")
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        monkeypatch.setenv("CB_FAILURE_THRESHOLD", "1")
+        rowen("add", site.url + "/", "--name", "orchard", "--sync")
+    (told,) = [line for line in rowen("status").out.splitlines() if "circuit open" in line]
+    assert re.fullmatch(
+        r"model `openai:made`: circuit open since \d{4}-\d\d-\d\d \d\d:\d\d UTC: 500 from .*", told
+    )
 
 
 def test_what_a_limit_leaves_out_is_said_everywhere_in_the_same_words(rowen: Rowen, site: Site) -> None:
@@ -300,6 +321,9 @@ def test_a_paused_upstream_is_asked_only_when_somebody_insists(rowen: Rowen, orc
     assert "429, asked too often" in paused.err
     assert "hint: wait for it, or ask all the same: `rowen sync orchard --force`" in paused.err
     assert "orchard: not synced until 20" in rowen("status").out
+    rowen("add", orchard.url + "/", "--name", "second", "--no-check")
+    (told,) = [line for line in rowen("serve", "--once").err.splitlines() if "second: not run" in line]
+    assert told.count("until") == 1
     assert rowen("sync", "orchard", "--force").code == 0
     assert rowen("sync", "orchard").code == 0, "it answered: the pause is over"
 

@@ -200,9 +200,7 @@ def _partial(source: Source, missing: str, problems: Mapping[str, int]) -> Stand
 
 def _unfinished(source: Source, now: datetime, next_run: NextRun | None) -> Standing:
     """The last run failed, was cancelled or was lost: readers see what they saw."""
-    unknown = "failed" if source.status is Status.ERROR else "interrupted"
-    state = source.result.state if source.result else unknown
-    says = f"its last run {'failed' if state == 'failed' else 'was ' + state}"
+    says = last_run(source)
     since = source.last_run_at
     if source.status is Status.RUNNING:
         says = "its last run was interrupted"
@@ -218,6 +216,13 @@ def _unfinished(source: Source, now: datetime, next_run: NextRun | None) -> Stan
     loudness = _loudness(source.last_success_at or source.created_at, now) if failing else Loudness.QUIET
     hint = f"`rowen sync {source.label}` tries it now"
     return Standing(state=State.WAITING, says=says, since=since, hint=hint, loudness=loudness)
+
+
+def last_run(source: Source) -> str:
+    """How it ended, as a sentence: `its last run failed`, `its last run was partial`."""
+    unknown = "failed" if source.status is Status.ERROR else "interrupted"
+    state = source.result.state if source.result else unknown
+    return f"its last run {'failed' if state == 'failed' else 'was ' + state}"
 
 
 def _reasons(problems: Mapping[str, int]) -> str:

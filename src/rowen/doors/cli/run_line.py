@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rowen.doors.cli import receipt as receipts
 from rowen.doors.cli.output import Output
-from rowen.doors.words import seconds, until
+from rowen.doors.words import seconds
 
 if TYPE_CHECKING:
     from rowen.doors.cli.drawing.text import Text
@@ -23,7 +23,7 @@ def show(out: Output, result: RunResult, now: datetime, *, everything: bool = Fa
     if isinstance(result, NotRun):
         if out.json:
             out.emit(shapes.Passed.show(result))
-        out.warn(f"{result.source.label}: not run, {result.reason}{until(result.until)}")
+        out.warn(f"{result.source.label}: not run, {result.reason}")
         return False
     if out.json:
         out.emit(shapes.Receipt.show(result))

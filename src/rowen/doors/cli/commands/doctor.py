@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rowen.core.rules.clocks import SKEW
+from rowen.core.rules.standing import last_run
 from rowen.core.source import Status
 from rowen.doors.cli.call import Call
 from rowen.doors.cli.call import command as rowen_command
@@ -310,7 +311,7 @@ def _browser(config: Config, sources: list[Source]) -> Check:
 
 def _failing(source: Source) -> Check:
     """What its last run met may be over by now, and is no fault of this installation: it is only told."""
-    said = f"`{source.label}`: its last run failed: {source.last_error or source.status.value}"
+    said = f"`{source.label}`: {last_run(source)}: {source.last_error or source.status.value}"
     hint = f"`rowen sync {source.label}` tries again; `rowen runs {source.label}` shows what happened"
     return Check("source", True, said, hint)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from rowen.core.rules.duration import text_of
 from rowen.core.rules.left_out import sentences
 from rowen.core.rules.standing import Loudness, State
 from rowen.core.rules.words import minute
+from rowen.core.source import Status
 from rowen.doors.cli.call import Call, store_command
 from rowen.doors.cli.names import source_names
 from rowen.doors.cli.output import clean
@@ -15,8 +17,6 @@ from rowen.doors.cli.starting.declared import click
 from rowen.doors.words import ago, ahead, count, until
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from rowen.core.source import Source
     from rowen.doors.states import SourceStatus
 
@@ -96,7 +96,7 @@ def _history(one: SourceStatus) -> str | None:
 def _about_workers(workforce: dict[str, Any]) -> list[str]:
     if not workforce["workers"] and not workforce["waiting"] and not workforce["running"]:
         return []
-    oldest = f", the oldest since {workforce['oldest_at']}" if workforce["oldest_at"] else ""
+    oldest = f", the oldest since {minute(at)}" if (at := _time(workforce["oldest_at"])) else ""
     under_way = f"{count(workforce['running'], 'ticket')} under way"
     workers = count(len(workforce["workers"]), "worker")
     return ["", f"{workers}; {under_way}, {workforce['waiting']:,} waiting{oldest}"]
@@ -106,8 +106,9 @@ def _about_vectors(embedding: dict[str, Any]) -> list[str]:
     lines = []
     for name, circuit in embedding["breakers"].items():
         if circuit["state"] != "closed":
-            since, why = circuit["opened_at"], circuit["last_error"]
-            lines += ["", clean(f"model `{name}`: circuit {circuit['state']} since {since}: {why}")]
+            since = f" since {minute(at)}" if (at := _time(circuit["opened_at"])) else ""
+            why = str(circuit["last_error"]).removeprefix(f"model `{name}`: ")
+            lines += ["", clean(f"model `{name}`: circuit {circuit['state']}{since}: {why}")]
     if embedding["vectors_pending"]:
         lines += [
             "",
@@ -115,6 +116,10 @@ def _about_vectors(embedding: dict[str, Any]) -> list[str]:
             "hint: `rowen embed` fills them in",
         ]
     return lines
+
+
+def _time(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None
 
 
 def state(one: SourceStatus) -> tuple[str, str]:
@@ -143,7 +148,9 @@ def _problems(one: SourceStatus) -> list[str]:
     elif said.state is State.UP_TO_DATE:
         lines = [f"{source.label}: {source.result.words}"] if source.result and source.result.words else []
     elif said.state is State.PARTIAL and source.result:
-        lines = [f"{source.label}: {source.result.words}; {said.hint}"]
+        # A run that was broken off, or whose texts the embedding provider refused, has no failed items.
+        why = f": {source.last_error}" if source.status is Status.ERROR and source.last_error else ""
+        lines = [f"{source.label}: {source.result.words}{why}; {said.hint}"]
     elif one.upstream_pause is not None:
         lines = [f"{source.label}: not synced{until(one.upstream_pause.until)}; {said.hint}"]
     elif said.state not in (State.RUNNING, State.NEVER_RUN):
