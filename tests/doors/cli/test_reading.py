@@ -433,6 +433,13 @@ def test_the_same_text_at_another_address_is_a_line_of_the_hit(rowen: Rowen, orc
     assert f"same text at {orchard.url}/plum.html" in shown
 
 
+def test_a_page_of_two_sources_does_not_name_its_own_address_as_another(rowen: Rowen, orchard: Site) -> None:
+    rowen("add", f"{orchard.url}/plum.html", "--name", "fruit", "--sync")
+    shown = rowen("search", "plum cool", "--mode", "keyword").out
+    assert "same text at" not in shown
+    assert "same page in fruit" in shown or "same page in orchard" in shown
+
+
 def test_doctor_lists_extras_the_browser_and_failing_sources(
     rowen: Rowen, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -157,9 +157,21 @@ class Hit:
 
     @property
     def same_text_at(self) -> tuple[AlsoAt, ...]:
-        """`also_at` without the copies: for people, who need no address twice."""
+        """`also_at` without the copies and its own address: for people, who need no address twice."""
         copies = {one.document_id for one in self.copies}
-        return tuple(one for one in self.also_at if one.document_id not in copies)
+        others = (one for one in self.also_at if one.document_id not in copies)
+        return tuple(one for one in others if not self._is_here(one))
+
+    @property
+    def same_page_in(self) -> tuple[str, ...]:
+        """The other sources that have this very address with the same text."""
+        here = (one for one in self.also_at if self._is_here(one))
+        return tuple(
+            dict.fromkeys(f"{one.source}@{one.version}" if one.version else one.source for one in here)
+        )
+
+    def _is_here(self, other: AlsoAt) -> bool:
+        return other.url.partition("#")[0] == self.url.partition("#")[0]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -76,6 +76,8 @@ def search(found: Found, verified: Mapping[str, datetime | None], *, hint: str) 
             same = " | ".join(one_line(one.url, 200) for one in others[:SAME_LISTED])
             more = len(others) - SAME_LISTED
             lines.append(f"   same text at: {same}" + (f" and {more} more" if more > 0 else ""))
+        if hit.same_page_in:
+            lines.append(f"   same page in: {', '.join(map(one_line, hit.same_page_in))}")
         if hit.copies:
             same = " | ".join(f"{one.source} {one_line(one.url, 200)}" for one in hit.copies[:SAME_LISTED])
             more = len(hit.copies) - SAME_LISTED

@@ -171,6 +171,10 @@ def _show(out: Output, number: int, hit: Hit, now: datetime, *, tell_language: b
     if same := hit.same_text_at:
         more = f" and {len(same) - 1} more" if len(same) > 1 else ""
         out.styled((f"same text at {clean(same[0].url)}{more}", "dim"), margin=margin)
+    if hit.same_page_in:
+        out.styled(
+            (f"same page in {', '.join(map(clean, hit.same_page_in))}", "dim"), margin=margin, wraps=True
+        )
     for copy in hit.copies[:COPIES_SHOWN]:
         where = f"{copy.source}@{copy.version}" if copy.version else copy.source
         out.styled((f"same dataset in {where}: {clean(copy.url)}", "dim"), margin=margin)

@@ -185,6 +185,7 @@ def _hit(visit: Visit, number: int, hit: Hit, sources: dict[str, Source], query:
         "born_later": source is not None and hit.fetched_at > source.created_at + SETTLED,
         "held": source is not None and source.held_generation is not None,
         "also_at": [one.url for one in hit.same_text_at],
+        "same_page_in": hit.same_page_in,
         "copies": [
             {
                 "source": f"{one.source}@{one.version}" if one.version else one.source,
