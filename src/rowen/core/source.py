@@ -36,6 +36,8 @@ EDITED = "edited"
 """In a source's metadata: its settings fetch something else since the last whole run; see `Edited`."""
 API = "api"
 """Added over the network, not by the operator of this machine: it may not lead to private addresses."""
+LIST = "list"
+"""The same of a source whose location stands in a list that was read from an address."""
 
 
 CREDENTIALS = ("cookie", "basic", "bearer", "token")

@@ -64,7 +64,8 @@ def check_variables(ports: Ports, settings: Mapping[str, str]) -> None:
     for setting, text in settings.items():
         if not set(secrets.names(text)) <= set(ports.fetch.allowed_variables):
             raise ConfigError(
-                f"setting `{setting}`: the variable it refers to may not be used by sources added by API",
+                f"setting `{setting}`: the variable it refers to may not be used by sources added by API"
+                " or by a list that was fetched",
                 hint="the operator allows variables with `service.allowed_variables`",
                 setting=setting,
             )

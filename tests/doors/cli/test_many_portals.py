@@ -68,8 +68,9 @@ def test_three_hundred_portals_a_third_of_them_broken(rowen: Rowen, tmp_path: Pa
 
 
 def test_a_register_survives_its_broken_third_and_a_table_says_who_answered_how(
-    rowen: Rowen, tmp_path: Path
+    rowen: Rowen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("ROWEN_FETCH_ALLOW_PRIVATE", "true")
     many = a_network(15)
     with many.portals:
         broken = many.breaks(0)
@@ -94,3 +95,47 @@ def test_a_list_that_is_not_there_is_said(rowen: Rowen) -> None:
         portals.set("/list.json", json.dumps([{"url": "http://127.0.0.1:1/x"}]))
         ended = rowen("add", "--from", f"{portals.url}/list.json")
         assert (ended.code, "refused" in ended.out) == (0, True)
+
+
+@pytest.mark.parametrize("kind", ["ckan", ""])
+def test_a_list_from_afar_leads_to_nothing_private(rowen: Rowen, kind: str) -> None:
+    with Portals() as portals:
+        inside = {"name": "inside", "url": f"{portals.url}/inside/ckan", "type": kind}
+        portals.set("/list.json", json.dumps([inside]))
+        rowen("add", "--from", f"{portals.url}/list.json")
+        portals.clear_log()
+        rowen("sync")
+        assert portals.requests == []
+        (told,) = rowen("add", "--from", f"{portals.url}/list.json", "--check", "--json").lines
+        assert told["outcome"] in ("exists", "refused")
+        assert [one.path for one in portals.requests] == ["/list.json"]
+
+
+def test_a_list_from_afar_gets_no_variable_that_was_not_allowed(
+    rowen: Rowen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_TOKEN", "a-secret-of-mine")
+    with Portals() as portals:
+        portal = f"[[portals]]\nname = 'theirs'\nurl = '{portals.url}/theirs'\nbearer = '${{MY_TOKEN}}'\n"
+        portals.set("/list.toml", portal, content_type="text/plain")
+        ended = rowen("add", "--from", f"{portals.url}/list.toml")
+        assert (ended.code, "portal `theirs`: setting `bearer`" in ended.err) == (2, True)
+        assert [one.path for one in portals.requests] == ["/list.toml"]
+
+
+def test_rows_of_a_register_that_become_no_source_are_counted_and_named(rowen: Rowen, tmp_path: Path) -> None:
+    file = tmp_path / "register.csv"
+    file.write_bytes(
+        b"\xef\xbb\xbfname;url;software\r\nAlpha;http://127.0.0.1:1/a;CKAN\r\nAgain;http://127.0.0.1:1/a;CKAN\r\n"
+        b";;\r\nbroken line\r\nSecrets;file:///etc/passwd;CKAN\r\n"
+    )
+    ended = rowen("add", "--from", str(file))
+    assert ended.out.splitlines()[1:] == [
+        "left out row 2 (Again): the address of `Alpha` again",
+        "left out row 4 (broken line): no http or https address",
+        "left out row 5 (Secrets): no http or https address",
+    ]
+    assert "1 of 1 added, 3 rows left out" in ended.err
+    lines = rowen("add", "--from", str(file), "--json").lines
+    assert [one["outcome"] for one in lines] == ["exists", *["left_out"] * 3]
+    assert lines[3]["error"] == "row 5: no http or https address"

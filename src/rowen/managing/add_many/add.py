@@ -2,6 +2,9 @@
 
 Of a list that a person wrote everything is checked before anything is added. A register that others keep has
 portals that are gone: each is looked at by itself, and what is wrong with one is said of it alone.
+
+`origin` is `core.source.LIST` for a list that was read from an address: the operator did not type what stands
+in it, so its sources reach nothing private and no variable that was not allowed.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ from collections.abc import Sequence
 
 from rowen.core import params as parameters
 from rowen.core.run import Counters
+from rowen.engine import confine
 from rowen.engine.ports import Ports
 from rowen.engine.tasks import each
 from rowen.errors import ConfigError, PermanentError, RowenError, TransientError, UserError
@@ -51,22 +55,25 @@ async def fetched(ports: Ports, url: str) -> str:
     return response.body.decode("utf-8", "replace")
 
 
-async def add_register(ports: Ports, entries: Sequence[Entry], *, check: bool) -> list[Listed]:
+async def add_register(
+    ports: Ports, entries: Sequence[Entry], *, check: bool, origin: str | None = None
+) -> list[Listed]:
     """Add what can be added, in the order of the list. With `check`, or without a type, a portal is asked."""
     names = {source.name for source in await ports.store.sources()}
     results: dict[str, Listed] = {}
 
     async def one(entry: Entry) -> None:
-        results[entry.name] = await _registered(ports, entry, check=check or not entry.type)
+        wanted = check or not entry.type
+        results[entry.name] = await _registered(ports, entry, check=wanted, origin=origin)
 
     await each([entry for entry in entries if entry.name not in names], one, AT_ONCE)
     return [results.get(entry.name) or Listed(entry, EXISTS) for entry in entries]
 
 
-async def _registered(ports: Ports, entry: Entry, *, check: bool) -> Listed:
+async def _registered(ports: Ports, entry: Entry, *, check: bool, origin: str | None) -> Listed:
     try:
         new, findings = await sources.look(
-            ports, entry.url, name=entry.name, kind=entry.type or None, check=check
+            ports, entry.url, name=entry.name, kind=entry.type or None, check=check, origin=origin
         )
         if new.kind in NO_PORTALS:
             return Listed(entry, REFUSED, why="no known family of portals answers there")
@@ -76,13 +83,15 @@ async def _registered(ports: Ports, entry: Entry, *, check: bool) -> Listed:
     return Listed(entry, ADDED, Added(source=source, findings=findings))
 
 
-async def add_listed(ports: Ports, entries: Sequence[Entry], *, check: bool) -> list[Listed]:
+async def add_listed(
+    ports: Ports, entries: Sequence[Entry], *, check: bool, origin: str | None = None
+) -> list[Listed]:
     """Add every enabled entry whose name is free. Raises before the first is added if any cannot be."""
     names = {(source.name, source.version) for source in await ports.store.sources()}
     wanted = [entry for entry in entries if entry.enabled and (entry.name, entry.version) not in names]
     for entry in wanted:
         try:
-            await _validate(ports, entry, check=check)
+            await _validate(ports, entry, check=check, origin=origin)
         except UserError as exc:
             raise type(exc)(f"portal `{entry.name}`: {exc.message}", hint=exc.hint) from exc
     results: list[Listed] = []
@@ -98,12 +107,17 @@ async def add_listed(ports: Ports, entries: Sequence[Entry], *, check: bool) -> 
             version=entry.version,
             settings=entry.settings,
             check=False,
+            origin=origin,
         )
         results.append(Listed(entry, ADDED, added))
     return results
 
 
-async def _validate(ports: Ports, entry: Entry, *, check: bool) -> None:
+async def _validate(ports: Ports, entry: Entry, *, check: bool, origin: str | None) -> None:
+    if origin is not None:
+        confine.check_variables(ports, entry.settings)
+        confine.check_ca_file(ports, entry.settings.get("ca_file"))
+        ports = confine.limited(ports)
     if not sources.NAME.fullmatch(entry.name):
         raise ConfigError("a name has up to 64 letters, digits, dots, dashes or underscores")
     kind = ports.kinds.named(entry.type)

@@ -10,12 +10,12 @@ import csv
 import io
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from rowen.core.web import json_body, urls
 from rowen.errors import ConfigError
 from rowen.managing import guess
-from rowen.managing.add_many.rules import Entry
+from rowen.managing.add_many.rules import Entry, LeftOut
 
 _URL = ("urlapi", "apiurl", "api", "repositoryurl", "url", "link", "href", "homepage", "website", "domain")
 _NAME = ("id", "name", "repositoryname", "title", "label")
@@ -43,34 +43,54 @@ def is_register(text: str) -> bool:
     return len(header) > 1 and bool(header & set(_URL)) and not first.startswith("#") and "=" not in first
 
 
+class Register(NamedTuple):
+    entries: list[Entry]
+    """Its portals, each once, in its order."""
+    left_out: list[LeftOut]
+    """Its other rows."""
+
+
 def parse(text: str, *, file: str) -> list[Entry]:
     """The portals of a register, each once, in its order. Raises `ConfigError` where it has none."""
+    return read(text, file=file).entries
+
+
+def read(text: str, *, file: str) -> Register:
+    """The same, with the rows that are no portals and why."""
     text = text.lstrip("\ufeff \t\r\n")
     rows = _of_json(text, file) if text[:1] in ("{", "[") else _of_csv(text)
     taken: dict[str, Entry] = {}
-    addresses: set[tuple[str, str]] = set()
-    for row in rows:
-        entry = _entry({_key(str(name)): value for name, value in row.items()}, taken)
-        if entry is not None and (entry.url, entry.type) not in addresses:
-            addresses.add((entry.url, entry.type))
+    addresses: dict[tuple[str, str], str] = {}
+    left_out: list[LeftOut] = []
+    for number, row in enumerate(rows, 1):
+        named = {_key(str(name)): value for name, value in row.items()} if isinstance(row, dict) else None
+        if named is not None and not any(named.values()):
+            continue
+        said = next(iter(_texts(named, _NAME)), "") if named else ""
+        entry = _entry(named, taken) if named else None
+        if entry is None:
+            left_out.append(LeftOut(row=number, name=said, why="no http or https address"))
+        elif first := addresses.get((entry.url, entry.type)):
+            left_out.append(LeftOut(row=number, name=said, why=f"the address of `{first}` again"))
+        else:
+            addresses[entry.url, entry.type] = entry.name
             taken[entry.name] = entry
     if not taken:
         raise ConfigError(
             f"file `{file}`: no portals",
             hint="expected TOML with `[[portals]]`, or JSON or CSV in which portals have a `url`",
         )
-    return list(taken.values())
+    return Register(list(taken.values()), left_out)
 
 
-def _of_json(text: str, file: str) -> list[Mapping[str, Any]]:
+def _of_json(text: str, file: str) -> list[Any]:
     try:
         answer = json_body.read(text.encode())
     except ValueError as exc:
         raise ConfigError(f"file `{file}`: broken JSON") from exc
     if isinstance(answer, dict):
         answer = next((answer[name] for name in _LISTS if isinstance(answer.get(name), list)), [])
-    rows = [{"url": one} if isinstance(one, str) else one for one in answer]
-    return [one for one in rows if isinstance(one, dict)]
+    return [{"url": one} if isinstance(one, str) else one for one in answer]
 
 
 def _of_csv(text: str) -> Sequence[Mapping[str, Any]]:

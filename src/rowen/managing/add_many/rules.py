@@ -25,6 +25,16 @@ class Entry:
     settings: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LeftOut:
+    """A row of a register that becomes no source."""
+
+    row: int
+    """Its number, from 1; the line of names does not count."""
+    name: str
+    why: str
+
+
 def parse(text: str, *, file: str) -> list[Entry]:
     """The entries in the order of the file. Raises `ConfigError` for anything that is not one."""
     import tomllib

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rowen.doors.cli.call import Call
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rowen.core.source import Source
     from rowen.engine.ports import Ports
     from rowen.managing.add_many.add import Listed
+    from rowen.managing.add_many.rules import LeftOut
     from rowen.managing.sources import Added
 
 
@@ -149,7 +150,9 @@ def _missing() -> click.MissingParameter:
 
 
 def _add_listed(call: Call, file: str, *, check: bool) -> None:
+    from rowen.core.source import LIST
     from rowen.doors.cli import session
+    from rowen.doors.words import count
     from rowen.managing.add_many import registers
     from rowen.managing.add_many import rules as portal_list
     from rowen.managing.add_many.add import ADDED, REFUSED, add_listed, add_register, fetched
@@ -162,17 +165,40 @@ def _add_listed(call: Call, file: str, *, check: bool) -> None:
 
     async def work(ports: Ports) -> None:
         text = await fetched(ports, file) if remote else here
+        origin = LIST if remote else None
+        left_out: Sequence[LeftOut] = ()
         if registers.is_register(text):
-            results = await add_register(ports, registers.parse(text, file=file), check=check)
+            entries, left_out = registers.read(text, file=file)
+            results = await add_register(ports, entries, check=check, origin=origin)
         else:
-            results = await add_listed(ports, portal_list.parse(text, file=file), check=check)
+            entries = portal_list.parse(text, file=file)
+            results = await add_listed(ports, entries, check=check, origin=origin)
         for result in results:
             _show(call.out, result)
+        for row in left_out:
+            _show_left_out(call.out, row)
         added, refused = (sum(one.outcome == outcome for one in results) for outcome in (ADDED, REFUSED))
         also = f", {refused} refused" if refused else ""
+        also += f", {count(len(left_out), 'row')} left out" if left_out else ""
         call.out.note(f"{added} of {len(results)} added{also}" + ("; next: rowen sync" if added else ""))
 
     session.run(call, work, creates=True)
+
+
+def _show_left_out(out: Output, row: LeftOut) -> None:
+    if out.json:
+        error = f"row {row.row}: {row.why}"
+        out.emit(
+            {
+                "source": row.name or None,
+                "kind": None,
+                "location": None,
+                "outcome": "left_out",
+                "error": error,
+            }
+        )
+        return
+    out.line(f"left out row {row.row}{f' ({clean(row.name)})' if row.name else ''}: {clean(row.why)}")
 
 
 def _read(file: str) -> str:
