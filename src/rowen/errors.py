@@ -7,7 +7,7 @@ RowenError
 ├─ TransientError   the same call may work later    retried with backoff
 │    FetchTimeout · ConnectionFailed · CertificateRefused · HostUnknown · RateLimited · ServerFailed
 │    HostUnavailable
-│    StoreBusy · StoreFull · EmbedderUnavailable
+│    StoreBusy · StoreUnreachable · StoreFull · EmbedderUnavailable
 ├─ PermanentError   this item will not work         recorded; the run goes on
 │    Unfetchable · Vanished · AddressRefused · BodyTooLarge · Unparseable · Expired
 ├─ LeaseLost        another owner has the source    the run stops at once, writes nothing more
@@ -139,6 +139,12 @@ class HostUnavailable(TransientError):
 
 class StoreBusy(TransientError):
     reason = "store_busy"
+
+
+class StoreUnreachable(StoreBusy):
+    """Its server does not answer."""
+
+    reason = "store_unreachable"
 
 
 class StoreFull(TransientError):

@@ -37,6 +37,7 @@ STATUSES: tuple[tuple[type[RowenError], int], ...] = (
 """The first that fits. 5xx of a gateway (502, 504) speak of the source, 503 of this server."""
 
 WITHHELD: Mapping[type[RowenError], str] = {
+    errors.StoreUnreachable: "the database of the store does not answer",
     errors.StoreBusy: "the store is busy with another process's write",
     errors.StoreFull: "the disk of the store is full",
     errors.StoreReadOnly: "the store is read-only",

@@ -39,6 +39,7 @@ EXPECTED = {
     "ServerFailed": 502,
     "HostUnavailable": 502,
     "StoreBusy": 503,
+    "StoreUnreachable": 503,
     "StoreFull": 503,
     "EmbedderUnavailable": 503,
     "PermanentError": 502,
@@ -51,7 +52,13 @@ EXPECTED = {
     "LeaseLost": 409,
 }
 
-WITHHELD = (errors.StoreBusy, errors.StoreFull, errors.StoreUnusable, errors.StoreDamaged)
+WITHHELD = (
+    errors.StoreBusy,
+    errors.StoreUnreachable,
+    errors.StoreFull,
+    errors.StoreUnusable,
+    errors.StoreDamaged,
+)
 
 
 def classes() -> Iterator[type[RowenError]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import logging
@@ -14,6 +15,7 @@ import pytest
 from rowen.core.safety.access import Scope
 from rowen.doors.rest import logs
 from rowen.doors.rest.models import model
+from rowen.doors.rest.routes import health
 from rowen.doors.shapes import documents, runs, sources
 from rowen.doors.shapes.shape import Shape
 from tests.doors.rest.conftest import Api
@@ -26,6 +28,24 @@ async def test_it_is_alive_and_ready(api: Api) -> None:
     for path in ("/health/live", "/health/ready"):
         answer = await api.get(path)
         assert (answer.status, answer.json) == (200, {"status": "ok"})
+
+
+async def test_a_database_that_is_away_is_told_in_time_and_not_called_busy(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    back = asyncio.Event()
+
+    async def waits() -> None:
+        await back.wait()
+
+    monkeypatch.setattr(health, "READY_WITHIN_S", 0.01)
+    monkeypatch.setattr(api.world.store, "sources", waits)
+    answer = await api.get("/health/ready")
+    assert answer.is_problem(503, "store_unreachable")
+    assert (answer.json["detail"], answer.headers["Retry-After"]) == (
+        "the database of the store does not answer",
+        "1",
+    )
 
 
 async def test_figures_tell_of_sources_documents_runs_requests_and_handoffs(harvested: Api) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from rowen.adapters.store.postgres.failures import CLASSES, CODES, Verdict, translated, verdict
 from rowen.adapters.store.postgres.store import PostgresStore
-from rowen.errors import RowenError, StoreBusy, StoreFull, StoreUnusable
+from rowen.errors import RowenError, StoreBusy, StoreFull, StoreUnreachable, StoreUnusable
 from tests.contract.helpers import NOW, a_generation, a_source, visible
 from tests.support.postgres import GUARDED, Server, own_server
 from tests.support.stores import a_postgres_schema
@@ -58,9 +58,9 @@ def test_every_error_of_the_driver_has_a_verdict() -> None:
     [
         (psycopg.errors.LockNotAvailable, StoreBusy),
         (psycopg.errors.SerializationFailure, StoreBusy),
-        (psycopg.errors.AdminShutdown, StoreBusy),
+        (psycopg.errors.AdminShutdown, StoreUnreachable),
         (psycopg.errors.TooManyConnections, StoreBusy),
-        (psycopg.OperationalError, StoreBusy),
+        (psycopg.OperationalError, StoreUnreachable),
         (psycopg.errors.DiskFull, StoreFull),
         (psycopg.errors.InvalidPassword, StoreUnusable),
         (psycopg.errors.InsufficientPrivilege, StoreUnusable),
@@ -98,7 +98,7 @@ async def test_a_missing_database_or_user_is_said(postgres: Server) -> None:
 
 
 async def test_a_server_that_is_not_there_is_busy_not_broken(tmp_path: Path) -> None:
-    with pytest.raises(StoreBusy, match="cannot be reached") as caught:
+    with pytest.raises(StoreUnreachable, match="cannot be reached") as caught:
         PostgresStore(f"postgresql://me:{SECRET}@/db?host={tmp_path}")
     assert SECRET not in everything_said(caught)
 

@@ -11,7 +11,7 @@ from enum import Enum
 import psycopg
 
 from rowen.adapters.store.shared.migrations import PARTS
-from rowen.errors import PartMissing, RowenError, StoreBusy, StoreFull, StoreUnusable
+from rowen.errors import PartMissing, RowenError, StoreBusy, StoreFull, StoreUnreachable, StoreUnusable
 
 
 class Verdict(Enum):
@@ -53,6 +53,8 @@ CODES: dict[str, Verdict] = {
     "57P04": Verdict.UNUSABLE,  # the database was dropped
 }
 
+_AWAY = ("08", "57")
+"""Classes of a server that is not there, or that is being stopped."""
 _LOCKED = ("55P03", "40P01")
 
 
@@ -86,7 +88,9 @@ def translated(exc: psycopg.Error, shown: str, *, timeout_s: float) -> RowenErro
             return problem(StoreBusy, shown, fact, hint)
         case Verdict.BUSY:
             fact = f"the server did not answer: {_said(exc)}"
-            return problem(StoreBusy, shown, fact, "run the same command again once the server is up")
+            away = not exc.sqlstate or exc.sqlstate[:2] in _AWAY
+            kind = StoreUnreachable if away else StoreBusy
+            return problem(kind, shown, fact, "run the same command again once the server is up")
         case Verdict.UNUSABLE:
             fact = f"the server refused: {_said(exc)}"
             return problem(StoreUnusable, shown, fact, "check the database, the user and its rights")
@@ -114,7 +118,7 @@ def not_connected(exc: psycopg.Error, shown: str) -> RowenError:
         hint = "a process uses up to ten; raise `max_connections`, or run fewer processes"
         return problem(StoreBusy, shown, f"no connection is free: {said}", hint)
     hint = "check that PostgreSQL is running and that host and port in `--db` (or `ROWEN_DB`) are right"
-    return problem(StoreBusy, shown, f"cannot be reached: {said}", hint)
+    return problem(StoreUnreachable, shown, f"cannot be reached: {said}", hint)
 
 
 def _said(exc: psycopg.Error) -> str:

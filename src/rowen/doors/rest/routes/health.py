@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from fastapi import APIRouter
@@ -14,9 +15,12 @@ from rowen.doors.rest.operation import Responses, answers, operations
 from rowen.doors.rest.problems import declared
 from rowen.doors.shapes import sources as shapes
 from rowen.engine.ports import Ports
+from rowen.errors import StoreUnreachable
 from rowen.service.sync_job import Stopping
 from rowen.service.sync_queue import SyncQueue
 
+READY_WITHIN_S = 2.0
+"""A store that takes longer does not answer in time for callers either."""
 FIGURES: Responses = {
     200: {"description": "Figures", "content": {"text/plain": {"schema": {"type": "string"}}}}
 }
@@ -39,7 +43,12 @@ def health_router(ports: Ports, queue: SyncQueue, metrics: Metrics) -> APIRouter
     async def is_ready() -> Any:
         if queue.stopping.is_set():
             raise Stopping.now()
-        await ports.store.sources()
+        try:
+            # Who asks waits for a second or so, and the store for a database that is restarted much longer.
+            async with asyncio.timeout(READY_WITHIN_S):
+                await ports.store.sources()
+        except TimeoutError:
+            raise StoreUnreachable(f"the store did not answer within {READY_WITHIN_S:g} s") from None
         return {"status": "ok"}
 
     @api.get(
