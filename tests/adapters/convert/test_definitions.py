@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rowen.adapters.convert.html.page import convert_html
-from rowen.core.section import Section
+from rowen.core.section import Section, Symbol
 from rowen.core.split import split
 
 URL = "https://docs.example/page.html"
@@ -135,3 +135,25 @@ def test_an_address_that_is_no_heading_is_marked_in_the_section_it_belongs_to() 
         '<a id="old-name"></a>\n\n<a id="note"></a>A note.\n\nMade by a machine.\n'
     )
     assert [section.text for section in split(text)][1] == "A note.\n\nMade by a machine."
+
+
+OVERLOADED = """<main><h1>API</h1><dl class="py function">
+<dt class="sig sig-object py" id="cli.run"><span class="sig-prename">cli.</span>
+<span class="sig-name">run</span>(<em>name: str</em>)</dt>
+<dt class="sig"><span class="sig-prename">cli.</span><span class="sig-name">run</span>(<em>*</em>)</dt>
+<dt class="sig"><span class="sig-prename">cli.</span><span class="sig-name">run</span>(<em>**k</em>)</dt>
+<dd><p>Runs.</p></dd></dl><p>After.</p></main>"""
+
+
+def test_a_name_with_several_signatures_is_a_definition_and_has_them_all() -> None:
+    _, run, after = _sections(OVERLOADED)
+    assert (run.symbol, run.heading) == (Symbol("cli.run", "function"), "cli.run()")
+    assert run.text == "`cli. run(name: str)`\n\n`cli.run(*)`\n\n`cli.run(**k)`\n\nRuns."
+    assert (after.heading, after.text) == ("API", "After.")
+
+
+def test_a_type_that_is_set_in_pieces_of_emphasis_is_one_piece_of_text() -> None:
+    page = """<h1>T</h1><p><strong>f</strong> (<em>Seq</em><em>[</em><a href="#str"><em>str</em></a><em>]</em>
+<em> | </em><em>None</em>) <em>one</em> and <em>two</em></p>"""
+    written = convert_html(page, URL).text.splitlines()[-1]
+    assert written == rf"**f** (Seq\[[str]({URL}#str)\] | None) *one* and *two*"

@@ -58,7 +58,8 @@ def _definitions(outer: Element, place: Place) -> dict[Element, Definition]:
     if not _DEFINES_NOTHING.isdisjoint(classes) or outer.closest(_NO_SECTIONS) is not None:
         return {}
     kind = _kind_of_list(classes)
-    terms = [node for node in _entries(outer) if node.tag == "dt"]
+    # Of a name with several signatures, Sphinx gives the first one the address.
+    terms = [node for node in _entries(outer) if node.tag == "dt" and not _is_further_signature(node)]
     found = {}
     for term in terms:
         anchor = _anchor(term)
@@ -81,6 +82,10 @@ def _anchor(term: Element) -> str:
     inner = term.select_one("a[id], a[name], span[id]")
     anchor = term.attr("id") or (inner and (inner.attr("id") or inner.attr("name")))
     return anchor if anchor and usable(anchor) else ""
+
+
+def _is_further_signature(term: Element) -> bool:
+    return term.has_class("sig") and not _anchor(term)
 
 
 def _definition(term: Element, anchor: str, kind: str, place: Place) -> Definition:
@@ -107,6 +112,10 @@ def _as_sections(outer: Element, definitions: dict[Element, Definition], place: 
     for node in list(_entries(outer)):
         if node.tag == "dd":
             node.tag, text = "div", node
+            continue
+        if defined is not None and text is None and _is_further_signature(node):
+            _as_code(node)
+            node.tag = "p"
             continue
         if defined is not None and text is not None:
             text.insert_after(defined.end())

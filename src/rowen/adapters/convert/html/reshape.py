@@ -31,6 +31,8 @@ _MAX_TITLE_OF_A_NOTE = 60
 def reshape(content: Element, page: str) -> str:
     """Works in place; answers with the words of the first h1, or nothing. `page` is its source."""
     title, after_title = "", False
+    if "</em><" in page:
+        _join_emphasis(content)
     found: dict[str, list[Element]] = {tag: [] for tag in _OTHERS}
     lists: list[tuple[Element, Place]] = []
     place = Place(1)
@@ -80,6 +82,34 @@ def reshape(content: Element, page: str) -> str:
         del titled.attrs["title"]
     content.strip_tags("a:not([href]), a[href=''], a[href^='javascript:']")
     return title
+
+
+def _join_emphasis(content: Element) -> None:
+    """Emphasis in pieces without a gap is how Sphinx sets a type; `*Sequence**[**str**]*` is no Markdown."""
+    for parent in {em.parent: None for em in content.select("em + em, em + a:has(> em), a:has(> em) + em")}:
+        run: list[Element] = []
+        for node in [*(parent.children if isinstance(parent, Element) else ()), None]:
+            pieces = _emphasised(node)
+            if pieces:
+                run += pieces
+                continue
+            for piece in run if len(run) > 1 else ():
+                piece.unwrap()
+            run = []
+
+
+def _emphasised(node: Node | None) -> list[Element]:
+    """The emphasis that a node is, or that is all there is in a link."""
+    if not isinstance(node, Element):
+        return []
+    if node.tag == "em":
+        return [node]
+    inner = node.children if node.tag == "a" else ()
+    return [one for one in inner if isinstance(one, Element)] if all(map(_is_em, inner)) else []
+
+
+def _is_em(node: Node) -> bool:
+    return isinstance(node, Element) and node.tag == "em"
 
 
 def _is_title_of_a_note(heading: Element) -> bool:
