@@ -30,6 +30,12 @@ def test_a_definition_of_the_name_asked_for_is_on_topic_whatever_else_it_says() 
     assert on_topic(Ranked(PLACE, 0.1, Fit.FULL), ["x"], nearest=0.0, related_from=0.41) == 1.0
 
 
+def test_a_flag_that_stands_in_the_text_is_on_topic() -> None:
+    best = Ranked(PLACE, 1.2, has_name=True)
+    assert on_topic(best, ["failure", "level"], nearest=0.1, related_from=0.41) == 1.0
+    assert likelihoods([best], 1.0)[0] <= 1.0
+
+
 @given(st.lists(st.floats(0, 1), max_size=12), st.floats(0, 1))
 def test_no_hit_is_more_likely_than_the_one_before_it(scores: list[float], topic: float) -> None:
     found = likelihoods([Ranked(PLACE, score) for score in scores], topic)

@@ -214,3 +214,20 @@ def test_a_definition_whose_name_is_a_word_of_the_question_comes_before_one_with
     places = [place(1, 1, symbol="asyncio.Task.cancelled"), place(2, 1, symbol="asyncio.Task.cancel")]
     found = group(places, {1: 0.9, 2: 0.85}, 5, query="how do I cancel a task", terms=["cancel", "task"])
     assert found[0].best.place.passage_id == 2
+
+
+def test_texts_with_a_flag_are_above_all_that_only_mean_something_like_it_in_their_own_order() -> None:
+    near, long, heading = (
+        place(1, 1, text="Limit the pages."),
+        place(2, 2, text="Set `--build-drafts` and more."),
+        place(3, 3, heading_path="Options › --build-drafts"),
+    )
+    best = group([near, long, heading], {1: 0.95, 2: 0.2, 3: 0.9}, 3, query="--build-drafts", terms=["build"])
+    assert [one.best.place for one in best] == [heading, long, near]
+    assert [one.best.has_name for one in best] == [True, True, False]
+
+
+def test_a_word_with_a_hyphen_is_no_name_that_comes_before_everything() -> None:
+    title, text = place(1, 1, title="Real time", text="Now."), place(2, 2, text="Not real-time.")
+    best = group([title, text], {1: 0.9, 2: 0.1}, 2, query="real-time", terms=["real", "time"])
+    assert [one.best.place for one in best] == [title, text]

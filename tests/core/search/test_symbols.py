@@ -6,9 +6,11 @@ import pytest
 
 from rowen.core.search.symbols import (
     Fit,
+    as_typed,
     fit,
     in_same_letters,
     is_one_name,
+    is_written_as_name,
     last_part,
     names_in,
     repaired,
@@ -55,10 +57,31 @@ def test_names_are_found_in_a_sentence_by_how_they_are_written() -> None:
         ("asyncio.gather", "when does asyncio.gather() raise", Fit.MENTIONED),
         ("other.gather", "when does asyncio.gather() raise", Fit.NONE),
         ("asyncio.gather", "gathering", Fit.NONE),
+        ("click.pass_context", "@click.pass_context", Fit.FULL),
+        ("@media", "@media", Fit.FULL),
     ],
 )
 def test_how_well_a_symbol_fits(symbol: str, query: str, expected: Fit) -> None:
     assert fit(symbol, query) is expected
+
+
+@pytest.mark.parametrize(
+    ("query", "typed", "is_name"),
+    [
+        ("--dist-dir", "--dist-dir", True),
+        ("`encrypt_iv`", "encrypt_iv", True),
+        ("os.path", "os.path", True),
+        ("real-time", "real-time", False),
+        ("install.", None, False),
+        ("retries?", None, False),
+        ("two words", None, False),
+    ],
+)
+def test_a_question_of_one_word_with_marks_may_be_a_name(
+    query: str, typed: str | None, is_name: bool
+) -> None:
+    assert as_typed(query) == typed
+    assert typed is None or is_written_as_name(typed) is is_name
 
 
 def test_a_slip_is_repaired_to_the_nearest_name_and_not_to_a_far_one() -> None:

@@ -41,7 +41,7 @@ def on_topic(
 
     `nearest` is the cosine of the nearest passage; from `related_from` on, it means something to the model.
     """
-    if best.fit > Fit.MENTIONED:
+    if best.fit > Fit.MENTIONED or best.has_name:
         return 1.0
     covered = coverage(best.place, terms)
     if nearest is None or related_from is None:
@@ -55,7 +55,10 @@ def likelihoods(ranked: Sequence[Ranked], topic: float) -> list[float]:
     found: list[float] = []
     for number, one in enumerate(ranked):
         right = _logistic(
-            _RIGHT + _RANKED * one.score + _NAMED * (one.fit > Fit.MENTIONED) + _FIRST * (number == 0)
+            _RIGHT
+            + _RANKED * min(1.0, one.score)
+            + _NAMED * (one.fit > Fit.MENTIONED)
+            + _FIRST * (number == 0)
         )
         found.append(min([topic * right, *found[-1:]]))
     return found

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from rowen.core.search.hit import Place
 from rowen.core.search.query import terms as words_of
 from rowen.core.search.snippet import stem
-from rowen.core.search.symbols import Fit, as_typed, fit, in_same_letters
+from rowen.core.search.symbols import Fit, as_typed, fit, in_same_letters, is_written_as_name
 
 MAX_ALPHA_OTHER_LANGUAGES = 0.3
 """The small models know English best: elsewhere keywords are the better judge."""
@@ -49,8 +49,10 @@ class Ranked(NamedTuple):
     score: float
     fit: Fit = Fit.NONE
     """How well what it defines fits the question, where the question is a name."""
-    same_letters: bool = False
-    """Small and capital letters of that name are those of the question."""
+    has_name: bool = False
+    """Does it have the name that the question is, letter by letter: as what it defines (`asyncio.timeout`, not
+    `asyncio.Timeout`), or in its text (`--dist-dir`)?
+    """
 
 
 class Group(NamedTuple):
@@ -104,20 +106,24 @@ def group(
     """
     bonus = cache(lambda title: TITLE_WEIGHT * title_share(title, terms))
     typed = as_typed(query)
+    is_name = typed is not None and is_written_as_name(typed)
 
     def ranked_place(place: Place) -> Ranked:
         own = scores.get(place.passage_id, 0.0) * damping(place.link_share)
         named = fit(place.symbol, query, terms) if place.symbol and query else Fit.NONE
         score = (own + bonus(place.title)) / (1 + TITLE_WEIGHT)
+        says = typed is not None and (typed in place.text.lower() or typed in place.heading_path.lower())
+        if named > Fit.MENTIONED:
+            has_name = in_same_letters(place.symbol or "", query)
+            return Ranked(place, min(1.0, score + TYPED_BONUS * says), named, has_name)
         if named is Fit.MENTIONED:
             score = min(1.0, score + MENTIONED_BONUS)
-        elif typed and typed in place.text.lower():
-            score = min(1.0, score + TYPED_BONUS)
-        elif named is Fit.WORD:
-            score = min(1.0, score + WORD_BONUS)
-        if named <= Fit.MENTIONED:
-            return Ranked(place, score)
-        return Ranked(place, score, named, in_same_letters(place.symbol or "", query))
+        elif says and is_name:
+            # Texts that mention a name stay in their order: cut off at 1, many of them would be equal.
+            return Ranked(place, score + TYPED_BONUS, has_name=True)
+        elif says or named is Fit.WORD:
+            score = min(1.0, score + (TYPED_BONUS if says else WORD_BONUS))
+        return Ranked(place, score)
 
     ranked = sorted(
         (one for one in map(ranked_place, places) if one.fit or one.place.passage_id in scores), key=_order
@@ -149,10 +155,9 @@ def group(
 
 def _worth(sections: Sequence[Ranked]) -> tuple[int, bool, float]:
     """Of a document: its best section counts in full, each next one less."""
-    best = sections[0]
     return (
-        best.fit,
-        best.same_letters,
+        sections[0].fit,
+        sections[0].has_name,
         sum(one.score * NEXT_SECTION**number for number, one in enumerate(sections)),
     )
 
@@ -165,7 +170,7 @@ def damping(link_share: int) -> float:
 
 def _order(one: Ranked) -> tuple[int, bool, float, str, str, str, int]:
     place = one.place
-    return -one.fit, not one.same_letters, -one.score, place.source, place.url, place.version, place.position
+    return -one.fit, not one.has_name, -one.score, place.source, place.url, place.version, place.position
 
 
 def spread(scores: Mapping[int, float]) -> dict[int, float]:

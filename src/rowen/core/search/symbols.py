@@ -10,6 +10,7 @@ from rowen.patterns import pattern
 
 _SEPARATOR = pattern(r"::|->|[.#/\\]")
 _MARKS = pattern(r"[\W_]+")
+_END_OF_SENTENCE = ".,;:?!…。？！"
 _CALL = pattern(r"\(.*\)?$")
 # A word that is written as no word of a sentence is: with marks inside, or a capital after a small letter.
 _NAME = pattern(
@@ -63,6 +64,8 @@ def names_in(query: str) -> list[str]:
 def fit(symbol: str, query: str, terms: Sequence[str] = ()) -> Fit:
     """`terms` are the words that are looked for."""
     plain = _CALL.sub("", query.strip().strip("`'\""))
+    # A decorator is called with a mark that its name does not have.
+    plain = plain if symbol.startswith("@") else plain.removeprefix("@")
     named, wanted = _dotted(symbol), _dotted(plain)
     if wanted == named:
         return Fit.FULL
@@ -84,8 +87,13 @@ def in_same_letters(symbol: str, query: str) -> bool:
 
 def as_typed(query: str) -> str | None:
     """A question of one word with marks in it, of which the parts alone say less: `--slots`, `encrypt_iv`."""
-    plain = query.strip().strip("`'\"").lower()
+    plain = query.strip().strip("`'\"").rstrip(_END_OF_SENTENCE).lower()
     return plain if len(plain.split()) == 1 and _MARKS.search(plain) else None
+
+
+def is_written_as_name(word: str) -> bool:
+    """Is it written as no word of a sentence is: `--dist-dir`, `os.path`? Not so `real-time`."""
+    return _NAME.fullmatch(word) is not None
 
 
 def is_one_name(query: str) -> bool:
