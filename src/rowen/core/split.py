@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sized
 
 from rowen.core import hashing
+from rowen.core.plain import with_characters
 from rowen.core.rules.markdown import FENCED_CODE, Stretches, fence_after, without_targets
 from rowen.core.rules.parts import parts
 from rowen.core.section import Form, Passage, Section, Symbol, join_path
@@ -272,6 +273,8 @@ def _as_written(name: str | None) -> str:
 def _without_marks(prose: str) -> str:
     if "*" in prose:
         prose = _EMPHASIS.sub(r"\2", prose)
+    if "&" in prose:
+        prose = with_characters(prose)
     return _ESCAPE.sub(r"\1", prose) if "\\" in prose else prose
 
 

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rowen.core.plain import plain
 from rowen.core.search.query import terms
-from rowen.core.search.snippet import CUT, Snippet, plain, snippet, stem, stems_in
+from rowen.core.search.snippet import CUT, Snippet, snippet, stem, stems_in
 
 PAGE = """## Queues
 
@@ -74,6 +75,15 @@ def test_markdown_becomes_one_line_of_plain_text() -> None:
         ("[`a[0]` of it](x.html) `c`", "a[0] of it c"),
         ('<Card href="/a" title="A card"/> Cards', "Cards"),
         ("Now<br>then <sup>1</sup></div>", "Now then 1"),
+        (
+            "the [words][] and [more `x`][ref], but a[i][j] and x[0]",
+            "the words and more x, but a[i][j] and x[0]",
+        ),
+        ("end.\n[words]: /where/ever\n[ref]: <a b> 'T'\n[so]: it is said", "end. [so]: it is said"),
+        ("> [!NOTE]\n> Words of [!IT]", "NOTE Words of [!IT]"),
+        ("{{< new-in 1.2 />}} It {{% md %}}is{{% /md %}} {{ .Title }}", "It is {{ .Title }}"),
+        ("{class}`Path` in {x} <!-- hidden --> `{y}`", "Path in {x} {y}"),
+        ("`&lt;` is &lt;x&gt; &#33; AT&T; &copy=1", "&lt; is <x> ! AT&T; &copy=1"),
         (
             "A `<div>` and Vec<String>, HashMap<K, V>, a <b and c> d",
             "A <div> and Vec<String>, HashMap<K, V>, a <b and c> d",

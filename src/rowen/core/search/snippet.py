@@ -6,10 +6,10 @@ match: the comparison of word endings is lighter than the index's stemmer, and d
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 
+from rowen.core.plain import plain
 from rowen.core.search.morphology import (
     SHORTEST_PART,
     arabic_stem,
@@ -27,35 +27,6 @@ from rowen.records import NamedTuple
 
 CUT = "…"
 
-_CODE = "\ue000"
-"""A sign that no text has: Unicode gives it no meaning."""
-
-_MAX_TEXT = 20_000
-"""Passages are far shorter; foreign ones may not be, and a snippet must not cost more than the search."""
-
-_RULE = frozenset(" \t:|-")
-"""All there is in the line under a table's head, and in a ruler."""
-
-_MAYBE_MARKED = frozenset("#>-*+0123456789")
-"""With one of these begins a heading, a quotation or an item of a list."""
-
-# Each of these reads any line about once: stretches between two marks are bounded.
-_fence = pattern(r"\s*(```+|~~~+)[^`]*$")
-_line_mark = pattern(r"\s*(?:(?:#{1,6}|>|[-*+]|\d{1,3}[.)])\s+)+(?:\[[ xX]\]\s+)?")
-_code_span = pattern(r"(`+)(?!`)(.{0,400}?[^`])\1(?!`)")
-_link = pattern(r"!?\[([^\[\]]*)\]\((?:<[^<>]*>|[^()\s]*(?:\([^()\s]*\)[^()\s]*)*)(?:\s+\"[^\"]*\")?\)")
-_autolink = pattern(r"<((?:https?|mailto):[^<>\s]+)>")
-# A tag with attributes, the end of one, or one of HTML's own; `Vec<String>` and `HashMap<K, V>` are text.
-_tag = pattern(
-    r"</[A-Za-z][\w-]{0,40}>"
-    r"|<[A-Za-z][\w-]{0,40}(?:\s+[\w:@#.-]{1,40}=(?:\"[^\"<>]{0,400}\"|'[^'<>]{0,400}')){1,20}\s*/?>"
-    r"|<(?:br|code|dd|details|div|dl|dt|em|hr|img|kbd|li|mark|ol|p|pre|small|span|strong|sub|summary|sup|ul)\s*/?>"
-)
-_underlined = pattern(r"(?<![\w\\_])_(?=[^\s_])([^_]{1,200}?)(?<=[^\s\\])_(?![\w_])")
-_strong = pattern(r"(?<!\\)\*\*(?=\S)((?:[^*\\]|\\.){1,200}?)(?<=\S)\*\*")
-_emphasis = pattern(r"(?<![\w*\\])\*(?=[^\s*])((?:[^*\\]|\\.){1,200}?)(?<=\S)\*(?![\w*])")
-_pipe = pattern(r"(?<!\\)\|")
-_escape = pattern(r"\\([\\`*_{}\[\]()#+.!|<>~-])")
 # Letters and digits that are not plain ones, and accents that stand apart.
 _foreign = pattern("[^\\W\x00-\x7f]|[\u0300-\u036f]")
 _letters = pattern(r"[^\W_]+")
@@ -96,62 +67,6 @@ def snippet(text: str, terms: Sequence[str], *, width: int = 240, from_beginning
             if match.start >= start and match.end <= end
         ),
     )
-
-
-def plain(markdown: str) -> str:
-    """A Markdown passage as one line of plain text."""
-    lines = []
-    fence = ""
-    for line in markdown[:_MAX_TEXT].splitlines():
-        mark = _fence.match(line) if "```" in line or "~~~" in line else None
-        if mark and (not fence or mark[1].startswith(fence)):
-            fence = "" if fence else mark[1]
-        elif fence:
-            lines.append(line)
-        elif "--" not in line or not _RULE.issuperset(line):
-            lines.append(_plain_line(line))
-    return _with_single_spaces(" ".join(filter(None, lines)))
-
-
-def _with_single_spaces(line: str) -> str:
-    # To look for what is not there takes a tenth of the time of taking a line apart.
-    if line.isascii() and "  " not in line and "\t" not in line and "\x1f" not in line:
-        return line.strip(" ")
-    return " ".join(line.split())
-
-
-def _plain_line(line: str) -> str:
-    stripped = line.strip()
-    if stripped[:1] in _MAYBE_MARKED and (mark := _line_mark.match(line)):
-        line = line[mark.end() :]
-        stripped = line.strip()
-    if stripped.startswith("|"):
-        line = " · ".join(cell.strip() for cell in _pipe.split(stripped.strip("|")))
-    if "`" not in line:
-        return _without_marks(line)
-    # What stands in code stays as it is, and marks around code are marks: a sign stands for it meanwhile.
-    code: list[str] = []
-
-    def kept(span: re.Match[str]) -> str:
-        code.append(span[2])
-        return _CODE
-
-    line = _without_marks(_code_span.sub(kept, line.replace(_CODE, " ")))
-    first, *others = line.split(_CODE)
-    return first + "".join(f"{one}{after}" for one, after in zip(code, others, strict=False))
-
-
-def _without_marks(text: str) -> str:
-    # Most lines have no mark at all, and to look for one letter is much cheaper than to look for a pattern.
-    if "](" in text:
-        text = _link.sub(r"\1", text)
-    if "<" in text:
-        text = _tag.sub(" ", _autolink.sub(r"\1", text))
-    if "*" in text:
-        text = _emphasis.sub(r"\1", _strong.sub(r"\1", text))
-    if "_" in text:
-        text = _underlined.sub(r"\1", text)
-    return _escape.sub(r"\1", text) if "\\" in text else text
 
 
 def _matches(line: str, terms: Sequence[str]) -> Iterator[_Match]:
