@@ -163,6 +163,18 @@ def test_a_reader_that_goes_away_is_no_error(rowen: Rowen, orchard: Site) -> Non
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has a disk that is always full")
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_standard_streams_are_no_bug(rowen: Rowen, orchard: Site, db: str, closed: str) -> None:
+    for call in ("--version", "status", "sync orchard", "search apples", "search --nonsense"):
+        ended = subprocess.run(
+            ["sh", "-c", f"{sys.executable} -m rowen --db {db} {call} {closed}"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert (ended.returncode, "Traceback" in ended.stderr) == (2 if "nonsense" in call else 0, False)
+
+
 def test_a_result_that_cannot_be_written_is_told_and_no_bug(rowen: Rowen, orchard: Site) -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(

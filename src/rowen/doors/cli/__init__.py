@@ -44,6 +44,7 @@ def main(argv: list[str] | None = None) -> int:
 def run() -> NoReturn:
     """The life of the process `rowen`."""
     gc.set_threshold(AT_FIRST)
+    _open_what_is_closed()
     _leave(main())
 
 
@@ -52,6 +53,18 @@ def collect_more_often() -> None:
     if gc.get_threshold()[0] == AT_FIRST:
         gc.freeze()
         gc.set_threshold(IN_A_LOOP)
+
+
+def _open_what_is_closed() -> None:
+    """A process may be started with standard streams closed (`>&-`): Python has none of them then.
+
+    The number of a closed stream would also be that of the next file that is opened, and what a library
+    writes to standard output would go into that file.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            # For good, and without pathlib, which takes long to import.
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123
 
 
 def _leave(code: int) -> NoReturn:
