@@ -50,8 +50,8 @@ class Ranked(NamedTuple):
     fit: Fit = Fit.NONE
     """How well what it defines fits the question, where the question is a name."""
     has_name: bool = False
-    """Does it have the name that the question is, letter by letter: as what it defines (`asyncio.timeout`, not
-    `asyncio.Timeout`), or in its text (`--dist-dir`)?
+    """Does it have the name that the question is, letter by letter: in its text (`--dist-dir`), or as what it
+    defines (`asyncio.timeout`, not `asyncio.Timeout`)?
     """
 
 
