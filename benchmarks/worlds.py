@@ -15,8 +15,8 @@ from heapq import nlargest
 from random import Random
 
 from rowen.core.freshness.evidence import Evidence
-from rowen.core.freshness.gain import gain
-from rowen.core.freshness.plan import SWEEPS, Page, share_of_fresh_hits
+from rowen.core.freshness.gain import gain, p_fresh
+from rowen.core.freshness.plan import SWEEPS, Page
 from rowen.core.freshness.schedule import DAY_S, Sweep, choose
 from rowen.core.freshness.source_rates import HALF_LIFE_S, learnt, seen_changed, seen_quiet
 from rowen.engine.learning.turns import pages_of
@@ -172,7 +172,8 @@ class Schedule(Policy):
         if self.sweep.done < SWEEPS:
             return None
         aged = [replace(page, age_s=age * INTERVAL_S) for page, age in zip(self.pages, ages, strict=True)]
-        return share_of_fresh_hits(aged)
+        total = sum(page.weight for page in aged)
+        return sum(page.weight * p_fresh(page.rate, page.age_s) for page in aged) / total if total else 1.0
 
 
 def simulate(world: World, policy: Policy, random: Random) -> Result:

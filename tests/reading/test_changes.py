@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from rowen.errors import NotFound
 from rowen.reading import history
 from rowen.reading.changes import SourceChanges, all_changes, changes
 from tests.support.site import Site, html
@@ -65,7 +64,7 @@ async def test_a_document_that_changed_twice_is_told_once_by_what_it_was_before(
     await world.sync()
     found = await since(world, since=now)
     assert (found.summary, told(found)["new"]) == ("1 new, 1 updated, 1 removed", "new")
-    assert (await since(world, generation=2)).summary == "1 updated"
+    assert (await since(world)).summary == "1 updated"
     assert (await since(world, since=now - 2 * DAY)).counts == {"added": 4, "changed": 0, "removed": 1}
 
 
@@ -86,9 +85,3 @@ async def test_a_rollback_is_a_change_too_and_only_so_many_documents_are_listed(
     assert (found.from_generation, found.to_generation) == (2, 1)
     assert sum(found.counts.values()) == 3
     assert (len(found.documents), found.more) == (1, 2)
-
-
-async def test_a_generation_that_is_not_kept_is_said_with_those_that_are(world: World) -> None:
-    with pytest.raises(NotFound, match="generation 9"):
-        await since(world, generation=9)
-    assert (await since(world, generation=0)).summary == "4 new"

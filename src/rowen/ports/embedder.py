@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any, Protocol, runtime_checkable
 
@@ -77,7 +77,3 @@ class EmbedderSettings:
             "dimensions": self.dimensions,
             "options": dict(self.options),
         }
-
-
-MakeEmbedder = Callable[[EmbedderSettings], Embedder]
-"""Cheap: the first text loads models and connects. Raises `ConfigError` for settings that cannot work."""

@@ -17,7 +17,6 @@ from rowen.core.compare.outline import outline
 from rowen.core.feed import Cursor, FeedItem, these
 from rowen.core.generation import Activation, Cause, Change
 from rowen.core.source import Source
-from rowen.errors import NotFound
 from rowen.ports.store.feed import Feed
 from rowen.ports.store.generations import Generations
 from rowen.records import dataclass
@@ -93,14 +92,13 @@ async def changes(
     source: Source,
     *,
     since: datetime | None = None,
-    generation: int | None = None,
     limit: int = SHOWN,
 ) -> SourceChanges:
-    """What readers saw change in a source since a time, or since a generation was shown.
+    """What readers saw change in a source since a time.
 
-    Without either it is the last change. A document that came and went inside the stretch is told as removed.
+    Without one it is the last change. A document that came and went inside the stretch is told as removed.
     """
-    shown = await _stretch(store, source, since, generation)
+    shown = await _stretch(store, source, since)
     start, later = shown[0], shown[1:]
     items = await _items(store, source, later[0]) if later else []
     first: dict[str, FeedItem] = {}
@@ -162,28 +160,13 @@ async def all_changes(
     return [one for one in found if any(one.counts.values())]
 
 
-async def _stretch(
-    store: ChangeStore, source: Source, since: datetime | None, generation: int | None
-) -> list[Activation]:
+async def _stretch(store: ChangeStore, source: Source, since: datetime | None) -> list[Activation]:
     """What was visible when the stretch begins, then everything that was shown after it."""
     if since is not None:
         shown = await store.activations_since(source.id, since)
         return shown if shown and shown[0].at < since else [_nothing(since), *shown]
-    shown = (await store.activations(source.id))[::-1]
-    if generation is None:
-        before = [_before(shown[-1])] if shown else [_nothing(source.created_at)]
-        return [*before, *shown[-1:]]
-    places = [index for index, one in enumerate(shown) if one.generation == generation]
-    if generation == 0:
-        return [_nothing(source.created_at), *shown]
-    if not places:
-        kept = ", ".join(str(one) for one in sorted({one.generation for one in shown})) or "none"
-        raise NotFound(
-            f"generation {generation} of `{source.label}`: not kept",
-            hint=f"kept: {kept}",
-            generation=generation,
-        )
-    return shown[places[-1] :]
+    newest = await store.activations(source.id, limit=1)
+    return [_before(newest[0]), newest[0]] if newest else [_nothing(source.created_at)]
 
 
 def _nothing(at: datetime) -> Activation:

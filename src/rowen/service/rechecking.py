@@ -38,12 +38,7 @@ class _Found:
 
 
 async def recheck(
-    ports: Ports,
-    answer: Answer,
-    wanted: float,
-    *,
-    within_s: float = WITHIN_S,
-    on_change: Callable[[], None] = lambda: None,
+    ports: Ports, answer: Answer, wanted: float, *, on_change: Callable[[], None] = lambda: None
 ) -> Rechecked:
     """Ask again for the best hits that are not current with this probability; `on_change` after a change.
 
@@ -51,7 +46,7 @@ async def recheck(
     """
     best = answer.hits[:MOST]
     doubtful = [hit for hit in best if hit.p_fresh is None or hit.p_fresh < wanted]
-    deadline = ports.clock.monotonic() + within_s
+    deadline = ports.clock.monotonic() + WITHIN_S
     found, notes, not_asked = _Found(), [], 0
     for source, references in await _by_source(ports, doubtful):
         left_s = deadline - ports.clock.monotonic()

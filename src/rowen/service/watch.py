@@ -15,7 +15,6 @@ from datetime import timedelta
 from rowen.core import params as parameters
 from rowen.core.rules.schedule import next_run
 from rowen.core.source import Source
-from rowen.engine.intake import OnEvent, unheard
 from rowen.engine.leases import reloaded
 from rowen.engine.ports import Ports
 from rowen.errors import Conflict, TransientError
@@ -27,20 +26,18 @@ MAX_NAMED = 200
 RULES = ".gitignore"
 
 
-async def watch(
-    ports: Ports, source: Source, *, default_every_s: float, on_event: OnEvent = unheard
-) -> AsyncGenerator[RunResult]:
+async def watch(ports: Ports, source: Source, *, default_every_s: float) -> AsyncGenerator[RunResult]:
     """The results of its runs, until the caller stops; one that could not run is tried again."""
     if ports.kinds.named(source.kind).follows_files:
-        results = _by_events(ports, source, on_event)
+        results = _by_events(ports, source)
     else:
-        results = _by_schedule(ports, source, default_every_s, on_event)
+        results = _by_schedule(ports, source, default_every_s)
     async with aclosing(results):
         async for result in results:
             yield result
 
 
-async def _by_events(ports: Ports, source: Source, on_event: OnEvent) -> AsyncGenerator[RunResult]:
+async def _by_events(ports: Ports, source: Source) -> AsyncGenerator[RunResult]:
     async with aclosing(ports.folders.watch(source.location)) as batches:
         # A folder that is not there ends this here; the attempts of a run would take 15 seconds to say so.
         await anext(batches)
@@ -50,7 +47,7 @@ async def _by_events(ports: Ports, source: Source, on_event: OnEvent) -> AsyncGe
             await asyncio.sleep(0)
             only: Sequence[str] | None = None
             while True:
-                result = await _run(ports, source, only, on_event)
+                result = await _run(ports, source, only)
                 yield result
                 source = await reloaded(ports.store, source)
                 if isinstance(result, NotRun):
@@ -68,11 +65,9 @@ async def _by_events(ports: Ports, source: Source, on_event: OnEvent) -> AsyncGe
                 await coming
 
 
-async def _by_schedule(
-    ports: Ports, source: Source, default_every_s: float, on_event: OnEvent
-) -> AsyncGenerator[RunResult]:
+async def _by_schedule(ports: Ports, source: Source, default_every_s: float) -> AsyncGenerator[RunResult]:
     while True:
-        yield await _run(ports, source, None, on_event)
+        yield await _run(ports, source, None)
         source = await reloaded(ports.store, source)
         now = ports.clock.now()
         following = next_run(source, now, default_every_s=default_every_s)
@@ -81,9 +76,9 @@ async def _by_schedule(
         await ports.clock.sleep(max(RETRY_S, (at - now).total_seconds()))
 
 
-async def _run(ports: Ports, source: Source, only: Sequence[str] | None, on_event: OnEvent) -> RunResult:
+async def _run(ports: Ports, source: Source, only: Sequence[str] | None) -> RunResult:
     try:
-        return await run_source(ports, source, only=only, on_event=on_event)
+        return await run_source(ports, source, only=only)
     except (Conflict, TransientError) as exc:
         return NotRun(source, exc.message)
 

@@ -58,10 +58,6 @@ class TextDiff:
     def words_removed(self) -> int:
         return self._words(Mark.REMOVED)
 
-    @property
-    def is_equal(self) -> bool:
-        return all(one.change in (SectionChange.EQUAL, SectionChange.FOLDED) for one in self.sections)
-
     def _words(self, mark: Mark) -> int:
         return sum(piece.words for one in self.sections for piece in one.pieces if piece.mark is mark)
 
@@ -92,13 +88,13 @@ def compare(before: str | None, after: str | None) -> TextDiff:
     return TextDiff(sections=tuple(found))
 
 
-def fold(whole: TextDiff, *, around: int = AROUND_SECTIONS) -> TextDiff:
+def fold(whole: TextDiff) -> TextDiff:
     """For reading: unchanged sections next to a change stay, the others become a count; likewise words."""
     sections = whole.sections
     near = [
         any(
             other.change is not SectionChange.EQUAL
-            for other in sections[max(0, index - around) : index + around + 1]
+            for other in sections[max(0, index - AROUND_SECTIONS) : index + AROUND_SECTIONS + 1]
         )
         for index in range(len(sections))
     ]

@@ -9,7 +9,7 @@ at the optimum it is the same for every page that is asked at all. Pure.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 TINY, NARROW = 1e-4, 1e-5
 
@@ -64,30 +64,18 @@ def spent_at(level: float, pages: Sequence[tuple[float, float]], longest_s: floa
     return requests, fresh / total if total else 1.0
 
 
-def level_of_budget(pages: Sequence[tuple[float, float]], requests_per_s: float, longest_s: float) -> float:
-    """At which level a budget is spent to its end by the best schedule, and not overspent."""
-    return _levels(pages, longest_s, lambda requests, _: requests > requests_per_s)[1]
-
-
 def level_of_freshness(pages: Sequence[tuple[float, float]], share: float, longest_s: float) -> float:
     """At which level, the highest there is, this share of the hits is fresh."""
-    return _levels(pages, longest_s, lambda _, fresh: fresh >= share)[0]
-
-
-def _levels(
-    pages: Sequence[tuple[float, float]], longest_s: float, may_rise: Callable[[float, float], bool]
-) -> tuple[float, float]:
-    """The highest level at which `may_rise` holds, of what `spent_at` says of it, and the one right above."""
     high = max((gain(rate, longest_s, weight) for rate, weight in pages), default=0.0)
     low = high * 1e-9
-    if not high or may_rise(*spent_at(high, pages, longest_s)):
-        return high, high
-    if not may_rise(*spent_at(low, pages, longest_s)):
-        return low, low
+    if not high or spent_at(high, pages, longest_s)[1] >= share:
+        return high
+    if spent_at(low, pages, longest_s)[1] < share:
+        return low
     while high > low * (1.0 + NARROW):
         middle = math.sqrt(low * high)
-        if may_rise(*spent_at(middle, pages, longest_s)):
+        if spent_at(middle, pages, longest_s)[1] >= share:
             low = middle
         else:
             high = middle
-    return low, high
+    return low

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from heapq import nlargest
 
-from rowen.core.freshness.gain import gain, p_fresh
+from rowen.core.freshness.gain import gain
 from rowen.records import dataclass
 
 SWEEPS = 2
@@ -54,10 +54,3 @@ def plan(pages: Sequence[Page], requests: int, *, every_s: float) -> list[Page]:
     return first + nlargest(
         requests - len(first), others, key=lambda page: (gain(page.rate, page.age_s, page.weight), page.age_s)
     )
-
-
-def share_of_fresh_hits(pages: Sequence[Page]) -> float:
-    """The expected share of hits that are current now: each page counts as often as readers see it."""
-    total = sum(page.weight for page in pages)
-    fresh = sum(page.weight * p_fresh(page.rate, page.age_s) for page in pages)
-    return fresh / total if total else 1.0

@@ -61,19 +61,13 @@ class McpApp:
         return host == "localhost" or _is_address(host)
 
 
-def mcp_app(
-    ports: Ports,
-    *,
-    queue: SyncQueue | None = None,
-    read_only: bool = False,
-    origins: Collection[str] = (),
-) -> McpApp:
+def mcp_app(ports: Ports, *, queue: SyncQueue | None = None, origins: Collection[str] = ()) -> McpApp:
     """`queue` runs the syncs, if given; `origins` are those of pages that may call without a token."""
 
     async def opened() -> Ports:
         return ports
 
-    server = make_server(opened, sync=through(queue) if queue else alone, read_only=read_only)
+    server = make_server(opened, sync=through(queue) if queue else alone)
     return McpApp(StreamableHTTPSessionManager(server, stateless=True), origins)
 
 

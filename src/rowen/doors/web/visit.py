@@ -141,8 +141,8 @@ class Visit:
 
     # What the address says
 
-    def asked(self, name: str, default: str = "") -> str:
-        return self.request.query_params.get(name, default).strip()
+    def asked(self, name: str) -> str:
+        return self.request.query_params.get(name, "").strip()
 
     def number(self, name: str, default: int = 1) -> int:
         said = self.asked(name)

@@ -18,7 +18,7 @@ from rowen.doors.rest.problems import Refusal, declared, refused
 from rowen.doors.shapes.shape import Shape, at
 from rowen.engine.ports import Ports
 from rowen.service.hooks import incoming as hooks
-from rowen.service.hooks.incoming import BadSignature, Verdict, Wake
+from rowen.service.hooks.incoming import BadSignature, Verdict
 from rowen.service.hooks.rules import Delivery
 from rowen.service.sync_queue import SyncQueue
 
@@ -48,10 +48,10 @@ class Heard(Shape, schema_name="HeardModel"):
     queued: list[Queued]
 
 
-def webhook_router(ports: Ports, queue: SyncQueue, *, wake: Wake | None = None) -> APIRouter:
-    """The hooks; `wake` is called after a sync request was stored, by default it wakes the queue's loop."""
+def webhook_router(ports: Ports, queue: SyncQueue) -> APIRouter:
+    """The hooks; a stored sync request wakes the queue's loop."""
     api = operations("/webhooks", "webhooks", root="")
-    awaken = wake or queue.wake.set
+    wake = queue.wake.set
     described: dict[str, Any] = {
         "status_code": 202,
         "response_model": model(Heard),
@@ -64,7 +64,7 @@ def webhook_router(ports: Ports, queue: SyncQueue, *, wake: Wake | None = None) 
         its `X-GitHub-Delivery`.
         """
         delivery = await _delivery(request, MAX_GITHUB_BYTES)
-        return await _heard(hooks.hear_github(ports, delivery, wake=awaken))
+        return await _heard(hooks.hear_github(ports, delivery, wake=wake))
 
     # The second path is for sources whose name is taken by another hook.
     @api.post(
@@ -80,7 +80,7 @@ def webhook_router(ports: Ports, queue: SyncQueue, *, wake: Wake | None = None) 
         """
         limit = MAX_GITHUB_BYTES if "x-github-event" in request.headers else MAX_BYTES
         delivery = await _delivery(request, limit)
-        return await _heard(hooks.hear(ports, source, delivery, wake=awaken))
+        return await _heard(hooks.hear(ports, source, delivery, wake=wake))
 
     return api
 

@@ -59,7 +59,7 @@ def runs(slots: Sequence[Mapping[str, Any]], where: str) -> Markup:
             LEFT, TIME_BASE, end, SAVED_BASE
         )
     )
-    drawn.append(_hits(slots, totals, where))
+    drawn.append(_hits(slots, where))
     label = f"{len(slots)} runs. The table below has the same figures."
     head = Markup(
         '<svg width="{0}" height="{1}" viewBox="0 0 {0} {1}" role="group" aria-label="{2}">'
@@ -165,7 +165,7 @@ def _middle(index: int) -> int:
     return LEFT + SLOT * index + SLOT // 2 + 1
 
 
-def _hits(slots: Sequence[Mapping[str, Any]], totals: Sequence[int], where: str) -> Markup:
+def _hits(slots: Sequence[Mapping[str, Any]], where: str) -> Markup:
     """A link over each run; only the newest is a tab stop, arrows move between them."""
     made = []
     newest = max((index for index, slot in enumerate(slots) if slot.get("run_id")), default=-1)

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from starlette.responses import Response
 
-from rowen.core.run import Counters, Event, Run, RunStatus
+from rowen.core.run import Event, Run, RunStatus
 from rowen.core.source import Source
 from rowen.doors import states
 from rowen.doors.shapes import runs as shapes
@@ -54,7 +54,8 @@ async def run(visit: Visit) -> Page:
         "run": shapes.Run.show(shown, source=source.label),
         "started_at": shown.started_at,
         "finished_at": shown.finished_at,
-        **await figures(visit, source, shown, shown.counters),
+        "sentence": told.outcome(shown, source),
+        **await figures(visit, source, shown),
         "outcomes": Counter(one.outcome.value for one in items),
         "reasons": Counter(one.reason for one in items if outcome in ("", one.outcome.value)).most_common(20),
         "unlisted": shapes.unlisted(shown.counters),
@@ -74,14 +75,17 @@ async def run(visit: Visit) -> Page:
     )
 
 
-async def figures(
-    visit: Visit, source: Source, run: Run, counters: Mapping[str, Any], *, queued: int = 0
-) -> dict[str, Any]:
+async def figures(visit: Visit, source: Source, run: Run) -> dict[str, Any]:
     """What changes while a run is under way."""
     expected = (await visit.ports.store.stats(source.id)).documents if run.status is RunStatus.RUNNING else 0
+    return _figures(visit, source, run, run.counters, expected=expected)
+
+
+def _figures(
+    visit: Visit, source: Source, run: Run, counters: Mapping[str, Any], *, expected: int, queued: int = 0
+) -> dict[str, Any]:
     return {
         "running": run.status is RunStatus.RUNNING,
-        "sentence": told.outcome(run, source),
         "counters": dict(counters),
         "progress": told.progress(run, counters, visit.now, queued=queued, expected=expected),
         "receipt": told.receipt(counters, source.kind),
@@ -93,7 +97,7 @@ async def events(visit: Visit, renderer: Renderer) -> Response:
 
     async def parts() -> dict[str, str]:
         current = await visit.ports.store.run(shown.id) or shown
-        return rendered(await figures(visit, source, current, current.counters))
+        return rendered(await figures(visit, source, current))
 
     def rendered(data: dict[str, Any]) -> dict[str, str]:
         return {
@@ -107,7 +111,8 @@ async def events(visit: Visit, renderer: Renderer) -> Response:
         last = next((one for one in reversed(events) if one.counters is not None), None)
         made: dict[str, str] = {}
         if last is not None and last.counters is not None:
-            made = rendered(_live(visit, source, shown, last.counters, last.queued, expected))
+            so_far = last.counters.as_dict()
+            made = rendered(_figures(visit, source, shown, so_far, queued=last.queued, expected=expected))
         lines = [
             renderer.part(visit, "run_parts.html", "item", {"one": shapes.EventItem.show(event)})
             for event in events[-ROWS:]
@@ -116,15 +121,3 @@ async def events(visit: Visit, renderer: Renderer) -> Response:
         return made, lines
 
     return live.streamed(live.of_run(visit, shown.id, parts, news))
-
-
-def _live(
-    visit: Visit, source: Source, run: Run, counters: Counters, queued: int, expected: int
-) -> dict[str, Any]:
-    so_far = counters.as_dict()
-    return {
-        "running": True,
-        "counters": so_far,
-        "progress": told.progress(run, so_far, visit.now, queued=queued, expected=expected),
-        "receipt": told.receipt(so_far, source.kind),
-    }
