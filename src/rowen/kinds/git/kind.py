@@ -6,14 +6,13 @@ new tree is fetched without files, and the files whose blob ids are new in one m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from typing import Any
 from urllib.parse import quote
 
-from rowen.core.document import Validators
 from rowen.core.exchange import git
-from rowen.core.exchange.git import File, Folder, gather
+from rowen.core.exchange.git import File, gather
 from rowen.core.params import how, what
 from rowen.core.run import Mode
 from rowen.core.source import Source
@@ -25,9 +24,8 @@ from rowen.errors import BadLocation, PermanentError, TransientError, Unfetchabl
 from rowen.fetching.client import stop_reason
 from rowen.kinds import sampling
 from rowen.kinds.listing import trees
+from rowen.kinds.listing.repository import RepositoryReader
 from rowen.ports.folders import Folders
-from rowen.ports.repositories import Head, Repository
-from rowen.ports.store.documents import Listing
 
 
 def _branch(text: str) -> str:
@@ -51,7 +49,7 @@ PARAMS = (
 BARE = ("HEAD", "objects", "refs")
 """What lies in a repository without a working folder: its own files are no documents."""
 TREE = "rowen:git"
-"""The remembered listing: the commit is its validator."""
+"""The remembered listing of its tree."""
 
 
 def claims(ports: Ports, location: str) -> bool:
@@ -120,20 +118,18 @@ class _Reading:
     ) -> None:
         self._ports = ports
         self._address = source.location
+        self._repository = RepositoryReader(ports, intake, source.location, stack, tree=TREE)
         self._shown = bool(source.active_generation)
         self._params = params
         self._branch: str | None = params["branch"] or None
         self._intake = intake
-        self._stack = stack
-        self._opened: Repository | None = None
-        self._head: Head
 
     async def run(self) -> Harvested:
         listings = await self._ports.store.listings(self._intake.run.source_id)
         try:
             self._intake.counters.requests += not git.is_commit(self._branch or "")
-            self._head = await self._ports.repositories.head(self._address, self._branch)
-            folder = await self._folder(listings.get(TREE))
+            await self._repository.look(self._branch)
+            folder = await self._repository.folder(listings.get(TREE), within=self._params["path"])
             if not folder.files and self._params["path"]:
                 raise Unfetchable(
                     f"path `{self._params['path']}` of `{self._address}`: nothing there any more",
@@ -151,9 +147,9 @@ class _Reading:
                 self._params,
                 folder.files,
                 listings=listings,
-                read=self._read,
+                read=self._repository.read,
                 page_of=self._page_of,
-                announce=self._bring,
+                announce=self._repository.bring,
                 only=named,
             )
         except TransientError as exc:
@@ -163,35 +159,6 @@ class _Reading:
         # That nothing is new is an answer; that nothing answered is not.
         mode = None if self._intake.counters.failed else Mode.INCREMENTAL
         return Harvested(stop_reason=stop_reason(stopped), error=stopped, mode=mode, complete=False)
-
-    async def _folder(self, remembered: Listing | None) -> Folder:
-        commit = self._head.commit
-        if remembered and remembered.validators.etag == commit and not self._intake.unconditional:
-            return Folder.from_payload(remembered.payload)
-        repository = await self._repository()
-        folder = gather(await repository.entries(), within=self._params["path"])
-        listing = Listing(url=TREE, validators=Validators(commit), payload=folder.as_payload())
-        if listing != remembered:
-            await self._ports.store.save_listing(self._intake.lease, self._intake.run.source_id, listing)
-        return folder
-
-    async def _repository(self) -> Repository:
-        if self._opened is None:
-            opening = self._ports.repositories.open(self._address, self._head)
-            self._opened = await self._stack.enter_async_context(opening)
-            self._intake.counters.requests += self._opened.fetched
-        return self._opened
-
-    async def _bring(self, files: Sequence[File]) -> None:
-        repository = await self._repository()
-        self._intake.counters.requests += await repository.bring([file.id for file in files])
-
-    async def _read(self, file: File) -> bytes | None:
-        repository = await self._repository()
-        body = await repository.read(file.id, max_bytes=self._ports.fetch.max_body_bytes)
-        self._intake.counters.reads += 1
-        self._intake.counters.bytes_received += len(body or b"")
-        return body
 
     def _page_of(self, path: str) -> str:
         return git.page_of(self._address, self._branch, path, link=self._params["link"])

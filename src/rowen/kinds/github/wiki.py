@@ -6,24 +6,24 @@ wiki that does not answer keeps its pages, and fails as one item. That there is 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from contextlib import AsyncExitStack
 from datetime import datetime, timedelta
 from typing import Any
 
 from rowen.core.document import Validators
 from rowen.core.exchange import git
-from rowen.core.exchange.git import File, Folder, gather
+from rowen.core.exchange.git import File
 from rowen.engine.intake import Intake
 from rowen.engine.ports import Ports
 from rowen.errors import ConfigError, PermanentError, TransientError
 from rowen.kinds.github.rules import WIKI, Address
 from rowen.kinds.listing import trees
-from rowen.ports.repositories import Head, Repository
+from rowen.kinds.listing.repository import RepositoryReader
 from rowen.ports.store.documents import Listing
 
 TREE = "rowen:wiki"
-"""The remembered listing: the commit is its validator."""
+"""The remembered listing of its tree."""
 NO_TEXT = "rowen:wiki-no-text"
 INCLUDES = "rowen:wiki-includes"
 ABSENT = "absent_since"
@@ -64,9 +64,6 @@ class Wiki:
         self._params = params
         self._address = address
         self._place = place
-        self._head: Head
-        self._opened: Repository | None = None
-        self._stack = AsyncExitStack()
 
     async def take_in(
         self, listings: Mapping[str, Listing], *, only: Collection[str] | None = None
@@ -80,8 +77,9 @@ class Wiki:
         if not known and self._is_absent(listings.get(TREE)):
             return None
         try:
-            async with self._stack:
-                await self._take_in(listings, only)
+            async with AsyncExitStack() as stack:
+                repository = RepositoryReader(self._ports, self._intake, self._place, stack, tree=TREE)
+                await self._take_in(repository, listings, only)
         except ConfigError as exc:
             self._intake.counters.ignored["wiki_without_git"] += 1
             return f"its wiki is left out: {exc.message}"
@@ -90,7 +88,8 @@ class Wiki:
                 self._intake.failed(WIKI, exc)
                 return "`wiki=false` forgets the pages of a wiki that is gone"
             absent = {ABSENT: self._ports.clock.now().isoformat()}
-            await self._remember(Listing(url=TREE, validators=Validators(), payload=absent))
+            listing = Listing(url=TREE, validators=Validators(), payload=absent)
+            await self._ports.store.save_listing(self._intake.lease, self._intake.run.source_id, listing)
         except TransientError as exc:
             self._intake.failed(WIKI, exc)
         return None
@@ -101,13 +100,17 @@ class Wiki:
             return False
         return self._ports.clock.now() - datetime.fromisoformat(since) < LOOK_AGAIN
 
-    async def _take_in(self, listings: Mapping[str, Listing], only: Collection[str] | None) -> None:
-        assert self._place is not None
+    async def _take_in(
+        self,
+        repository: RepositoryReader,
+        listings: Mapping[str, Listing],
+        only: Collection[str] | None,
+    ) -> None:
         self._intake.counters.requests += 1
-        self._head = await self._ports.repositories.head(self._place, None)
+        await repository.look(None)
         files = [
             File(WIKI + file.path, file.id)
-            for file in (await self._folder(listings.get(TREE))).files
+            for file in (await repository.folder(listings.get(TREE))).files
             if _is_page(file.path)
         ]
         stopped = await trees.take_in_files(
@@ -116,9 +119,9 @@ class Wiki:
             self._params,
             files,
             listings=listings,
-            read=self._read,
+            read=repository.read,
             page_of=self._address.page_of,
-            announce=self._bring,
+            announce=repository.bring,
             is_part=lambda reference: reference.startswith(WIKI),
             no_text=NO_TEXT,
             remembered_includes=INCLUDES,
@@ -126,37 +129,6 @@ class Wiki:
         )
         if stopped is not None:
             raise stopped
-
-    async def _folder(self, remembered: Listing | None) -> Folder:
-        commit = self._head.commit
-        if remembered and remembered.validators.etag == commit and not self._intake.unconditional:
-            return Folder.from_payload(remembered.payload)
-        folder = gather(await (await self._repository()).entries())
-        listing = Listing(url=TREE, validators=Validators(commit), payload=folder.as_payload())
-        if listing != remembered:
-            await self._remember(listing)
-        return folder
-
-    async def _remember(self, listing: Listing) -> None:
-        await self._ports.store.save_listing(self._intake.lease, self._intake.run.source_id, listing)
-
-    async def _repository(self) -> Repository:
-        if self._opened is None:
-            assert self._place is not None
-            opening = self._ports.repositories.open(self._place, self._head)
-            self._opened = await self._stack.enter_async_context(opening)
-            self._intake.counters.requests += self._opened.fetched
-        return self._opened
-
-    async def _bring(self, files: Sequence[File]) -> None:
-        repository = await self._repository()
-        self._intake.counters.requests += await repository.bring([file.id for file in files])
-
-    async def _read(self, file: File) -> bytes | None:
-        body = await (await self._repository()).read(file.id, max_bytes=self._ports.fetch.max_body_bytes)
-        self._intake.counters.reads += 1
-        self._intake.counters.bytes_received += len(body or b"")
-        return body
 
 
 def _is_page(path: str) -> bool:
