@@ -10,7 +10,7 @@ import pytest
 from rowen.core.compare.words import Mark
 from rowen.core.run import RunStatus
 from rowen.errors import NotFound
-from rowen.reading import diff
+from rowen.reading import diff, history
 from tests.support.site import Site, html
 from tests.support.world import World, a_page, a_world
 
@@ -32,7 +32,7 @@ async def test_the_words_that_differ_between_two_generations(world: World) -> No
     world.site.set("/3", a_page("/3", "oats are sown in autumn"))
     await world.sync()
     source, url = await world.source(), world.site.url + "/3"
-    found = await diff.generations(world.store, source)
+    found = await history.diff(world.store, source)
     assert (found.from_generation, found.to_generation, found.held) == (1, 2, False)
     assert found.counts == {"added": 0, "changed": 1, "removed": 0}
     one = await diff.document(world.store, source, url, from_generation=1, to_generation=2)
@@ -46,7 +46,7 @@ async def test_the_words_that_differ_between_two_generations(world: World) -> No
         for mark in (Mark.REMOVED, Mark.ADDED)
     }
     assert (one.kind, words) == ("changed", {Mark.REMOVED: ["spring"], Mark.ADDED: ["autumn"]})
-    newest, oldest = await diff.versions(world.store, source, url)
+    oldest, newest = await world.store.versions(source.id, url)
     assert (oldest.born, oldest.died, newest.born, newest.died) == (1, 2, 2, None)
     assert newest.text is None
 
@@ -63,7 +63,7 @@ async def test_without_numbers_the_held_generation_is_compared_with_what_readers
         world.site.set(f"/{number}", "gone", status=404)
     assert (await world.sync()).status is RunStatus.HELD
     source = await world.source()
-    found = await diff.generations(world.store, source)
+    found = await history.diff(world.store, source)
     assert (found.from_generation, found.to_generation, found.held) == (1, 2, True)
     assert found.counts["removed"] == 20
     gone = await diff.document(world.store, source, world.site.url + "/3", from_generation=1, to_generation=2)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 
 from rowen.core import params as parameters
 from rowen.core.source import ADDED_BY, NewSource, Source, source_key
@@ -23,6 +23,18 @@ from rowen.records import dataclass
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Given:
+    """What a caller says about a source beside its location."""
+
+    name: str | None
+    kind: str | None = None
+    version: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    check: bool = True
+    """Is the server asked?"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -50,17 +62,8 @@ async def add(
     of it. `origin` says who adds it when that is not the operator of this machine (`core.source.API`): such
     a source reaches nothing private, now or later.
     """
-    new, findings = await look(
-        ports,
-        location,
-        name=name,
-        kind=kind,
-        version=version,
-        settings=settings,
-        check=check,
-        origin=origin,
-        guess=guess,
-    )
+    given = Given(name=name, kind=kind, version=version, settings=settings or {}, check=check)
+    new, findings = await look(ports, location, given, origin=origin, guess=guess)
     source = await ports.store.add_source(new, now=ports.clock.now())
     return Added(source=source, findings=findings)
 
@@ -68,49 +71,19 @@ async def add(
 async def look(
     ports: Ports,
     location: str,
+    given: Given,
     *,
-    name: str | None,
-    kind: str | None = None,
-    version: str = "",
-    settings: Mapping[str, str] | None = None,
-    check: bool = True,
     origin: str | None = None,
     guess: bool = False,
 ) -> tuple[NewSource, tuple[str, ...]]:
-    """What `add` with these arguments would store, and what was found out about it. Nothing is written."""
+    """What `add` would store, and what was found out about it. Nothing is written."""
     asking = ports
     if origin is not None:
-        confine.check_variables(ports, settings or {})
-        confine.check_ca_file(ports, (settings or {}).get("ca_file"))
+        confine.check_variables(ports, given.settings)
+        confine.check_ca_file(ports, given.settings.get("ca_file"))
         asking = confine.limited(ports)
-    given = Given(name=name, kind=kind, version=version, settings=settings or {}, check=check)
-    new, findings = await (_guessed if guess else _as_given)(asking, location, given)
+    new, findings = await (_guessed if guess else describe)(asking, location, given)
     return (replace(new, metadata={ADDED_BY: origin}) if origin is not None else new), findings
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Given:
-    """What a caller said about a source beside its location."""
-
-    name: str | None
-    kind: str | None
-    version: str
-    settings: Mapping[str, str]
-    check: bool
-
-
-async def _as_given(ports: Ports, location: str, given: Given) -> tuple[NewSource, tuple[str, ...]]:
-    if given.name is None:
-        raise UserError("a source needs a name")
-    return await describe(
-        ports,
-        location,
-        name=given.name,
-        kind=given.kind,
-        version=given.version,
-        settings=given.settings,
-        check=given.check,
-    )
 
 
 async def _guessed(ports: Ports, location: str, given: Given) -> tuple[NewSource, tuple[str, ...]]:
@@ -138,7 +111,7 @@ async def _first_that_answers(
     first: BadLocation | None = None
     for location in locations:
         try:
-            return await _as_given(ports, location, given)
+            return await describe(ports, location, given)
         except BadLocation as exc:
             first = first or exc
     raise first or AssertionError("there is a location")
@@ -157,17 +130,11 @@ def _refuse_twin(new: NewSource, every: Sequence[Source]) -> None:
             )
 
 
-async def describe(
-    ports: Ports,
-    location: str,
-    *,
-    name: str,
-    kind: str | None,
-    version: str,
-    settings: Mapping[str, str],
-    check: bool,
-) -> tuple[NewSource, tuple[str, ...]]:
-    """The source that these arguments mean, and what was found out about it. Nothing is written."""
+async def describe(ports: Ports, location: str, given: Given) -> tuple[NewSource, tuple[str, ...]]:
+    """The source that is meant, and what was found out about it. Nothing is written."""
+    name, kind, version, settings = given.name, given.kind, given.version, given.settings
+    if name is None:
+        raise UserError("a source needs a name")
     check_name(name)
     if version and not VERSION.fullmatch(version):
         raise UserError(
@@ -180,7 +147,7 @@ async def describe(
     # Before the first request: a misspelt setting should not cost one.
     values = parameters.read(chosen.params, {name: settings[name] for name in settings if name not in later})
     prepared = await prepare(
-        ports, location, settings=parameters.complete(chosen.params, values), check=check
+        ports, location, settings=parameters.complete(chosen.params, values), check=given.check
     )
     chosen = ports.kinds.named(prepared.kind)
     values = parameters.read(chosen.params, settings)

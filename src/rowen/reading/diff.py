@@ -6,11 +6,10 @@
 from __future__ import annotations
 
 from rowen.core.compare.sections import TextDiff, compare
-from rowen.core.generation import Diff, Version
+from rowen.core.generation import Version
 from rowen.core.source import Source
 from rowen.errors import NotFound
 from rowen.ports.store.generations import Generations
-from rowen.reading import history
 from rowen.records import dataclass
 
 
@@ -34,17 +33,6 @@ class DocumentDiff:
         return "same" if self.before.document_id == self.after.document_id else "changed"
 
 
-async def generations(
-    store: Generations,
-    source: Source,
-    *,
-    from_generation: int | None = None,
-    to_generation: int | None = None,
-) -> Diff:
-    """The documents that differ, with `Diff.counts`; by default what is held, or what was shown last."""
-    return await history.diff(store, source, from_generation=from_generation, to_generation=to_generation)
-
-
 async def document(
     store: Generations, source: Source, reference: str, *, from_generation: int, to_generation: int
 ) -> DocumentDiff:
@@ -66,8 +54,3 @@ async def document(
         after=after,
         text=compare(before.text if before else None, after.text if after else None),
     )
-
-
-async def versions(store: Generations, source: Source, reference: str) -> list[Version]:
-    """Every version of a document that is kept, newest first, without texts."""
-    return (await store.versions(source.id, reference))[::-1]

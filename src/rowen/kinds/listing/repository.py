@@ -14,7 +14,7 @@ from rowen.ports.store.documents import Listing
 
 
 class RepositoryReader:
-    """`look` asks where its branch stands; the repository is opened, until `stack` ends, for what has changed.
+    """`look` asks where its branch stands. For what has changed, the repository is opened until `stack` ends.
 
     `tree` is the name of the remembered listing, whose validator is the commit.
     """

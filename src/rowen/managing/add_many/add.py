@@ -72,9 +72,8 @@ async def add_register(
 
 async def _registered(ports: Ports, entry: Entry, *, check: bool, origin: str | None) -> Listed:
     try:
-        new, findings = await sources.look(
-            ports, entry.url, name=entry.name, kind=entry.type or None, check=check, origin=origin
-        )
+        given = sources.Given(name=entry.name, kind=entry.type or None, check=check)
+        new, findings = await sources.look(ports, entry.url, given, origin=origin)
         if new.kind in NO_PORTALS:
             return Listed(entry, REFUSED, why="no known family of portals answers there")
         source = await ports.store.add_source(new, now=ports.clock.now())

@@ -90,15 +90,10 @@ async def _put(ports: Ports, step: Step) -> None:
 
 async def _described(ports: Ports, entry: Entry) -> NewSource:
     try:
-        new, _ = await sources.describe(
-            ports,
-            entry.location,
-            name=entry.name,
-            kind=entry.kind,
-            version=entry.version,
-            settings=entry.settings,
-            check=False,
+        given = sources.Given(
+            name=entry.name, kind=entry.kind, version=entry.version, settings=entry.settings, check=False
         )
+        new, _ = await sources.describe(ports, entry.location, given)
     except UserError as exc:
         raise ConfigError(f"{entry.where}: {exc.message}", hint=exc.hint, **exc.facts) from None
     return new

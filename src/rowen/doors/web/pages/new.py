@@ -34,7 +34,8 @@ async def new(visit: Visit) -> Page:
 async def _looked(visit: Visit, asked: dict[str, str]) -> dict[str, Any]:
     """What `add` would store and what was found, or why it cannot be."""
     try:
-        found, findings = await sources.look(visit.ports, **_given(asked))
+        given = sources.Given(**_given(asked))
+        found, findings = await sources.look(visit.ports, asked["location"], given, origin=API, guess=True)
     except RowenError as exc:
         return {"error": exc.message, "hint": exc.hint}
     taken = any(
@@ -53,12 +54,9 @@ async def _looked(visit: Visit, asked: dict[str, str]) -> dict[str, Any]:
 
 def _given(asked: dict[str, str]) -> dict[str, Any]:
     return {
-        "location": asked["location"],
         "name": asked["name"] or None,
         "kind": asked["kind"] or None,
         "version": asked["version"],
-        "origin": API,
-        "guess": True,
     }
 
 
@@ -69,7 +67,7 @@ async def add(visit: Visit, fields: dict[str, str]) -> Moved:
         name: fields.get(name, "")[:MAX_LOCATION] for name in ("location", "name", "kind", "version", "every")
     }
     every_s = duration.every_s(asked["every"]) if asked["every"] else None
-    added = await sources.add(visit.ports, **_given(asked))
+    added = await sources.add(visit.ports, asked["location"], **_given(asked), origin=API, guess=True)
     if every_s is not None:
         await visit.ports.store.set_schedule(added.source.id, every_s)
     visit.queue.wake.set()
