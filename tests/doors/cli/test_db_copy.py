@@ -15,9 +15,8 @@ from typing import Any
 
 import pytest
 
-from rowen.doors.cli.commands.db_copy import STAGES, Bar, Lines
+from rowen.doors.cli.commands.db_copy import STAGES, StageBar, StageLines
 from rowen.doors.cli.drawing.console import Console
-from rowen.doors.cli.output import Output
 from rowen.managing.copy_store import CopyEvent
 from tests.doors.conftest import Ended, Rowen
 from tests.support.postgres import Server
@@ -90,7 +89,7 @@ def test_progress_is_told_in_lines_or_as_json(rowen: Rowen, orchard: Site, db: s
 def test_lines_are_few() -> None:
     said: list[str] = []
     moments = iter([0.0, 1.0, 2.0, 6.5, 7.0])
-    show = Lines(write=said.append, monotonic=lambda: next(moments))
+    show = StageLines(write=said.append, monotonic=lambda: next(moments))
     for rows in (1000, 2000, 3000, 4000):
         show(CopyEvent(kind="copying", part="refs", rows=rows, total=9000))
     show(CopyEvent(kind="checking", part="refs", rows=10, total=9000))
@@ -99,9 +98,7 @@ def test_lines_are_few() -> None:
 
 def test_a_bar_shows_where_it_is() -> None:
     screen = io.StringIO()
-    out = Output()
-    out.messages = Console(screen, terminal=True, colours=False, width=100)
-    with Bar(out) as bar:
+    with StageBar(Console(screen, terminal=True, colours=False, width=100)) as bar:
         bar(CopyEvent(kind="copying", part="contents", rows=40, total=80))
         assert bar._live is not None
         bar._live.refresh()

@@ -71,3 +71,8 @@ def _whole(text: str) -> int | str:
 def _number(text: str) -> float | None:
     number = float(text)
     return number if math.isfinite(number) else None
+
+
+def dicts(value: Any) -> list[dict[str, Any]]:
+    """Of a list, what has names and values; nothing of anything else."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []

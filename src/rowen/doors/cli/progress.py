@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 LINE_EVERY_S = 5.0
 LINE_EVERY_ITEMS = 500
 FAILURES_TOLD = 20
-FRAMES_PER_S = 10
 RATE_OVER_S = 3.0
 
 
@@ -71,8 +70,8 @@ class JsonProgress(Silence[Event]):
         write_line(sys.stderr, dumps(shapes.Event.show(event)))
 
 
-class LineProgress(Silence[Event]):
-    """Few lines: a start, a sign of life now and then, each failure, an end."""
+class Lines(Silence[Told]):
+    """Plain lines, some of them now and then."""
 
     def __init__(
         self,
@@ -82,6 +81,37 @@ class LineProgress(Silence[Event]):
         self._write = write
         self._monotonic = monotonic
         self._begin()
+
+    def _begin(self) -> None:
+        """What is known before the first event."""
+        raise NotImplementedError
+
+
+class Redrawn(Silence[Told]):
+    """One line that is redrawn in place, and is gone at the end."""
+
+    def __init__(self, console: Console, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._console = console
+        self._monotonic = monotonic
+        self._live: Live | None = None
+
+    def __enter__(self) -> Self:
+        from rowen.doors.cli.drawing.live import Live
+
+        self._live = Live(self._console, self.frame)
+        self._live.__enter__()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._live is not None:
+            self._live.__exit__()
+
+    def frame(self) -> Drawable:
+        raise NotImplementedError
+
+
+class LineProgress(Lines[Event]):
+    """Few lines: a start, a sign of life now and then, each failure, an end."""
 
     def _begin(self) -> None:
         self._done = 0
@@ -127,13 +157,9 @@ def _asked(event: Event, done: int) -> str:
     return asked_of(done, event.counters.not_due if event.counters else 0, event.queued)
 
 
-class BarProgress:
-    """One line that is redrawn in place, and is gone when the run has ended."""
-
+class BarProgress(Redrawn[Event]):
     def __init__(self, console: Console, monotonic: Callable[[], float] = time.monotonic) -> None:
-        self._console = console
-        self._monotonic = monotonic
-        self._live: Live | None = None
+        super().__init__(console, monotonic)
         self._event: Event | None = None
         self._done = 0
         self._past: deque[tuple[float, int]] = deque()
@@ -151,17 +177,6 @@ class BarProgress:
             self._event = None
             return
         self._event = event
-
-    def __enter__(self) -> Self:
-        from rowen.doors.cli.drawing.live import Live
-
-        self._live = Live(self._console, self.frame, every_s=1 / FRAMES_PER_S)
-        self._live.__enter__()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._live is not None:
-            self._live.__exit__()
 
     def frame(self) -> Drawable:
         from rowen.doors.cli.drawing.parts import Bar, blank, rows_of

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from rowen.doors.cli.call import Call
 from rowen.doors.cli.call import command as rowen_command
 from rowen.doors.cli.output import Output, dumps, write_line
-from rowen.doors.cli.progress import Progress, Silence, clock
+from rowen.doors.cli.progress import LINE_EVERY_S, Lines, Progress, Redrawn, Silence, clock
 from rowen.doors.cli.starting.declared import click
 
 if TYPE_CHECKING:
-    from rowen.doors.cli.drawing.live import Live
     from rowen.doors.cli.drawing.text import Drawable
     from rowen.managing.copy_store import Copied, CopyEvent
 
 
 INTERRUPTED = "interrupted: what was copied stays; the same command continues from there"
-LINE_EVERY_S = 5.0
 STAGES = {
     "verifying": "verifying what was copied before",
     "restarted": "the store has changed since, or what was copied was wrong: copying from the start",
@@ -101,9 +97,9 @@ def choose(style: str, out: Output) -> Progress[CopyEvent]:
         style = "json" if out.json else "bar" if sys.stderr.isatty() else "lines"
     match style:
         case "bar":
-            return Bar(out)
+            return StageBar(out.messages)
         case "lines":
-            return Lines()
+            return StageLines()
         case "json":
             return JsonLines()
     return Silence()
@@ -115,16 +111,10 @@ class JsonLines(Silence["CopyEvent"]):
         write_line(sys.stderr, dumps(said))
 
 
-class Lines(Silence["CopyEvent"]):
+class StageLines(Lines["CopyEvent"]):
     """Each stage when it begins, and a sign of life now and then."""
 
-    def __init__(
-        self,
-        write: Callable[[str], None] = lambda line: write_line(sys.stderr, line),
-        monotonic: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._write = write
-        self._monotonic = monotonic
+    def _begin(self) -> None:
         self._stage = ""
         self._told = 0.0
 
@@ -140,27 +130,10 @@ class Lines(Silence["CopyEvent"]):
         self._stage, self._told = event.kind, now
 
 
-class Bar(Silence["CopyEvent"]):
-    """One line that is redrawn in place, and is gone at the end."""
-
-    def __init__(self, out: Output, monotonic: Callable[[], float] = time.monotonic) -> None:
-        self._out = out
-        self._monotonic = monotonic
-        self._live: Live | None = None
-        self._event: CopyEvent | None = None
-        self._since = 0.0
-        self._stage = ""
-
-    def __enter__(self) -> Self:
-        from rowen.doors.cli.drawing.live import Live
-
-        self._live = Live(self._out.messages, self.frame)
-        self._live.__enter__()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._live is not None:
-            self._live.__exit__()
+class StageBar(Redrawn["CopyEvent"]):
+    _event: CopyEvent | None = None
+    _since = 0.0
+    _stage = ""
 
     def __call__(self, event: CopyEvent) -> None:
         if event.kind != self._stage:
@@ -168,8 +141,7 @@ class Bar(Silence["CopyEvent"]):
         self._event = event
 
     def frame(self) -> Drawable:
-        from rowen.doors.cli.drawing.parts import Bar as Track
-        from rowen.doors.cli.drawing.parts import blank, rows_of
+        from rowen.doors.cli.drawing.parts import Bar, blank, rows_of
         from rowen.doors.cli.drawing.text import Text
 
         event = self._event
@@ -181,4 +153,4 @@ class Bar(Silence["CopyEvent"]):
         passed_s = self._monotonic() - self._since
         left = clock(passed_s * (event.total - event.rows) / event.rows) + " left" if event.rows else ""
         rows = Text(f"{event.rows:,}/{event.total:,} rows")
-        return rows_of([Text(words), Track(event.rows, event.total, 24), rows, Text(left, "dim")])
+        return rows_of([Text(words), Bar(event.rows, event.total, 24), rows, Text(left, "dim")])

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urljoin
 
+from rowen.core.web.json_body import dicts
+
 
 def is_package(answer: Any) -> bool:
     """A list of resources that say where their data is, and neither a catalogue nor a graph around it."""
@@ -23,8 +25,8 @@ def is_package(answer: Any) -> bool:
 
 
 def catalogue_of(package: Mapping[str, Any], url: str) -> dict[str, Any]:
-    licences = _dicts(package.get("licenses"))
-    people = [*_dicts(package.get("contributors")), *_dicts(package.get("sources"))]
+    licences = dicts(package.get("licenses"))
+    people = [*dicts(package.get("contributors")), *dicts(package.get("sources"))]
     dataset = {
         **package,
         "identifier": package.get("id") or package.get("name") or url,
@@ -35,7 +37,7 @@ def catalogue_of(package: Mapping[str, Any], url: str) -> dict[str, Any]:
         "license": next((one.get("title") or one.get("name") for one in licences), None),
         "publisher": next(({"name": one["title"]} for one in people if one.get("title")), None),
         "issued": package.get("created"),
-        "distribution": [_file(one, url) for one in _dicts(package.get("resources"))],
+        "distribution": [_file(one, url) for one in dicts(package.get("resources"))],
     }
     return {"dataset": [dataset]}
 
@@ -51,7 +53,3 @@ def _file(resource: Mapping[str, Any], url: str) -> dict[str, Any]:
         "description": resource.get("description"),
         "schema": resource.get("schema"),
     }
-
-
-def _dicts(value: Any) -> list[dict[str, Any]]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []

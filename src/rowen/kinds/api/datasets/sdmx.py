@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from rowen.core.web.json_body import dicts
 from rowen.errors import Unparseable
 from rowen.kinds.api.presets.preset import read_json, read_xml
 
@@ -25,12 +26,12 @@ def _of_xml(body: bytes, content_type: str, url: str) -> list[Any]:
     message = answer.get("Structure")
     if not isinstance(message, dict):
         raise Unparseable(f"`{url}`: XML, but no structure message of SDMX", url=url)
-    structures = _maps(message.get("Structures"))
+    structures = dicts(message.get("Structures"))
     return [
         flow
         for structure in structures
-        for flows in _maps(structure.get("Dataflows"))
-        for flow in _maps(flows.get("Dataflow"))
+        for flows in dicts(structure.get("Dataflows"))
+        for flow in dicts(flows.get("Dataflow"))
     ]
 
 
@@ -43,7 +44,3 @@ def _plain(flow: dict[str, Any]) -> dict[str, Any]:
             for one in (text if isinstance(text, dict) else {"@value": text} for text in texts)
         }
     return plain
-
-
-def _maps(values: Any) -> list[dict[str, Any]]:
-    return [one for one in values if isinstance(one, dict)] if isinstance(values, list) else []
