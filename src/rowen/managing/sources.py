@@ -143,7 +143,11 @@ async def describe(ports: Ports, location: str, given: Given) -> tuple[NewSource
         )
     chosen = ports.kinds.named(kind) if kind else _kind_of(ports, location)
     prepare = chosen.prepare if kind else chosen.guess or chosen.prepare
-    later = _of_families(ports, chosen, settings) if check and prepare is not chosen.prepare else frozenset()
+    later = (
+        _of_families(ports, chosen, settings)
+        if given.check and prepare is not chosen.prepare
+        else frozenset()
+    )
     # Before the first request: a misspelt setting should not cost one.
     values = parameters.read(chosen.params, {name: settings[name] for name in settings if name not in later})
     prepared = await prepare(

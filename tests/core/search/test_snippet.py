@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rowen.core.plain import plain
+from rowen.core.search.plain import plain
 from rowen.core.search.query import terms
 from rowen.core.search.snippet import CUT, Snippet, snippet, stem, stems_in
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from rowen.core.plain import plain
 from rowen.core.search import query
 from rowen.core.search.hit import Place
+from rowen.core.search.plain import plain
 from rowen.core.search.snippet import stem
 from rowen.patterns import pattern
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 
-from rowen.core.plain import plain
 from rowen.core.search.morphology import (
     SHORTEST_PART,
     arabic_stem,
@@ -21,6 +20,7 @@ from rowen.core.search.morphology import (
     plain_arabic,
     without_accents,
 )
+from rowen.core.search.plain import plain
 from rowen.core.search.query import CJK, is_cjk
 from rowen.patterns import pattern
 from rowen.records import NamedTuple
