@@ -91,6 +91,19 @@ def test_a_failed_run_is_waited_for_with_its_error_and_the_next_attempt() -> Non
     )
 
 
+def test_a_cancelled_run_does_not_get_the_error_of_the_run_before() -> None:
+    source = a_run_source(
+        RunStatus.CANCELLED,
+        status=Status.ERROR,
+        last_error="no answer",
+        consecutive_failures=2,
+        last_error_at=NOW,
+    )
+    assert standing(source, NOW).says == (
+        "its last run was cancelled; the one before failed: no answer (2 times in a row)"
+    )
+
+
 def test_a_pause_says_who_and_since_when() -> None:
     source = a_run_source(paused=True, paused_at=NOW - 3 * DAY, paused_by=by_token("ops"))
     found = standing(source, NOW)

@@ -206,7 +206,10 @@ def _unfinished(source: Source, now: datetime, next_run: NextRun | None) -> Stan
         says = "its last run was interrupted"
     elif source.status is Status.ERROR and source.last_error:
         since = source.last_error_at
-        says = f"{says}: {shortened(source.last_error, ERROR_CHARS)}"
+        # A run that a person ended has no error: this one is of the run before.
+        cancelled = source.result is not None and source.result.outcome is RunStatus.CANCELLED
+        says += "; the one before failed: " if cancelled else ": "
+        says += shortened(source.last_error, ERROR_CHARS)
         if source.consecutive_failures > 1:
             says += f" ({source.consecutive_failures} times in a row)"
     if next_run is not None:
