@@ -69,6 +69,14 @@ async def test_the_first_sync_takes_every_dataset_once(tmp_path: Path) -> None:
         assert await world.found("123") == ["/dataset/dataset-123"]
 
 
+async def test_progress_counts_no_dataset_of_a_page_twice(tmp_path: Path) -> None:
+    async with a_portal(tmp_path, datasets(250), page_size=100) as (world, _):
+        for full in (False, True):
+            await world.sync("data", full=full)
+            told = [event for event in world.events if event.kind == "item"]
+            assert {number + event.queued for number, event in enumerate(told, 1)} == {250}
+
+
 async def test_fewer_rows_than_asked_for_are_not_the_end(tmp_path: Path) -> None:
     async with a_portal(tmp_path, datasets(105)) as (world, portal):
         portal.quirks.rows_max = 10

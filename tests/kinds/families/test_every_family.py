@@ -110,6 +110,14 @@ async def test_an_empty_list_wipes_nothing(tmp_path: Path, family: type[Family])
 
 
 @counted
+async def test_progress_counts_no_dataset_of_a_page_twice(tmp_path: Path, family: type[Family]) -> None:
+    async with a_source_of(a_portal(family), tmp_path) as world:
+        await world.sync("data")
+        told = [event for event in world.events if event.kind == "item"]
+        assert {number + event.queued for number, event in enumerate(told, 1)} == {NUMBER}
+
+
+@counted
 async def test_a_first_list_that_announces_datasets_and_has_none_fails(
     tmp_path: Path, family: type[Family]
 ) -> None:

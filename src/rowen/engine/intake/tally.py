@@ -36,6 +36,8 @@ class Tally:
         """The run says nothing of what it does not ask for; set by a kind that chooses among its items."""
         self.queued = 0
         """Set by the source, for progress: the items it has yet to look at."""
+        self.announced = 0
+        """The same, of a source whose list says how many items it has: all of them. 0 where it does not."""
         self.added = 0
         """References that had no visible version before."""
         self.lost = 0
@@ -164,6 +166,11 @@ class Tally:
             self.first_failure = self.first_failure or item
         self._tell(reference, outcome, reason, detail)
 
+    def _ahead(self) -> int:
+        if self.announced:
+            return max(0, self.announced - self.counters.processed)
+        return self.queued + self.arriving
+
     def _tell(self, reference: str, outcome: Outcome, reason: str, detail: str | None = None) -> None:
         if self._on_event is unheard:
             return
@@ -176,7 +183,7 @@ class Tally:
                 reason=reason,
                 deleted=outcome is Outcome.DELETED,
                 counters=self.counters,
-                queued=self.queued + self.arriving,
+                queued=self._ahead(),
                 detail=detail,
             )
         )

@@ -118,7 +118,7 @@ class Harvest:
     async def _take(self, walk: Walk, pages: AsyncGenerator[Rows, None]) -> None:
         async with aclosing(ahead(pages)) as found:
             async for page in found:
-                self._intake.queued = max(0, (walk.announced or 0) - walk.taken)
+                self._intake.announced = walk.announced or 0
                 await self._receiver.take(page)
                 if walk.places is not None and not walk.nameless and not self._receiver.failures:
                     # What failed is asked for again, so no place behind it is kept.

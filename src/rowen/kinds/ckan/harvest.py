@@ -247,7 +247,7 @@ class Harvester:
         try:
             async with aclosing(ahead(listing.pages(behind=behind))) as pages:
                 async for rows in pages:
-                    self._intake.queued = max(0, (listing.announced or 0) - len(self._receiver.taken))
+                    self._intake.announced = listing.announced or 0
                     await self._take(rows)
         except Refused as exc:
             if listing.seen or exc.status not in REFUSALS:
