@@ -71,6 +71,7 @@ def test_markdown_becomes_one_line_of_plain_text() -> None:
         ("A _slow_ start, and _two words_.", "A slow start, and two words."),
         ("snake_case and __init__ and a_b_c stay", "snake_case and __init__ and a_b_c stay"),
         ("**Table 28.40. `pg_stat` View** and *a `b*c` d*", "Table 28.40. pg_stat View and a b*c d"),
+        (r"Default: **['\*eslint\*', '\*x\*']** **", "Default: ['*eslint*', '*x*'] **"),
         ("`**kwargs` and `*args`", "**kwargs and *args"),
         ("[`a[0]` of it](x.html) `c`", "a[0] of it c"),
         ('<Card href="/a" title="A card"/> Cards', "Cards"),

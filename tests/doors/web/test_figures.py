@@ -61,6 +61,12 @@ def test_one_large_run_does_not_flatten_the_others() -> None:
     assert 'href="/runs/9" tabindex="0"' in svg and svg.count('tabindex="0"') == 1
 
 
+def test_figures_beside_the_axes_are_as_short_as_there_is_room_for() -> None:
+    for number, said in ((1124, "1,140"), (123_456, "126k"), (2_500_000, "2.52M")):
+        svg = charts.runs([{"at": NOW, "run_id": 1, "created": number}], "/runs/")
+        assert svg.count(f">{said}</text>") == 2, "at both ends of the axis"
+
+
 def test_a_share_that_is_not_all_is_never_drawn_as_all() -> None:
     assert 'd="M0 3h63"' in bars.meter(0.999) and bars.meter(1.0).count('d="M0 3h64"') == 2
     assert bars.meter(0.0).count("<path") == 1
@@ -72,7 +78,7 @@ def test_labels_of_a_drawing_are_escaped() -> None:
 
 def test_the_chart_of_one_run_has_room_for_the_names_of_its_panels() -> None:
     svg = charts.runs([{"at": NOW, "run_id": 1, "created": 33}], "/runs/")
-    assert svg.startswith(f'<svg width="{44 + 6 * 35 + 32}"')
+    assert svg.startswith(f'<svg width="{44 + 6 * 35 + 48}"')
     assert svg.count(">Changed documents<") == 1, "a second one would stand over it"
     many = charts.runs([{"at": NOW, "run_id": number, "created": 1} for number in range(9)], "/runs/")
     assert many.count(">Changed documents<") == 2, "a phone shows the right end first"

@@ -79,6 +79,21 @@ async def test_filters_are_links_with_counts_and_the_chosen_hit_is_in_the_addres
     assert 'aria-current="true" hreflang="en"' in page.text
 
 
+async def test_hits_with_the_same_headings_say_which_page_they_are_of(reader: Person) -> None:
+    site = reader.world.site
+    for path in ("/v1/silo", "/v2/silo"):
+        site.set(path, a_page("Silo", "grain", f"sorghum of {path}"))
+    site.set("/", html("Home", "All about grain.", links=["/rye", "/v1/silo", "/v2/silo"]))
+    await reader.world.sync()
+    hits = (await reader.get("/search.json?q=sorghum")).json["hits"]
+    assert {hit["page"] for hit in hits if "sorghum" in hit["snippet"]} == {"v1/silo", "v2/silo"}
+    assert "v2/silo" in (await reader.get("/search?q=sorghum")).words
+    site.set("/", html("Home", "All about grain.", links=["/rye", "/v1/silo"]))
+    await reader.world.sync()
+    hits = (await reader.get("/search.json?q=sorghum")).json["hits"]
+    assert [hit["page"] for hit in hits if "sorghum" in hit["snippet"]] == [None]
+
+
 async def test_hits_of_a_held_source_say_so(reader: Person) -> None:
     assert "source is held" not in (await reader.get("/search?q=barley")).words
     await hold(reader)

@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from rowen.doors.words import nothing, seconds
 
-LEFT, SLOT, BAR, RIGHT = 44, 35, 24, 32
+LEFT, SLOT, BAR, RIGHT = 44, 35, 24, 48
 FEWEST = 6
 """Slots that the axis has room for at least: the names of the panels stand over it."""
 TWO_NAMES = 280
@@ -93,8 +93,8 @@ def _grid(slots: Sequence[Mapping[str, Any]], scale: int, end: int) -> Markup:
         y = BASE - 32 * part
         lines.append(f"M{LEFT} {y}.5H{end}")
         said = scale * part // 3
-        texts.append(Markup('<text class="n" x="{}" y="{}">{:,}</text>').format(LEFT - 8, y + 4, said))
-        texts.append(Markup('<text x="{}" y="{}">{:,}</text>').format(end + 8, y + 4, said))
+        texts.append(Markup('<text class="n" x="{}" y="{}">{}</text>').format(LEFT - 8, y + 4, _short(said)))
+        texts.append(Markup('<text x="{}" y="{}">{}</text>').format(end + 8, y + 4, _short(said)))
     longest = max((float(slot.get("duration_s") or 0) for slot in slots), default=0.0)
     texts.append(Markup('<text class="n" x="{}" y="146">{}</text>').format(LEFT - 8, seconds(longest)))
     texts.append(Markup('<text class="n" x="{}" y="174">0</text>').format(LEFT - 8))
@@ -105,6 +105,14 @@ def _grid(slots: Sequence[Mapping[str, Any]], scale: int, end: int) -> Markup:
             # A phone scrolls to the newest run, where the name on the left is out of sight.
             texts.append(Markup('<text class="lab ph" x="{}" y="{}">{}</text>').format(end, y, word))
     return Markup('<path class="axis" d="{}"/>').format("".join(lines)) + Markup("").join(texts)
+
+
+def _short(number: int) -> str:
+    """As much as there is room for beside an axis."""
+    for size, mark in ((1_000_000, "M"), (10_000, "k")):
+        if number >= size:
+            return f"{number / (1_000_000 if mark == 'M' else 1000):.3g}{mark}"
+    return f"{number:,}"
 
 
 def _stacks(slots: Sequence[Mapping[str, Any]], totals: Sequence[int], scale: int) -> list[Markup]:
@@ -215,7 +223,7 @@ def generations(points: Sequence[Mapping[str, Any]]) -> Markup:
 
     drawn = [Markup('<path class="axis" d="M{0} 32.5H{1}M{0} 92.5H{1}"/>').format(LEFT, right)]
     for number, at in ((high, 36), (low, 96)):
-        drawn.append(Markup('<text class="n" x="{}" y="{}">{:,}</text>').format(LEFT - 8, at, number))
+        drawn.append(Markup('<text class="n" x="{}" y="{}">{}</text>').format(LEFT - 8, at, _short(number)))
     path, marks = "", []
     for index, one in enumerate(shown):
         x, height = LEFT + gap * (index + 0.5), y(int(one["documents"]))

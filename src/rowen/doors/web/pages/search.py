@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote, urlsplit
 
 from rowen.core.freshness.proof import likely
 from rowen.core.freshness.recheck import Rechecked, wanted_share
@@ -96,7 +96,9 @@ async def search(visit: Visit) -> Page:
         "page_number": page,
         "pages": min(MOST // SHOWN, -(-found // SHOWN)),
         "took_ms": max(1, round(took_ms)),
-        "hits": [_hit(visit, before + index, hit, sources, query) for index, hit in enumerate(hits, 1)],
+        "hits": _told_apart(
+            [_hit(visit, before + index, hit, sources, query) for index, hit in enumerate(hits, 1)], sources
+        ),
         "chosen": number,
         "read": await _in_place(visit, hits[number - before - 1], query, number, answer.as_of)
         if hits
@@ -197,6 +199,23 @@ def _hit(visit: Visit, number: int, hit: Hit, sources: dict[str, Source], query:
         ],
         "address": visit.address(f"/documents/{hit.document_id}", q=query, at=hit.heading_path[:300]),
     }
+
+
+def _told_apart(hits: list[dict[str, Any]], sources: dict[str, Source]) -> list[dict[str, Any]]:
+    """Hits with the same headings, as in several versions of one page, each say which page they are of."""
+    alike = Counter((*hit["path"], hit["title"]) for hit in hits)
+    for hit in hits:
+        several = alike[(*hit["path"], hit["title"])] > 1
+        hit["page"] = _page_of(hit["url"], sources.get(hit["source"])) if several else None
+    return hits
+
+
+def _page_of(url: str, source: Source | None) -> str:
+    """An address below that of its source, as people read it."""
+    parts = urlsplit(url)
+    root = urlsplit(source.location).path.rstrip("/") + "/" if source is not None else ""
+    path = unquote(parts.path).removeprefix(unquote(root)) or "/"
+    return f"{path}?{parts.query}" if parts.query else path
 
 
 async def _in_place(
