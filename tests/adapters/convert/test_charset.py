@@ -30,6 +30,16 @@ def test_a_mark_wins_over_the_header_and_the_header_means_what_it_means_on_the_w
     assert decode(body, content_type) == _TEXT
 
 
+def test_a_server_that_calls_every_page_latin_1_spoils_no_page_in_utf_8() -> None:
+    header = "text/html; charset=ISO-8859-1"
+    for page in (_TEXT, f'<meta charset="utf-8">{_TEXT}'):
+        assert decode(page.encode(), header) == page
+    assert decode(_TEXT.encode(), "text/markdown; charset=iso-8859-1", is_html=False) == _TEXT
+    both = '<meta charset="iso-8859-1">Ã©'
+    assert decode(both.encode("cp1252"), header) == both, "the page says so itself"
+    assert decode(_TEXT.encode("cp1252"), header) == _TEXT
+
+
 @pytest.mark.parametrize(
     "meta",
     [

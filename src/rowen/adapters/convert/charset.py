@@ -1,7 +1,8 @@
 """Bytes to text, the way browsers decide: byte order mark, header, `<meta>`, then what the bytes look like.
 
 A header that says UTF-8 is believed as far as the bytes bear it out: text of another charset below it keeps
-its words. It never fails: bytes that do not fit become U+FFFD.
+its words. One that says Latin-1 may be what a server says of all its pages: bytes that are UTF-8 are read as
+such, unless the page says Latin-1 itself. It never fails: bytes that do not fit become U+FFFD.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ _WEB_LABELS = {
 _NOT_OF_THE_WEB = frozenset(
     ("idna", "punycode", "undefined", "unicode_escape", "raw_unicode_escape", "utf-7")
 )
+_LATIN = "cp1252"
 _GUESS_BYTES = 64_000
 _WEB_CODE_PAGES = ("cp866", "cp874")
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
@@ -49,7 +51,10 @@ def decode(body: bytes, content_type: str = "", *, is_html: bool = True) -> str:
     for bom, name in _BOMS:
         if body.startswith(bom):
             return body[len(bom) :].decode(name, "replace")
-    declared = _from_header(content_type) or (_from_meta(body) if is_html else None)
+    declared = _from_header(content_type)
+    if declared in (None, _LATIN):
+        written = _from_meta(body) if is_html else None
+        declared = "utf-8" if declared == _LATIN != written and _is_utf8(body) else declared or written
     if declared is not None and declared != "utf-8":
         return _decode_as(body, declared)
     try:
@@ -59,6 +64,15 @@ def decode(body: bytes, content_type: str = "", *, is_html: bool = True) -> str:
         if declared and _is_mostly_utf8(body):
             return body.decode("utf-8", _MIXED)
         return _decode_as(body, _guess(body))
+
+
+def _is_utf8(body: bytes) -> bool:
+    """Text in Latin-1 with a letter beyond ASCII is hardly ever by chance what UTF-8 may be."""
+    try:
+        body.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _is_mostly_utf8(body: bytes) -> bool:
