@@ -19,7 +19,7 @@ from rowen.core.source import ADDED_BY, API
 from rowen.engine.ports import FetchSettings
 from rowen.engine.receipt import Receipt
 from rowen.errors import AddressRefused, BadLocation, ConfigError, NotFound
-from rowen.managing import plan, sources
+from rowen.managing import estimate, sources
 from tests.support.browsers import in_a_browser
 from tests.support.git_repository import WorkingCopy
 from tests.support.github_api import GitHubApi
@@ -116,7 +116,7 @@ async def test_no_kind_of_source_finds_a_way_in(world: World, private: Site, kin
 async def test_an_estimate_asks_nobody_inside(world: World, private: Site) -> None:
     await by_api(world, private.url, kind="ckan", check=False)
     with pytest.raises(AddressRefused):
-        await plan.plan(world.ports, await world.source(), price_per_million_tokens=0)
+        await estimate.cost_of(world.ports, await world.source(), price_per_million_tokens=0)
 
 
 async def test_a_name_that_was_public_when_it_was_added_is_not_followed_inside(

@@ -11,8 +11,7 @@ from rowen.engine.kind import Sample, SampledItem
 from rowen.errors import ServerFailed, Unfetchable
 from rowen.kinds.sampling import evenly
 from rowen.managing import sources
-from rowen.managing.estimate import Estimate, reckoned
-from rowen.managing.plan import Plan, plan
+from rowen.managing.estimate import Cost, Estimate, cost_of, reckoned
 from tests.support.site import Page, Site, html
 from tests.support.world import World, a_page, a_world
 
@@ -26,8 +25,8 @@ async def world(tmp_path: Path) -> AsyncIterator[World]:
             yield made
 
 
-async def planned(world: World, name: str = "docs") -> tuple[Plan, Estimate]:
-    made = await plan(world.ports, await world.source(name), price_per_million_tokens=20.0)
+async def planned(world: World, name: str = "docs") -> tuple[Cost, Estimate]:
+    made = await cost_of(world.ports, await world.source(name), price_per_million_tokens=20.0)
     assert made.estimate is not None
     return made, made.estimate
 
@@ -71,7 +70,7 @@ async def test_the_estimate_comes_near_what_the_harvest_brings(world: World) -> 
     assert estimate.items == stats.documents == 60
     assert estimate.bytes == pytest.approx(receipt.counters.bytes_received, rel=0.25)
     assert estimate.passages == pytest.approx(stats.sections, rel=0.25)
-    again = await plan(world.ports, await world.source(), price_per_million_tokens=0)
+    again = await cost_of(world.ports, await world.source(), price_per_million_tokens=0)
     assert (again.estimate, again.stored) == (None, 60)
 
 
@@ -154,14 +153,14 @@ async def test_a_site_that_cannot_be_asked_says_why(world: World) -> None:
     source = await world.source()
     world.site.set("/robots.txt", "User-agent: *\nDisallow: /\n", content_type="text/plain")
     with pytest.raises(Unfetchable, match=r"robots\.txt forbids"):
-        await plan(world.ports, source, price_per_million_tokens=0)
+        await cost_of(world.ports, source, price_per_million_tokens=0)
     world.site.set("/robots.txt", status=503)
     with pytest.raises(ServerFailed):
-        await plan(world.ports, source, price_per_million_tokens=0)
+        await cost_of(world.ports, source, price_per_million_tokens=0)
     world.site.remove("/robots.txt")
     world.site.set("/", status=404)
     with pytest.raises(Unfetchable, match="404 from the server"):
-        await plan(world.ports, source, price_per_million_tokens=0)
+        await cost_of(world.ports, source, price_per_million_tokens=0)
 
 
 async def test_a_folder_is_counted_and_a_dozen_of_its_files_read(world: World, tmp_path: Path) -> None:

@@ -68,31 +68,24 @@ async def compare(ports: Ports, source: Source, kind: Kind, params: Mapping[str,
     before, now = (parameters.complete(kind.params, one) for one in (source.params, params))
     changed = [spec for spec in kind.params if before[spec.name] != now[spec.name]]
     fetches = [spec.name for spec in changed if spec.identity]
-    documents = (await ports.store.stats(source.id)).documents
-    if not fetches:
-        return Edit(
-            source=source,
-            params=params,
-            changed=tuple(spec.name for spec in changed),
-            edited=None,
-            documents=documents,
-            uncovered=0,
-        )
-    if not is_editable(kind, fetches):
+    edited, uncovered = None, 0
+    if fetches and not is_editable(kind, fetches):
         raise UserError(
             f"source `{source.label}`: {_listed(fetches)} cannot be changed for the kind `{kind.name}`: its "
             "documents do not show which settings they came by",
             hint="remove the source and add it again, or add a second one under another name",
         )
-    covered = kind.covers(source, now) if kind.covers else bool
-    known = await ports.store.known(source.id)
+    if fetches:
+        edited = _next_run(kind, fetches, before, now, pending=source.edited)
+        covered = kind.covers(source, now) if kind.covers else bool
+        uncovered = sum(not covered(reference) for reference in await ports.store.known(source.id))
     return Edit(
         source=source,
         params=params,
         changed=tuple(spec.name for spec in changed),
-        edited=_next_run(kind, fetches, before, now, pending=source.edited),
-        documents=documents,
-        uncovered=sum(not covered(reference) for reference in known),
+        edited=edited,
+        documents=(await ports.store.stats(source.id)).documents,
+        uncovered=uncovered,
     )
 
 

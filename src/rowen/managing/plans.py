@@ -10,12 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Any, NamedTuple
 
 from rowen.core import hashing
 from rowen.core.document import Outcome
-from rowen.core.rules.tokens import CHARACTERS_PER_TOKEN
 from rowen.core.source import Source
 from rowen.engine.intake import OnEvent, unheard
 from rowen.engine.leases import OnWait
@@ -25,6 +23,7 @@ from rowen.engine.rehearsal.answers import Answers, replaying
 from rowen.engine.rehearsal.rehearsal import Line, Rehearsed, rehearse
 from rowen.engine.run import Applied, sync
 from rowen.errors import Conflict, UserError
+from rowen.managing.estimate import embedding
 from rowen.ports.store.learning.plans import Plans
 from rowen.records import dataclass
 
@@ -114,18 +113,17 @@ async def make(
     *,
     full: bool = False,
     price_per_million_tokens: float = 0.0,
-    on_event: OnEvent = unheard,
 ) -> PlannedSync:
     """Ask the source what is new, and keep what it answers."""
     now = ports.clock.now()
     plan_id = hashing.of_text(f"{source.key} {now.isoformat()} {ports.clock.jitter()}").hex()[:24]
     await forget(ports.store, now=now, source=source)
     answers = Answers(ports.store, ports.clock, plan=plan_id, source_id=source.id)
-    done = await rehearse(ports, source, answers, full=full, on_event=on_event)
-    gap = await ports.store.embedding_gap(ports.embedder().model, source.id)
-    texts = done.counters.embeddings_computed + gap.missing
-    tokens = round((done.embedded_chars + gap.missing_chars) / CHARACTERS_PER_TOKEN)
+    done = await rehearse(ports, source, answers, full=full)
     embedder = ports.embedder()
+    gap = await ports.store.embedding_gap(embedder.model, source.id)
+    texts = done.counters.embeddings_computed + gap.missing
+    chars = done.embedded_chars + gap.missing_chars
     return PlannedSync(
         id=plan_id,
         source=source.label,
@@ -137,13 +135,10 @@ async def make(
         requests=done.counters.requests,
         bytes_received=done.counters.bytes_received,
         embeddings=texts,
-        tokens=tokens,
-        calls=-(-texts // max(1, embedder.batch_size)),
-        cost=tokens / 1e6 * price_per_million_tokens if price_per_million_tokens else None,
-        model=embedder.model.name,
         held=done.held,
         problem=done.problem,
         not_kept=answers.not_kept,
+        **embedding(embedder, texts, chars, price_per_million_tokens),
     )
 
 
@@ -176,7 +171,7 @@ async def apply(
         full=plan.full,
         on_event=on_event,
         on_wait=on_wait,
-        applied=Applied(asking=partial(_replaying, answers=answers), agreed=now, asked_at=now.asked_at),
+        applied=Applied(asking=lambda asking: replaying(asking, answers), agreed=now, asked_at=now.asked_at),
     )
     if receipt.good:
         await forget(ports.store, now=ports.clock.now(), source=source)
@@ -227,10 +222,6 @@ async def forget(store: Plans, *, now: datetime, source: Source | None = None) -
     return await store.forget_answers(source_id=source.id if source else None, before=now - KEPT_FOR)
 
 
-def _replaying(ports: Ports, *, answers: Answers) -> Ports:
-    return replaying(ports, answers)
-
-
 def to_dict(plan: PlannedSync) -> dict[str, Any]:
     """As it is written to a file."""
     return {
@@ -241,16 +232,7 @@ def to_dict(plan: PlannedSync) -> dict[str, Any]:
         "state": dict(plan.state),
         "full": plan.full,
         "counts": {**plan.counts, "unchanged": plan.unchanged},
-        "requests": plan.requests,
-        "bytes_received": plan.bytes_received,
-        "embeddings": plan.embeddings,
-        "tokens": plan.tokens,
-        "calls": plan.calls,
-        "cost": plan.cost,
-        "model": plan.model,
-        "held": plan.held,
-        "problem": plan.problem,
-        "not_kept": plan.not_kept,
+        **{name: getattr(plan, name) for name in _PLAIN},
         "lines": [
             {
                 "do": SIGNS[line.outcome],

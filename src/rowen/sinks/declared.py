@@ -64,7 +64,7 @@ def read(tables: Any, *, where: str) -> list[SinkEntry]:
     return entries
 
 
-def checked(specs: Sequence[Param], entry: SinkEntry) -> dict[str, Any]:
+def checked(specs: Sequence[Param], entry: SinkEntry, *, needed: str = "") -> dict[str, Any]:
     """The settings of an entry as its kind reads them. Raises `ConfigError`, without the sink's name."""
     given = dict(_flat({key: value for key, value in entry.settings.items() if key != SOURCES}, specs))
     known = [SOURCES, *(spec.name for spec in specs)]
@@ -77,6 +77,8 @@ def checked(specs: Sequence[Param], entry: SinkEntry) -> dict[str, Any]:
     values = parameters.read(specs, given)
     if SOURCES in entry.settings:
         values[SOURCES] = list(entry.settings[SOURCES])
+    if needed and not values.get(needed):
+        raise ConfigError(f"setting `{needed}`: missing")
     return values
 
 

@@ -12,7 +12,7 @@ import pytest
 from rowen.core.run import RunStatus, StopReason
 from rowen.errors import BadLocation, ConfigError, ConnectionFailed
 from rowen.managing import sources
-from rowen.managing.plan import plan
+from rowen.managing.estimate import cost_of
 from rowen.managing.sources import Added
 from rowen.ports.repositories import Head
 from tests.support.git_repository import WorkingCopy
@@ -247,7 +247,7 @@ async def test_a_plan_before_the_first_harvest_counts_the_tree_and_reads_a_few_f
 ) -> None:
     copy.commit({f"docs/many/{number}.md": f"# M{number}\n\nAbout {number}.\n" for number in range(40)})
     added = await add(world, copy.address, path="docs")
-    made = await plan(world.ports, added.source, price_per_million_tokens=0.0)
+    made = await cost_of(world.ports, added.source, price_per_million_tokens=0.0)
     assert made.estimate is not None
     assert (made.items, made.new_items) == (42, 42)
     assert (made.estimate.exact, made.estimate.sampled, made.texts) == (True, 12, 42)

@@ -17,7 +17,7 @@ from rowen.doors.shapes import runs as shapes
 from rowen.engine.receipt import Receipt
 from rowen.errors import BadLocation, ConfigError, RowenError
 from rowen.managing import sources
-from rowen.managing.plan import plan
+from rowen.managing.estimate import cost_of
 from tests.support.github_api import FakeRepository, GitHubApi
 from tests.support.world import World, a_world
 
@@ -663,7 +663,7 @@ def blob_of(repository: FakeRepository, path: str) -> str:
 
 async def test_a_plan_before_the_first_harvest_counts_the_tree_and_reads_a_few_files(world: World) -> None:
     added = await add(world, exclude="docs/rye.md")
-    made = await plan(world.ports, added.source, price_per_million_tokens=0.0)
+    made = await cost_of(world.ports, added.source, price_per_million_tokens=0.0)
     assert made.estimate is not None
     assert (made.items, made.new_items, made.texts) == (2, 2, 2)
     assert (made.estimate.exact, made.estimate.sampled) == (True, 2)

@@ -20,7 +20,6 @@ from rowen.core.lease import Lease
 from rowen.core.source import Source
 from rowen.engine.ports import Ports
 from rowen.engine.sink_kind import Sent
-from rowen.errors import ConfigError
 from rowen.ports.store.feed import Feed
 from rowen.sinks import declared as sinks
 from rowen.sinks.atom import rules as atom
@@ -41,9 +40,7 @@ PARAMS = (
 
 def check(ports: Ports, entry: SinkEntry) -> dict[str, Any]:
     """The settings of such a sink. Raises `ConfigError`."""
-    values = sinks.checked(PARAMS, entry)
-    if not values.get("file"):
-        raise ConfigError("setting `file`: missing")
+    values = sinks.checked(PARAMS, entry, needed="file")
     values["file"] = ports.exports().locate(values["file"])
     ports.exports().check(values["file"], None)
     return values

@@ -19,7 +19,7 @@ from rowen.core.lease import Lease
 from rowen.core.source import Source
 from rowen.engine.ports import Ports
 from rowen.engine.sink_kind import Sent
-from rowen.errors import ConfigError, StoreDamaged, TransientError
+from rowen.errors import StoreDamaged, TransientError
 from rowen.ports.exports import ExportFile
 from rowen.ports.store.feed import Feed
 from rowen.ports.store.generations import Generations
@@ -61,9 +61,7 @@ class _ShownAnew(TransientError):
 
 def check(ports: Ports, entry: SinkEntry) -> dict[str, Any]:
     """The settings of such a sink. Raises `ConfigError`."""
-    values = sinks.checked(PARAMS, entry)
-    if not values.get("file"):
-        raise ConfigError("setting `file`: missing")
+    values = sinks.checked(PARAMS, entry, needed="file")
     values["file"] = ports.exports().locate(values["file"])
     ports.exports().check(values["file"], Format(values.get("format", Format.JSONL)))
     return values

@@ -20,7 +20,7 @@ from rowen.core.web import urls
 from rowen.core.web.retry_after import retry_after_s
 from rowen.engine.ports import Ports
 from rowen.engine.sink_kind import Sent
-from rowen.errors import ConfigError, PermanentError, RateLimited, RowenError, ServerFailed
+from rowen.errors import PermanentError, RateLimited, RowenError, ServerFailed
 from rowen.fetching import credentials
 from rowen.ports.fetcher import Fetcher, FetcherOptions, Request, Response
 from rowen.sinks import declared as sinks
@@ -63,10 +63,7 @@ class Gone(PermanentError):
 
 def check(ports: Ports, entry: SinkEntry) -> dict[str, Any]:
     """The settings of such a sink. Raises `ConfigError`."""
-    values = sinks.checked(PARAMS, entry)
-    if not values.get("url"):
-        raise ConfigError("setting `url`: missing")
-    return values
+    return sinks.checked(PARAMS, entry, needed="url")
 
 
 async def send(ports: Ports, sink: Sink, lease: Lease, *, force: bool) -> Sent:

@@ -60,10 +60,10 @@ async def command(call: Call, name: str, out: Path | None, full_sync: bool, esti
 
 async def _estimated(call: Call, source: Source) -> tuple[dict[str, Any], str]:
     from rowen.doors.words import count, size
-    from rowen.managing.plan import GUESSED_CHARS_PER_ITEM, plan
+    from rowen.managing.estimate import GUESSED_CHARS_PER_ITEM, cost_of
 
     price = call.config().embedding.price_per_million_tokens
-    made = await plan(call.ports, source, price_per_million_tokens=price)
+    made = await cost_of(call.ports, source, price_per_million_tokens=price)
     if made.items is None:
         known = f"{count(made.stored, 'document')} stored; its size shows while it is synced"
     elif (first := made.estimate) is not None:
