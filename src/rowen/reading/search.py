@@ -11,7 +11,17 @@ from dataclasses import replace
 
 from rowen.core.search import likelihood, rank
 from rowen.core.search.as_of import AsOf
-from rowen.core.search.hit import AlsoAt, Answer, CopyAt, Filters, Hit, Place, SearchMode, SectionHit
+from rowen.core.search.hit import (
+    AlsoAt,
+    Answer,
+    CopyAt,
+    Filters,
+    Hit,
+    Place,
+    SearchCall,
+    SearchMode,
+    SectionHit,
+)
 from rowen.core.search.languages import is_in, of_anchor
 from rowen.core.search.question import MORE_DEPTH, Question
 from rowen.core.search.snippet import snippet
@@ -59,16 +69,13 @@ async def search(
         raise UserError("the query is empty", hint="say what to look for, for example `rowen search install`")
     if not 1 <= limit <= MAX_LIMIT:
         raise UserError(f"limit: expected 1 to {MAX_LIMIT}, got {limit}", limit=limit)
+    call = SearchCall(query=query, filters=filters, mode=mode, limit=limit, prefix=prefix)
     for texts_with_places in (False, True):
         answer = await _answer(
             store,
             embedder,
-            query,
-            mode=mode,
-            filters=filters,
-            limit=limit,
+            call,
             per_document=per_document,
-            prefix=prefix,
             as_of=as_of,
             texts_with_places=texts_with_places,
         )
@@ -81,13 +88,9 @@ async def search(
 async def _answer(
     store: Search,
     embedder: Embedder | None,
-    query: str,
+    call: SearchCall,
     *,
-    mode: SearchMode,
-    filters: Filters,
-    limit: int,
     per_document: bool,
-    prefix: bool,
     as_of: AsOf | None,
     texts_with_places: bool,
     repairs: bool = True,
@@ -96,6 +99,7 @@ async def _answer(
 
     With `repairs`, a question with mistyped words is asked once more in the words that readers' texts have.
     """
+    query, filters, mode, limit, prefix = call.query, call.filters, call.mode, call.limit, call.prefix
     question = Question.read(query)
     terms, asked = question.terms, question.text
     chooses = question.chooses or bool(filters.language)
@@ -163,12 +167,8 @@ async def _answer(
         again = await _answer(
             store,
             embedder,
-            reworded,
-            mode=mode,
-            filters=filters,
-            limit=limit,
+            replace(call, query=reworded, prefix=False),
             per_document=per_document,
-            prefix=False,
             as_of=as_of,
             texts_with_places=texts_with_places,
             repairs=False,

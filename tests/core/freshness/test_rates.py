@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rowen.core.freshness.evidence import NOTHING, Evidence
-from rowen.core.freshness.rates import Prior, Rates, estimate, fit
+from rowen.core.freshness.rates import Prior, estimate, fit, priors_of
 
 WIDE = Prior(0.0, 100.0)
 seconds = st.floats(min_value=0.01, max_value=1000.0)
@@ -64,16 +64,16 @@ def test_a_quiet_stretch_lowers_the_rate_and_a_change_raises_it(evidence: Eviden
 def test_a_page_without_evidence_has_the_rate_of_its_folder() -> None:
     busy = [(Evidence(changes=5, changed_s=5, unchanged_s=5), ("news",))] * 40
     quiet = [(Evidence(unchanged_s=50), ("reference",))] * 40
-    rates = Rates([*busy, *quiet])
-    assert rates.of(NOTHING, ("news",)) > 10 * rates.of(NOTHING, ("reference",))
+    rates = {group: estimate(NOTHING, prior).rate for group, prior in priors_of([*busy, *quiet]).items()}
+    assert rates["news",] > 10 * rates["reference",]
     # A folder that nothing is known of is like the source as a whole.
-    assert rates.of(NOTHING, ("reference",)) < rates.of(NOTHING, ("new",)) < rates.of(NOTHING, ("news",))
+    assert rates["reference",] < rates[()] < rates["news",]
 
 
 def test_a_folder_of_one_page_leans_on_the_source() -> None:
     many = [(Evidence(changes=1, changed_s=1, unchanged_s=9), ("guide",))] * 50
-    rates = Rates([*many, (Evidence(changes=3, changed_s=3), ("odd",))])
-    assert rates.of(NOTHING, ("odd",)) < 2 * rates.of(NOTHING, ("guide",))
+    priors = priors_of([*many, (Evidence(changes=3, changed_s=3), ("odd",))])
+    assert estimate(NOTHING, priors["odd",]).rate < 2 * estimate(NOTHING, priors["guide",]).rate
 
 
 def test_the_width_of_a_prior_is_that_of_the_rates() -> None:
@@ -90,12 +90,12 @@ def test_pages_that_are_all_alike_have_a_narrow_prior() -> None:
 
 
 def test_a_source_in_which_nothing_ever_changed_has_a_small_rate() -> None:
-    rates = Rates([(Evidence(unchanged_s=100.0), ())] * 100)
-    assert 0.0 < rates.of(Evidence(unchanged_s=100.0)) < 1e-3
+    quiet = Evidence(unchanged_s=100.0)
+    assert 0.0 < estimate(quiet, priors_of([(quiet, ())] * 100)[()]).rate < 1e-3
 
 
 def test_a_source_without_pages_has_a_prior_all_the_same() -> None:
-    assert Rates([]).of(NOTHING) > 0.0
+    assert estimate(NOTHING, priors_of([])[()]).rate > 0.0
 
 
 def _checked(rate: float, checks: int, random: Random) -> Evidence:

@@ -9,8 +9,8 @@ folder, then for each kind of page in it. A group of few pages leans on the one 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Sequence
 
 from rowen.core.freshness.evidence import Evidence
 from rowen.records import dataclass
@@ -112,37 +112,13 @@ def _pooled(pages: Sequence[tuple[Evidence, int]]) -> float:
     return math.log(changes / max(seconds, 1e-9))
 
 
-class Rates:
-    """The rates of the pages of a source, each estimated with the prior of the smallest group it is in."""
-
-    def __init__(self, pages: Sequence[tuple[Evidence, Group]]) -> None:
-        counts: dict[tuple[Group, Evidence], int] = defaultdict(int)
-        for evidence, group in pages:
-            counts[group, rounded(evidence, 2)] += 1
-        members: dict[Group, list[tuple[Evidence, int]]] = defaultdict(list)
-        for (group, evidence), count in counts.items():
-            for depth in range(len(group) + 1):
-                members[group[:depth]].append((evidence, count))
-        self.priors: Mapping[Group, Prior] = _fitted(members)
-        self._found: dict[tuple[Prior, float, float, float], Estimate] = {}
-
-    def prior(self, group: Group) -> Prior:
-        """What is expected of a page of this group, or of the widest one around it that has pages."""
-        for depth in range(len(group), 0, -1):
-            if group[:depth] in self.priors:
-                return self.priors[group[:depth]]
-        return self.priors[()]
-
-    def of(self, evidence: Evidence, group: Group = ()) -> float:
-        """Changes per second of a page. Pages whose evidence is about the same share the work."""
-        prior, about = self.prior(group), rounded(evidence, 3)
-        key = (prior, about.changes, about.changed_s, about.unchanged_s)
-        if key not in self._found:
-            self._found[key] = estimate(about, prior)
-        return self._found[key].rate
-
-
-def _fitted(members: Mapping[Group, Sequence[tuple[Evidence, int]]]) -> dict[Group, Prior]:
+def priors_of(pages: Iterable[tuple[Evidence, Group]]) -> dict[Group, Prior]:
+    """What is expected of a page of each group that has pages; the empty group is the whole source."""
+    counts = Counter((group, rounded(evidence, 2)) for evidence, group in pages)
+    members: dict[Group, list[tuple[Evidence, int]]] = defaultdict(list)
+    for (group, evidence), count in counts.items():
+        for depth in range(len(group) + 1):
+            members[group[:depth]].append((evidence, count))
     priors: dict[Group, Prior] = {(): fit(members.get((), ()))}
     for group in sorted(filter(None, members), key=len):
         priors[group] = fit(members[group], priors[group[:-1]])

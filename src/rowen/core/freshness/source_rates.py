@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from rowen.core.freshness.evidence import NOTHING, Evidence
-from rowen.core.freshness.rates import Group, Prior, Rates, estimate, rounded
+from rowen.core.freshness.rates import Group, Prior, estimate, priors_of, rounded
 from rowen.records import dataclass
 
 HALF_LIFE_S = 90 * 86_400.0
@@ -84,8 +84,8 @@ def learnt(pages: Sequence[tuple[str, Evidence]]) -> SourceRates:
     groups = [group_of(reference) for reference, _ in pages]
     sizes = Counter(group[:depth] for group in groups for depth in range(1, len(group) + 1))
     kept = [_kept(group, sizes) for group in groups]
-    rates = Rates([(evidence, group) for (_, evidence), group in zip(pages, kept, strict=True)])
-    return SourceRates(priors=rates.priors)
+    evidences = [evidence for _, evidence in pages]
+    return SourceRates(priors=priors_of(zip(evidences, kept, strict=True)))
 
 
 def _kept(group: Group, sizes: Mapping[Group, int]) -> Group:
