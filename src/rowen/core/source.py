@@ -185,7 +185,12 @@ class Source:
 
     @property
     def label(self) -> str:
-        return f"{self.name}@{self.version}" if self.version else self.name
+        return label_of(self.name, self.version)
+
+
+def label_of(name: str, version: str) -> str:
+    """How people name a source: `name`, or `name@version` of one with a version."""
+    return f"{name}@{version}" if version else name
 
 
 def source_key(*, kind: str, name: str, location: str, version: str, identity: Mapping[str, Any]) -> str:

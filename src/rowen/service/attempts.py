@@ -24,7 +24,7 @@ from rowen.engine.run import sync
 from rowen.engine.tasks import CANCEL, forget_cancel, is_cancelled
 from rowen.errors import TransientError
 from rowen.ports.clock import Clock
-from rowen.ports.store.notes import Notes, Pause
+from rowen.ports.store.notes import Pause
 from rowen.records import dataclass
 from rowen.service.feed_wait import sleep_or
 
@@ -196,13 +196,9 @@ def settles(receipt: Receipt) -> bool:
 
 async def pause_if_limited(ports: Ports, source: Source, receipt: Receipt) -> None:
     """An upstream that limits us is left alone for a while, by everyone."""
-    if receipt.failure is Failure.RATE_LIMIT:
-        await _pause(ports.store, ports.clock, source.upstream, receipt)
-
-
-async def _pause(store: Notes, clock: Clock, upstream: str, receipt: Receipt) -> None:
+    if receipt.failure is not Failure.RATE_LIMIT:
+        return
     wait_s = min(receipt.retry_after_s if receipt.retry_after_s is not None else PAUSE_S, LONGEST_PAUSE_S)
-    until = clock.now() + timedelta(seconds=wait_s)
-    await store.pause_upstream(
-        Pause(upstream=upstream, until=until, reason=receipt.error or "it limits how often it may be asked")
-    )
+    until = ports.clock.now() + timedelta(seconds=wait_s)
+    reason = receipt.error or "it limits how often it may be asked"
+    await ports.store.pause_upstream(Pause(upstream=source.upstream, until=until, reason=reason))

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from rowen.core.freshness.recheck import Rechecked
 from rowen.core.search.as_of import AsOf
+from rowen.core.source import label_of
 from rowen.records import dataclass
 
 
@@ -113,6 +114,11 @@ class CopyAt:
     by: str
     """What tells that it is the same: `identifier`, `text`, `page` or `files`."""
 
+    @property
+    def label(self) -> str:
+        """Of its source."""
+        return label_of(self.source, self.version)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Hit:
@@ -154,6 +160,11 @@ class Hit:
     """Where words of the question stand in the snippet: start and end, the end not included."""
     language: str | None = None
     """Of its section, or of the document where that has one; None if it is not known."""
+
+    @property
+    def label(self) -> str:
+        """Of its source."""
+        return label_of(self.source, self.version)
 
     @property
     def same_text_at(self) -> tuple[AlsoAt, ...]:

@@ -53,8 +53,7 @@ def search(found: Found, verified: Mapping[str, datetime | None], *, hint: str) 
     hits = []
     lines = []
     for number, hit in enumerate(found.hits, 1):
-        label = f"{hit.source}@{hit.version}" if hit.version else hit.source
-        checked = hit.verified_at or verified.get(label)
+        checked = hit.verified_at or verified.get(hit.label)
         sections = [{"heading_path": one.heading_path, "url": one.url} for one in hit.sections]
         shown = {**Hit.show(hit), "verified_at": _iso(checked), "sections": sections}
         # A model reads the values too, and has no use for places of letters.
@@ -63,7 +62,7 @@ def search(found: Found, verified: Mapping[str, datetime | None], *, hint: str) 
         lines += [
             f"{number}. {one_line(hit.heading_path or hit.title)}",
             f"   {one_line(hit.url, 2000)}",
-            f"   {label}, generation {hit.generation}, "
+            f"   {hit.label}, generation {hit.generation}, "
             f"fetched {_when(hit.fetched_at)}, verified {_when(checked)}"
             + (and_likely(hit.p_fresh) if checked else "")
             + (f", in `{hit.language}`" if hit.language and found.in_several_languages else ""),

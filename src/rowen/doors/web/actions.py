@@ -38,6 +38,14 @@ def home(source: Source, **query: object) -> str:
     return f"/sources/{quote(source.label)}" + (f"?{asked}" if asked else "")
 
 
+async def begin(visit: Visit, source: Source, *, full: bool = False) -> Moved:
+    """Begin a run; the answer leads to it as soon as it has a number."""
+    begun = await visit.queue.begin(source, full=full, force=True)
+    if begun.run_id is None:
+        return Moved(to=home(source, done="queued"))
+    return Moved(to=f"{home(source)}/runs/{begun.run_id}")
+
+
 def changing(
     scope: Scope,
 ) -> Callable[[Callable[[Visit, dict[str, str]], Awaitable[Moved]]], Callable[[Visit], Awaitable[Moved]]]:
@@ -59,12 +67,8 @@ def changing(
 
 @changing(Scope.SYNC)
 async def sync(visit: Visit, fields: dict[str, str]) -> Moved:
-    """Begin a run; the answer leads to it as soon as it has a number."""
     source = await visit.source()
-    begun = await visit.queue.begin(source, full=fields.get("full") == "1", force=True)
-    if begun.run_id is None:
-        return Moved(to=home(source, done="queued"))
-    return Moved(to=f"{home(source)}/runs/{begun.run_id}")
+    return await begin(visit, source, full=fields.get("full") == "1")
 
 
 @changing(Scope.SYNC)
@@ -73,8 +77,7 @@ async def try_again(visit: Visit, fields: dict[str, str]) -> Moved:
     source = await visit.source()
     if visit.may(Scope.ADMIN):
         await pausing.resume(visit.ports.store, source)
-    begun = await visit.queue.begin(source, full=False, force=True)
-    return Moved(to=f"{home(source)}/runs/{begun.run_id}" if begun.run_id else home(source, done="queued"))
+    return await begin(visit, source)
 
 
 @changing(Scope.SYNC)

@@ -31,7 +31,7 @@ from rowen.core.exchange.alarm import Channel
 from rowen.core.exchange.sink import SinkEntry
 from rowen.core.params import Param
 from rowen.core.rules import duration
-from rowen.core.source import NewSource, Source
+from rowen.core.source import NewSource, Source, label_of
 from rowen.errors import ConfigError, did_you_mean
 from rowen.records import dataclass
 from rowen.sinks import declared as sinks
@@ -62,7 +62,7 @@ class Entry:
 
     @property
     def label(self) -> str:
-        return f"{self.name}@{self.version}" if self.version else self.name
+        return label_of(self.name, self.version)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -222,14 +222,14 @@ def _show(out: Output, result: Listed) -> None:
             value |= {"error": result.why}
         out.emit(value)
         return
+    from rowen.core.source import label_of
     from rowen.doors.cli.drawing.text import Text
 
     style = "green" if result.added else "yellow" if result.why else "dim"
     kind = result.added.source.kind if result.added else entry.type or "?"
-    name = f"{entry.name}@{entry.version}" if entry.version else entry.name
     out.line(
         Text(f"{result.outcome:9}", style=style)
-        .append(clean(name), "bold default")
+        .append(clean(label_of(entry.name, entry.version)), "bold default")
         .append(f"  {kind}  {clean(entry.url)}", "default")
         .append(f"  {clean(result.why)}" if result.why else "", "yellow")
     )

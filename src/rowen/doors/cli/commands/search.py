@@ -153,9 +153,8 @@ async def perform(
 def _show(out: Output, number: int, hit: Hit, now: datetime, *, tell_language: bool = False) -> None:
     from rowen.doors.words import proof
 
-    label = f"{hit.source}@{hit.version}" if hit.version else hit.source
     spoken = f", {hit.language}" if hit.language and tell_language else ""
-    said = f"  {label}, generation {hit.generation}{spoken}"
+    said = f"  {hit.label}, generation {hit.generation}{spoken}"
     out.styled((f"{number}. ", "dim"), (_line(hit.title) or hit.url, "bold"), (said, "dim"))
     margin = len(str(number)) + 2
     if hit.heading_path and hit.heading_path != hit.title:
@@ -176,8 +175,7 @@ def _show(out: Output, number: int, hit: Hit, now: datetime, *, tell_language: b
             (f"same page in {', '.join(map(clean, hit.same_page_in))}", "dim"), margin=margin, wraps=True
         )
     for copy in hit.copies[:COPIES_SHOWN]:
-        where = f"{copy.source}@{copy.version}" if copy.version else copy.source
-        out.styled((f"same dataset in {where}: {clean(copy.url)}", "dim"), margin=margin)
+        out.styled((f"same dataset in {copy.label}: {clean(copy.url)}", "dim"), margin=margin)
     if len(hit.copies) > COPIES_SHOWN:
         out.styled((f"and in {len(hit.copies) - COPIES_SHOWN} more", "dim"), margin=margin)
 
@@ -185,7 +183,7 @@ def _show(out: Output, number: int, hit: Hit, now: datetime, *, tell_language: b
 def _show_time(out: Output, answer: Answer, as_of: AsOf) -> None:
     """What was visible then of the sources that answered, and what cannot be answered."""
     out.line(as_of.says)
-    answering = {f"{hit.source}@{hit.version}" if hit.version else hit.source for hit in answer.hits}
+    answering = {hit.label for hit in answer.hits}
     told = [one for one in as_of.sources if one.source in answering]
     for one in told or [one for one in as_of.sources if not one.missing][:SOURCES_TOLD]:
         out.line(f"  {clean(one.says)}")

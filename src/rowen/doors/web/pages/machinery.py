@@ -17,6 +17,7 @@ from rowen.engine.leases import workers as worker_leases
 from rowen.managing.find import find
 from rowen.service.subscriptions import subscribing
 from rowen.service.subscriptions.rules import HEADING, PATH, QUESTION, SYMBOL
+from rowen.sinks.states import SinkState
 from rowen.sinks.states import states as sink_states
 
 WAYS = {
@@ -38,7 +39,7 @@ async def sinks(visit: Visit) -> Page:
                 "success_at": one.sink.last_success_at,
                 "tried_at": one.sink.last_run_at,
                 "again_at": one.until,
-                "state": _state(one.disabled, one.sink.failures, one.waiting, one.until is not None),
+                "state": _state(one),
             }
             for one in found
             if one.sink.kind != SUBSCRIPTION
@@ -46,7 +47,7 @@ async def sinks(visit: Visit) -> Page:
         "subscriptions": [
             {
                 **told.Subscription.show(one.sink),
-                "state": _state(one.disabled, one.sink.failures, one.waiting, one.until is not None),
+                "state": _state(one),
                 "success_at": one.sink.last_success_at,
             }
             for one in found
@@ -95,12 +96,12 @@ async def unsubscribe(visit: Visit, fields: dict[str, str]) -> Moved:
     return Moved(to=f"/sinks?done=unsubscribed&name={quote(name)}")
 
 
-def _state(disabled: bool, failures: int, waiting: int, waits: bool) -> str:
-    if disabled:
+def _state(one: SinkState) -> str:
+    if one.disabled:
         return "stopped"
-    if failures:
+    if one.sink.failures:
         return "failed"
-    return "waiting" if waiting or waits else "up_to_date"
+    return "waiting" if one.waiting or one.until is not None else "up_to_date"
 
 
 async def workers(visit: Visit) -> Page:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import quote
 
 from rowen.core.rules import duration
 from rowen.core.safety.access import Scope
 from rowen.core.source import API
-from rowen.doors.web.actions import changing, home
+from rowen.doors.web.actions import begin, changing, home
 from rowen.doors.web.visit import Moved, Page, Visit
 from rowen.errors import RowenError
 from rowen.managing import sources
 
+FIELDS = ("location", "name", "kind", "version", "every")
 MAX_LOCATION = 2000
 GUESSED_NAME = "named `"
 """How a finding begins that tells of a name; the field of the form shows it."""
@@ -21,9 +21,7 @@ GUESSED_NAME = "named `"
 async def new(visit: Visit) -> Page:
     """The form; with an address, also what its server said."""
     visit.need(Scope.ADMIN)
-    asked = {
-        name: visit.asked(name)[:MAX_LOCATION] for name in ("location", "name", "kind", "version", "every")
-    }
+    asked = {name: visit.asked(name)[:MAX_LOCATION] for name in FIELDS}
     looked: dict[str, Any] | None = None
     if asked["location"] and visit.is_own_link:
         looked = await _looked(visit, asked)
@@ -63,9 +61,7 @@ def _given(asked: dict[str, str]) -> dict[str, Any]:
 @changing(Scope.ADMIN)
 async def add(visit: Visit, fields: dict[str, str]) -> Moved:
     """Its server is asked again: what is stored has answered."""
-    asked = {
-        name: fields.get(name, "")[:MAX_LOCATION] for name in ("location", "name", "kind", "version", "every")
-    }
+    asked = {name: fields.get(name, "")[:MAX_LOCATION] for name in FIELDS}
     every_s = duration.every_s(asked["every"]) if asked["every"] else None
     added = await sources.add(visit.ports, asked["location"], **_given(asked), origin=API, guess=True)
     if every_s is not None:
@@ -73,7 +69,4 @@ async def add(visit: Visit, fields: dict[str, str]) -> Moved:
     visit.queue.wake.set()
     if fields.get("then") != "sync":
         return Moved(to=home(added.source, done="added"))
-    begun = await visit.queue.begin(added.source, force=True)
-    if begun.run_id is None:
-        return Moved(to=home(added.source, done="queued"))
-    return Moved(to=f"/sources/{quote(added.source.label)}/runs/{begun.run_id}")
+    return await begin(visit, added.source)

@@ -163,15 +163,14 @@ def _then(as_of: AsOf) -> dict[str, Any]:
 
 
 def _hit(visit: Visit, number: int, hit: Hit, sources: dict[str, Source], query: str) -> dict[str, Any]:
-    label = f"{hit.source}@{hit.version}" if hit.version else hit.source
     headings = _headings(hit)
-    source = sources.get(label)
+    source = sources.get(hit.label)
     return {
         "number": number,
         "document_id": hit.document_id,
-        "source": label,
+        "source": hit.label,
         "title": hit.defines or (headings[-1] if headings else hit.title),
-        "path": [label, hit.title, *headings[:-1]] if headings else [label],
+        "path": [hit.label, hit.title, *headings[:-1]] if headings else [hit.label],
         "snippet": hit.snippet,
         "matches": hit.matches,
         "score": round(hit.score, 4),
@@ -190,7 +189,7 @@ def _hit(visit: Visit, number: int, hit: Hit, sources: dict[str, Source], query:
         "same_page_in": hit.same_page_in,
         "copies": [
             {
-                "source": f"{one.source}@{one.version}" if one.version else one.source,
+                "source": one.label,
                 "url": one.url,
                 "by": one.by,
                 "address": visit.address(f"/documents/{one.document_id}", q=query),
@@ -312,7 +311,7 @@ def _filters(
 ) -> dict[str, Any]:
     """The chips: sources with how many hits each has, kinds, periods, and languages that were found."""
     chosen = tag_of(visit.asked("language"))
-    counts = Counter(f"{hit.source}@{hit.version}" if hit.version else hit.source for hit in hits)
+    counts = Counter(hit.label for hit in hits)
     counts.update({label: number - counts[label] for label, number in known.items() if label in sources})
     return {
         "sources": [{"label": label, "hits": number} for label, number in counts.most_common(8)],
