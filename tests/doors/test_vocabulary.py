@@ -9,10 +9,12 @@ import pytest
 
 from rowen.core.run import RunStatus
 from rowen.doors.cli import receipt as cli
+from rowen.doors.cli.commands.runs import _summary as summary
 from rowen.doors.mcp import answers as mcp
 from rowen.doors.shapes import runs as json
 from rowen.doors.web import told
 from rowen.doors.web import words as web
+from tests.doors.web.test_figures import a_run
 from tests.support.site import Site, html
 from tests.support.world import World, a_page, a_site_of, a_world
 
@@ -49,6 +51,12 @@ async def test_what_became_of_items_is_said_in_the_same_words(tmp_path: Path) ->
     assert sentence.startswith("1 new, 1 updated, 1 removed.")
     for text in (line, said, signs):
         assert not OTHER_WORDS.search(text), text
+
+
+def test_of_a_run_whose_process_ended_nothing_is_said_that_was_not_counted() -> None:
+    assert summary(a_run(1, RunStatus.LOST)).plain == "not counted"
+    assert "not counted" in web.signs({}, "interrupted")
+    assert summary(a_run(1, RunStatus.LOST, created=3, requests=4)).plain == "3 new · 4 requests"
 
 
 async def test_a_generation_that_waits_for_a_person_is_held_everywhere(tmp_path: Path) -> None:

@@ -29,7 +29,12 @@ CHANGES = {
 
 
 def nothing(status: str) -> str:
-    """What is said of a run that took in nothing: only one that ended well knows that nothing is new."""
+    """What is said of a run that took in nothing: only one that ended well knows that nothing is new.
+
+    What a run did whose process ended is counted only as far as its last heartbeat.
+    """
+    if status in ("lost", "interrupted"):
+        return "not counted"
     if status in ("completed", "capped", "partial"):
         return "nothing new"
     return "nothing yet" if status == "running" else "nothing taken in"

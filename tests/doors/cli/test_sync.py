@@ -308,6 +308,14 @@ def test_what_a_limit_leaves_out_is_said_everywhere_in_the_same_words(rowen: Row
     assert "requests, 4 not modified · 7 left out" in " ".join(rowen("runs", "orchard").out.split())
 
 
+def test_a_run_that_failed_does_not_say_that_nothing_is_new(rowen: Rowen) -> None:
+    settings = ("bearer=${NOT_SET}", "path=/x", "items=@", "id=id", "text=t")
+    given = [word for one in settings for word in ("--set", one)]
+    rowen("add", "http://127.0.0.1:1/", "--name", "closed", "--kind", "rest", "--no-check", *given)
+    ended = rowen("sync", "closed")
+    assert (ended.code, "nothing new" in ended.out, "nothing taken in" in ended.out) == (1, False, True)
+
+
 def test_a_paused_upstream_is_asked_only_when_somebody_insists(rowen: Rowen, orchard: Site) -> None:
     orchard.everything_answers(429)
     limited = rowen("sync", "orchard")

@@ -12,7 +12,7 @@ from rowen.core.source import Source
 from rowen.doors.cli.drawing.parts import Column, Group, Indent, Table
 from rowen.doors.cli.drawing.text import Drawable, Text
 from rowen.doors.cli.output import clean
-from rowen.doors.words import OUTCOMES, count, seconds, size
+from rowen.doors.words import OUTCOMES, count, nothing, seconds, size
 from rowen.engine.receipt import Receipt
 
 FAILURES_SHOWN = 5
@@ -57,7 +57,8 @@ class Failures:
 
 
 def render(receipt: Receipt, failures: Sequence[Event] = ()) -> Drawable:
-    parts: list[Drawable] = [headline(receipt), Indent(outcomes(receipt.counters), 2)]
+    brought = outcomes(receipt.counters, nothing=nothing(receipt.status.value))
+    parts: list[Drawable] = [headline(receipt), Indent(brought, 2)]
     rows = tiers(receipt.counters)
     if rows:
         table = Table([Column(style="dim"), Column(wraps=True)])

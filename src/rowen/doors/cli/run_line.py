@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rowen.doors.cli import receipt as receipts
 from rowen.doors.cli.output import Output
-from rowen.doors.words import seconds
+from rowen.doors.words import nothing, seconds
 
 if TYPE_CHECKING:
     from rowen.doors.cli.drawing.text import Text
@@ -48,7 +48,7 @@ def line(receipt: Receipt, now: datetime) -> Text:
     from rowen.doors.cli.drawing.text import Text
 
     text = Text(f"{now.astimezone():%H:%M:%S}  ", style="dim").append(receipt.source.label, "bold default")
-    text.append("  ").append(receipts.outcomes(receipt.counters))
+    text.append("  ").append(receipts.outcomes(receipt.counters, nothing=nothing(receipt.status.value)))
     shown = f"  generation {receipt.generation}"
     if receipt.held_generation is not None:
         shown += f", {receipt.held_generation} is held"

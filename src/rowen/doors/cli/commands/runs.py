@@ -85,14 +85,15 @@ def _table(out: Output, runs: list[Run], *, now: datetime) -> None:
 
 
 def _summary(run: Run) -> Text:
-    from rowen.core.run import Counters
+    from rowen.core.run import Counters, RunStatus
     from rowen.doors.cli.receipt import outcomes
 
     counters = Counters.from_dict(run.counters)
     line = outcomes(counters, nothing=nothing(run.status.value))
     if run.result.asked_some:
         line.append(f" · {run.result.asked_some}", "dim")
-    line.append(f" · {count(counters.requests, 'request')}", "dim")
+    if counters.requests or run.status is not RunStatus.LOST:
+        line.append(f" · {count(counters.requests, 'request')}", "dim")
     if counters.not_modified:
         line.append(f", {counters.not_modified:,} not modified", "dim")
     if counters.left_out:
