@@ -108,6 +108,7 @@ async def test_it_ends_in_good_order_with_a_stream_a_waiting_caller_and_a_run(
 
 def test_it_looks_after_sources_and_answers_from_one_process(rowen: Rowen) -> None:
     with Site({"/": html("Home", "barley")}) as site:
+        rowen("add", site.url, "--name", "closed", "--set", "bearer=${NOT_SET}", "--no-check")
         rowen("add", site.url, "--name", "docs")
         with listening("0", "--log", "json") as served:
             (change,) = json.loads(served.get("/api/v1/changes?wait_s=60")[1])["changes"]
@@ -115,9 +116,15 @@ def test_it_looks_after_sources_and_answers_from_one_process(rowen: Rowen) -> No
             assert 'rowen_runs_total{status="completed"} 1.0' in served.get("/metrics")[1]
             served.process.terminate()
             _, err = served.ended()
-        lines = [json.loads(line) for line in err.splitlines() if line.startswith("{")]
-        (run,) = [line for line in lines if line["event"] == "run"]
-        assert (run["source"], run["run_id"], run["status"]) == ("docs", 1, "completed")
+        lines = [json.loads(line) for line in err.splitlines()]
+        assert [line["event"] for line in lines[-2:]] == ["stopping", "stopped"]
+        refused, run = [line for line in lines if line["event"] == "run"]
+        assert (refused["source"], refused["status"], "NOT_SET" in refused["error"]) == (
+            "closed",
+            "failed",
+            True,
+        )
+        assert (run["source"], run["status"], run["error"]) == ("docs", "completed", None)
         (request,) = [line for line in lines if line["event"] == "request"]
         assert (request["path"], request["status"]) == ("/api/v1/changes", 200)
         assert request["request_id"]

@@ -96,6 +96,7 @@ def create_app(
             status=receipt.status.value,
             generation=receipt.generation,
             s=round(receipt.duration_s, 3),
+            error=receipt.error,
         )
 
     queue.on_result = on_result

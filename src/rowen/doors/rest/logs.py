@@ -36,6 +36,11 @@ def restore(handler: logging.Handler) -> None:
         logger.propagate = True
 
 
+def line(name: str) -> str:
+    """An event as a line of JSON, for the last words of a process that has put its log away."""
+    return JsonLines().format(logging.LogRecord("rowen.rest", logging.INFO, "", 0, name, None, None))
+
+
 def event(logger: logging.Logger, name: str, *, level: int = logging.INFO, **fields: Any) -> None:
     logger.log(level, name, extra={FIELDS: fields})
 

@@ -39,7 +39,7 @@ INTERRUPTED = "stopped; what was visible stays, and what is due is synced by the
     type=click.Choice(["human", "json"]),
     default="human",
     show_default=True,
-    help="How events of the API are logged on standard error.",
+    help="How events are logged on standard error, with --listen.",
 )
 def command(call: Call, once: bool, standby: bool, listen: str | None, log: str) -> int:
     """Sync every source when it is due, one after the other, until stopped.
@@ -87,6 +87,7 @@ def run_service(
     """
     from rowen.doors import answering
     from rowen.doors.cli import session
+    from rowen.service.attempts import NotRun
     from rowen.wiring import searching_elsewhere
 
     try:
@@ -115,6 +116,15 @@ def run_service(
             return await listened(with_searches)
 
     async def listened(ports: Ports) -> int:
+        def show(result: RunResult) -> None:
+            if log != "json" or call.out.json:
+                _show(call, ports, result)
+            elif isinstance(result, NotRun):
+                # Of every run there is an event already.
+                logger = logging.getLogger("rowen.rest")
+                fields = {"source": result.source.label, "reason": result.reason}
+                logs.event(logger, "not_run", level=logging.WARNING, **fields)
+
         service = server.Service(
             address=server.Address.parse(listen, config.service),
             every_s=every_s,
@@ -122,7 +132,7 @@ def run_service(
             mounts=lambda queue: _mounts(ports, queue),
             page=lambda queue: _page(call, config, ports, queue),
             on_start=on_start or say,
-            on_result=lambda result: _show(call, ports, result),
+            on_result=show,
         )
         handler = logs.configure(log) if log else None
         try:
@@ -132,7 +142,8 @@ def run_service(
                 logs.restore(handler)
         return 0
 
-    return session.run(call, work, interrupted=INTERRUPTED, creates=True)
+    last = logs.line("stopped") if log == "json" and not call.out.json else INTERRUPTED
+    return session.run(call, work, interrupted=last, creates=True)
 
 
 def _page(call: Call, config: Config, ports: Ports, queue: SyncQueue) -> ASGIApp | None:
