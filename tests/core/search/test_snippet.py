@@ -72,6 +72,8 @@ def test_markdown_becomes_one_line_of_plain_text() -> None:
         ("snake_case and __init__ and a_b_c stay", "snake_case and __init__ and a_b_c stay"),
         ("**Table 28.40. `pg_stat` View** and *a `b*c` d*", "Table 28.40. pg_stat View and a b*c d"),
         (r"Default: **['\*eslint\*', '\*x\*']** **", "Default: ['*eslint*', '*x*'] **"),
+        (f"`f(*a, {'x' * 500}, *b)`", f"f(*a, {'x' * 500}, *b)"),
+        ("`", "`"),
         ("`**kwargs` and `*args`", "**kwargs and *args"),
         ("[`a[0]` of it](x.html) `c`", "a[0] of it c"),
         ('<Card href="/a" title="A card"/> Cards', "Cards"),

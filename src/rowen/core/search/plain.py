@@ -84,6 +84,9 @@ def _plain_line(line: str) -> str:
         line = " · ".join(cell.strip() for cell in _pipe.split(stripped.strip("|")))
     if "`" not in line:
         return _without_marks(line)
+    if stripped[:1] == "`" == stripped[-1:] and stripped.count("`") == 2:
+        # A signature may be longer than any piece of code in a sentence.
+        return stripped[1:-1]
     # What stands in code stays as it is, and marks around code are marks: a sign stands for it meanwhile.
     code: list[str] = []
 
