@@ -62,6 +62,21 @@ async def test_what_is_included_is_part_of_the_includer(world: World) -> None:
     assert await found(world, "secret_header") == ["press.py"]
 
 
+async def test_pages_of_antora_have_the_partials_and_examples_of_their_modules(
+    world: World, folder: Path
+) -> None:
+    for name in ("modules/cli/pages", "modules/cli/partials", "modules/api/examples"):
+        (folder / name).mkdir(parents=True)
+    write(folder / "modules/cli/pages/index.adoc", "= CLI\n\ninclude::partial$note.adoc[]\n")
+    write(folder / "modules/cli/partials/note.adoc", "Millet.\n\ninclude::api:example$run.rb[tag=it]\n")
+    write(folder / "modules/api/examples/run.rb", "# tag::it[]\nsorghum\n# end::it[]\nhidden_rest\n")
+    receipt = await world.sync()
+    page, note = "modules/cli/pages/index.adoc", "modules/cli/partials/note.adoc"
+    assert (await found(world, "millet"), receipt.counters.ignored) == ([page, note], {})
+    assert await found(world, "sorghum") == ["modules/api/examples/run.rb", page, note]
+    assert page not in await found(world, "hidden_rest")
+
+
 async def test_an_unchanged_folder_with_includes_is_compared_without_opening_a_file(world: World) -> None:
     await world.sync()
     receipt = await world.sync()

@@ -60,6 +60,26 @@ def test_a_path_is_resolved_inside_the_source(written: str, path: str | None) ->
     assert resolve(written, "docs/guide/index.rst", ["docs", "other"]) == path
 
 
+@pytest.mark.parametrize(
+    ("written", "path"),
+    [
+        ("partial$note.adoc", "docs/modules/cli/partials/note.adoc"),
+        ("example$deep/a.rb", "docs/modules/cli/examples/deep/a.rb"),
+        ("api:example$a.rb", "docs/modules/api/examples/a.rb"),
+        ("ROOT:page$index.adoc", "docs/modules/ROOT/pages/index.adoc"),
+        ("partial$../../../secret.adoc", None),
+        ("2.0@other:api:partial$note.adoc", None),
+        ("partial$", None),
+        ("partial${name}.adoc", None),
+        ("family$note.adoc", None),
+    ],
+)
+def test_a_file_of_a_module_of_antora_is_found_by_its_family(written: str, path: str | None) -> None:
+    assert resolve(written, "docs/modules/cli/pages/man/index.adoc") == path
+    assert resolve(written, "docs/cli/pages/index.adoc") is None
+    assert resolve(written, "modules/index.adoc") is None
+
+
 LINES = "one\ntwo # mark\nthree\nfour\n"
 
 

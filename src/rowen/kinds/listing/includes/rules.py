@@ -23,6 +23,10 @@ _LITERAL = re.compile(
     r"[ ]*\.\.[ ]+(?:code|code-block|sourcecode|parsed-literal|literalinclude|highlight|raw|prompt)::"
 )
 _DIRECTIVE = re.compile(r"[ ]*\.\.[ ]+[\w:.+-]+::")
+_MODULES = "modules"
+_FAMILY = re.compile(
+    r"(?:(?P<module>[\w.-]+):)?(?P<family>partial|example|page|attachment)\$(?P<path>[^:${\\]+)"
+)
 _PAIR = re.compile(r"(\w+)=(?:\"([^\"]*)\"|([^,]*))")
 _RANGE = re.compile(r"(-?\d+)?(?:(-|\.\.)(-?\d+)?)?")
 _TAG = re.compile(r"\b(?P<which>tag|end)::(?P<tag>[^\s\[\]]+)\[\]")
@@ -70,8 +74,11 @@ def resolve(written: str, includer: str, roots: Sequence[str] = ()) -> str | Non
     """The path of the source that is meant; None for an address, an attribute or a path outside.
 
     A path that begins with a slash begins at the folder of the documentation: the nearest of `roots` around
-    the includer, else the source itself.
+    the includer, else the source itself. Antora names a file by its family: `partial$note.adoc` lies in
+    `partials` of the module that the includer is in, `other:example$a.rb` in `examples` of another one.
     """
+    if in_family := _FAMILY.fullmatch(written):
+        return _in_module(includer.split("/")[:-1], **in_family.groupdict())
     if "://" in written or "{" in written or "\\" in written or "$" in written or "<" in written:
         return None
     if written.startswith("/"):
@@ -79,7 +86,20 @@ def resolve(written: str, includer: str, roots: Sequence[str] = ()) -> str | Non
         parts = [part for part in max(around, key=len, default="").split("/") if part]
     else:
         parts = includer.split("/")[:-1]
-    for part in written.split("/"):
+    return _below(parts, written)
+
+
+def _in_module(folder: list[str], module: str | None, family: str, path: str) -> str | None:
+    at = max((number for number, part in enumerate(folder[:-1]) if part == _MODULES), default=None)
+    if at is None:
+        return None
+    inside = _below([], path)
+    return inside and "/".join([*folder[: at + 1], module or folder[at + 1], f"{family}s", inside])
+
+
+def _below(parts: list[str], path: str) -> str | None:
+    """None for a path that leads out, or to nothing."""
+    for part in path.split("/"):
         if part == "..":
             if not parts:
                 return None
