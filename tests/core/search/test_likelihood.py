@@ -30,6 +30,14 @@ def test_a_definition_of_the_name_asked_for_is_on_topic_whatever_else_it_says() 
     assert on_topic(Ranked(PLACE, 0.1, Fit.FULL), ["x"], nearest=0.0, related_from=0.41) == 1.0
 
 
+def test_a_question_that_is_the_heading_or_the_title_of_the_best_hit_is_on_topic() -> None:
+    best = Ranked(place(1, 1, title="The file", heading_path="The file › Integrations"), 0.9)
+    for words in (["integration"], ["file"]):
+        assert on_topic(best, words, nearest=0.0, related_from=0.41) == 1.0
+    for words in (["integrations", "pizza"], []):
+        assert on_topic(best, words, nearest=0.0, related_from=0.41) < NOTHING_FITS
+
+
 def test_a_flag_that_stands_in_the_text_is_on_topic() -> None:
     best = Ranked(PLACE, 1.2, has_name=True)
     assert on_topic(best, ["failure", "level"], nearest=0.1, related_from=0.41) == 1.0

@@ -12,9 +12,10 @@ import math
 from collections.abc import Sequence
 
 from rowen.core.search.hit import Place
-from rowen.core.search.rank import Ranked
+from rowen.core.search.rank import Ranked, title_stems
 from rowen.core.search.snippet import stem, stems_in
 from rowen.core.search.symbols import Fit
+from rowen.core.section import PATH_SEPARATOR
 
 NOTHING_FITS = 0.7
 """Below this, a question is more likely about something that no source speaks of."""
@@ -41,13 +42,20 @@ def on_topic(
 
     `nearest` is the cosine of the nearest passage; from `related_from` on, it means something to the model.
     """
-    if best.fit > Fit.MENTIONED or best.has_name:
+    if best.fit > Fit.MENTIONED or best.has_name or _is_called(best.place, terms):
         return 1.0
     covered = coverage(best.place, terms)
     if nearest is None or related_from is None:
         constant, weight = _BY_WORDS_ALONE
         return _logistic(constant + weight * covered)
     return _logistic(_BY_VECTOR * (nearest - related_from) + _BY_WORDS * covered)
+
+
+def _is_called(place: Place, terms: Sequence[str]) -> bool:
+    """Is the question what a section or its page is called? One word means too little to the model."""
+    wanted = {stem(term) for term in terms}
+    heading = place.heading_path.rpartition(PATH_SEPARATOR)[2]
+    return bool(wanted) and any(title_stems(called) == wanted for called in (heading, place.title))
 
 
 def likelihoods(ranked: Sequence[Ranked], topic: float) -> list[float]:
