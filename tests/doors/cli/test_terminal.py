@@ -98,3 +98,10 @@ def settled(text: str, url: str) -> str:
     text = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?", "2026-01-01 00:00", text)
     text = re.sub(r"in \d+ (h|days?|min)\b", "in 1 day", text)
     return "\n".join(re.sub(r"(?<=\S) {2,}", "  ", line.rstrip()) for line in text.splitlines()) + "\n"
+
+
+@pytest.mark.parametrize("width", [40], indirect=True)
+def test_a_narrow_terminal_has_fewer_columns_and_whole_words(rowen: Rowen, orchard: Site, width: int) -> None:
+    heading, orchards, *_ = rowen("status").out.splitlines()
+    assert heading.split() == ["source", "documents", "state"]
+    assert orchards.split() == ["orchard", "4", "up", "to", "date"]

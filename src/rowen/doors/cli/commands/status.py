@@ -17,6 +17,8 @@ from rowen.doors.cli.starting.declared import click
 from rowen.doors.words import ago, ahead, count, until
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rowen.core.source import Source
     from rowen.doors.states import SourceStatus
 
@@ -51,24 +53,20 @@ async def command(call: Call, names: tuple[str, ...]) -> None:
         return
     seeded = any(one.source.last_processed_date for one in found)
     now = call.ports.clock.now()
-    # Eighty columns hold what a person looks for; the sections are in a wider terminal, in pipes and JSON.
-    wide = out.width >= 100
-    rows: list[tuple[Any, ...]] = [
-        (
-            one.source.label,
-            one.source.kind,
-            f"{one.source.active_generation:,}",
-            f"{one.documents:,}",
-            *([f"{one.sections:,}"] if wide else []),
-            ago(one.source.last_run_at, now),
-            _next_run(one, now),
-            *([str(one.source.last_processed_date or "")] if seeded else []),
-            state(one),
-        )
-        for one in found
+    # What does not fit is cut in the middle of words, so a narrow terminal has fewer columns.
+    columns: list[tuple[str, int, Callable[[SourceStatus], Any]]] = [
+        ("*source", 0, lambda one: one.source.label),
+        ("kind", 60, lambda one: one.source.kind),
+        (">generation", 72, lambda one: f"{one.source.active_generation:,}"),
+        (">documents", 0, lambda one: f"{one.documents:,}"),
+        (">sections", 100, lambda one: f"{one.sections:,}"),
+        ("last run", 60, lambda one: ago(one.source.last_run_at, now)),
+        ("next run", 80, lambda one: _next_run(one, now)),
+        *([("back to", 80, lambda one: str(one.source.last_processed_date or ""))] if seeded else []),
+        ("state", 0, state),
     ]
-    headings = ["*source", "kind", ">generation", ">documents", *([">sections"] if wide else [])]
-    out.table([*headings, "last run", "next run", *(["back to"] if seeded else []), "state"], rows)
+    shown = [column for column in columns if out.width >= column[1]]
+    out.table([heading for heading, _, _ in shown], [[made(one) for _, _, made in shown] for one in found])
     problems = [line for one in found for line in _problems(one)]
     kept = [line for one in found if (line := _history(one))]
     problems += ["", *kept] if kept else []
