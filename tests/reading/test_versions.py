@@ -120,6 +120,21 @@ async def test_sections_and_pages_are_matched_by_their_paths_without_the_version
     )
 
 
+async def test_a_page_that_links_into_its_own_version_is_not_changed_by_that(tmp_path: Path) -> None:
+    pages: dict[str, str | bytes | Page] = {}
+    for version in ("1.0", "2.0"):
+        body = f'<h2 id="see-{version[0]}">See</h2><p>See <a href="/{version}/other">the other one</a>.</p>'
+        pages |= {f"/{version}/": html("Docs", body), f"/{version}/other": html("Other", f"Of {version}.")}
+    with Site(pages) as site:
+        async with a_world(tmp_path, site) as world:
+            for version in ("1.0", "2.0"):
+                await sources.add(world.ports, f"{site.url}/{version}/", name="aio", version=version)
+                await world.sync(f"aio@{version}")
+            found = await between(world, "aio@1.0", "aio@2.0")
+    assert (found.counts["pages_changed"], found.counts["pages_same"]) == (1, 1)
+    assert found.summary == "1 changed section, 1 changed page"
+
+
 async def test_the_lists_are_bounded_and_the_counts_are_not(world: World) -> None:
     found = await between(world, limit=1)
     assert [len(one) for one in (found.symbols, found.sections, found.pages_removed)] == [1, 1, 1]

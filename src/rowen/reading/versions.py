@@ -68,6 +68,10 @@ async def compare(store: Feed, before: Source, after: Source, *, limit: int = LI
     same = [now for was, now in matched.pairs if was.content == now.content]
     old = await _outlines(store, before, [*(one for one, _ in changed), *matched.removed])
     new = await _outlines(store, after, [*(one for _, one in changed), *matched.added])
+    # Pages of a version link to pages of that version; addresses behind links are not what a page says.
+    differing = [
+        (was, now) for was, now in changed if not old[was.reference].says_the_same_as(new[now.reference])
+    ]
     symbols = _symbols(old, new, _by_reference(sides[0]), _by_reference(sides[1]))
     come_or_gone = {one.note.name for one in symbols if one.note.change != "changed"}
     stayed = await _names_in(store, after, same, come_or_gone)
@@ -83,7 +87,7 @@ async def compare(store: Feed, before: Source, after: Source, *, limit: int = LI
     return Compared(
         before=before.label,
         after=after.label,
-        counts=_counts(matched, len(changed), telling, sections) | {"symbols_reworded": len(reworded)},
+        counts=_counts(matched, len(differing), telling, sections) | {"symbols_reworded": len(reworded)},
         symbols=tuple(telling[:limit]),
         sections=tuple(sorted(sections, key=_weight)[:limit]),
         pages_added=tuple(matched.added[:limit]),

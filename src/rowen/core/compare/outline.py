@@ -38,6 +38,14 @@ class Outline:
     sections: Mapping[str, Said]
     """Those that define nothing, by heading path; what stands before the first heading by an empty one."""
 
+    def says_the_same_as(self, other: Outline) -> bool:
+        """Wherever its links lead, and however its anchors are called."""
+        return self._said() == other._said()
+
+    def _said(self) -> tuple[object, object]:
+        symbols = {name: (one.kind, one.signature, one.digest) for name, one in self.symbols.items()}
+        return symbols, {path: one.digest for path, one in self.sections.items()}
+
 
 NOTHING = Outline(symbols={}, sections={})
 
