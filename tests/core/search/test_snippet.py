@@ -74,6 +74,7 @@ def test_markdown_becomes_one_line_of_plain_text() -> None:
         (r"Default: **['\*eslint\*', '\*x\*']** **", "Default: ['*eslint*', '*x*'] **"),
         (f"`f(*a, {'x' * 500}, *b)`", f"f(*a, {'x' * 500}, *b)"),
         ("`", "`"),
+        ("{.hide-header}\n(the-place)=\n{: #x .y }\n(kept) = {.so}\nend", "(kept) = {.so} end"),
         ("`**kwargs` and `*args`", "**kwargs and *args"),
         ("[`a[0]` of it](x.html) `c`", "a[0] of it c"),
         ('<Card href="/a" title="A card"/> Cards', "Cards"),

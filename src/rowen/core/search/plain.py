@@ -38,6 +38,8 @@ _target = pattern(
     r" {0,3}\[(?!\^)[^\[\]]+\]:\s*(?:<[^<>]*>|\S+)(?:\s+(?:\"[^\"]*\"|'[^']*'|\([^()]*\)))?\s*$"
 )
 _alert = pattern(r"\s*\[!([A-Za-z]{1,20})\][+-]?(?=\s|$)")
+# On a line of its own in MyST and kramdown: attributes of what follows or precedes, and the name of a place.
+_attributes = pattern(r"\s*(?:\{:?\s*[.#][^{}]*\}|\([\w.:-]+\)=)\s*$")
 # The role of a piece of code in MyST: {class}`Path`.
 _role = pattern(rf"\{{[a-z][\w:+-]{{0,40}}\}}(?={_CODE})")
 _entity = pattern(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
@@ -75,6 +77,8 @@ def _plain_line(line: str) -> str:
     if stripped[:1] in _MAYBE_MARKED and (mark := _line_mark.match(line)):
         line = line[mark.end() :]
         stripped = line.strip()
+    if stripped[:1] in ("{", "(") and _attributes.match(line):
+        return ""
     if stripped[:1] == "[":
         if _target.match(line):
             return ""
