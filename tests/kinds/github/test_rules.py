@@ -142,12 +142,7 @@ def test_facts_about_a_repository_are_read_and_missed() -> None:
     facts = github.parse_facts(
         b'{"full_name": "acre/docs", "default_branch": "main", "description": null, "has_wiki": true}'
     )
-    assert (facts.repository, facts.description, facts.has_wiki, facts.private) == (
-        "acre/docs",
-        "",
-        True,
-        False,
-    )
+    assert (facts.repository, facts.description, facts.has_wiki) == ("acre/docs", "", True)
     with pytest.raises(Unparseable, match="default_branch"):
         github.parse_facts(b'{"full_name": "acre/docs"}')
 

@@ -160,6 +160,11 @@ def is_binary_name(path: str) -> bool:
     return path[path.rfind(".") + 1 :].lower() in NO_TEXT_ENDINGS
 
 
+def is_hidden(path: str) -> bool:
+    """Does its name, or that of a folder above it, begin with a dot?"""
+    return path.startswith(".") or "/." in path
+
+
 def _directory(path: str) -> str:
     """The folder a root stands for: `/docs/` for `/docs/index.html`, while `/docs/3.11` is one itself."""
     folder, _, name = path.rpartition("/")

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import quote
 
 from rowen.core.document import Known
 from rowen.core.params import switch, what
@@ -27,7 +26,7 @@ from rowen.kinds.files.as_found import AsFound
 from rowen.kinds.listing import trees
 from rowen.kinds.listing.includes.includes import Includes
 from rowen.kinds.listing.listing import Fetched, Item, take_in
-from rowen.kinds.listing.text_files import TOO_LARGE, TextFiles, type_of
+from rowen.kinds.listing.text_files import TOO_LARGE, TextFiles
 from rowen.kinds.settings import EXCLUDE, HIDDEN, INCLUDE, MAX_DELETED_SHARE
 from rowen.ports.folders import Entry, ScanOptions
 
@@ -80,22 +79,15 @@ async def sample(ports: Ports, source: Source, params: Mapping[str, Any]) -> Sam
     most = ports.fetch.max_body_bytes
     entries = [entry for entry in await _chosen(ports, source, params) if entry.size <= most]
     few = sampling.evenly(entries, sampling.ITEMS)
-    read = []
-    for entry in few:
-        try:
-            body = await ports.folders.read(source.location, entry.on_disk or entry.path, max_bytes=most)
-            content_type = type_of(ports, entry.path, body)
-            if content_type is None:
-                continue
-            made = await ports.converter.convert(body, content_type=content_type, url=quote(entry.path))
-        except PermanentError:
-            continue
-        read.append(sampling.item(made.text, body_bytes=len(body)))
+
+    async def read(entry: Entry) -> bytes:
+        return await ports.folders.read(source.location, entry.on_disk or entry.path, max_bytes=most)
+
     return Sample(
         items=len(entries),
         exact=True,
         whence="the files were counted",
-        read=tuple(read),
+        read=await trees.sampled(ports, few, read),
         tried=len(few),
         total_bytes=sum(entry.size for entry in entries),
     )

@@ -11,6 +11,7 @@ from rowen.core.document import Validators
 from rowen.core.exchange.git import File, blob_id, is_within
 from rowen.core.run import Mode
 from rowen.core.source import Source
+from rowen.core.web.scope import is_hidden
 from rowen.engine.intake import Intake
 from rowen.engine.kind import Harvested
 from rowen.engine.ports import Ports
@@ -149,7 +150,7 @@ class Reading:
         if not is_within(path, self._address.path):
             ignored["out_of_scope"] += 1
             return False
-        if not self._params["hidden"] and (path.startswith(".") or "/." in path):
+        if not self._params["hidden"] and is_hidden(path):
             ignored["hidden"] += 1
             return False
         # Its blob id is not known yet; that of no file is empty.

@@ -134,7 +134,6 @@ class Facts:
     default_branch: str
     description: str
     has_wiki: bool
-    private: bool
     archived: bool
 
 
@@ -146,7 +145,6 @@ def parse_facts(body: bytes) -> Facts:
             default_branch=str(answer["default_branch"]),
             description=str(answer.get("description") or ""),
             has_wiki=bool(answer.get("has_wiki")),
-            private=bool(answer.get("private")),
             archived=bool(answer.get("archived")),
         )
     except KeyError as exc:

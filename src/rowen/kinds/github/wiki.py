@@ -14,6 +14,7 @@ from typing import Any
 from rowen.core.document import Validators
 from rowen.core.exchange import git
 from rowen.core.exchange.git import File
+from rowen.core.web.scope import is_hidden
 from rowen.engine.intake import Intake
 from rowen.engine.ports import Ports
 from rowen.errors import ConfigError, PermanentError, TransientError
@@ -133,4 +134,4 @@ class Wiki:
 
 def _is_page(path: str) -> bool:
     name = path.rpartition("/")[2].rpartition(".")[0]
-    return bool(name) and name.lower() not in FURNITURE and not path.startswith(".") and "/." not in path
+    return bool(name) and name.lower() not in FURNITURE and not is_hidden(path)

@@ -7,14 +7,14 @@ tree and reading a blob are left to the kinds.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 from rowen.core.exchange.git import File
 from rowen.core.source import Source
-from rowen.core.web.scope import PathFilter, is_binary_name
+from rowen.core.web.scope import PathFilter, is_binary_name, is_hidden
 from rowen.engine.intake import Intake
-from rowen.engine.kind import Sample
+from rowen.engine.kind import Sample, SampledItem
 from rowen.engine.ports import Ports
 from rowen.errors import PermanentError, TransientError
 from rowen.kinds import sampling
@@ -22,7 +22,10 @@ from rowen.kinds.listing.includes.includes import REMEMBERED, Includes
 from rowen.kinds.listing.listing import Fetched, Item, take_in
 from rowen.kinds.listing.text_files import NO_TEXT, TOO_LARGE, TextFiles, type_of
 from rowen.kinds.settings import EXCLUDE, HIDDEN, INCLUDE, MAX_DELETED_SHARE
+from rowen.ports.folders import Entry
 from rowen.ports.store.documents import Listing
+
+T = TypeVar("T", File, Entry)
 
 PARAMS = (
     INCLUDE,
@@ -37,7 +40,7 @@ def covers(source: Source, settings: Mapping[str, Any]) -> Callable[[str], bool]
     chosen, hidden = PathFilter(tuple(settings["include"]), tuple(settings["exclude"])), settings["hidden"]
 
     def covered(path: str) -> bool:
-        return chosen.why_not(path) is None and (hidden or not (path.startswith(".") or "/." in path))
+        return chosen.why_not(path) is None and (hidden or not is_hidden(path))
 
     return covered
 
@@ -64,6 +67,23 @@ async def sample(
     requests: Callable[[], int],
 ) -> Sample:
     """What the few say of all that were chosen; `requests` is how many it took, counted at the end."""
+    found = await sampled(ports, few, read)
+    sizes = [file.size for file in chosen]
+    return Sample(
+        items=len(chosen),
+        exact=exact,
+        whence="the files of its tree were counted" if exact else "the tree is listed in part",
+        read=found,
+        tried=len(few),
+        requests=requests(),
+        total_bytes=None if None in sizes else sum(size or 0 for size in sizes),
+    )
+
+
+async def sampled(
+    ports: Ports, few: Sequence[T], read: Callable[[T], Awaitable[bytes | None]]
+) -> tuple[SampledItem, ...]:
+    """Those of a few files that are documents, read and converted."""
     found = []
     for file in few:
         try:
@@ -75,16 +95,7 @@ async def sample(
         except PermanentError:
             continue
         found.append(sampling.item(made.text, body_bytes=len(body)))
-    sizes = [file.size for file in chosen]
-    return Sample(
-        items=len(chosen),
-        exact=exact,
-        whence="the files of its tree were counted" if exact else "the tree is listed in part",
-        read=tuple(found),
-        tried=len(few),
-        requests=requests(),
-        total_bytes=None if None in sizes else sum(size or 0 for size in sizes),
-    )
+    return tuple(found)
 
 
 async def take_in_files(
@@ -116,7 +127,7 @@ async def take_in_files(
     for file in files:
         if only is not None and file.path not in only:
             continue
-        if not params["hidden"] and (file.path.startswith(".") or "/." in file.path):
+        if not params["hidden"] and is_hidden(file.path):
             ignored["hidden"] += 1
         elif file.size is not None and file.size > ports.fetch.max_body_bytes:
             ignored[TOO_LARGE] += 1
