@@ -30,7 +30,7 @@ def ports(store: Store) -> CheckPorts:
     else:
         assert isinstance(store, SqliteStore)
         checking, copying = SqliteChecking(store.database), SqliteCopying(store.database)
-    return CheckPorts(name="store", checking=checking, copying=copying)
+    return CheckPorts(checking=checking, copying=copying)
 
 
 async def spoiled(store: Store, statement: str) -> list[str]:

@@ -14,19 +14,14 @@ from typing import Any
 from rowen.core.exchange.store_check import Finding, has_payload, tiles, wrong_text, wrong_value
 from rowen.core.exchange.store_copy import PARTS, Key, Part, Row
 from rowen.errors import StoreDamaged
-from rowen.managing.copy_store import CopyEvent, OnCopyEvent
+from rowen.managing.copy_store import MAX_BYTES, MAX_ROWS, CopyEvent, OnCopyEvent
 from rowen.ports.checking import Checking
 from rowen.ports.copying import Copying, View
 from rowen.records import dataclass
 
-MAX_ROWS = 1000
-MAX_BYTES = 4_000_000
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CheckPorts:
-    name: str
-    """The store as it may be shown."""
     checking: Checking
     copying: Copying
     read_only: bool = False

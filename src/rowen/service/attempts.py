@@ -12,12 +12,13 @@ from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from rowen.alarms import raising
+from rowen.core.lease import source_lease_name
 from rowen.core.rules.schedule import ATTEMPTS, LONGEST_PAUSE_S, PAUSE_S, Failure
 from rowen.core.rules.words import minute
 from rowen.core.run import RunStatus, StopReason
 from rowen.core.source import Source
 from rowen.engine.intake import OnEvent, unheard
-from rowen.engine.leases import OnWait, reloaded
+from rowen.engine.leases import OnWait, acquire, reloaded
 from rowen.engine.ports import Ports
 from rowen.engine.receipt import Receipt
 from rowen.engine.run import sync
@@ -192,6 +193,17 @@ def paused(clock: Clock, result: NotRun) -> UpstreamPaused:
 def settles(receipt: Receipt) -> bool:
     """Has this run carried out the sync request it was made for? After a transient failure it has not."""
     return receipt.status is not RunStatus.FAILED or receipt.failure is Failure.FATAL
+
+
+async def close_if_lost(ports: Ports, source: Source) -> bool:
+    """Write down the end of a run whose process is gone; False while a process holds the source's lease."""
+    lease = await acquire(ports, source_lease_name(source.id))
+    if lease is None:
+        return False
+    try:
+        return await ports.store.close_lost_run(lease, source.id, now=ports.clock.now())
+    finally:
+        await ports.store.release_lease(lease)
 
 
 async def pause_if_limited(ports: Ports, source: Source, receipt: Receipt) -> None:

@@ -12,11 +12,11 @@ from enum import StrEnum
 from rowen.core.lease import source_lease_name
 from rowen.core.run import Run, RunStatus
 from rowen.core.source import Source
-from rowen.engine.leases import acquire, drop_waiting, holder
+from rowen.engine.leases import drop_waiting, holder
 from rowen.engine.ports import Ports
 from rowen.engine.tasks import forget_cancel, request_cancel
 from rowen.records import dataclass
-from rowen.service.attempts import LOOK_S, cancel_next_attempt
+from rowen.service.attempts import LOOK_S, cancel_next_attempt, close_if_lost
 from rowen.service.sync_queue import SyncQueue
 
 BEGINNING_S = 2.0
@@ -95,7 +95,8 @@ async def _cancel(ports: Ports, source: Source, run: Run, wait_s: float) -> tupl
     deadline = ports.clock.monotonic() + wait_s
     while True:
         if await holder(ports, source_lease_name(source.id)) is None:
-            await _close_if_lost(ports, source)
+            # No other process would write its end down.
+            await close_if_lost(ports, source)
         run = await ports.store.run(run.id) or run
         if run.status is not RunStatus.RUNNING:
             # A run that ended by itself at this moment did not look any more.
@@ -104,13 +105,3 @@ async def _cancel(ports: Ports, source: Source, run: Run, wait_s: float) -> tupl
         if ports.clock.monotonic() >= deadline:
             return Outcome.REQUESTED, run
         await ports.clock.sleep(LOOK_S)
-
-
-async def _close_if_lost(ports: Ports, source: Source) -> None:
-    """The process of the run is gone: no other process would write its end down."""
-    lease = await acquire(ports, source_lease_name(source.id))
-    if lease is not None:
-        try:
-            await ports.store.close_lost_run(lease, source.id, now=ports.clock.now())
-        finally:
-            await ports.store.release_lease(lease)

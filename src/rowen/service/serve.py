@@ -14,13 +14,12 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext,
 from datetime import datetime, timedelta
 
 from rowen.alarms import raising
-from rowen.core.lease import source_lease_name
 from rowen.core.rules.schedule import due, due_at, request_due_at
 from rowen.core.source import Source, Status
 from rowen.core.sync_request import SyncRequest
 from rowen.engine.ingest import take_up_due
 from rowen.engine.intake import OnEvent, unheard
-from rowen.engine.leases import Held, acquire, orchestrator_lease, workers
+from rowen.engine.leases import Held, orchestrator_lease, workers
 from rowen.engine.ports import Ports
 from rowen.engine.receipt import Receipt
 from rowen.engine.tasks import Dropped
@@ -28,7 +27,7 @@ from rowen.errors import Conflict, LeaseLost, NotFound, TransientError
 from rowen.ports.clock import Clock
 from rowen.ports.dispatcher import Dispatcher
 from rowen.ports.store.access import Access
-from rowen.service.attempts import NotRun, RunResult, RunSource, run_source, settles
+from rowen.service.attempts import NotRun, RunResult, RunSource, close_if_lost, run_source, settles
 from rowen.service.feed_wait import sleep_or
 from rowen.service.worker import BUSY_S, SYNC, sync_payload
 from rowen.sinks.announcer import Announcer
@@ -136,12 +135,8 @@ async def _recovered(ports: Ports) -> list[Source]:
     sources = await ports.store.sources()
     lost = False
     for source in sources:
-        if source.status is not Status.RUNNING:
-            continue
-        lease = await acquire(ports, source_lease_name(source.id))
-        if lease is not None:
-            lost = await ports.store.close_lost_run(lease, source.id, now=ports.clock.now()) or lost
-            await ports.store.release_lease(lease)
+        if source.status is Status.RUNNING:
+            lost = await close_if_lost(ports, source) or lost
     return await ports.store.sources() if lost else sources
 
 

@@ -141,9 +141,7 @@ async def open_check(config: Config) -> AsyncIterator[CheckPorts]:
         server = PostgresDatabase(config.store.url, busy_timeout_s=config.store.busy_timeout_s)
         try:
             server.open(create=False, migrate=False)
-            yield CheckPorts(
-                name=store_name(config), checking=PostgresChecking(server), copying=PostgresCopying(server)
-            )
+            yield CheckPorts(checking=PostgresChecking(server), copying=PostgresCopying(server))
         finally:
             await server.close()
         return
@@ -157,7 +155,6 @@ async def open_check(config: Config) -> AsyncIterator[CheckPorts]:
     try:
         file.open()
         yield CheckPorts(
-            name=store_name(config),
             checking=SqliteChecking(file),
             copying=SqliteCopying(file),
             read_only=not file.can_be_written(),
@@ -192,7 +189,6 @@ def open_rescue(damaged: Config, target: Config) -> Iterator[RescuePorts]:
             yield (
                 store,
                 CheckPorts(
-                    name=store_name(target),
                     checking=SqliteChecking(store.database),
                     copying=SqliteCopying(store.database),
                 ),

@@ -20,10 +20,10 @@ def madrid(*parts: int, fold: int = 0) -> datetime:
 
 
 def test_a_window_is_open_from_its_beginning_until_before_its_end() -> None:
-    assert not EARLY.is_open(madrid(2026, 6, 1, 2, 59, 59))
-    assert EARLY.is_open(madrid(2026, 6, 1, 3))
-    assert EARLY.is_open(madrid(2026, 6, 1, 5, 59, 59))
-    assert not EARLY.is_open(madrid(2026, 6, 1, 6))
+    assert not EARLY.at(madrid(2026, 6, 1, 2, 59, 59))
+    assert EARLY.at(madrid(2026, 6, 1, 3))
+    assert EARLY.at(madrid(2026, 6, 1, 5, 59, 59))
+    assert not EARLY.at(madrid(2026, 6, 1, 6))
     assert EARLY.at(madrid(2026, 6, 1, 4)) == (madrid(2026, 6, 1, 3), madrid(2026, 6, 1, 6))
 
 
@@ -35,9 +35,9 @@ def test_the_next_opening_is_the_one_after_now() -> None:
 
 def test_a_window_may_reach_over_midnight() -> None:
     late = NightWindow(time(23), time(2), MADRID)
-    assert late.is_open(madrid(2026, 6, 1, 23, 30))
-    assert late.is_open(madrid(2026, 6, 2, 1, 59))
-    assert not late.is_open(madrid(2026, 6, 2, 2))
+    assert late.at(madrid(2026, 6, 1, 23, 30))
+    assert late.at(madrid(2026, 6, 2, 1, 59))
+    assert not late.at(madrid(2026, 6, 2, 2))
     assert late.at(madrid(2026, 6, 2, 1)) == (madrid(2026, 6, 1, 23), madrid(2026, 6, 2, 2))
     assert late.next_opening(madrid(2026, 6, 2, 1)) == madrid(2026, 6, 2, 23)
 
@@ -52,21 +52,21 @@ def test_a_window_after_the_jump_is_as_long_as_ever() -> None:
     # 2026-03-29, 02:00 becomes 03:00.
     span = EARLY.at(madrid(2026, 3, 29, 4))
     assert span == (datetime(2026, 3, 29, 1, tzinfo=UTC), datetime(2026, 3, 29, 4, tzinfo=UTC))
-    assert not EARLY.is_open(datetime(2026, 3, 29, 0, 59, 59, tzinfo=UTC))
+    assert not EARLY.at(datetime(2026, 3, 29, 0, 59, 59, tzinfo=UTC))
 
 
 def test_a_window_after_the_repeated_hour_opens_once() -> None:
     # 2026-10-25, 03:00 becomes 02:00.
     span = EARLY.at(madrid(2026, 10, 25, 4))
     assert span == (datetime(2026, 10, 25, 2, tzinfo=UTC), datetime(2026, 10, 25, 5, tzinfo=UTC))
-    assert not EARLY.is_open(madrid(2026, 10, 25, 2, 30, fold=0))
-    assert not EARLY.is_open(madrid(2026, 10, 25, 2, 30, fold=1))
+    assert not EARLY.at(madrid(2026, 10, 25, 2, 30, fold=0))
+    assert not EARLY.at(madrid(2026, 10, 25, 2, 30, fold=1))
 
 
 def test_a_window_in_the_repeated_hour_opens_the_first_time_only() -> None:
     short = NightWindow(time(2, 15), time(2, 45), MADRID)
-    assert short.is_open(madrid(2026, 10, 25, 2, 30, fold=0))
-    assert not short.is_open(madrid(2026, 10, 25, 2, 30, fold=1))
+    assert short.at(madrid(2026, 10, 25, 2, 30, fold=0))
+    assert not short.at(madrid(2026, 10, 25, 2, 30, fold=1))
     assert short.next_opening(madrid(2026, 10, 25, 2, 30, fold=0)) == madrid(2026, 10, 26, 2, 15)
 
 
@@ -102,4 +102,3 @@ def test_every_night_has_one_window(zone: str, start: time, end: time, now: date
     assert span is not None
     assert span[0] <= opening < span[1]
     assert span[1] - span[0] <= timedelta(hours=25)
-    assert window.is_open(now) == (window.at(now) is not None)

@@ -153,7 +153,7 @@ def _build(
         reading.router(ports, queue),
         changes.router(ports, queue),
         comparing.router(ports),
-        subscriptions.router(ports, queue),
+        subscriptions.router(ports),
         companies.router(ports),
         handoffs.router(ports, queue),
         health.status_router(ports),

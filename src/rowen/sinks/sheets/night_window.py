@@ -1,6 +1,6 @@
 """The hours in which something may be done, every night, by the clocks of one place.
 
-    NightWindow(time(3), time(6), ZoneInfo("Europe/Madrid")).is_open(now)
+    NightWindow(time(3), time(6), ZoneInfo("Europe/Madrid")).at(now)
 
 A window opens when the clock shows its beginning for the first time that night, and closes when it shows its
 end for the first time. In the night that has no such hour, the hour counts as the one after it: no night goes
@@ -23,9 +23,6 @@ class NightWindow:
     end: time
     """Before or at `start`: on the next day. The same time is a whole day."""
     zone: ZoneInfo
-
-    def is_open(self, now: datetime) -> bool:
-        return self.at(now) is not None
 
     def at(self, now: datetime) -> tuple[datetime, datetime] | None:
         """When the window that is open now opened, and when it closes."""

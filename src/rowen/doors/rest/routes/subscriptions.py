@@ -13,12 +13,11 @@ from rowen.doors.shapes import subscriptions as shapes
 from rowen.engine.ports import Ports
 from rowen.managing.find import find_all
 from rowen.service.subscriptions import subscribing
-from rowen.service.sync_queue import SyncQueue
 
 Name = Annotated[str, Path(description="Of a subscription", min_length=1, max_length=64, examples=["gather"])]
 
 
-def router(ports: Ports, queue: SyncQueue) -> APIRouter:
+def router(ports: Ports) -> APIRouter:
     api = operations("/subscriptions", "subscriptions")
 
     @api.get(
