@@ -224,17 +224,12 @@ def load(
     return _config(values), shown
 
 
-def in_force(
-    *,
-    db: str | None = None,
-    environment: Mapping[str, str] | None = None,
-    folder: Path | None = None,
-) -> Config:
+def in_force(*, db: str | None = None, folder: Path | None = None) -> Config:
     """The settings in force.
 
     With a `folder`, those of its `rowen.toml` count if a person trusted it; ROWEN_CONFIG names another file.
     """
-    return _config(_values(db=db, environment=environment, folder=folder))
+    return _config(_values(db=db, environment=None, folder=folder))
 
 
 def _config(values: Mapping[str, _Value]) -> Config:

@@ -136,11 +136,11 @@ class Release:
     folders: tuple[Folder, ...] = ()
 
 
-async def releases(store: ChangeStore, source: Source, *, limit: int = RELEASES) -> list[Release]:
+async def releases(store: ChangeStore, source: Source) -> list[Release]:
     """The changelog by the moments readers saw it, the newest first, as far as history has both sides."""
     kept = {one.number for one in await store.generations(source.id)}
     found = []
-    for shown in await store.activations(source.id, limit=limit):
+    for shown in await store.activations(source.id, limit=RELEASES):
         if shown.generation not in kept or (shown.previous and shown.previous not in kept):
             continue
         stretch = (shown.previous, shown.generation)

@@ -100,14 +100,12 @@ def standing(
     documents: int = 0,
     quiet_until: datetime | None = None,
     next_run: NextRun | None = None,
-    verified_at: datetime | None = None,
     problems: Mapping[str, int] | None = None,
 ) -> Standing:
     """The state of a source. What is not given is left out of the sentence, never guessed.
 
     `running` says that a live process runs it; `quiet_until` when its upstream may be asked again;
-    `verified_at` when everything readers see was last known to be right; `problems` are the failed items of
-    its last run by reason.
+    `problems` are the failed items of its last run by reason.
     """
     if running:
         return _running(now, progress, documents)
@@ -140,13 +138,13 @@ def standing(
         return _partial(source, result.missing, problems or {})
     if source.status is not Status.SUCCESS or (result and result.outcome is RunStatus.CANCELLED):
         return _unfinished(source, now, next_run)
-    says = f"verified {ago(verified_at or source.last_success_at, now)}"
+    says = f"verified {ago(source.last_success_at, now)}"
     if result is not None and result.asked_some:
         # Not all of it was looked at: it is not said to be verified.
         says = f"{result.words} {ago(source.last_success_at, now)}"
     elif result is not None and result.words:
         says = f"{says}, {result.words}"
-    return Standing(state=State.UP_TO_DATE, says=says, since=verified_at or source.last_success_at)
+    return Standing(state=State.UP_TO_DATE, says=says, since=source.last_success_at)
 
 
 def _running(now: datetime, progress: Progress | None, documents: int) -> Standing:

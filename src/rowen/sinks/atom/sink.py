@@ -74,11 +74,11 @@ async def send(ports: Ports, sink: Sink, lease: Lease, *, force: bool) -> Sent:
     return Sent(sent=count, cursor=max(cursor, end), state=state if state != sink.state else None)
 
 
-async def export(ports: Ports, path: str, sources: Collection[Source] | None, *, limit: int = LIMIT) -> int:
+async def export(ports: Ports, path: str, sources: Collection[Source] | None) -> int:
     """Write the last changes of these sources, or of all, now; returns how many there are."""
     chosen = ALL_SOURCES if sources is None else these(sources)
-    items, _, _ = await _newest(ports.store, START, chosen, limit)
-    entries = atom.merged([], await _entries(ports.store, items, {}), limit=limit)
+    items, _, _ = await _newest(ports.store, START, chosen, LIMIT)
+    entries = atom.merged([], await _entries(ports.store, items, {}), limit=LIMIT)
     labels = "" if sources is None else ", ".join(sorted(source.label for source in sources))
     settings = {"title": f"Changes of {labels}" if labels else "", "url": ""}
     since = atom.moment(ports.clock.now())

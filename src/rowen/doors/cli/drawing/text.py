@@ -15,6 +15,7 @@ from rowen.patterns import pattern
 Piece = tuple[str, str]
 Line = list[Piece]
 
+CUT = "…"
 _WORD = pattern(r"\s*\S+|\s+")
 
 
@@ -86,11 +87,11 @@ def stripped(line: Sequence[Piece]) -> Line:
     return kept
 
 
-def cut(line: Line, width: int, *, mark: str = "…") -> Line:
+def cut(line: Line, width: int) -> Line:
     """The beginning of a line that is too long, with a mark at its end."""
     if width_of(line) <= width:
         return line
-    room = max(width - cells(mark), 0)
+    room = max(width - cells(CUT), 0)
     kept: Line = []
     for text, style in line:
         part = text[: _fitting(text, room)]
@@ -98,7 +99,7 @@ def cut(line: Line, width: int, *, mark: str = "…") -> Line:
         kept.append((part, style))
         if part != text:
             break
-    return [*kept, (mark, kept[-1][1])]
+    return [*kept, (CUT, kept[-1][1])]
 
 
 def wrapped(line: Line, width: int, *, folds: bool = True, hang: int = 0) -> Iterator[Line]:
