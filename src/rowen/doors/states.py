@@ -10,7 +10,7 @@ from rowen.core.freshness.claims import heard as signals
 from rowen.core.lease import SOURCE as SOURCE_LEASES
 from rowen.core.lease import source_lease_name
 from rowen.core.rules.schedule import NextRun, next_run
-from rowen.core.rules.standing import Progress, Standing, State, standing
+from rowen.core.rules.standing import Progress, Standing, standing
 from rowen.core.run import Result, Run, RunStatus, StopReason
 from rowen.core.source import Status
 from rowen.core.state import Step, after
@@ -66,15 +66,6 @@ async def statuses(
         return [replace(one, signals=signals(heard[one.source.id])) for one in found]
     counts = await ports.store.document_counts()
     return [await _now(ports, source, around, documents=counts.get(source.id, 0)) for source in sources]
-
-
-def totals(found: Sequence[SourceStatus]) -> dict[State, int]:
-    """How many sources are in each state, in the order in which they need a person."""
-    order = (
-        *(State.HELD, State.STOPPED, State.WAITING, State.PARTIAL, State.RUNNING),
-        *(State.PAUSED, State.NEVER_RUN, State.UP_TO_DATE),
-    )
-    return {state: sum(one.standing.state is state for one in found) for state in order}
 
 
 async def status_of(ports: Ports, source: Source) -> SourceStatus:

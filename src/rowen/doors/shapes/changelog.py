@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from html import escape
-from typing import Any
 
 from rowen.core.compare.notes import sentence
 from rowen.core.generation import Cause
@@ -66,10 +65,6 @@ class Changelog(Shape):
     documents: list[ChangedDocument]
     folders: list[RemovedFolder]
     """Folders many documents went from"""
-
-
-def show(found: SourceChanges) -> dict[str, Any]:
-    return Changelog.show(found)
 
 
 def markdown(found: SourceChanges) -> str:

@@ -53,7 +53,7 @@ async def command(call: Call, name: str | None, since: str | None, limit: int, f
         found = [await changes(call.ports.store, await call.source(name), since=moment, limit=limit)]
     if call.out.json:
         call.out.emit(
-            {"since": moment and moment.isoformat(), "sources": [shapes.show(one) for one in found]}
+            {"since": moment and moment.isoformat(), "sources": [shapes.Changelog.show(one) for one in found]}
         )
         return
     if format_ == "markdown":

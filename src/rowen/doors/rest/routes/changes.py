@@ -90,6 +90,6 @@ def router(ports: Ports, queue: SyncQueue) -> APIRouter:
         changed = await changes(ports.store, named, since=since, limit=limit)
         if format == "markdown":
             return Response(changelog.markdown(changed), media_type=changelog.MARKDOWN)
-        return changelog.show(changed)
+        return changelog.Changelog.show(changed)
 
     return api
