@@ -11,10 +11,12 @@ from typing import Any
 
 import pytest
 
-from rowen.core.document import Outcome
+from rowen.core.document import Draft, Outcome, Validators
 from rowen.core.run import Event, RunStatus
+from rowen.engine.ingest import CUT_AT_ONCE, into_sections
 from rowen.engine.run import sync
 from rowen.errors import StoreBusy
+from rowen.ports.store.handoffs import Staged
 from tests.support.fakes import FakeEmbedder
 from tests.support.site import Site
 from tests.support.world import World, a_world
@@ -114,3 +116,47 @@ async def test_a_write_that_fails_ends_the_run_and_the_next_one_takes_everything
     assert await world.pages() == set()
     receipt = await world.sync()
     assert (receipt.counters.created, receipt.counters.failed) == (len(PAGES) + 1, 0)
+
+
+def staged(number: int, text: str) -> Staged:
+    draft = Draft(
+        reference=f"id-{number}",
+        url="https://data.example.org",
+        title="",
+        text=text,
+        validators=Validators(),
+        content_type="text/markdown",
+    )
+    return Staged(
+        handoff_id=number,
+        reference_id=number,
+        content_id=number,
+        sectioned=False,
+        attempts=0,
+        alone=False,
+        draft=draft,
+    )
+
+
+@pytest.mark.parametrize(
+    ("texts", "chars", "turns"),
+    [(100, CUT_AT_ONCE // 20, 5), (10, CUT_AT_ONCE * 2, 10), (3, 50, 0)],
+    ids=["short texts", "long texts", "a few"],
+)
+async def test_others_have_their_turn_between_long_texts_and_not_between_short_ones(
+    texts: int, chars: int, turns: int
+) -> None:
+    had = 0
+
+    async def others() -> None:
+        nonlocal had
+        while True:
+            await asyncio.sleep(0)
+            had += 1
+
+    waiting = asyncio.create_task(others())
+    await asyncio.sleep(0)
+    found = await into_sections([staged(number, "rain " * (chars // 5)) for number in range(texts)])
+    waiting.cancel()
+    assert len(found.sections) == texts
+    assert had == turns

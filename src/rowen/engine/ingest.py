@@ -52,6 +52,9 @@ BATCH = 192
 BATCH_CHARS = 400_000
 """A batch has so many drafts at most, and so much text: of pages fewer than of datasets, which are short. A
 transaction costs the same for few short texts as for many."""
+CUT_AT_ONCE = 8_000
+"""Characters of short texts that are cut into sections before anything else has its turn: that takes a
+fraction of a millisecond, and a turn of the event loop for each text would add up."""
 SUPERSEDED = Ending(HandoffStatus.FAILED, Reason.SUPERSEDED)
 LOST = Ending(
     HandoffStatus.FAILED,
@@ -132,7 +135,7 @@ class Ingestion:
         async with AsyncExitStack() as stack:
             ids = [one.handoff_id for one in healthy]
             await stack.enter_async_context(_in_work(self._ports, self._lease, ids))
-            cut = await self._cut(healthy)
+            cut = await into_sections(healthy)
             await self._embedded()
             self._embedding = asyncio.create_task(self._embed_in_work(stack.pop_all(), cut))
 
@@ -147,7 +150,7 @@ class Ingestion:
                 self._on_ended({one.draft.reference: _ended(LOST)})
                 continue
             async with _in_work(self._ports, self._lease, [one.handoff_id], alone=True):
-                await self._write(await self._prepared(await self._cut([one])))
+                await self._write(await self._prepared(await into_sections([one])))
 
     async def abandon(self) -> None:
         """Leave the batches that are being embedded and written, if their run does not come to its end."""
@@ -185,20 +188,6 @@ class Ingestion:
     async def _write_in_work(self, in_work: AsyncExitStack, prepared: _Prepared) -> None:
         async with in_work:
             await self._write(prepared)
-
-    async def _cut(self, staged: Sequence[Staged]) -> _Cut:
-        sections: dict[int, list[Section]] = {}
-        for one in staged:
-            if not one.sectioned:
-                sections[one.content_id] = split(one.draft.text)
-                # Between two texts answers are taken in, so that the source and the converters have work.
-                await asyncio.sleep(0)
-        found: dict[bytes, Passage] = {}
-        said: set[bytes] = set()
-        for tree in sections.values():
-            found |= passages(tree)
-            said.update(section.passage_hash for section in tree if section.form is not Form.DETAILS)
-        return _Cut(staged, sections, found, said)
 
     async def _prepared(self, cut: _Cut) -> _Prepared:
         """Embed what has no vector."""
@@ -254,6 +243,26 @@ class Ingestion:
         counters.embeddings_computed += len(embedded.vectors)
         # Text without a vector is stored and found by its words; its vectors are filled in later.
         return embedded, missing
+
+
+async def into_sections(staged: Sequence[Staged]) -> _Cut:
+    """Cut the texts that have no sections yet."""
+    sections: dict[int, list[Section]] = {}
+    chars = 0
+    for one in staged:
+        if not one.sectioned:
+            sections[one.content_id] = split(one.draft.text)
+            chars += len(one.draft.text)
+            if chars >= CUT_AT_ONCE:
+                # Between texts answers are taken in, so that the source and the converters have work.
+                await asyncio.sleep(0)
+                chars = 0
+    found: dict[bytes, Passage] = {}
+    said: set[bytes] = set()
+    for tree in sections.values():
+        found |= passages(tree)
+        said.update(section.passage_hash for section in tree if section.form is not Form.DETAILS)
+    return _Cut(staged, sections, found, said)
 
 
 @asynccontextmanager
