@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from rowen.kinds.api.datasets import dataset
@@ -30,6 +31,12 @@ _KNOWN = frozenset(
     source
     for sources in (*_EXTRAS.values(), ("theme", "temporal_coverage", "spatial_coverage"))
     for source in sources
+)
+_SOURCES = frozenset(
+    [
+        *(source for sources in _EXTRAS.values() for source in sources),
+        *(place for place, _ in _INSIDE.values()),
+    ]
 )
 _FIELDS = frozenset((
     "id", "name", "title", "title_translated", "notes", "notes_translated", "description", "url", "version",
@@ -65,23 +72,31 @@ def facts_of(row: Mapping[str, Any], name: str, language: str, extras: Mapping[s
         "created": dataset.in_language(row.get("metadata_created")),
         "type": dataset.in_language(row.get("type")),
     }
+    # Of the many names that portals use for these, a dataset has few.
+    there = _SOURCES.intersection(row).union(_SOURCES.intersection(extras))
     for field, (place, name_inside) in _INSIDE.items():
-        listed = row.get(place) or extras.get(place)
+        listed = (row.get(place) or extras.get(place)) if place in there else None
         if listed and (text := _inside(listed, name_inside, language)):
             found[field] = text
     for field, sources in _EXTRAS.items():
-        for source in () if field in found else sources:
+        for source in () if field in found or there.isdisjoint(sources) else sources:
             value = row.get(source) or extras.get(source)
             if value and (text := dataset.in_language(value, language)):
                 found[field] = text
                 break
-    others = {key: row[key] for key in row.keys() - _FIELDS} | dict(extras)
+    others = {key: row[key] for key in row if key not in _FIELDS} | dict(extras)
     found["extras"] = {
         key: texts if len(texts) > 1 else texts[0]
         for key, value in sorted(others.items())
-        if key not in _KNOWN and not _VOLATILE.search(key) and (texts := dataset.every_text(value, language))
+        if _is_fact(key) and (texts := dataset.every_text(value, language))
     }
     return found
+
+
+@lru_cache(maxsize=1_000)
+def _is_fact(key: str) -> bool:
+    """Is an extra, or a field that a portal adds, about the data, and no fact that is known by a name?"""
+    return key not in _KNOWN and not _VOLATILE.search(key)
 
 
 def _inside(value: Any, name: str, language: str) -> str:

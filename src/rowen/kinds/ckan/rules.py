@@ -217,11 +217,8 @@ def dataset_of(
         raise Unparseable("a dataset without an id")
     name = row["name"] if isinstance(row.get("name"), str) else ""
 
-    def said(*fields: str) -> Any:
-        return next((row[field] for field in fields if dataset.in_language(row.get(field))), None)
-
-    titles = said("title_translated", "title")
-    descriptions = said("notes_translated", "notes", "description")
+    titles = _first_that_says(row, ("title_translated", "title"))
+    descriptions = _first_that_says(row, ("notes_translated", "notes", "description"))
     versions = languages.versions(titles, descriptions, language)
     shown = versions[0].language if versions else language
     title = dataset.title_of(dataset.in_language(titles, shown), name, reference)
@@ -248,6 +245,14 @@ def dataset_of(
         | columns.named(file.columns for file in files),
         left_out=left_out,
     )
+
+
+def _first_that_says(row: Mapping[str, Any], fields: Sequence[str]) -> Any:
+    """The value of the first of these fields that has a text."""
+    for field in fields:
+        if dataset.in_language(value := row.get(field)):
+            return value
+    return None
 
 
 def names_in(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -293,7 +298,7 @@ def _files(
 
 def _columns(one: Mapping[str, Any], language: str, asked: Mapping[str, Sequence[Any]]) -> tuple[Column, ...]:
     """Those of the datastore, or of a schema that the resource has with it."""
-    fields = asked.get(str(one.get("id"))) or one.get("schema")
+    fields = (asked.get(str(one.get("id"))) if asked else None) or one.get("schema")
     return columns.columns_of(fields, language) if fields else ()
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from html.parser import HTMLParser
 from typing import Any
 from urllib.parse import quote
@@ -76,14 +77,14 @@ def in_language(value: Any, language: str = "") -> str:
 
     Of a map: the language asked for, English, the first that says anything.
     """
-    if value is None:
-        return ""
     if isinstance(value, str):
         text = value.strip()
         if text[:2] != '{"':
             return text
         found = map_in(text)
         return text if found is None else in_language(found, language)
+    if value is None:
+        return ""
     if isinstance(value, dict):
         return _of_map(value, language)
     if isinstance(value, list):
@@ -106,7 +107,11 @@ def whole_text(value: Any, language: str = "") -> str:
 
 def every_text(value: Any, language: str = "") -> list[str]:
     """The texts of a list (or of a map of languages to lists), each once and sorted."""
+    if value is None:
+        return []
     value = unwrapped(value)
+    if isinstance(value, str):
+        return [text] if (text := in_language(value, language)) else []
     if isinstance(value, dict) and any(isinstance(one, list) for one in value.values()):
         lists = {key: one for key, one in value.items() if isinstance(one, list) and one}
         chosen = key_for(lists, language)
@@ -146,6 +151,7 @@ def resources_of(resources: Iterable[Sequence[Any]]) -> dict[str, Any]:
     return tidy({"formats": sorted(formats), "resources": listed, "resources_left_out": left_out or None})
 
 
+@lru_cache(maxsize=1_000)
 def format_of(text: str) -> str:
     """The name of a format in one spelling: `CSV` for `text/csv` and `.Csv`."""
     return text.rpartition("/")[2].strip(". ").upper()
