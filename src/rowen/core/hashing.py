@@ -27,7 +27,7 @@ def _sha256() -> Callable[[bytes], Hash]:
 
 
 def of_text(text: str) -> bytes:
-    return of_bytes(text.encode("utf-8", "surrogatepass"))
+    return _sha256()(text.encode("utf-8", "surrogatepass")).digest()
 
 
 def of_mapping(values: Mapping[str, object]) -> bytes:
@@ -40,8 +40,9 @@ def of_mapping(values: Mapping[str, object]) -> bytes:
         canonical = orjson.dumps(values, option=orjson.OPT_SORT_KEYS)
     except TypeError:
         return of_text(_canonical(values))
-    if any(one.search(canonical) for one in _written_otherwise()):
-        return of_text(_canonical(values))
+    for one in _written_otherwise():
+        if one.search(canonical):
+            return of_text(_canonical(values))
     return of_bytes(canonical)
 
 

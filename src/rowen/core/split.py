@@ -29,9 +29,10 @@ _MAX_HEADING_CHARS = 500
 """A longer "heading" is text: every section below would carry it in its path."""
 
 # One alternative per kind of line that can matter; every other line is text. The scan looks for the
-# line break in front, which is several times faster than trying at every line start.
+# line break in front, which is several times faster than trying at every line start. A line of a list begins
+# with one dash, and there are many.
 _LINE = pattern(
-    r"\n(?=[ \t#`~=<-])(?: {0,3}(?P<marks>#{1,6})(?:[ \t]+(?P<title>[^\n]*))?"
+    r"\n(?=[ \t#`~=<]|--)(?: {0,3}(?P<marks>#{1,6})(?:[ \t]+(?P<title>[^\n]*))?"
     r"|[ \t]*(?P<fence>`{3,}|~{3,})(?P<info>[^\n]*)"
     r"|<!-- /(?P<closed>[^\s<>]+) -->"
     r"| {0,3}(?P<under>={2,}|-{2,})[ \t]*)(?![^\n])"

@@ -38,8 +38,9 @@ _UUID_CHARS = 36
 _UUID = pattern(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 _DOI = pattern(r"(?:doi:|https?://(?:dx\.)?doi\.org/)?(10\.\d{4,9}/\S+)")
 _GENERIC_HOSTS = ("creativecommons.org", "opendatacommons.org", "opendefinition.org", "opensource.org")
+# It begins with a class of characters, so that the scan runs over all others; so does what it is searched in.
 _GENERIC = pattern(
-    r"(?:^|[/_.-])(?:terms|conditions|licen[cs]es?|licen[cz]ia|lizenz|nutzungsbedingungen|impressum|imprint|privacy"
+    r"[/_.-](?:terms|conditions|licen[cs]es?|licen[cz]ia|lizenz|nutzungsbedingungen|impressum|imprint|privacy"
     r"|disclaimer|copyright|contact|kontakt|about|help|faq|home|index|welcome)(?:[/_.?-]|$)"
 )
 _LISTS = frozenset(("data", "dataset", "datasets", "catalog", "catalogue", "opendata", "open-data", "search"))
@@ -178,7 +179,7 @@ def _identifier(text: str, pages: set[str]) -> tuple[Sign, str]:
     if plain.startswith(("http://", "https://")):
         address = _address(text)
         return Sign.IDENTIFIER, "" if address in pages else address
-    long = len(plain) >= _LOCAL_CHARS and any(letter.isdigit() for letter in plain)
+    long = len(plain) >= _LOCAL_CHARS and any(map(str.isdigit, plain))
     return Sign.LOCAL, plain if long else ""
 
 
@@ -192,7 +193,7 @@ def _address(url: str) -> str:
     host, path = host.lower().removeprefix("www."), path.rstrip("/?")
     if not slash or not path or path.lower() in _LISTS or host.endswith(_GENERIC_HOSTS):
         return ""
-    return "" if _GENERIC.search(path.lower()) else f"{host}/{path}"
+    return "" if _GENERIC.search(f"/{path.lower()}") else f"{host}/{path}"
 
 
 def _words(text: str) -> str:
