@@ -88,8 +88,7 @@ class SqliteTransaction(Transaction):
         self.connection.executemany(QUERIES.sql(name), values)
 
     def insert_many(self, name: str, values: Sequence[Mapping[str, Any]]) -> list[Any]:
-        statement = QUERIES.sql(name)
-        return [self.connection.execute(statement, one).get for one in values]
+        return [found for (found,) in self.connection.executemany(QUERIES.sql(name), values)]
 
     def copy(self, name: str, rows: Iterable[Sequence[Any]]) -> None:
         self.connection.executemany(QUERIES.sql(name), rows)
