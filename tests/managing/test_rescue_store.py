@@ -145,7 +145,7 @@ async def test_what_can_be_made_again_from_the_texts_is_not_lost(
     assert counted(target)["vectors"] == counted(harvest.file)["vectors"], "the sync has embedded the rest"
 
 
-@pytest.mark.parametrize("index", ["sqlite_autoindex_contents_1", "documents_by_ref", "documents_current"])
+@pytest.mark.parametrize("index", ["contents_by_hash", "documents_by_ref", "documents_current"])
 async def test_a_damaged_index_costs_nothing(harvest: Harvest, tmp_path: Path, index: str) -> None:
     damaged = copied(harvest.file, tmp_path)
     spoil(damaged, pages_of(damaged, index)[0])

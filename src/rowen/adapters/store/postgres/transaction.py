@@ -26,6 +26,8 @@ QUERIES = Queries(
         (r"\binstr\(", "strpos("),
         (r"\btext_of\(([\w.]+)\)", r"\1"),
         (r"\btext_bytes\(([\w.]+)\)", r"octet_length(\1)"),
+        (r"\bmoment\((:\w+)\)", r"\1"),
+        (r"\btime_of\(", "("),
         (r"(?<!:):([a-z]\w*)", r"%(\1)s"),
     ],
 )

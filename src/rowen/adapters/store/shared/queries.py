@@ -8,6 +8,8 @@ as one of them or neither does, and each database's rules put its own in their p
     COPY refs (id, ...) FROM STDIN   many rows at once
     text_of(c.text)                  a long text, which may be stored in fewer bytes
     text_bytes(c.text)               how many it has
+    moment(:now)                     a time, as the table of handoffs has it
+    time_of(h.updated_at)            and that as a time again
 """
 
 from __future__ import annotations

@@ -10,9 +10,9 @@ import sys
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from enum import Enum
-from functools import cache
+from functools import cache, lru_cache
 from types import NoneType
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
@@ -41,8 +41,9 @@ def json_in(text: str) -> Any:
     return orjson.loads(text)
 
 
+@lru_cache(maxsize=64)
 def time_out(value: datetime) -> str:
-    """Sorts as text in the order of time."""
+    """Sorts as text in the order of time. The rows of a batch have one time."""
     return value.astimezone(UTC).isoformat(timespec="microseconds")
 
 
@@ -52,6 +53,27 @@ def time_in(text: str) -> datetime:
 
 def maybe_time_in(text: str | None) -> datetime | None:
     return datetime.fromisoformat(text) if text else None
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+@lru_cache(maxsize=64)
+def moment(text: str) -> int | str:
+    """Microseconds since 1970 of a time as `time_out` writes it; what is no such time stays as it is."""
+    try:
+        return (datetime.fromisoformat(text) - _EPOCH) // _MICROSECOND
+    except (ValueError, TypeError):
+        return text
+
+
+def time_of(moment: int) -> str | int:
+    """The way back."""
+    try:
+        return time_out(_EPOCH + moment * _MICROSECOND)
+    except (OverflowError, TypeError):
+        return moment
 
 
 def value_in(kind: type[T], row: Sequence[Any]) -> T:

@@ -8,8 +8,9 @@ from typing import Any
 import apsw
 
 from rowen.adapters.store.shared.copying import SharedCopying, listed
+from rowen.adapters.store.sqlite import texts
 from rowen.adapters.store.sqlite.dictionaries import deflated
-from rowen.adapters.store.sqlite.texts import PACKED, opened
+from rowen.adapters.store.sqlite.texts import MOMENTS, PACKED, opened
 from rowen.adapters.store.sqlite.transaction import SqliteTransaction
 from rowen.core import hashing
 from rowen.core.exchange.store_copy import PARTS, TABLES, Part, Row
@@ -27,7 +28,8 @@ class SqliteCopying(SharedCopying[SqliteTransaction]):
         self, db: SqliteTransaction, part: Part, rest: str, values: Mapping[str, Any]
     ) -> Iterator[Row]:
         names = [column.name for column in part.columns]
-        found = db.connection.execute(f"SELECT {listed(names)} {rest}", values)
+        read = ", ".join(texts.read(part.table, name) for name in names)
+        found = db.connection.execute(f"SELECT {read} {rest}", values)
         unpack: Callable[[Any, apsw.Connection], Any] = deflated if part.name == "records" else opened
         packed = {**PACKED, "records": "body"}.get(part.name)
         if packed is not None:
@@ -50,7 +52,9 @@ class SqliteCopying(SharedCopying[SqliteTransaction]):
                 ((value, key) for key, value in rows),
             )
         else:
-            places = ["packed(?)" if (part.name, name) == ("contents", "text") else "?" for name in names]
+            written = {"text": "packed(?)"} if part.name == "contents" else {}
+            written |= dict.fromkeys(MOMENTS.get(part.name, ()), "moment(?)")
+            places = [written.get(name, "?") for name in names]
             # The digest at the end, where there is one, is for others.
             db.connection.executemany(
                 f"INSERT INTO {part.table} ({listed(names)}) VALUES ({', '.join(places)})",

@@ -336,6 +336,18 @@ def _transaction(db: apsw.Connection, kind: str) -> Iterator[None]:
         raise
 
 
+@contextmanager
+def _pointing_anywhere(db: apsw.Connection) -> Iterator[None]:
+    """A table is made anew under its name: what points at it neither goes with the old one nor follows it."""
+    before = db.execute("PRAGMA foreign_keys").get
+    # SQLite ignores it inside a transaction.
+    db.execute("PRAGMA foreign_keys = OFF")
+    try:
+        yield
+    finally:
+        db.execute(f"PRAGMA foreign_keys = {before:d}")
+
+
 def user_version(db: apsw.Connection) -> int:
     """The number of the schema a file has."""
     return int(db.execute("PRAGMA user_version").get)
@@ -374,7 +386,7 @@ def _migrate(
 
     known = migrations()
     # The version is read again inside: two processes may open a fresh file at the same moment.
-    with _transaction(db, "IMMEDIATE"):
+    with _pointing_anywhere(db), _transaction(db, "IMMEDIATE"):
         check(db)
         version = user_version(db)
         for part in _missing(db, version):

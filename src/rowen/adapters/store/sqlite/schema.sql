@@ -53,7 +53,7 @@ CREATE TABLE company_keys (
 
 CREATE TABLE contents (
   id        INTEGER PRIMARY KEY,
-  hash      BLOB NOT NULL UNIQUE,
+  hash      BLOB NOT NULL,
   text      TEXT NOT NULL,
   sectioned INTEGER NOT NULL DEFAULT 0
 );
@@ -133,10 +133,9 @@ CREATE TABLE handoffs (
   reason_code   TEXT NOT NULL,
   attempts      INTEGER NOT NULL DEFAULT 0,
   last_error    TEXT,
-  created_at    TEXT NOT NULL,
-  updated_at    TEXT NOT NULL,
-  retry_at      TEXT,
-  UNIQUE (ref_id, payload_hash)
+  created_at    INTEGER NOT NULL,
+  updated_at    INTEGER NOT NULL,
+  retry_at      INTEGER
 );
 
 CREATE TABLE inventory (
@@ -233,10 +232,11 @@ CREATE TABLE pages_shown (
 
 CREATE TABLE passages (
   id           INTEGER PRIMARY KEY,
-  hash         BLOB NOT NULL UNIQUE,
+  hash         BLOB NOT NULL,
   heading_path TEXT NOT NULL,
-  text         TEXT NOT NULL
-, chars INTEGER NOT NULL DEFAULT 0);
+  text         TEXT NOT NULL,
+  chars        INTEGER NOT NULL DEFAULT 0
+);
 
 CREATE TABLE pauses (
   upstream TEXT PRIMARY KEY,
@@ -280,7 +280,7 @@ CREATE TABLE record_keys (
 
 CREATE TABLE records (
   id   INTEGER PRIMARY KEY,
-  hash BLOB NOT NULL UNIQUE,
+  hash BLOB NOT NULL,
   body BLOB NOT NULL
 );
 
@@ -428,6 +428,8 @@ CREATE INDEX companies_merged_by_company ON companies_merged (company_id);
 
 CREATE INDEX company_keys_by_company ON company_keys (company_id);
 
+CREATE INDEX contents_by_hash ON contents (substr(hash, 1, 8));
+
 CREATE INDEX deliveries_by_time ON deliveries (at);
 
 CREATE INDEX document_records_by_record ON document_records (record_id);
@@ -446,9 +448,13 @@ CREATE INDEX handoffs_by_content ON handoffs (content_id);
 
 CREATE INDEX handoffs_by_generation ON handoffs (source_id, generation) WHERE content_id IS NOT NULL;
 
+CREATE INDEX handoffs_by_ref ON handoffs (ref_id);
+
 CREATE INDEX handoffs_by_retry ON handoffs (source_id, retry_at) WHERE retry_at IS NOT NULL;
 
-CREATE INDEX handoffs_by_status ON handoffs (source_id, status, updated_at);
+CREATE INDEX handoffs_by_update ON handoffs (source_id, updated_at);
+
+CREATE INDEX handoffs_unfinished ON handoffs (source_id) WHERE status IN ('queued', 'running');
 
 CREATE INDEX inventory_by_source ON inventory (source_id);
 
@@ -468,6 +474,8 @@ CREATE INDEX offers_reposted ON offers (repost_of) WHERE repost_of IS NOT NULL;
 
 CREATE INDEX page_changes_by_source ON page_changes (source_id);
 
+CREATE INDEX passages_by_hash ON passages (substr(hash, 1, 8));
+
 CREATE INDEX planned_answers_by_source ON planned_answers (source_id);
 
 CREATE INDEX questions_answered ON questions (run_id) WHERE answer IS NOT NULL;
@@ -475,6 +483,8 @@ CREATE INDEX questions_answered ON questions (run_id) WHERE answer IS NOT NULL;
 CREATE INDEX questions_by_turn ON questions (run_id, host, turn);
 
 CREATE INDEX record_keys_by_key ON record_keys (key);
+
+CREATE INDEX records_by_hash ON records (substr(hash, 1, 8));
 
 CREATE INDEX refs_aliases ON refs (alias_of) WHERE alias_of IS NOT NULL;
 

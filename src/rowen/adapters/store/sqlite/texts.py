@@ -21,6 +21,7 @@ from typing import Any
 
 import apsw
 
+from rowen.adapters.store.shared.values import moment, time_of
 from rowen.adapters.store.sqlite import dictionaries
 from rowen.adapters.store.sqlite.dictionaries import UnreadableText, zstd
 
@@ -30,6 +31,8 @@ FRAME = 32_768
 """Characters: 40 µs to open. Half of that would make all texts larger by a twentieth."""
 PACKED = {"contents": "text", "documents": "metadata", "drafts": "metadata"}
 """The column of a table that is text, and may be packed."""
+MOMENTS = {"handoffs": ("created_at", "updated_at", "retry_at")}
+"""The columns of a table that are times as numbers."""
 KEPT = 256
 """Frames that stay open in a process: some 10 MB."""
 _LISTED = 0x184D2A50
@@ -96,6 +99,11 @@ def opened(stored: str | bytes, db: apsw.Connection | None = None) -> str | byte
         return stored
 
 
+def read(table: str, name: str) -> str:
+    """How a statement reads a column for other databases, where that is more than its name."""
+    return f'time_of("{name}")' if name in MOMENTS.get(table, ()) else f'"{name}"'
+
+
 def size(stored: str | bytes) -> int:
     """Bytes of the text; of a packed one, as its first bytes say."""
     if isinstance(stored, str):
@@ -109,12 +117,17 @@ def size(stored: str | bytes) -> int:
 
 
 def teach(db: apsw.Connection) -> None:
-    """Give a connection `packed(text)`, `text_of(stored)`, `text_bytes(stored)` and `deflated(record)`."""
+    """Give a connection `packed(text)`, `text_of(stored)`, `text_bytes(stored)` and `deflated(record)`.
+
+    And `moment(time)` and `time_of(moment)`.
+    """
     db.create_scalar_function("packed", _of_null(pack), 1, deterministic=True)
     db.create_scalar_function("text_of", _of_null(lambda stored: unpack(stored, db)), 1, deterministic=True)
     db.create_scalar_function("text_bytes", _of_null(size), 1, deterministic=True)
     deflate = _of_null(lambda record: dictionaries.deflated(record, db))
     db.create_scalar_function("deflated", deflate, 1, deterministic=True)
+    db.create_scalar_function("moment", _of_null(moment), 1, deterministic=True)
+    db.create_scalar_function("time_of", _of_null(time_of), 1, deterministic=True)
 
 
 def _is_listed(stored: bytes) -> bool:

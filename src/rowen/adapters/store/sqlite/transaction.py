@@ -26,7 +26,15 @@ def _as_insert(copy: re.Match[str]) -> str:
 
 QUERIES = Queries(
     __package__,
-    [(r"\bIN (?:list|keys)\((:\w+)\)", r"IN carray(\1)"), (r"COPY (\w+) \((.+)\) FROM STDIN", _as_insert)],
+    [
+        # The index has the beginnings of hashes. What has another hash and the same beginning is left out.
+        (
+            r"((?:\w+\.)?\bhash) IN list\((:\w+)\)",
+            r"substr(\1, 1, 8) IN (SELECT substr(value, 1, 8) FROM carray(\2)) AND \1 IN carray(\2)",
+        ),
+        (r"\bIN (?:list|keys)\((:\w+)\)", r"IN carray(\1)"),
+        (r"COPY (\w+) \((.+)\) FROM STDIN", _as_insert),
+    ],
 )
 
 

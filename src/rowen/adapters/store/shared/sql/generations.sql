@@ -78,7 +78,7 @@ DELETE FROM documents WHERE source_id = :source AND died IS NOT NULL AND died <=
 
 -- name: vacuum_handoffs
 -- Finished handoffs from before a time.
-DELETE FROM handoffs WHERE source_id = :source AND status IN ('completed', 'failed') AND updated_at < :before
+DELETE FROM handoffs WHERE source_id = :source AND status IN ('completed', 'failed') AND updated_at < moment(:before)
 RETURNING content_id, ref_id;
 
 -- name: handoff_texts

@@ -6,7 +6,7 @@ SELECT ref_id, payload_hash, id, status, attempts, reason_code FROM handoffs WHE
 -- A changed reference must be ingested.
 INSERT INTO handoffs (source_id, ref_id, payload_hash, content_id, run_id, generation, status, reason_code, created_at,
                       updated_at)
-VALUES (:source, :ref, :payload_hash, :content, :run, :generation, 'queued', :reason, :now, :now)
+VALUES (:source, :ref, :payload_hash, :content, :run, :generation, 'queued', :reason, moment(:now), moment(:now))
 RETURNING id;
 
 -- name: drafts_insert
@@ -33,7 +33,7 @@ DELETE FROM drafts WHERE handoff_id IN list(:handoffs);
 -- The same payload again: its one handoff is queued again, for this run.
 UPDATE handoffs SET
   run_id = :run, generation = :generation, status = 'queued', reason_code = :reason, attempts = :attempts,
-  last_error = NULL, retry_at = NULL, content_id = :content, updated_at = :now
+  last_error = NULL, retry_at = NULL, content_id = :content, updated_at = moment(:now)
 WHERE id = :handoff;
 
 -- name: handoffs_newest
@@ -56,7 +56,7 @@ SELECT id, reference FROM refs WHERE id IN list(:ids);
 -- name: handoff_revive
 -- An interrupted run's handoff, taken up by this run as it stands.
 UPDATE handoffs SET run_id = :run, generation = :generation, status = 'queued', reason_code = :reason,
-       attempts = :attempts, last_error = NULL, retry_at = NULL, updated_at = :now
+       attempts = :attempts, last_error = NULL, retry_at = NULL, updated_at = moment(:now)
 WHERE id = :handoff;
 
 -- name: handoffs_staged
@@ -78,18 +78,18 @@ WHERE h.id IN list(:ids) AND (h.status IN ('completed', 'failed') OR h.retry_at 
 
 -- name: handoffs_start
 -- The attempt counts from its start, so that a crash counts too.
-UPDATE handoffs SET status = 'running', reason_code = 'ingestion_job_queued', attempts = attempts + 1, updated_at = :now
+UPDATE handoffs SET status = 'running', reason_code = 'ingestion_job_queued', attempts = attempts + 1, updated_at = moment(:now)
 WHERE id IN list(:ids);
 
 -- name: handoffs_start_alone
 -- Another attempt at what was in work when a process ended: only those that were made alone count.
-UPDATE handoffs SET status = 'running', reason_code = 'retried_alone', updated_at = :now,
+UPDATE handoffs SET status = 'running', reason_code = 'retried_alone', updated_at = moment(:now),
        attempts = CASE WHEN reason_code = 'retried_alone' THEN attempts + 1 ELSE 1 END
 WHERE id IN list(:ids);
 
 -- name: handoffs_put_back
 -- An attempt was broken off on purpose: it does not count.
-UPDATE handoffs SET status = 'queued', attempts = attempts - 1, updated_at = :now,
+UPDATE handoffs SET status = 'queued', attempts = attempts - 1, updated_at = moment(:now),
        reason_code = CASE WHEN retry_at IS NULL OR reason_code = 'retried_alone'
                      THEN reason_code ELSE 'retry_scheduled' END
 WHERE id IN list(:ids) AND status = 'running';
@@ -119,12 +119,12 @@ VALUES (:source, :ref, :content, :url, :title, :metadata, :content_type, :etag, 
 
 -- name: handoffs_settle
 -- How attempts ended.
-UPDATE handoffs SET status = :status, reason_code = :reason, last_error = :error, retry_at = :retry_at, updated_at = :now
+UPDATE handoffs SET status = :status, reason_code = :reason, last_error = :error, retry_at = moment(:retry_at), updated_at = moment(:now)
 WHERE id IN list(:ids);
 
 -- name: handoffs_retries
 -- When the first handoff of each source that readers see is due for another attempt; what a clock that was ahead wrote, now.
-SELECT h.source_id, min(CASE WHEN h.updated_at > :ahead THEN :now ELSE h.retry_at END) FROM handoffs h JOIN sources s ON s.id = h.source_id
+SELECT h.source_id, time_of(min(CASE WHEN h.updated_at > moment(:ahead) THEN moment(:now) ELSE h.retry_at END)) FROM handoffs h JOIN sources s ON s.id = h.source_id
 WHERE h.retry_at IS NOT NULL AND h.generation <= s.active_generation
 GROUP BY h.source_id;
 
@@ -134,7 +134,7 @@ SELECT h.id, h.status, h.reason_code, h.attempts,
        EXISTS (SELECT 1 FROM documents_active d WHERE d.ref_id = h.ref_id AND d.payload_hash = h.payload_hash),
        h.content_id
 FROM handoffs h JOIN sources s ON s.id = h.source_id
-WHERE h.source_id = :source AND h.retry_at IS NOT NULL AND (h.retry_at <= :now OR h.updated_at > :ahead) AND h.generation <= s.active_generation
+WHERE h.source_id = :source AND h.retry_at IS NOT NULL AND (h.retry_at <= moment(:now) OR h.updated_at > moment(:ahead)) AND h.generation <= s.active_generation
 ORDER BY h.retry_at, h.id LIMIT :limit;
 
 -- name: unembedded_in
@@ -146,7 +146,7 @@ WHERE s.content_id IN list(:contents) AND s.form <> 'details'
 -- name: handoffs_list
 -- Handoffs, newest first. A filter that is left out is NULL; the cast tells PostgreSQL its type.
 SELECT h.id, s.name, r.reference, h.payload_hash, h.run_id, h.generation, h.status, h.reason_code, h.attempts,
-       h.last_error, h.retry_at, h.created_at, h.updated_at
+       h.last_error, time_of(h.retry_at), time_of(h.created_at), time_of(h.updated_at)
 FROM handoffs h JOIN refs r ON r.id = h.ref_id JOIN sources s ON s.id = h.source_id
 WHERE (CAST(:source AS bigint) IS NULL OR h.source_id = :source)
   AND (CAST(:status AS text) IS NULL OR h.status = :status)
@@ -157,7 +157,7 @@ ORDER BY h.updated_at DESC, h.id DESC LIMIT :limit OFFSET :offset;
 -- name: handoff_by_id
 -- One handoff.
 SELECT h.id, s.name, r.reference, h.payload_hash, h.run_id, h.generation, h.status, h.reason_code, h.attempts,
-       h.last_error, h.retry_at, h.created_at, h.updated_at
+       h.last_error, time_of(h.retry_at), time_of(h.created_at), time_of(h.updated_at)
 FROM handoffs h JOIN refs r ON r.id = h.ref_id JOIN sources s ON s.id = h.source_id
 WHERE h.id = :handoff;
 
@@ -173,16 +173,16 @@ GROUP BY status, reason_code;
 
 -- name: handoff_requeue
 -- A failed handoff is queued again; where readers see its text, the next attempt is due now.
-UPDATE handoffs SET status = 'queued', attempts = 0, last_error = NULL, updated_at = :now,
+UPDATE handoffs SET status = 'queued', attempts = 0, last_error = NULL, updated_at = moment(:now),
        reason_code = CASE WHEN reason_code = 'worker_lost' THEN 'retried_alone' ELSE :reason END,
        retry_at = CASE WHEN EXISTS (SELECT 1 FROM documents_active d
                                     WHERE d.ref_id = handoffs.ref_id AND d.payload_hash = handoffs.payload_hash)
-                  THEN :now ELSE retry_at END
+                  THEN moment(:now) ELSE retry_at END
 WHERE id = :handoff AND status = 'failed';
 
 -- name: handoff_cancel
 -- A handoff that has not ended fails.
-UPDATE handoffs SET status = 'failed', reason_code = :reason, retry_at = NULL, updated_at = :now
+UPDATE handoffs SET status = 'failed', reason_code = :reason, retry_at = NULL, updated_at = moment(:now)
 WHERE id = :handoff AND status IN ('queued', 'running');
 
 -- name: contents_find

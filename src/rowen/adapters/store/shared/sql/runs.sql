@@ -43,7 +43,7 @@ VALUES (:source, :number, :run, :activated_at, :documents);
 
 -- name: handoffs_supersede
 -- Unfinished handoffs of earlier runs: a newer generation made them pointless. Those whose text readers see wait on.
-UPDATE handoffs SET status = 'failed', reason_code = 'superseded', retry_at = NULL, updated_at = :now
+UPDATE handoffs SET status = 'failed', reason_code = 'superseded', retry_at = NULL, updated_at = moment(:now)
 WHERE source_id = :source AND status IN ('queued', 'running') AND run_id <> :run
   AND (retry_at IS NULL OR generation > (SELECT active_generation FROM sources WHERE id = :source));
 

@@ -19,7 +19,7 @@ from rowen.adapters.store.shared.slices import packed, text_of
 from rowen.adapters.store.shared.values import links_in, links_out
 from rowen.adapters.store.sqlite.checking import POINTERS
 from rowen.adapters.store.sqlite.rescue.salvage import fetch
-from rowen.adapters.store.sqlite.texts import PACKED, opened
+from rowen.adapters.store.sqlite.texts import PACKED, opened, read
 from rowen.core.exchange.store_check import has_payload, is_text_of, tiles, wrong_text, wrong_value
 from rowen.core.exchange.store_copy import IDENTITY, PARTS, Part, Row
 from rowen.core.split import passages, split
@@ -60,7 +60,7 @@ class Mending:
         self._ask_again()
 
     def _drop_wrong(self, part: Part) -> None:
-        names = ", ".join(f'"{column.name}"' for column in part.columns)
+        names = ", ".join(read(part.table, column.name) for column in part.columns)
         wrong = [
             part.key_of(row)
             for row in self._rows(part, names)
@@ -129,7 +129,9 @@ class Mending:
         )
 
     def _passage_id(self, digest: bytes, passage: Any) -> int:
-        found = self._db.execute("SELECT id FROM passages WHERE hash = ?", (digest,)).get
+        found = self._db.execute(
+            "SELECT id FROM passages WHERE substr(hash, 1, 8) = substr(?1, 1, 8) AND hash = ?1", (digest,)
+        ).get
         if found is not None:
             return int(found)
         self.rebuilt["passages"] += 1

@@ -22,6 +22,9 @@ LEFT_OUT = frozenset(("leases", "jobs", "questions", "shard_turns", "deliveries"
 DERIVED = "passages_fts"
 """The index of words that older stores have; searches make theirs from the passages."""
 
+ROWID = -1
+"""In place of the number of a column, in what SQLite tells of an index."""
+
 Row = tuple[Value, ...]
 Key = tuple[Value, ...]
 Tell = Callable[[str, int], None]
@@ -123,9 +126,10 @@ class Salvage:
             root = self._roots.get(index)
             if root is None or root == self._roots.get(table.name):
                 continue
+            # What is no column but made of one gives nothing back.
             columns = [
-                table.rowid if name is None else name
-                for (name,) in fetch(self._made, "SELECT name FROM pragma_index_xinfo(?)", index)
+                name or (table.rowid if number == ROWID else None)
+                for number, name in fetch(self._made, "SELECT cid, name FROM pragma_index_xinfo(?)", index)
             ]
             covers = table.needed <= set(columns)
             tree = Tree()

@@ -1,0 +1,30 @@
+PRAGMA legacy_alter_table = ON;
+ALTER TABLE handoffs RENAME TO handoffs_before;
+CREATE TABLE handoffs (
+  id            INTEGER PRIMARY KEY,
+  source_id     INTEGER NOT NULL REFERENCES sources (id) ON DELETE CASCADE,
+  ref_id        INTEGER NOT NULL REFERENCES refs (id) ON DELETE CASCADE,
+  payload_hash  BLOB NOT NULL,
+  content_id    INTEGER REFERENCES contents (id),
+  run_id        INTEGER NOT NULL,
+  generation    INTEGER NOT NULL,
+  status        TEXT NOT NULL CHECK (status IN ('queued', 'running', 'completed', 'failed')),
+  reason_code   TEXT NOT NULL,
+  attempts      INTEGER NOT NULL DEFAULT 0,
+  last_error    TEXT,
+  created_at    TEXT NOT NULL,
+  updated_at    TEXT NOT NULL,
+  retry_at      TEXT,
+  UNIQUE (ref_id, payload_hash)
+);
+INSERT INTO handoffs (id, source_id, ref_id, payload_hash, content_id, run_id, generation, status, reason_code, attempts, last_error,
+       created_at, updated_at, retry_at)
+SELECT id, source_id, ref_id, payload_hash, content_id, run_id, generation, status, reason_code, attempts, last_error,
+       time_of(created_at), time_of(updated_at), time_of(retry_at)
+FROM handoffs_before ORDER BY id;
+DROP TABLE handoffs_before;
+PRAGMA legacy_alter_table = OFF;
+CREATE INDEX handoffs_by_status ON handoffs (source_id, status, updated_at);
+CREATE INDEX handoffs_by_generation ON handoffs (source_id, generation) WHERE content_id IS NOT NULL;
+CREATE INDEX handoffs_by_content ON handoffs (content_id);
+CREATE INDEX handoffs_by_retry ON handoffs (source_id, retry_at) WHERE retry_at IS NOT NULL;
