@@ -146,10 +146,10 @@ PARTS: tuple[Part, ...] = (
         "ref_id:int source_id:int changes:real changed_s:real unchanged_s:real",
         key="ref_id",
     ),
+    _part("contents", "id:int hash:bytes text:text sectioned:flag"),
     _part("records", "id:int hash:bytes body:bytes"),
     _part("record_keys", "record_id:int key:int", key="record_id", loose=True),
     _part("document_records", "ref_id:int payload_hash:bytes record_id:int", key="ref_id", loose=True),
-    _part("contents", "id:int hash:bytes text:text sectioned:flag"),
     _part("passages", "id:int hash:bytes heading_path:text text:text chars:int"),
     _part(
         "sections",

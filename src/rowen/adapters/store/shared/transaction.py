@@ -47,16 +47,18 @@ class Packing:
     LEVEL = 2
     """Of the compression: records are small, and there are many."""
 
-    def text(self, text: str) -> Any:
+    def text(self, text: str, record: bytes | None = None) -> Any:
+        """`record` is the one it was made from, if that is new as well."""
         return text
 
     def metadata(self, metadata: Mapping[str, Any]) -> Any:
         return Json(metadata)
 
-    def record(self, record: bytes) -> bytes:
+    def record(self, record: bytes, content_id: int) -> tuple[Any, ...]:
+        """The values of its row; the text that was made from it is stored by then."""
         from isal import isal_zlib
 
-        return bytes(isal_zlib.compress(record, self.LEVEL))
+        return (bytes(isal_zlib.compress(record, self.LEVEL)),)
 
 
 VISIBLE = "documents_active"
@@ -137,8 +139,8 @@ class Transaction(ABC):
         """How to store values of this source, such as these."""
         return Packing()
 
-    def record(self, stored: bytes) -> bytes:
-        """What `Packing.record` made smaller."""
+    def record(self, stored: bytes, text: Any = None) -> bytes:
+        """What `Packing.record` made smaller; `text` is the one it goes on from, if it does."""
         return zlib.decompress(stored)
 
     @abstractmethod

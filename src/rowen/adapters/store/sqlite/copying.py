@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
-
-import apsw
 
 from rowen.adapters.store.shared.copying import SharedCopying, listed
 from rowen.adapters.store.sqlite import texts
-from rowen.adapters.store.sqlite.dictionaries import deflated
 from rowen.adapters.store.sqlite.texts import MOMENTS, PACKED, opened
 from rowen.adapters.store.sqlite.transaction import SqliteTransaction
 from rowen.core import hashing
 from rowen.core.exchange.store_copy import PARTS, TABLES, Part, Row
+
+RECORD = (
+    "deflated(body, CASE WHEN goes_on_from IS NOT NULL"
+    " THEN coalesce((SELECT c.text FROM contents c WHERE c.id = goes_on_from), '') END)"
+)
+"""As every database has it, put together with the text that it goes on from."""
 
 
 class SqliteCopying(SharedCopying[SqliteTransaction]):
@@ -28,14 +31,13 @@ class SqliteCopying(SharedCopying[SqliteTransaction]):
         self, db: SqliteTransaction, part: Part, rest: str, values: Mapping[str, Any]
     ) -> Iterator[Row]:
         names = [column.name for column in part.columns]
-        read = ", ".join(texts.read(part.table, name) for name in names)
+        own = {"body": RECORD} if part.name == "records" else {}
+        read = ", ".join(own.get(name) or texts.read(part.table, name) for name in names)
         found = db.connection.execute(f"SELECT {read} {rest}", values)
-        unpack: Callable[[Any, apsw.Connection], Any] = deflated if part.name == "records" else opened
-        packed = {**PACKED, "records": "body"}.get(part.name)
-        if packed is not None:
-            place = names.index(packed)
+        if part.name in PACKED:
+            place = names.index(PACKED[part.name])
             for row in found:
-                yield (*row[:place], unpack(row[place], db.connection), *row[place + 1 :])
+                yield (*row[:place], opened(row[place], db.connection), *row[place + 1 :])
             return
         if part.digest_of is None:
             yield from found

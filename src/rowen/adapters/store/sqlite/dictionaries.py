@@ -30,6 +30,8 @@ LEVEL, SHORT_LEVEL = 6, 3
 MOST_COMPRESSORS = 8
 """That a thread keeps: a service writes few sources at a time, of the hundreds it may have."""
 _FRAME = b"\x28\xb5\x2f\xfd"
+_END = b"\x01\0\0"
+"""The last block of a frame, with nothing in it."""
 _known: dict[int, Any] = {}
 _mine = threading.local()
 
@@ -67,6 +69,14 @@ def compressed(raw: bytes, dictionary: int = NONE) -> bytes:
     return bytes(compressor.compress(raw, compressor.FLUSH_FRAME))
 
 
+def in_turn(first: bytes, then: bytes, dictionary: int) -> tuple[bytes, bytes]:
+    """A frame of one value, and what another one takes that goes on where it ends."""
+    compressor = _compressor(dictionary)
+    compressor.set_pledged_input_size(None)
+    begun = bytes(compressor.compress(first, compressor.FLUSH_BLOCK))
+    return begun + _END, bytes(compressor.compress(then, compressor.FLUSH_FRAME))
+
+
 def learn(frame: bytes, db: apsw.Connection | None) -> None:
     """Read the dictionary that a frame names, if it is not known yet."""
     number = _named(frame)
@@ -91,16 +101,29 @@ def decompressed(frames: bytes, *, listed: bool = False) -> bytes:
         raise UnreadableText(f"a text cannot be read: {exc}") from exc
 
 
+def gone_on(frame: str | bytes | None, rest: bytes, db: apsw.Connection) -> bytes:
+    """The other value of `in_turn`."""
+    if not isinstance(frame, bytes) or not frame.endswith(_END):
+        raise UnreadableText("a record cannot be read: the text is not there that it goes on from")
+    learn(frame, db)
+    return decompressed(frame.removesuffix(_END) + rest)[len(decompressed(frame)) :]
+
+
 def inflated(body: bytes, db: apsw.Connection) -> bytes:
     """A record, which older files have as zlib."""
     if not body.startswith(_FRAME):
-        return zlib.decompress(body)
+        try:
+            return zlib.decompress(body)
+        except zlib.error as exc:
+            raise UnreadableText(f"a record cannot be read: {exc}") from exc
     learn(body, db)
     return decompressed(body)
 
 
-def deflated(body: bytes, db: apsw.Connection) -> bytes:
-    """A record as every database has it."""
+def deflated(body: bytes, db: apsw.Connection, text: str | bytes | None = None) -> bytes:
+    """A record as every database has it; `text` is the one it goes on from, as it is stored."""
+    if text is not None:
+        return zlib.compress(gone_on(text, body, db))
     return zlib.compress(inflated(body, db)) if body.startswith(_FRAME) else body
 
 

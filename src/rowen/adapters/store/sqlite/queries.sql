@@ -58,6 +58,31 @@ ON CONFLICT (source_id, url) DO UPDATE SET
 -- Contents as they are stored.
 SELECT id, text FROM contents WHERE id IN list(:ids);
 
+-- name: contents_unused
+-- The contents that no document uses, and that no record goes on from: a scan.
+SELECT id FROM contents c
+WHERE NOT EXISTS (SELECT 1 FROM documents d WHERE d.content_id = c.id)
+  AND NOT EXISTS (SELECT 1 FROM records r WHERE r.goes_on_from = c.id);
+
+-- name: contents_unused_among
+-- Of these contents, the ones no document uses and no record goes on from.
+SELECT id FROM contents c
+WHERE id IN list(:ids) AND NOT EXISTS (SELECT 1 FROM documents d WHERE d.content_id = c.id)
+  AND NOT EXISTS (SELECT 1 FROM records r WHERE r.goes_on_from = c.id);
+
+-- name: records_insert
+-- Records met for the first time, and the contents that some of them go on from.
+COPY records (hash, body, goes_on_from) FROM STDIN;
+
+-- name: record_of
+-- The record of a document that readers see, and the text it goes on from.
+SELECT r.body, CASE WHEN r.goes_on_from IS NOT NULL THEN coalesce(c.text, '') END
+FROM documents_active d
+JOIN document_records x ON x.ref_id = d.ref_id AND x.payload_hash = d.payload_hash
+JOIN records r ON r.id = x.record_id
+LEFT JOIN contents c ON c.id = r.goes_on_from
+WHERE d.id = :document;
+
 -- name: passage_insert
 -- A passage met for the first time; its text is that of its sections.
 INSERT INTO passages (hash, heading_path, text, chars) VALUES (:hash, :heading_path, '', :chars) RETURNING id;

@@ -282,7 +282,7 @@ CREATE TABLE records (
   id   INTEGER PRIMARY KEY,
   hash BLOB NOT NULL,
   body BLOB NOT NULL
-);
+, goes_on_from INTEGER REFERENCES contents (id));
 
 CREATE TABLE refs (
   id        INTEGER PRIMARY KEY,
@@ -485,6 +485,8 @@ CREATE INDEX questions_by_turn ON questions (run_id, host, turn);
 CREATE INDEX record_keys_by_key ON record_keys (key);
 
 CREATE INDEX records_by_hash ON records (substr(hash, 1, 8));
+
+CREATE INDEX records_going_on ON records (goes_on_from) WHERE goes_on_from IS NOT NULL;
 
 CREATE INDEX refs_aliases ON refs (alias_of) WHERE alias_of IS NOT NULL;
 

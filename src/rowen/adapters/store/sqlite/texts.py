@@ -53,6 +53,16 @@ def pack(text: str, dictionary: int = dictionaries.NONE) -> str | bytes:
     return packed if len(packed) < len(raw) else text
 
 
+def pack_both(text: str, record: bytes, dictionary: int) -> tuple[bytes, bytes] | None:
+    """A text, and the record it was made from, which says much the same. None where that gains nothing."""
+    raw = text.encode()
+    longest = max(len(raw), len(record))
+    if dictionary == dictionaries.NONE or len(raw) < SHORTEST or longest > dictionaries.LONGEST:
+        return None
+    packed, rest = dictionaries.in_turn(raw, record, dictionary)
+    return (packed, rest) if len(packed) < len(raw) else None
+
+
 def unpack(stored: str | bytes, db: apsw.Connection | None = None) -> str:
     """`db` has the dictionaries of what is stored, if there are any."""
     if isinstance(stored, str):
@@ -100,32 +110,36 @@ def opened(stored: str | bytes, db: apsw.Connection | None = None) -> str | byte
 
 
 def read(table: str, name: str) -> str:
-    """How a statement reads a column for other databases, where that is more than its name."""
+    """How a statement reads a column whose values other databases have in another form."""
     return f'time_of("{name}")' if name in MOMENTS.get(table, ()) else f'"{name}"'
 
 
-def size(stored: str | bytes) -> int:
-    """Bytes of the text; of a packed one, as its first bytes say."""
+def size(stored: str | bytes, db: apsw.Connection | None = None) -> int:
+    """Bytes of the text; of a packed one, as its first bytes say, unless its record goes on from it."""
     if isinstance(stored, str):
         return len(stored.encode())
     try:
         if _is_listed(stored):
             return int(_HEAD.unpack_from(stored)[3])
-        return int(zstd().get_frame_info(stored).decompressed_size)
+        said = zstd().get_frame_info(stored).decompressed_size
+        return len(unpack(stored, db).encode()) if said is None else int(said)
     except (zstd().ZstdError, TypeError, struct.error) as exc:
         raise UnreadableText(f"a text cannot be read: {exc}") from exc
 
 
 def teach(db: apsw.Connection) -> None:
-    """Give a connection `packed(text)`, `text_of(stored)`, `text_bytes(stored)` and `deflated(record)`.
+    """Give a connection `packed(text)`, `text_of(stored)`, `text_bytes(stored)` and `deflated(record, text)`.
 
     And `moment(time)` and `time_of(moment)`.
     """
     db.create_scalar_function("packed", _of_null(pack), 1, deterministic=True)
     db.create_scalar_function("text_of", _of_null(lambda stored: unpack(stored, db)), 1, deterministic=True)
-    db.create_scalar_function("text_bytes", _of_null(size), 1, deterministic=True)
-    deflate = _of_null(lambda record: dictionaries.deflated(record, db))
-    db.create_scalar_function("deflated", deflate, 1, deterministic=True)
+    db.create_scalar_function("text_bytes", _of_null(lambda stored: size(stored, db)), 1, deterministic=True)
+
+    def deflate(*stored: Any) -> Any:
+        return None if stored[0] is None else dictionaries.deflated(stored[0], db, *stored[1:])
+
+    db.create_scalar_function("deflated", deflate, -1, deterministic=True)
     db.create_scalar_function("moment", _of_null(moment), 1, deterministic=True)
     db.create_scalar_function("time_of", _of_null(time_of), 1, deterministic=True)
 

@@ -62,18 +62,26 @@ class SqlitePacking(Packing):
 
     def __init__(self, dictionary: int) -> None:
         self._dictionary = dictionary
+        self._going_on: dict[bytes, bytes] = {}
+        """Records that go on where their text ends, with what they take."""
 
-    def text(self, text: str) -> str | bytes:
-        return texts.pack(text, self._dictionary)
+    def text(self, text: str, record: bytes | None = None) -> str | bytes:
+        both = None if record is None else texts.pack_both(text, record, self._dictionary)
+        if record is None or both is None:
+            return texts.pack(text, self._dictionary)
+        packed, self._going_on[record] = both
+        return packed
 
     def metadata(self, metadata: Mapping[str, Any]) -> str | bytes:
         said = Json(metadata).text()
         return said if self._dictionary == dictionaries.NONE else texts.pack(said, self._dictionary)
 
-    def record(self, record: bytes) -> bytes:
+    def record(self, record: bytes, content_id: int) -> tuple[Any, ...]:
+        if record in self._going_on:
+            return self._going_on[record], content_id
         if self._dictionary == dictionaries.NONE:
-            return super().record(record)
-        return dictionaries.compressed(record, self._dictionary)
+            return *super().record(record, content_id), None
+        return dictionaries.compressed(record, self._dictionary), None
 
 
 class SqliteTransaction(Transaction):
@@ -121,7 +129,9 @@ class SqliteTransaction(Transaction):
         )
         return SqlitePacking(dictionaries.of_source(self.connection, source_id, samples))
 
-    def record(self, stored: bytes) -> bytes:
+    def record(self, stored: bytes, text: str | bytes | None = None) -> bytes:
+        if text is not None:
+            return dictionaries.gone_on(text, stored, self.connection)
         return dictionaries.inflated(stored, self.connection)
 
     def submit(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
 from rowen.adapters.store.shared.database import Topic, reads, writes
@@ -242,13 +243,19 @@ Key = tuple[int, bytes]
 
 
 def contents_of(
-    db: Transaction, texts: Mapping[bytes, str], packing: Packing
+    db: Transaction,
+    texts: Mapping[bytes, str],
+    packing: Packing,
+    records: Mapping[bytes, bytes] = MappingProxyType({}),
 ) -> dict[bytes, tuple[int, bool]]:
-    """Ids of these texts, and whether their sections exist; the ones met for the first time are stored."""
+    """Ids of these texts, and whether their sections exist; the ones met for the first time are stored.
+
+    `records` are new as well: what some of the texts were made from.
+    """
     found = {row[0]: (row[1], bool(row[2])) for row in db.rows("contents_find", hashes=list(texts))}
     missing = db.in_order(digest for digest in texts if digest not in found)
     if missing:
-        db.copy("contents_insert", ((digest, packing.text(texts[digest])) for digest in missing))
+        db.copy("contents_insert", ((one, packing.text(texts[one], records.get(one))) for one in missing))
         found |= {row[0]: (row[1], False) for row in db.rows("contents_find", hashes=missing)}
     return found
 

@@ -198,16 +198,17 @@ def _vacuum(
             forget_changes(db, source_id)
         documents += len(dead)
         touched.update(dead, texts)
+    if recorded:
+        # Without the table of handoffs it cannot be told which versions may come back.
+        # Records go first: a text stays that one of them goes on from.
+        from rowen.adapters.store.shared.topics.records import forget_records
+
+        forget_records(db, refs, everything=everything)
     contents = _ids(
         db.rows("contents_unused") if everything else db.rows("contents_unused_among", ids=list(touched))
     )
     if recorded and contents:
         contents = sorted({*contents}.difference(_ids(db.rows("contents_handed_off", ids=contents))))
-    if recorded:
-        # Without the table of handoffs it cannot be told which versions may come back.
-        from rowen.adapters.store.shared.topics.records import forget_records
-
-        forget_records(db, refs, everything=everything)
     candidates = _ids(db.rows("contents_passages", ids=contents))
     db.write("contents_delete", ids=contents)
     passages = _ids(

@@ -20,7 +20,7 @@ from rowen.adapters.store.shared.topics.passages import (
     store_sections,
     store_vectors,
 )
-from rowen.adapters.store.shared.topics.records import store_records
+from rowen.adapters.store.shared.topics.records import Records, store_records
 from rowen.adapters.store.shared.transaction import Lock, Row, Transaction
 from rowen.adapters.store.shared.values import json_in, links_in, time_in, value_out
 from rowen.core.document import Draft, Validators
@@ -57,13 +57,15 @@ class Handoffs(Topic):
         urls = [url for draft in drafts for url in (draft.reference, *draft.links)]
         ids = reference_ids(db, run.source_id, urls)
         packing = db.packing(run.source_id, drafts)
-        contents = contents_of(db, {draft.content_hash: draft.text for draft in drafts}, packing)
+        records = Records(db, drafts)
+        texts = {draft.content_hash: draft.text for draft in drafts}
+        contents = contents_of(db, texts, packing, records.by_text())
         by_key = [((ids[draft.reference], draft.payload_hash), draft) for draft in drafts]
         wanted = {
             key: values_of(run, key, contents[draft.content_hash][0], draft, ids, packing, now)
             for key, draft in by_key
         }
-        store_records(db, by_key, packing)
+        store_records(db, by_key, records, contents, packing)
         recorded = there(db)
         handoffs = queue(db, wanted, full) if recorded else dict.fromkeys(wanted, (NOT_RECORDED, 0, False))
         found = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from rowen.adapters.store.shared.transaction import Packing, Transaction
 from rowen.core import hashing
@@ -15,27 +15,52 @@ Key = tuple[int, bytes]
 
 
 def find_record(db: Transaction, document_id: int) -> bytes | None:
-    body = db.value("record_of", document=document_id)
-    return None if body is None else db.record(body)
+    row = db.row("record_of", document=document_id)
+    return None if row is None else db.record(*row)
 
 
-def store_records(db: Transaction, drafts: Iterable[tuple[Key, Draft]], packing: Packing) -> None:
-    bodies: dict[bytes, bytes] = {}
-    keys: dict[bytes, tuple[int, ...]] = {}
-    found: list[tuple[Key, bytes]] = []
-    for key, draft in drafts:
-        if draft.record is not None:
-            digest = hashing.of_bytes(draft.record)
-            bodies[digest], keys[digest] = draft.record, draft.keys
-            found.append((key, digest))
+class Records:
+    """Of a batch of drafts: which are stored already, and the ones to store."""
+
+    def __init__(self, db: Transaction, drafts: Iterable[Draft]) -> None:
+        self.ids: dict[bytes, int] = {}
+        self.new: dict[bytes, Draft] = {}
+        self.digests: dict[bytes, bytes] = {}
+        """By the record itself: a draft does not know its hash."""
+        for draft in drafts:
+            if draft.record is not None:
+                digest = self.digests[draft.record] = hashing.of_bytes(draft.record)
+                self.new.setdefault(digest, draft)
+        if self.new:
+            self.ids = dict(db.rows("records_find", hashes=list(self.new)))
+        self.new = {digest: draft for digest, draft in self.new.items() if digest not in self.ids}
+
+    def by_text(self) -> dict[bytes, bytes]:
+        """The new ones, by the hashes of the texts made from them."""
+        return {draft.content_hash: draft.record for draft in self.new.values() if draft.record is not None}
+
+
+def store_records(
+    db: Transaction,
+    drafts: Iterable[tuple[Key, Draft]],
+    records: Records,
+    contents: Mapping[bytes, tuple[int, bool]],
+    packing: Packing,
+) -> None:
+    found = [(key, records.digests[draft.record]) for key, draft in drafts if draft.record is not None]
     if not found:
         return
-    ids: dict[bytes, int] = dict(db.rows("records_find", hashes=list(bodies)))
-    missing = db.in_order(digest for digest in bodies if digest not in ids)
+    ids = records.ids
+    missing = db.in_order(records.new)
     if missing:
-        db.copy("records_insert", ((digest, packing.record(bodies[digest])) for digest in missing))
+        new = [(digest, records.new[digest]) for digest in missing]
+        rows = (
+            (digest, *packing.record(draft.record or b"", contents[draft.content_hash][0]))
+            for digest, draft in new
+        )
+        db.copy("records_insert", rows)
         ids |= dict(db.rows("records_find", hashes=missing))
-        db.copy("record_keys_insert", ((ids[one], key) for one in missing for key in keys[one]))
+        db.copy("record_keys_insert", ((ids[digest], key) for digest, draft in new for key in draft.keys))
     db.write_many(
         "document_record_save",
         [

@@ -29,6 +29,8 @@ _VERSIONS = {
     "drafts": ("handoff_id", "drafts JOIN handoffs ON handoffs.id = handoff_id"),
 }
 """Tables with versions of items: their key, and where the hash of a version is."""
+_NEEDED = {("records", "goes_on_from")}
+"""Pointers that may be missing, but not point nowhere: such a record goes on from a text that is lost."""
 
 
 class Mending:
@@ -151,7 +153,7 @@ class Mending:
             needed = self._db.execute(
                 'SELECT "notnull" OR pk FROM pragma_table_info(?) WHERE name = ?', (one.table, one.column)
             ).get
-            if needed:
+            if needed or (one.table, one.column) in _NEEDED:
                 self._delete(one.table, one.dangling)
             else:
                 self._db.execute(f'UPDATE "{one.table}" SET "{one.column}" = NULL WHERE {one.dangling}')
