@@ -46,6 +46,7 @@ def _opened(path: Path) -> apsw.Connection:
 
 def _forget(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dictionaries, "_known", {})
+    monkeypatch.setattr(dictionaries, "_samples", {})
     dictionaries._mine.__dict__.clear()
 
 
@@ -83,6 +84,15 @@ def test_a_dictionary_is_made_once_and_stays(db: apsw.Connection) -> None:
 def test_few_values_make_none(db: apsw.Connection) -> None:
     assert dictionaries.of_source(db, SOURCE, SAMPLES[:20]) == NONE
     assert db.execute("SELECT count(*) FROM dictionaries").get == 0
+
+
+def test_small_batches_make_one_together(db: apsw.Connection) -> None:
+    made = [dictionaries.of_source(db, SOURCE, SAMPLES[at : at + 20]) for at in range(0, len(SAMPLES), 20)]
+    assert made[0] == NONE
+    assert made[-1] != NONE
+    assert dictionaries.of_source(db, SOURCE, SAMPLES) == made[-1], "one source has one"
+    assert dictionaries.of_source(db, SOURCE + 1, SAMPLES[:20]) == NONE, "another has samples of its own"
+    assert dictionaries._samples.keys() == {(db.filename, SOURCE + 1)}, "and those of the first are gone"
 
 
 def test_long_texts_need_no_dictionary(db: apsw.Connection, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,9 +1,10 @@
 """What the short values of a source have in common, so that each of them takes a third of its bytes.
 
 A record of a portal or a note is too short for zstd to find repetitions in it: what repeats stands in the
-other records. So the first batch of a source that has enough short values trains a dictionary, which the file
-keeps for ever: the texts, records and metadata of that source are packed with it, and their frames name it by
-its number. The number comes from what the dictionary holds, so one process may know those of several files.
+other records. So the first batches of a source that hold enough short values train a dictionary, which the
+file keeps for ever: the texts, records and metadata of that source are packed with it, and their frames name
+it by its number. The number comes from what the dictionary holds, so one process may know those of several
+files.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ NONE = 0
 SIZE = 16_384
 """Bytes of a dictionary. Twice as much makes values smaller by a fortieth."""
 SAMPLE_BYTES = 32_768
-"""A batch with less than this in short values trains none."""
+"""What batches with less than this in short values hold is kept, until they are enough together."""
 SHORTEST, LONGEST = 100, 8_192
 """Bytes of a value that is packed with a dictionary: in longer ones zstd finds enough by itself."""
 LEVEL, SHORT_LEVEL = 6, 3
@@ -33,6 +34,8 @@ _FRAME = b"\x28\xb5\x2f\xfd"
 _END = b"\x01\0\0"
 """The last block of a frame, with nothing in it."""
 _known: dict[int, Any] = {}
+_samples: dict[tuple[str, int], list[bytes]] = {}
+"""Of sources without a dictionary, by file and source: of each less than `SAMPLE_BYTES`."""
 _mine = threading.local()
 
 
@@ -45,10 +48,13 @@ def of_source(db: apsw.Connection, source_id: int, samples: Iterable[bytes]) -> 
     found: Any = db.execute("SELECT id, body FROM dictionaries WHERE source_id = ?", (source_id,)).fetchall()
     if found:
         return _remembered(*found[0])
-    short = [one for one in samples if SHORTEST <= len(one) <= LONGEST]
+    # On a busy machine every batch of a harvest may be small: without this, none of them would train one.
+    short = _samples.setdefault((db.filename, source_id), [])
+    short += (one for one in samples if SHORTEST <= len(one) <= LONGEST)
     whole = sum(map(len, short))
     if whole < SAMPLE_BYTES:
         return NONE
+    del _samples[db.filename, source_id]
     try:
         made = zstd().train_dict(short, min(SIZE, whole // 8))
     except zstd().ZstdError:
