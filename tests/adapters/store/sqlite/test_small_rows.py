@@ -32,7 +32,8 @@ def _all(path: Path, statement: str) -> list[Any]:
 
 async def test_texts_whose_hashes_begin_alike_are_told_apart(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "rowen.db")
-    one, other, absent = (b"the same" + bytes([number]) * 24 for number in range(3))
+    one, other = (b"the same" + bytes([number]) * 24 for number in range(2))
+    absent = one[:12] + bytes(20)
     rain, snow = Passage(one, "Rain", "It rains."), Passage(other, "Snow", "It snows.")
     await store.save_passages([rain], {one: b"1234"}, MODEL)
     await store.save_passages([rain, snow], {}, MODEL)
@@ -40,6 +41,20 @@ async def test_texts_whose_hashes_begin_alike_are_told_apart(tmp_path: Path) -> 
     assert {digest: state.embedded for digest, state in states.items()} == {one: True, other: False}
     assert states[one].passage_id != states[other].passage_id
     await store.close()
+
+
+async def test_the_file_itself_refuses_a_text_or_a_handoff_that_is_there(tmp_path: Path) -> None:
+    path = tmp_path / "rowen.db"
+    store = SqliteStore(path)
+    lease, run = await a_run(store, await a_source(store))
+    await store.stage(lease, run, [a_draft("https://docs.example/a", "# A\n")], now=NOW)
+    await store.close()
+    db = apsw.Connection(str(path))
+    for table in ("contents", "handoffs"):
+        columns = ", ".join(row[1] for row in db.execute(f"PRAGMA table_info({table})") if row[1] != "id")
+        with pytest.raises(apsw.ConstraintError):
+            db.execute(f"INSERT INTO {table} ({columns}) SELECT {columns} FROM {table}")
+    db.close()
 
 
 async def test_a_text_or_a_handoff_that_comes_again_is_stored_once(tmp_path: Path) -> None:

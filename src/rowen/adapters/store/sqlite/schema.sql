@@ -428,7 +428,7 @@ CREATE INDEX companies_merged_by_company ON companies_merged (company_id);
 
 CREATE INDEX company_keys_by_company ON company_keys (company_id);
 
-CREATE INDEX contents_by_hash ON contents (substr(hash, 1, 8));
+CREATE UNIQUE INDEX contents_by_hash ON contents (substr(hash, 1, 12));
 
 CREATE INDEX deliveries_by_time ON deliveries (at);
 
@@ -448,7 +448,7 @@ CREATE INDEX handoffs_by_content ON handoffs (content_id);
 
 CREATE INDEX handoffs_by_generation ON handoffs (source_id, generation) WHERE content_id IS NOT NULL;
 
-CREATE INDEX handoffs_by_ref ON handoffs (ref_id);
+CREATE UNIQUE INDEX handoffs_by_payload ON handoffs (ref_id, substr(payload_hash, 1, 12));
 
 CREATE INDEX handoffs_by_retry ON handoffs (source_id, retry_at) WHERE retry_at IS NOT NULL;
 
@@ -474,7 +474,7 @@ CREATE INDEX offers_reposted ON offers (repost_of) WHERE repost_of IS NOT NULL;
 
 CREATE INDEX page_changes_by_source ON page_changes (source_id);
 
-CREATE INDEX passages_by_hash ON passages (substr(hash, 1, 8));
+CREATE UNIQUE INDEX passages_by_hash ON passages (substr(hash, 1, 12));
 
 CREATE INDEX planned_answers_by_source ON planned_answers (source_id);
 
@@ -484,7 +484,7 @@ CREATE INDEX questions_by_turn ON questions (run_id, host, turn);
 
 CREATE INDEX record_keys_by_key ON record_keys (key);
 
-CREATE INDEX records_by_hash ON records (substr(hash, 1, 8));
+CREATE UNIQUE INDEX records_by_hash ON records (substr(hash, 1, 12));
 
 CREATE INDEX records_going_on ON records (goes_on_from) WHERE goes_on_from IS NOT NULL;
 

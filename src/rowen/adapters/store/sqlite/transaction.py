@@ -27,10 +27,10 @@ def _as_insert(copy: re.Match[str]) -> str:
 QUERIES = Queries(
     __package__,
     [
-        # The index has the beginnings of hashes. What has another hash and the same beginning is left out.
+        # The index has the beginnings of hashes; rows with another hash and the same beginning are left out.
         (
             r"((?:\w+\.)?\bhash) IN list\((:\w+)\)",
-            r"substr(\1, 1, 8) IN (SELECT substr(value, 1, 8) FROM carray(\2)) AND \1 IN carray(\2)",
+            r"substr(\1, 1, 12) IN (SELECT substr(value, 1, 12) FROM carray(\2)) AND \1 IN carray(\2)",
         ),
         (r"\bIN (?:list|keys)\((:\w+)\)", r"IN carray(\1)"),
         (r"COPY (\w+) \((.+)\) FROM STDIN", _as_insert),

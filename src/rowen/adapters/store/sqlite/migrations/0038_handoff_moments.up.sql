@@ -1,6 +1,6 @@
--- Times of handoffs are numbers, microseconds since 1970, in place of 32 characters each. A reference has few handoffs, so
--- its number finds them; the one writer looks for the payload before it inserts. What is vacuumed is found by its time, and
--- what a run left unfinished is in an index of such alone: a query uses it that repeats its condition.
+-- Times of handoffs are numbers, microseconds since 1970, in place of 32 characters each. The beginning of a payload's hash
+-- tells those of one reference apart. What is vacuumed is found by its time, and what a run left unfinished is in an index of
+-- such alone: a query uses it that repeats its condition.
 PRAGMA legacy_alter_table = ON;
 ALTER TABLE handoffs RENAME TO handoffs_before;
 CREATE TABLE handoffs (
@@ -26,7 +26,7 @@ SELECT id, source_id, ref_id, payload_hash, content_id, run_id, generation, stat
 FROM handoffs_before ORDER BY id;
 DROP TABLE handoffs_before;
 PRAGMA legacy_alter_table = OFF;
-CREATE INDEX handoffs_by_ref ON handoffs (ref_id);
+CREATE UNIQUE INDEX handoffs_by_payload ON handoffs (ref_id, substr(payload_hash, 1, 12));
 CREATE INDEX handoffs_by_update ON handoffs (source_id, updated_at);
 CREATE INDEX handoffs_unfinished ON handoffs (source_id) WHERE status IN ('queued', 'running');
 CREATE INDEX handoffs_by_generation ON handoffs (source_id, generation) WHERE content_id IS NOT NULL;

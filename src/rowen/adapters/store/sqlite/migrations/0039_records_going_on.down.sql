@@ -10,5 +10,5 @@ CREATE TABLE records (
 );
 INSERT INTO records (id, hash, body) SELECT id, hash, body FROM records_before ORDER BY id;
 DROP TABLE records_before;
-CREATE INDEX records_by_hash ON records (substr(hash, 1, 8));
+CREATE UNIQUE INDEX records_by_hash ON records (substr(hash, 1, 12));
 PRAGMA legacy_alter_table = OFF;

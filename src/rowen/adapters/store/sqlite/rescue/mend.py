@@ -132,7 +132,7 @@ class Mending:
 
     def _passage_id(self, digest: bytes, passage: Any) -> int:
         found = self._db.execute(
-            "SELECT id FROM passages WHERE substr(hash, 1, 8) = substr(?1, 1, 8) AND hash = ?1", (digest,)
+            "SELECT id FROM passages WHERE substr(hash, 1, 12) = substr(?1, 1, 12) AND hash = ?1", (digest,)
         ).get
         if found is not None:
             return int(found)
