@@ -187,6 +187,16 @@ async def test_mistyped_words_of_a_question_are_repaired_and_it_says_so(
     assert answer.hits == (await search(store, None, meant)).hits
 
 
+async def test_another_form_of_a_german_word_is_found_by_and_not_told_as_a_slip(store: Store) -> None:
+    text = "# Archiv\n\nDas Dokument liegt in der Ablage und nicht auf dem Tisch.\n"
+    await a_generation(store, await a_source(store), {A: text, B: "# Stables\n\nOats.\n"})
+    answer = await search(store, None, "Ablage von Dokumenten in der Kiste")
+    assert (answer.corrected, answer.hits[0].url) == (None, A)
+    assert "Dokument" in {answer.hits[0].snippet[start:end] for start, end in answer.hits[0].matches}
+    answer = await search(store, None, "Ablage von Dokumment in der Kiste")
+    assert answer.corrected == "Ablage von dokument in der Kiste"
+
+
 @pytest.mark.parametrize(
     "typed", ["a scythe by hand", '"sycthe" in hand', "hand -sycthe", "sythe oak", "tractor"]
 )

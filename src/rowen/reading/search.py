@@ -23,6 +23,7 @@ from rowen.core.search.hit import (
     SectionHit,
 )
 from rowen.core.search.languages import is_in, of_anchor
+from rowen.core.search.morphology import is_form_of
 from rowen.core.search.question import MORE_DEPTH, Question
 from rowen.core.search.snippet import snippet
 from rowen.core.search.symbols import (
@@ -173,7 +174,9 @@ async def _answer(
             texts_with_places=texts_with_places,
             repairs=False,
         )
-        return again and replace(again, query=query, corrected=reworded)
+        # `Dokumenten` is no slip of `dokument`, which readers' texts have: found by it, and nothing to tell.
+        slipped = not all(is_form_of(asked, *pair) for pair in result.spelt.items())
+        return again and replace(again, query=query, corrected=reworded if slipped else None)
     places = [place for place in places if question.allows(place) and _is_in(place, filters.language)]
 
     def ranked(found: Sequence[Place], most: int) -> list[rank.Group]:

@@ -35,6 +35,7 @@ _SHORT_TEXT, _SHARE = 16, 0.06
 _SHORTEST_SENTENCE = 3
 _ENDINGS = ("ern", "em", "en", "er", "es", "e", "n", "s")
 
+_LETTERS = pattern(r"[^\W\d_]+")
 _arabic = pattern("[\u0620-\u064a\u0671-\u06d3]")
 _arabic_marks = pattern("[\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06ed]+")
 _ARABIC_LETTERS = str.maketrans(
@@ -90,6 +91,13 @@ def german_stem(word: str, least: int = SHORTEST_PART) -> str:
         if word.endswith(ending) and len(word) - len(ending) >= least:
             return word[: -len(ending)]
     return word
+
+
+def is_form_of(question: str, word: str, other: str) -> bool:
+    """Are two words the same one with different endings, in a question in German?"""
+    return german_stem(word) == german_stem(other) and is_german(
+        [without_accents(one) for one in _LETTERS.findall(question.lower())]
+    )
 
 
 def is_part(part: str, word: str) -> bool:
