@@ -380,6 +380,51 @@ async def test_a_run_that_was_taken_over_is_passed_over(world: World) -> None:
     assert "taken over" in result.reason
 
 
+async def test_a_source_that_hangs_does_not_hold_up_the_others_where_more_may_run(world: World) -> None:
+    for name in ("one", "two", "three"):
+        await world.add(name)
+    hangs, under_way, most = asyncio.Event(), set[str](), 0
+
+    async def run(ports: Ports, source: Source, **options: Any) -> RunResult:
+        nonlocal most
+        under_way.add(source.name)
+        most = max(most, len(under_way))
+        try:
+            if source.name == "one":
+                await hangs.wait()
+            return await run_source(ports, source, **options)
+        finally:
+            under_way.discard(source.name)
+
+    ports = replace(world.ports, max_parallel_runs=2)
+    ended: list[str] = []
+    async for result in serve(ports, default_every_s=DAY_S, once=True, run=run):
+        ended += labels([result])
+        if len(ended) == 2:
+            hangs.set()
+    assert (sorted(ended[:2]), ended[2:], most) == (["three", "two"], ["one"], 2)
+
+
+async def test_a_store_that_is_away_lets_what_is_under_way_end_before_it_is_told(world: World) -> None:
+    for name in ("one", "two", "three"):
+        await world.add(name)
+    failed, begun = asyncio.Event(), []
+
+    async def run(ports: Ports, source: Source, **options: Any) -> RunResult:
+        begun.append(source.name)
+        if len(begun) == 2:
+            failed.set()
+            raise StoreBusy("store: cannot be reached")
+        await failed.wait()
+        return await run_source(ports, source, **options)
+
+    ports, ended = replace(world.ports, max_parallel_runs=2), []
+    with pytest.raises(StoreBusy):
+        async for result in serve(ports, default_every_s=DAY_S, once=True, run=run):
+            ended += labels([result])
+    assert (len(begun), ended) == (2, begun[:1])
+
+
 async def test_a_bug_meets_one_source_and_the_others_go_on(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:

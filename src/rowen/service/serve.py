@@ -1,8 +1,9 @@
 """The loop of `rowen serve`: which source runs now, what its failure means for the others, how long to wait.
 
-Sources run one after the other. An upstream that limits us is paused and other sources go on; a transient
-failure is retried; a source whose settings or credentials are wrong stops alone, until `rowen resume`. After
-each run the sinks get what readers now see, beside the loop: a slow sink does not hold it up.
+Sources run one after the other, or as many at a time as `runs.max_parallel` allows. An upstream that limits
+us is paused and other sources go on; a transient failure is retried; a source whose settings or credentials
+are wrong stops alone, until `rowen resume`. After each run the sinks get what readers now see, beside the
+loop: a slow sink does not hold it up.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext, suppress
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, nullcontext, suppress
 from datetime import datetime, timedelta
 
 from rowen.alarms import raising
@@ -29,6 +30,7 @@ from rowen.ports.dispatcher import Dispatcher
 from rowen.ports.store.access import Access
 from rowen.service.attempts import NotRun, RunResult, RunSource, close_if_lost, run_source, settles
 from rowen.service.feed_wait import sleep_or
+from rowen.service.side_by_side import side_by_side
 from rowen.service.worker import BUSY_S, SYNC, sync_payload
 from rowen.sinks.announcer import Announcer
 
@@ -77,16 +79,20 @@ async def serve(
                         await _retry_handoffs(ports, sources)
                         await raising.about_holds(ports, sources)
                         waiting, skipped = await _round(ports, sources, default_every_s, once=once)
-                        for source, request in waiting:
-                            result = await _run_one(ports, source, request, run, on_event)
-                            if isinstance(result, NotRun):
-                                skipped.add(source.id)
-                            if result is not None:
-                                yield result
-                            if isinstance(result, Receipt):
-                                announcer.notify()
-                            if held.is_lost():
-                                break
+                        runs = side_by_side(
+                            waiting,
+                            lambda one: _run_one(ports, *one, run, on_event),
+                            limit=ports.max_parallel_runs,
+                            may_go_on=lambda: not held.is_lost(),
+                        )
+                        async with aclosing(runs):
+                            async for (source, _), result in runs:
+                                if isinstance(result, NotRun):
+                                    skipped.add(source.id)
+                                if result is not None:
+                                    yield result
+                                if isinstance(result, Receipt):
+                                    announcer.notify()
                         # A night window opens at its own time, also when no source is due.
                         announcer.notify()
                         await announcer.looked()

@@ -42,7 +42,7 @@ INTERRUPTED = "stopped; what was visible stays, and what is due is synced by the
     help="How events are logged on standard error, with --listen.",
 )
 def command(call: Call, once: bool, standby: bool, listen: str | None, log: str) -> int:
-    """Sync every source when it is due, one after the other, until stopped.
+    """Sync every source when it is due, one at a time (`runs.max_parallel`), until stopped.
 
     An upstream that limits requests is paused for as long as it asks, or six hours; other sources continue.
     One process serves a store: a second one ends and names the first. Each run that brought something prints
