@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,8 @@ from rowen.core.search.hit import Filters
 from rowen.errors import BadLocation, ConfigError, Conflict, NotFound, UserError
 from rowen.managing import find as finding
 from rowen.managing import sources
+from rowen.managing.registry import apply as applying
+from rowen.managing.registry import rules as registry
 from tests.support.site import Site, html
 from tests.support.world import World, a_world
 
@@ -177,3 +180,26 @@ async def test_removing_a_source_leaves_nothing_of_it(world: World) -> None:
 async def test_a_path_with_spaces_that_is_not_there_is_said_not_to_be(world: World) -> None:
     with pytest.raises(BadLocation, match="`my notes/old`: no such file or folder"):
         await sources.add(world.ports, "my notes/old", name=None, guess=True)
+
+
+async def test_what_was_stored_of_removed_sources_alone_is_looked_for_once_for_all_of_them(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = registry.Registry(sources=())
+    for name in ("one", "two", "three"):
+        await sources.add(world.ports, f"{world.site.url}/", name=name)
+    vacuums = []
+
+    whole = world.store.vacuum
+
+    async def vacuum(*given: Any, **named: Any) -> Any:
+        vacuums.append(named)
+        return await whole(*given, **named)
+
+    monkeypatch.setattr(world.store, "vacuum", vacuum)
+    steps = await applying.plan(world.ports, listed)
+    assert len(await applying.apply(world.ports, listed, steps, prune=True)) == 3
+    assert await world.store.sources() == []
+    assert vacuums == [{"everything": True}]
+    await applying.apply(world.ports, listed, [], prune=True)
+    assert len(vacuums) == 1, "without a source that went there is nothing to look for"

@@ -7,7 +7,8 @@ is guessed for doors that ask for it.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import field, replace
 
 from rowen.core import params as parameters
@@ -183,10 +184,27 @@ def check_name(name: str) -> None:
 
 
 async def remove(ports: Ports, source: Source) -> None:
-    async with run_lease(ports, source):
-        await ports.store.remove_source(source.id, now=ports.clock.now())
-    await companies.project(ports)
-    await ports.store.vacuum({}, everything=True)
+    async with removing(ports) as remove_one:
+        await remove_one(source)
+
+
+@asynccontextmanager
+async def removing(ports: Ports) -> AsyncIterator[Callable[[Source], Awaitable[None]]]:
+    """Remove sources one by one; what was theirs alone is looked for once, after the last of them."""
+    removed = 0
+
+    async def remove_one(source: Source) -> None:
+        nonlocal removed
+        async with run_lease(ports, source):
+            await ports.store.remove_source(source.id, now=ports.clock.now())
+        removed += 1
+
+    try:
+        yield remove_one
+    finally:
+        if removed:
+            await companies.project(ports)
+            await ports.store.vacuum({}, everything=True)
 
 
 def _kind_of(ports: Ports, location: str) -> Kind:

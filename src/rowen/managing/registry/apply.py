@@ -44,18 +44,19 @@ async def apply(
     if not prune:
         await sinks.check_left(ports, listed.sinks)
     done: list[Step] = []
-    for step in steps:
-        if step.action == "keep" or not allowed.get(NEEDS.get(step.action, ""), True):
-            continue
-        if step.what == "sink":
-            await sinks.apply(ports, step)
-        elif step.what == "alarms":
-            await raising.save_channels(ports.store, listed.alarms)
-        if step.source is not None and step.action in NEEDS:
-            await sources.remove(ports, step.source)
-        if step.entry is not None:
-            await _put(ports, step)
-        done.append(step)
+    async with sources.removing(ports) as remove:
+        for step in steps:
+            if step.action == "keep" or not allowed.get(NEEDS.get(step.action, ""), True):
+                continue
+            if step.what == "sink":
+                await sinks.apply(ports, step)
+            elif step.what == "alarms":
+                await raising.save_channels(ports.store, listed.alarms)
+            if step.source is not None and step.action in NEEDS:
+                await remove(step.source)
+            if step.entry is not None:
+                await _put(ports, step)
+            done.append(step)
     return done
 
 
