@@ -45,7 +45,7 @@ EVERYWHERE = {"--db", "--json", "-v", "--verbose", "--no-color"}
 
 OPTIONS = {
     "init": {"LOCATIONS", "--store", "--every"},
-    "add": {"LOCATION", "--name", "--kind", "--version", "--set", "--from", "--check", "--sync"},
+    "add": {"LOCATION", "--name", "--kind", "--version", "--set", "--every", "--from", "--check", "--sync"},
     "edit": {"NAME", "--set", "--unset", "--every", "-y", "--yes"},
     "apply": {"FILE", "--prune", "--replace", "-y", "--yes", "--dry-run"},
     "plan": {"NAME", "--out", "--full-sync", "--estimate"},

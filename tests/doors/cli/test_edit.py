@@ -148,3 +148,14 @@ def test_an_interval_among_the_settings_is_told_its_own_option(rowen: Rowen, orc
     ended = rowen("edit", "orchard", "--set", "every=6h")
     assert ended.code == 2
     assert "hint: it is no setting of a kind: on the command line `--every 6h`" in ended.err
+
+
+def test_a_source_is_added_with_its_interval(rowen: Rowen, tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.md").write_text("# Oats\n")
+    assert rowen("add", str(tmp_path / "notes"), "--name", "wrong", "--every", "6x").code == 2
+    assert rowen("add", str(tmp_path / "notes"), "--name", "notes", "--every", "6h").code == 0
+    sources = rowen("status", "--json").json["sources"]
+    assert [(one["label"], one["every_s"]) for one in sources] == [("notes", 21_600.0)]
+    refused = rowen("add", "--from", "portals.toml", "--every", "6h")
+    assert (refused.code, "omit the others" in refused.err) == (2, True)

@@ -36,6 +36,7 @@ class AddCommand(click.Command):
 @click.option(
     "--set", "settings", multiple=True, metavar="KEY=VALUE", help="A setting of the source; repeatable."
 )
+@click.option("--every", metavar="6h", help="How often `rowen serve` syncs it, or `auto`.")
 @click.option(
     "--from",
     "listed",
@@ -60,6 +61,7 @@ def command(
     kind: str | None,
     version: str,
     settings: tuple[str, ...],
+    every: str | None,
     listed: str | None,
     check: bool | None,
     sync_now: bool | None,
@@ -69,16 +71,18 @@ def command(
     LOCATION is a site, a folder, a file or a repository; `https` is guessed where it is omitted. An address
     may be private, because you typed it. Links and redirects to other private addresses are not followed.
     """
+    from rowen.core.rules import duration
     from rowen.doors.cli import session
 
     if listed is not None:
-        if location or name or kind or version or settings or sync_now is not None:
+        if location or name or kind or version or settings or every or sync_now is not None:
             raise UserError("--from: the file has the locations, names and settings; omit the others")
         _add_listed(call, listed, check=bool(check))
         return 0
     if location is None:
         raise _missing()
     given = pairs(settings)
+    every_s = None if every is None else duration.every_s(every)
 
     async def work(ports: Ports) -> Source:
         added = await perform(
@@ -92,6 +96,8 @@ def command(
             check=check is not False,
             guess=True,
         )
+        if every_s is not None:
+            await ports.store.set_schedule(added.source.id, every_s)
         return added.source
 
     # The store is closed while the question waits for its answer.
