@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import time
+from abc import abstractmethod
 from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar
@@ -82,9 +83,9 @@ class Lines(Silence[Told]):
         self._monotonic = monotonic
         self._begin()
 
+    @abstractmethod
     def _begin(self) -> None:
         """What is known before the first event."""
-        raise NotImplementedError
 
 
 class Redrawn(Silence[Told]):
@@ -106,8 +107,9 @@ class Redrawn(Silence[Told]):
         if self._live is not None:
             self._live.__exit__()
 
+    @abstractmethod
     def frame(self) -> Drawable:
-        raise NotImplementedError
+        """What the line shows now."""
 
 
 class LineProgress(Lines[Event]):
