@@ -29,7 +29,7 @@ from rowen.engine.run import sync
 from rowen.errors import Conflict, LeaseLost, NotFound, PermanentError, StoreBusy, StoreUnusable, UserError
 from rowen.managing import find as finding
 from rowen.managing.copy_store import Copied, CopyEvent, CopyPorts, Side, copy
-from rowen.ports.copying import Copying, View
+from rowen.ports.database.copying import Copying, View
 from rowen.ports.store.store import Store
 from rowen.reading import history
 from rowen.reading import search as searching

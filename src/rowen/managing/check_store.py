@@ -15,8 +15,8 @@ from rowen.core.exchange.store_check import Finding, has_payload, tiles, wrong_t
 from rowen.core.exchange.store_copy import PARTS, Key, Part, Row
 from rowen.errors import StoreDamaged
 from rowen.managing.copy_store import MAX_BYTES, MAX_ROWS, CopyEvent, OnCopyEvent
-from rowen.ports.checking import Checking
-from rowen.ports.copying import Copying, View
+from rowen.ports.database.checking import Checking
+from rowen.ports.database.copying import Copying, View
 from rowen.records import dataclass
 
 

@@ -30,7 +30,7 @@ from rowen.engine.leases import ORCHESTRATOR, Held, acquire, kept, lease_owner
 from rowen.errors import Conflict, NotFound, PartMissing, PermanentError, UserError
 from rowen.offers import companies
 from rowen.ports.clock import Clock
-from rowen.ports.copying import Copying, View
+from rowen.ports.database.copying import Copying, View
 from rowen.ports.store.store import Store
 from rowen.records import dataclass
 

@@ -10,7 +10,7 @@ from rowen.engine import embedding
 from rowen.errors import PermanentError
 from rowen.managing.check_store import CheckPorts, check
 from rowen.managing.copy_store import CopyEvent, OnCopyEvent
-from rowen.ports.checking import Rescuing
+from rowen.ports.database.checking import Rescuing
 from rowen.ports.store.notes import Notes
 from rowen.records import dataclass
 

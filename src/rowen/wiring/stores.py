@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rowen.managing.check_store import CheckPorts
     from rowen.managing.copy_store import CopyPorts, Side
     from rowen.managing.rescue_store import RescuePorts
-    from rowen.ports.schema import Schema
+    from rowen.ports.database.schema import Schema
     from rowen.ports.store.notes import Notes
     from rowen.ports.store.store import Store
 

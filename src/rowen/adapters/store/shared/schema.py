@@ -15,7 +15,7 @@ from rowen.adapters.store.shared.migrations import Migration, downwards, parts_a
 from rowen.core.lease import LEASE_TTL_S
 from rowen.core.rules.clocks import SKEW
 from rowen.errors import Conflict, UserError
-from rowen.ports.schema import Loss
+from rowen.ports.database.schema import Loss
 
 _DROPPED_TABLE = re.compile(r"\bDROP TABLE (\w+)")
 _MADE_OF_OTHERS = {("sections", "kept"), ("passages", "chars"), ("handoffs", "body_bytes")}

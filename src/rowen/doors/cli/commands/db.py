@@ -16,7 +16,7 @@ from rowen.doors.words import count
 from rowen.errors import UserError
 
 if TYPE_CHECKING:
-    from rowen.ports.schema import Loss, Schema
+    from rowen.ports.database.schema import Loss, Schema
 
 T = TypeVar("T")
 
