@@ -13,7 +13,6 @@ import pytest
 
 from rowen.core.document import Draft, Outcome, Validators
 from rowen.core.run import Event, RunStatus
-from rowen.engine.ingest import CUT_AT_ONCE, into_sections
 from rowen.engine.run import sync
 from rowen.errors import StoreBusy
 from rowen.ports.store.handoffs import Staged
@@ -136,27 +135,3 @@ def staged(number: int, text: str) -> Staged:
         alone=False,
         draft=draft,
     )
-
-
-@pytest.mark.parametrize(
-    ("texts", "chars", "turns"),
-    [(100, CUT_AT_ONCE // 20, 5), (10, CUT_AT_ONCE * 2, 10), (3, 50, 0)],
-    ids=["short texts", "long texts", "a few"],
-)
-async def test_others_have_their_turn_between_long_texts_and_not_between_short_ones(
-    texts: int, chars: int, turns: int
-) -> None:
-    had = 0
-
-    async def others() -> None:
-        nonlocal had
-        while True:
-            await asyncio.sleep(0)
-            had += 1
-
-    waiting = asyncio.create_task(others())
-    await asyncio.sleep(0)
-    found = await into_sections([staged(number, "rain " * (chars // 5)) for number in range(texts)])
-    waiting.cancel()
-    assert len(found.sections) == texts
-    assert had == turns

@@ -18,6 +18,7 @@ from rowen.adapters.git import GitRepositories
 from rowen.adapters.http import open_fetcher
 from rowen.adapters.render import open_renderer
 from rowen.adapters.sheets import open_spreadsheet
+from rowen.adapters.split.pool import PoolSplitter
 from rowen.core.document import Converted
 from rowen.core.run import Event
 from rowen.core.search.hit import Answer, Filters, SearchMode
@@ -113,6 +114,7 @@ async def a_world(
         folders=LocalFolders(),
         repositories=GitRepositories(folder / "clones", dict(os.environ)),
         converter=converter or InThisProcess(),
+        splitter=PoolSplitter(0),
         embedder=lambda: embedder,
         embedder_from=lambda spec: FakeEmbedder(name=spec["model"]),
         kinds=registers.kinds(),

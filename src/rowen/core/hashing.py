@@ -10,6 +10,9 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Protocol
 
+SIZE = 32
+"""Bytes of a hash."""
+
 
 class Hash(Protocol):
     def digest(self) -> bytes: ...

@@ -36,25 +36,23 @@ from rowen.core.rules import breaker as breakers
 from rowen.core.run import Counters, Run
 from rowen.core.section import Form, Passage, Section
 from rowen.core.source import Source
-from rowen.core.split import passages, split
+from rowen.core.split import passages
 from rowen.engine import embedding
 from rowen.engine.embedding import Embedded, Filled
 from rowen.engine.leases import beating, run_lease
 from rowen.engine.ports import Ports
 from rowen.errors import EmbedderRefused, RowenError
 from rowen.ports.embedder import Model
+from rowen.ports.splitter import Splitter
 from rowen.ports.store.handoffs import Ingested, Staged, Waiting
 from rowen.records import NamedTuple
 
 GRACE_S = 0.5
 """For a batch that is being embedded when its run is cancelled."""
 BATCH = 192
-BATCH_CHARS = 400_000
+BATCH_CHARS = 800_000
 """A batch has so many drafts at most, and so much text: of pages fewer than of datasets, which are short. A
 transaction costs the same for few short texts as for many."""
-CUT_AT_ONCE = 8_000
-"""Characters of short texts that are cut into sections before anything else has its turn: that takes a
-fraction of a millisecond, and a turn of the event loop for each text would add up."""
 SUPERSEDED = Ending(HandoffStatus.FAILED, Reason.SUPERSEDED)
 LOST = Ending(
     HandoffStatus.FAILED,
@@ -135,7 +133,7 @@ class Ingestion:
         async with AsyncExitStack() as stack:
             ids = [one.handoff_id for one in healthy]
             await stack.enter_async_context(_in_work(self._ports, self._lease, ids))
-            cut = await into_sections(healthy)
+            cut = await into_sections(self._ports.splitter, healthy)
             await self._embedded()
             self._embedding = asyncio.create_task(self._embed_in_work(stack.pop_all(), cut))
 
@@ -150,7 +148,7 @@ class Ingestion:
                 self._on_ended({one.draft.reference: _ended(LOST)})
                 continue
             async with _in_work(self._ports, self._lease, [one.handoff_id], alone=True):
-                await self._write(await self._prepared(await into_sections([one])))
+                await self._write(await self._prepared(await into_sections(self._ports.splitter, [one])))
 
     async def abandon(self) -> None:
         """Leave the batches that are being embedded and written, if their run does not come to its end."""
@@ -245,18 +243,10 @@ class Ingestion:
         return embedded, missing
 
 
-async def into_sections(staged: Sequence[Staged]) -> _Cut:
-    """Cut the texts that have no sections yet."""
-    sections: dict[int, list[Section]] = {}
-    chars = 0
-    for one in staged:
-        if not one.sectioned:
-            sections[one.content_id] = split(one.draft.text)
-            chars += len(one.draft.text)
-            if chars >= CUT_AT_ONCE:
-                # Between texts answers are taken in, so that the source and the converters have work.
-                await asyncio.sleep(0)
-                chars = 0
+async def into_sections(splitter: Splitter, staged: Sequence[Staged]) -> _Cut:
+    """Cut the texts that have no sections yet, each once."""
+    texts = {one.content_id: one.draft.text for one in staged if not one.sectioned}
+    sections = dict(zip(texts, await splitter.split(list(texts.values())), strict=True)) if texts else {}
     found: dict[bytes, Passage] = {}
     said: set[bytes] = set()
     for tree in sections.values():

@@ -32,6 +32,7 @@ if TYPE_CHECKING:  # most commands use few of these
     from rowen.ports.renderer import OpenRenderer
     from rowen.ports.repositories import Repositories
     from rowen.ports.sheets import OpenSpreadsheet
+    from rowen.ports.splitter import Splitter
     from rowen.ports.store.store import Store
 
 
@@ -80,6 +81,7 @@ class Ports:
     folders: Folders
     repositories: Repositories
     converter: Converter
+    splitter: Splitter
     embedder: Callable[[], Embedder]
     """Called when a text must be embedded, not before: an unchanged run never loads a model."""
     embedder_from: Callable[[Mapping[str, Any]], Embedder]

@@ -203,6 +203,7 @@ class Execution:
             intake.drop_uncovered(covers(source, settings))
         async with beating(self._ports, intake.lease, on_beat=self._save_progress) as held:
             harvested = await self._worked(kind, settings, held)
+            await self._ports.store.index_soon()
             await intake.write_rest()
             if harvested.settle is not None and harvested.complete and intake.out_of_time is None:
                 await harvested.settle()

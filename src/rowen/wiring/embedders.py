@@ -64,8 +64,8 @@ class Embedders:
             return max(1, half_of_the_cores())
         if self._config.provider != "static":
             return self._config.concurrency
-        # One more than there are children: while an answer is stored, its child has the next texts.
-        return half_of_the_cores() + 1
+        # More than there are children: while answers are stored, each child has the next texts.
+        return 2 * half_of_the_cores() + 1
 
     async def close(self) -> None:
         for embedder in self._made.values():

@@ -30,6 +30,7 @@ from rowen.places import default_store_path
 
 if TYPE_CHECKING:
     from rowen.adapters.convert.pool import PoolConverter
+    from rowen.adapters.split.pool import PoolSplitter
     from rowen.core.exchange.alarm import Alarm
     from rowen.engine.kind import Kind
     from rowen.engine.register import Register
@@ -53,7 +54,7 @@ from rowen.wiring.stores import is_postgres, open_store, store_name, store_path
 async def open_ports(config: Config, *, create: bool = True, alone: bool = False) -> AsyncIterator[Ports]:
     """`alone`: the caller does one thing after the other, and waits for the store in its own thread."""
     store = open_store(config, create=create, alone=alone)
-    converter = Later(lambda: _converter(config))
+    converter, splitter = Later(lambda: _converter(config)), Later(_splitter)
     embedders, shown = Embedders(config), ShownPages()
     try:
         check_complete(await store.note(COPY), store_name(config))
@@ -64,6 +65,7 @@ async def open_ports(config: Config, *, create: bool = True, alone: bool = False
             folders=Later(lambda: _folders(config)).port,
             repositories=Later(lambda: _repositories(config)).port,
             converter=converter.port,
+            splitter=splitter.port,
             embedder=embedders.configured,
             embedder_from=embedders.from_spec,
             breaker=BreakerSettings(**asdict(config.breaker)),
@@ -106,6 +108,8 @@ async def open_ports(config: Config, *, create: bool = True, alone: bool = False
         await embedders.close()
         if converter.made is not None:
             await converter.made.close()
+        if splitter.made is not None:
+            await splitter.made.close()
         await store.close()
 
 
@@ -149,6 +153,13 @@ def _converter(config: Config) -> PoolConverter:
         timeout_s=config.convert.timeout_s,
         find_plugin=registers.plugin_formats(),
     )
+
+
+def _splitter() -> PoolSplitter:
+    from rowen.adapters.children.cores import half_of_the_cores
+    from rowen.adapters.split.pool import PoolSplitter
+
+    return PoolSplitter(half_of_the_cores())
 
 
 def _folders(config: Config) -> Folders:

@@ -260,6 +260,7 @@ NOT_FOR_READERS = {
     *("click", "gettext", "locale", "ast", "dis", "tokenize"),
     *("rowen.registers", "rowen.engine.run", "rowen.kinds", "rowen.sinks", "rowen.service", "rowen.fetching"),
     *("rowen.adapters.convert", "rowen.adapters.files", "rowen.adapters.git", "rowen.adapters.http"),
+    "rowen.adapters.split",
     *(f"rowen.adapters.store.shared.topics.{topic}" for topic in ("handoffs", "offers", "shards")),
 }
 """Modules without which a store can be read."""

@@ -1,1 +1,1 @@
-"""Child processes that answer one request after the other: converters and embedders work in them."""
+"""Child processes that answer one request after the other: converters, splitters, embedders work in them."""

@@ -10,7 +10,7 @@ from rowen.core.handoff import Reason
 from rowen.core.lease import Lease
 from rowen.core.run import Counters, Run
 from rowen.core.section import Form, Passage
-from rowen.core.split import passages, split
+from rowen.core.split import passages
 from rowen.engine.ingest import Ingestion, OnEnded
 from rowen.engine.ports import Ports
 from rowen.engine.rehearsal.store import UntouchedStore
@@ -26,8 +26,7 @@ class CountedIngestion(Ingestion):
     async def take(self, drafts: Sequence[Draft], *, full: bool = False) -> None:
         found: dict[bytes, Passage] = {}
         said: set[bytes] = set()
-        for draft in drafts:
-            tree = split(draft.text)
+        for tree in await self._ports.splitter.split([draft.text for draft in drafts]):
             found |= passages(tree)
             said.update(section.passage_hash for section in tree if section.form is not Form.DETAILS)
         model = self._ports.embedder().model

@@ -31,8 +31,8 @@ PASSED_ON = frozenset(
 """Reads, and the leases that keep another run away meanwhile."""
 SWALLOWED = frozenset(
     {
-        "refresh", "save_aliases", "save_claims", "save_inventory", "save_items", "save_listing", "save_note",
-        "save_progress",
+        "index_soon", "refresh", "save_aliases", "save_claims", "save_inventory", "save_items",
+        "save_listing", "save_note", "save_progress",
     }
 )  # fmt: skip
 UNSTORED = 1 << 60

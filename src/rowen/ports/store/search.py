@@ -81,6 +81,10 @@ class Search(Protocol):
         """Rank by keyword and by vector inside one snapshot, visible sections only."""
         ...
 
+    async def index_soon(self) -> None:
+        """Go on indexing what a run has stored while it is looked through; `index_ahead` waits for it."""
+        ...
+
     async def index_ahead(self, run: Run, generation: int) -> None:
         """Bring what searches keep beside the store in step with a generation that is about to be shown.
 

@@ -123,6 +123,10 @@ class SharedStore(Topics):
         await super().ingest(lease, run, ingested, passages, vectors, model, now=now)
         await self._ahead.take(passages)
 
+    async def index_soon(self) -> None:
+        if self._follows:
+            self._ahead.go_on()
+
     async def index_ahead(self, run: Run, generation: int) -> None:
         if not self._follows:
             return

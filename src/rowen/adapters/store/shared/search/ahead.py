@@ -38,6 +38,8 @@ class IndexAhead:
         self._sending = asyncio.Lock()
         self._under_way: asyncio.Task[None] | None = None
         self._children: ChildPool | None = None
+        self._last: asyncio.Task[None] | None = None
+        """What a run stored last, on its way to the child."""
         self._gave_up = False
 
     async def take(self, passages: Sequence[Passage]) -> None:
@@ -46,8 +48,16 @@ class IndexAhead:
         if len(self._waiting) >= self.batch:
             await self._send()
 
+    def go_on(self) -> None:
+        """Index what there is where there is a child for it, and do not wait."""
+        if self._children is not None and self._last is None:
+            self._last = asyncio.create_task(self._send())
+
     async def rest(self) -> None:
         """At the end of a run: index its last texts where there is a child for them, and let it go."""
+        if self._last is not None:
+            last, self._last = self._last, None
+            await last
         if self._children is not None:
             await self._send()
         await self._sent()
@@ -56,10 +66,9 @@ class IndexAhead:
 
     async def close(self) -> None:
         """Ends after the texts that are being written: an index that is left half written is a slower one."""
-        if self._under_way is not None:
-            await asyncio.wait([self._under_way], timeout=LAST_S)
-            self._under_way.cancel()
-            await asyncio.gather(self._under_way, return_exceptions=True)
+        # The first of them starts the second.
+        await _ended(self._last)
+        await _ended(self._under_way)
         await self._end()
 
     async def _send(self) -> None:
@@ -89,6 +98,13 @@ class IndexAhead:
         children, self._children = self._children, None
         if children is not None:
             await children.close()
+
+
+async def _ended(task: asyncio.Task[None] | None) -> None:
+    if task is not None:
+        await asyncio.wait([task], timeout=LAST_S)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
 
 def command(folder: Path) -> tuple[str, ...]:

@@ -1,0 +1,1 @@
+"""The `Splitter` port: many texts in child processes, few in this one."""
