@@ -30,6 +30,24 @@ def test_a_title_of_front_matter_does_not_repeat_a_heading() -> None:
     assert convert_markdown("---\ntitle: T\n---\n# Heading\n", _URL).text == "# Heading\n"
 
 
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("## What is it?\n\nText.\n\n### More\n\nText.\n", "What is it?"),
+        ("<!-- Old link -->\n<a id=\"it\"></a>\n\n## What is it?\n\nText.\n", "What is it?"),
+        (f"## What is it?\n\n{'A long text. ' * 300}\n\n### More\n\nText.\n", "What is it?"),
+        ("## What is it?\n\nText.\n\n## What next?\n\nText.\n", "page.md"),
+        ("### Deep\n\nText.\n\n## Less deep\n\nText.\n", "page.md"),
+        ("A page about nothing.\n\n## Usage\n\nText.\n", "page.md"),
+    ],
+)
+def test_a_page_is_called_by_the_heading_it_begins_with_if_all_others_are_below_it(
+    text: str, title: str
+) -> None:
+    converted = convert_markdown(text, _URL)
+    assert (converted.title, converted.text) == (title, text)
+
+
 def test_two_rules_around_a_sentence_are_not_front_matter() -> None:
     text = "---\nJust a sentence\n---\n\nText.\n"
     assert convert_markdown(text, _URL).text == text

@@ -7,10 +7,12 @@ not all of Markdown.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from rowen.adapters.convert.front_matter import front_matter
 from rowen.adapters.convert.pieces import file_name, plain_line_breaks
 from rowen.core.document import Converted
+from rowen.core.section import Section
 from rowen.core.split import split
 from rowen.core.web import urls
 
@@ -42,6 +44,8 @@ parameter property setting statement struct term trait type union value variable
 """
 _KINDS = frozenset(_KNOWN.split())
 """What a heading may define by its class. Other classes say how a heading looks."""
+_SAYS_NOTHING = re.compile(r"<!--.*?-->|</?[a-zA-Z][^<>]*>", re.DOTALL)
+"""Marks in front of a heading that readers do not see."""
 _MAX_TITLE_CHARS = 120
 
 
@@ -50,11 +54,25 @@ def convert_markdown(text: str, url: str) -> Converted:
     fields, end = front_matter(text)
     text = text[end:].lstrip("\n") if end else text
     text = _with_plain_anchors(text)
-    heading = next((section.heading for section in split(text) if section.level == 1 and section.heading), "")
+    sections = split(text)
+    heading = next((section.heading for section in sections if section.level == 1 and section.heading), "")
     title = fields.pop("title", "") or heading
     if title and not heading:
         text = f"# {title}\n\n{text}"
-    return Converted(title or file_name(url), text, links_of(text, url), None, fields)
+    title = title or _head_of_all(sections) or file_name(url)
+    return Converted(title, text, links_of(text, url), None, fields)
+
+
+def _head_of_all(sections: Sequence[Section]) -> str:
+    """The heading that a page begins with, where all others are below it: chapters of books begin at level 2."""
+    first = next((section for section in sections if section.heading), None)
+    # A long section is several, each with its heading.
+    if first is None or any(
+        section.heading != first.heading and 0 < section.level <= first.level for section in sections
+    ):
+        return ""
+    before = "".join(section.text for section in sections if not section.heading)
+    return "" if _SAYS_NOTHING.sub("", before).strip() else first.heading
 
 
 def convert_plain(text: str, url: str) -> Converted:
