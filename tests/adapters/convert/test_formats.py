@@ -101,6 +101,12 @@ def _archive(*names: str) -> bytes:
         (b"\xd0\xcf\x11\xe0old word", Kind.PLAIN, None),
         (b"a\0b", Kind.CODE, None),
         (b"\xff\xfea\0", Kind.CODE, Kind.CODE),
+        (b"Jars\n====\n\n.. note:: They break.\n", Kind.PLAIN, Kind.RST),
+        (b".. _jars:\r\n\r\nJars\r\n----\r\n\r\nText.\r\n", Kind.PLAIN, Kind.RST),
+        (b"Jars\n====\n\nSee :doc:`shelves </shelf>`.\n", Kind.PLAIN, Kind.RST),
+        (b"Jars\n====\n\nOpen :all: at 10:30 `now`.\n", Kind.PLAIN, Kind.PLAIN),
+        (b"A text.\n\n.. note:: They break.\n", Kind.PLAIN, Kind.PLAIN),
+        (b"Jars\n====\n\n.. note:: They break.\n", Kind.MARKDOWN, Kind.MARKDOWN),
     ],
 )
 def test_the_first_bytes_say_more_than_the_header(body: bytes, called: Kind, kind: Kind | None) -> None:

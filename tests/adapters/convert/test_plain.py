@@ -34,7 +34,7 @@ def test_a_title_of_front_matter_does_not_repeat_a_heading() -> None:
     ("text", "title"),
     [
         ("## What is it?\n\nText.\n\n### More\n\nText.\n", "What is it?"),
-        ("<!-- Old link -->\n<a id=\"it\"></a>\n\n## What is it?\n\nText.\n", "What is it?"),
+        ('<!-- Old link -->\n<a id="it"></a>\n\n## What is it?\n\nText.\n', "What is it?"),
         (f"## What is it?\n\n{'A long text. ' * 300}\n\n### More\n\nText.\n", "What is it?"),
         ("## What is it?\n\nText.\n\n## What next?\n\nText.\n", "page.md"),
         ("### Deep\n\nText.\n\n## Less deep\n\nText.\n", "page.md"),

@@ -64,7 +64,7 @@ def convert_markdown(text: str, url: str) -> Converted:
 
 
 def _head_of_all(sections: Sequence[Section]) -> str:
-    """The heading that a page begins with, where all others are below it: chapters of books begin at level 2."""
+    """The heading a page begins with, where all others are below it: chapters of books begin at level 2."""
     first = next((section for section in sections if section.heading), None)
     # A long section is several, each with its heading.
     if first is None or any(

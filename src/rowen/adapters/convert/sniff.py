@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 from io import BytesIO
 
@@ -19,6 +20,13 @@ _OFFICE = {"word/document.xml": Kind.DOCX, "ppt/presentation.xml": Kind.PPTX, "x
 BINARY_KINDS = frozenset((Kind.PDF, Kind.DOCX, Kind.PPTX, Kind.XLSX))
 _PDF_WINDOW_BYTES = 1024
 """Readers of PDF look this far for its mark, and writers make use of it."""
+_RST_WINDOW_BYTES = 20_000
+_UNDERLINED = re.compile(rb"^[^\s=~^\-].*\r?\n([=~^\-*#\"'`+])\1{2,}[ \t]*\r?$", re.MULTILINE)
+_RST_MARK = re.compile(
+    rb"^\.\. (?:[a-zA-Z][\w:+.-]*::(?:[ \t\r]|$)|_[^\n:]+:(?:[ \t\r]|$))"  # a directive, a target
+    rb"|(?:^|[\s(]):[a-z][\w:+.-]*:`[^`\n]",  # a role
+    re.MULTILINE,
+)
 
 
 def sniff(body: bytes, kind: Kind, content_type: str) -> Kind | None:
@@ -35,8 +43,13 @@ def sniff(body: bytes, kind: Kind, content_type: str) -> Kind | None:
         return Kind.HTML if is_page else None
     if kind is Kind.HTML and not content_type and not body.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
         # Nothing said that it is HTML: a README of a repository comes without ending or type.
-        return Kind.PLAIN
-    return kind
+        kind = Kind.PLAIN
+    return Kind.RST if kind is Kind.PLAIN and _is_rst(body[:_RST_WINDOW_BYTES]) else kind
+
+
+def _is_rst(beginning: bytes) -> bool:
+    """Has it what only reStructuredText has? Projects that build with Sphinx may call their pages `.txt`."""
+    return _RST_MARK.search(beginning) is not None and _UNDERLINED.search(beginning) is not None
 
 
 def _office(body: bytes) -> Kind | None:

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 
 from turbohtml import Element, Text
 
-from rowen.adapters.convert.html.sections import Definition, Place, open_section, signature_of, usable
+from rowen.adapters.convert.definition import Definition, Place, usable
+from rowen.adapters.convert.html.sections import end_of, open_section, signature_of
 
 _TOO_MUCH_FOR_AN_ITEM = "pre, table, blockquote, h1, h2, h3, h4, h5, h6, p + p, div"
 _DEFINES_NOTHING = frozenset(("footnote", "citation", "field-list", "option-list", "toc", "simple"))
@@ -118,14 +119,14 @@ def _as_sections(outer: Element, definitions: dict[Element, Definition], place: 
             node.tag = "p"
             continue
         if defined is not None and text is not None:
-            text.insert_after(defined.end())
+            text.insert_after(end_of(defined))
         defined, text = definitions.get(node), None
         if defined is not None:
             open_section(node, defined, place)
         else:
             _as_paragraph(node)
     if defined is not None and text is not None:
-        text.insert_after(defined.end())
+        text.insert_after(end_of(defined))
     outer.tag = "div"
     for around in outer.ancestors:
         # Text indented by mistake is a quotation to Sphinx; a heading behind `>` would open no section.

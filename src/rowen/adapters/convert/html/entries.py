@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from turbohtml import Element
 
-from rowen.adapters.convert.html.sections import Place, open_section, signature_of, usable
+from rowen.adapters.convert.definition import Place, usable
+from rowen.adapters.convert.html.sections import end_of, open_section, signature_of
 
 _CELLS = "td.func_table_entry, td.catalog_table_entry"
 _SIGNATURES = "p.func_signature, p.column_definition"
@@ -41,4 +42,4 @@ def _define(signature: Element, place: Place) -> Element | None:
     kind = {"function": "function", "structfield": "field"}.get(named.attr("class") or "", "operator")
     definition = place.definition(anchor, kind, name, signature_of(signature))
     open_section(signature, definition, place)
-    return definition.end()
+    return end_of(definition)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from turbohtml import Element
 
+from rowen.adapters.convert.definition import Definition, Place
 from rowen.adapters.convert.html.generators import (
     doxygen,
     godoc,
@@ -21,7 +22,7 @@ from rowen.adapters.convert.html.generators import (
     typedoc,
 )
 from rowen.adapters.convert.html.generators.member import Member, Page, Title
-from rowen.adapters.convert.html.sections import Definition, Place, fragment, open_section
+from rowen.adapters.convert.html.sections import end_of, fragment, open_section
 
 Read = Callable[[Element], Page]
 # A word near the beginning of every page of a generator, and the elements that are surely its own.
@@ -67,7 +68,7 @@ def _mark(title: Title | None, members: list[Member]) -> Marked:
         place = Place(max(int(member.heading.tag[1]) - 1, outer.level), around_it)
         definition = place.definition(fragment(member.anchor), member.kind, member.name, member.signature)
         open_section(member.heading, definition, place)
-        member.scope.append(definition.end())
+        member.scope.append(end_of(definition))
         if member.scope.attr("id") == member.anchor:
             del member.scope.attrs["id"]
         inside[member.scope] = headings[member.heading] = place.inside(definition)

@@ -10,10 +10,10 @@ from collections.abc import Callable
 
 from turbohtml import Document, Element, Markdown, parse
 
+from rowen.adapters.convert.definition import with_ends
 from rowen.adapters.convert.html.anchors import with_anchors
 from rowen.adapters.convert.html.content import least_pruned, main_content
 from rowen.adapters.convert.html.reshape import reshape
-from rowen.adapters.convert.html.sections import with_ends
 from rowen.adapters.convert.tidy import tidy
 from rowen.core.document import Converted
 from rowen.core.web import urls

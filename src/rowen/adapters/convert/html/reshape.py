@@ -10,12 +10,13 @@ import re
 
 from turbohtml import Element, Node, Text
 
+from rowen.adapters.convert.definition import Definition, Place, usable
 from rowen.adapters.convert.html.anchors import mark_anchors
 from rowen.adapters.convert.html.codeblocks import reshape_code
 from rowen.adapters.convert.html.definitions import reshape_definitions
 from rowen.adapters.convert.html.entries import reshape_entries
 from rowen.adapters.convert.html.members import mark_members
-from rowen.adapters.convert.html.sections import BOXES, Definition, Place, usable
+from rowen.adapters.convert.html.sections import BOXES
 from rowen.adapters.convert.html.tables import reshape_tables
 
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")

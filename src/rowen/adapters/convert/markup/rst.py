@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from rowen.adapters.convert.definition import MAX_LEVEL, Place, with_ends, without_marks_of_ours
+from rowen.adapters.convert.markup import rst_objects
 from rowen.adapters.convert.markup.rst_inline import Inline
 from rowen.adapters.convert.markup.rst_tables import grid_rows
 from rowen.adapters.convert.pieces import (
@@ -41,10 +43,11 @@ _MIN_UNDERLINE = 4
 
 _CODE = frozenset((
     "code", "code-block", "sourcecode", "code-cell", "ipython", "literalinclude", "parsed-literal",
-    "prompt",
+    "prompt", "console",
 ))  # fmt: skip
 _LANGUAGE_OF = {
-    "ipython": "python", "testcode": "python", "doctest": "python", "math": "latex", "graphviz": "dot",
+    "ipython": "python", "console": "console", "testcode": "python", "doctest": "python", "math": "latex",
+    "graphviz": "dot",
 }  # fmt: skip
 _SAME_LANGUAGE = {
     "python3": "python", "ipython3": "python", "pycon": "python", "pycon3": "python", "c++": "cpp",
@@ -67,18 +70,14 @@ _VERSIONS = {
     "deprecated-removed": "Deprecated since version",
 }  # fmt: skip
 # Directives of a language's domain: their argument is a signature.
-_OBJECTS = frozenset((
-    "function", "class", "method", "classmethod", "staticmethod", "attribute", "data", "exception",
-    "decorator", "decoratormethod", "property", "option", "program", "envvar", "confval", "setting",
-    "macro", "type", "struct", "enum", "enumerator", "member", "var", "union", "concept", "alias",
-    "describe", "object", "cmdoption", "directive", "opcode", "pdbcommand", "2to3fixer",
-    "bpo", "awaitablefunction", "abstractmethod", "coroutinefunction", "coroutinemethod", "audit-event",
-))  # fmt: skip
+_OBJECTS = rst_objects.NAMES | {
+    "program", "alias", "describe", "object", "2to3fixer", "bpo", "audit-event",
+}  # fmt: skip
 
 
 def convert_rst(text: str, url: str) -> Converted:
-    reader = _Reader(plain_line_breaks(text).expandtabs(8))
-    markdown = tidy(reader.read())
+    reader = _Reader(without_marks_of_ours(plain_line_breaks(text)).expandtabs(8))
+    markdown = with_ends(tidy(reader.read()))
     title = reader.title or file_name(url)
     if not reader.title:
         markdown = titled(title, markdown)
@@ -91,6 +90,11 @@ class _Reader:
         self._inline = Inline(text)
         self._styles: list[tuple[str, bool]] = []
         self._language = ""
+        self._module = ""
+        self._place = Place(1)
+        """Where a definition would stand."""
+        self._is_indented = False
+        """A heading would be text of a list or of a quotation."""
         self._anchors: list[str] = []
         self.title = ""
         self.metadata: dict[str, str] = {}
@@ -137,7 +141,8 @@ class _Reader:
     def _add_heading(self, title: str, style: tuple[str, bool], out: list[str]) -> None:
         if style not in self._styles:
             self._styles.append(style)
-        level = min(6, self._styles.index(style) + 1)
+        level = min(MAX_LEVEL, self._styles.index(style) + 1)
+        self._place = Place(level)
         words = self._inline.to_markdown(one_line(title))
         if not self.title:
             self.title = self._inline.to_text(one_line(title))
@@ -152,7 +157,9 @@ class _Reader:
         if explicit is not None:
             end = _end_of_body(lines, at + 1, indent)
             body = lines[at + 1 : end]
+            was_indented, self._is_indented = self._is_indented, self._is_indented or indent > 0
             out += _indented(self._explicit((explicit[1] or "").strip(), body), indent)
+            self._is_indented = was_indented
             return end
         if line.startswith(">>> "):
             end = at
@@ -253,12 +260,14 @@ class _Reader:
             body = body[1:]
         more = next((number for number, line in enumerate(body) if not line.strip()), len(body))
         if name in _OBJECTS:
-            return self._object([argument, *body[:more]], dedent(trimmed(body[more:])))
+            return self._object(full_name, [argument, *body[:more]], dedent(trimmed(body[more:])))
         body = trimmed(body)
         inline = self._inline.to_markdown
         if name == "highlight":
             self._language = _language(argument)
             return []
+        if name in ("module", "currentmodule"):
+            self._module = "" if argument == "None" else argument
         if full_name in _DROPPED or name in _DROPPED or name.startswith("auto"):
             return []
         if name in _CODE:
@@ -279,15 +288,34 @@ class _Reader:
             return [f"{_VERSIONS[name]} {version}{f': {words}' if words else '.'}", ""]
         return self._container(name, argument, dedent(body))
 
-    def _object(self, signatures: list[str], body: list[str]) -> list[str]:
+    def _object(self, directive: str, signatures: list[str], body: list[str]) -> list[str]:
         """Signatures that share one description; one may go on over lines."""
         text = re.sub(r"\\\n\s*", "", "\n".join(signatures))
         terms = [
-            f"`{one_line(line).replace('`', '')}`"
+            one_line(line).replace("`", "")
             for line in text.split("\n")
             if line.strip() and not _OPTION.match(line)
         ]
-        return [line for term in terms for line in (term, "")] + self._blocks(body)
+        place = self._place
+        found = None
+        if terms and not self._is_indented:
+            found = rst_objects.definition(directive, terms[0], place, self._module)
+        if found is None:
+            return [line for term in terms for line in (f"`{term}`", "")] + self._blocks(body)
+        shown = [found.signature, *terms[1:]] if found.signature else terms[1:]
+        self._place = place.inside(found)
+        inner = self._blocks(body)
+        self._place = place
+        return [
+            "",
+            f"{'#' * min(place.level + 1, MAX_LEVEL)} `{found.title}`{found.marks()}",
+            "",
+            *(line for term in shown for line in (f"`{term}`", "")),
+            *inner,
+            "",
+            found.end_mark(),
+            "",
+        ]
 
     def _container(self, name: str, argument: str, body: list[str]) -> list[str]:
         """A directive around text that goes on being text."""
