@@ -7,6 +7,7 @@ import pytest
 from rowen.adapters.convert.definition import Place
 from rowen.adapters.convert.markup.rst import convert_rst
 from rowen.adapters.convert.markup.rst_objects import definition
+from rowen.core.section import Symbol
 from rowen.core.split import split
 
 
@@ -55,3 +56,17 @@ def test_text_behind_a_member_belongs_to_its_class_again() -> None:
 def test_characters_that_stand_for_our_marks_are_none_in_a_text_of_others() -> None:
     text = convert_rst("Title\n=====\n\nA \uf8f0jar\uf8f1.\n", "https://docs.example.org/jar.rst").text
     assert text == "# Title\n\nA jar.\n"
+
+
+def test_a_directive_right_before_a_heading_says_what_the_heading_defines() -> None:
+    text = convert_rst(
+        "Settings\n========\n\n.. setting:: JAR_SIZE\n\n``JAR_SIZE``\n------------\n\nIn cm.\n\n"
+        ".. _lids:\n\n.. setting:: LIDS\n\nLids\n----\n\nThey close.\n",
+        "https://docs.example.org/settings.rst",
+    ).text
+    found = [(section.heading, section.anchor, section.symbol, section.text) for section in split(text)]
+    assert found == [
+        ("Settings", None, None, ""),
+        ("JAR_SIZE", None, Symbol("JAR_SIZE", "setting"), "In cm."),
+        ("Lids", "lids", Symbol("LIDS", "setting"), "They close."),
+    ]

@@ -11,9 +11,23 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from rowen.adapters.convert.definition import MAX_LEVEL, Place, with_ends, without_marks_of_ours
+from rowen.adapters.convert.definition import (
+    MAX_LEVEL,
+    Definition,
+    Place,
+    with_ends,
+    without_marks_of_ours,
+)
 from rowen.adapters.convert.markup import rst_objects
 from rowen.adapters.convert.markup.rst_inline import Inline
+from rowen.adapters.convert.markup.rst_lines import (
+    MIN_UNDERLINE,
+    TABLE_LINE,
+    UNDERLINE,
+    end_of_body,
+    end_of_table,
+    heading_at,
+)
 from rowen.adapters.convert.markup.rst_tables import grid_rows
 from rowen.adapters.convert.pieces import (
     dedent,
@@ -29,7 +43,6 @@ from rowen.adapters.convert.plain import links_of
 from rowen.adapters.convert.tidy import tidy
 from rowen.core.document import Converted
 
-_UNDERLINE = re.compile(r"([!-/:-@\[-`{-~])\1*[ \t]*$")
 _EXPLICIT = re.compile(r"\.\.(?:[ \t]+(.*))?$")
 _DIRECTIVE = re.compile(r"(?:\|[^|]+\|[ \t]+)?([A-Za-z][\w.+:-]*?)::(?:[ \t]+(.*))?$")
 _TARGET = re.compile(r"_(`[^`]+`|(?:[^:\\]|\\.)+):(?:[ \t]+(.*))?$")
@@ -38,8 +51,7 @@ _OPTION = re.compile(r"[ \t]*:([\w-]+):(?:[ \t]+(.*))?$")
 _FIELD = re.compile(r"([ \t]*):([^:\s`][^:`]*):(?:[ \t]+(.*))?$")
 _LIST_NUMBER = re.compile(r"^([ \t]*)(?:#\.|\(?(\d+|[a-z])\)|\((\d+|[a-z])\))[ \t]+", re.MULTILINE)
 _BULLET = re.compile(r"[ \t]*(?:[*+-]|\d+\.)[ \t]")
-_TABLE_LINE = re.compile(r"[ \t]*(?:\+[-=]{2,}[-=+]*\+|={2,}(?:[ \t]+=+)+)[ \t]*$")
-_MIN_UNDERLINE = 4
+
 
 _CODE = frozenset((
     "code", "code-block", "sourcecode", "code-cell", "ipython", "literalinclude", "parsed-literal",
@@ -93,6 +105,10 @@ class _Reader:
         self._module = ""
         self._place = Place(1)
         """Where a definition would stand."""
+        self._defined: Definition | None = None
+        """By a directive without a text of its own, whose text is below the heading that follows."""
+        self._names_heading = False
+        """A heading follows."""
         self._is_indented = False
         """A heading would be text of a list or of a quotation."""
         self._anchors: list[str] = []
@@ -113,7 +129,8 @@ class _Reader:
                 continue
             indent = len(line) - len(line.lstrip())
             before = len(out)
-            step = (at_root and self._heading(lines, at, out)) or self._special(lines, at, indent, out)
+            step = at_root and self._heading(lines, at, out)
+            step = step or self._special(lines, at, indent, out, at_root=at_root)
             at = step or self._paragraph(lines, at, indent, out)
             if any(out[before:]):
                 self._anchors.clear()  # a target names what follows it, and something has
@@ -121,22 +138,12 @@ class _Reader:
 
     def _heading(self, lines: list[str], at: int, out: list[str]) -> int:
         """The line after a heading that begins here, or 0."""
-        over = _UNDERLINE.match(lines[at])
-        if over is not None and at + 2 < len(lines):
-            title, under = lines[at + 1].strip(), lines[at + 2].rstrip()
-            if title and under == lines[at].rstrip() and len(under) >= min(len(title), _MIN_UNDERLINE):
-                self._add_heading(title, (over[1], True), out)
-                return at + 3
-        title = lines[at].rstrip()
-        if at + 1 >= len(lines) or title[0] == " " or over is not None:
+        found = heading_at(lines, at)
+        if found is None:
             return 0
-        under_match = _UNDERLINE.match(lines[at + 1])
-        if under_match is None or len(lines[at + 1].rstrip()) < min(len(title), _MIN_UNDERLINE):
-            return 0
-        if _TABLE_LINE.match(lines[at + 1]):
-            return 0
-        self._add_heading(title, (under_match[1], False), out)
-        return at + 2
+        title, style, end = found
+        self._add_heading(title, style, out)
+        return end
 
     def _add_heading(self, title: str, style: tuple[str, bool], out: list[str]) -> None:
         if style not in self._styles:
@@ -146,18 +153,24 @@ class _Reader:
         words = self._inline.to_markdown(one_line(title))
         if not self.title:
             self.title = self._inline.to_text(one_line(title))
-        anchor = f" {{#{self._anchors[-1]}}}" if self._anchors else ""
-        out += ["", f"{'#' * level} {words}{anchor}", ""]
+        anchor = self._anchors[-1] if self._anchors else ""
+        marks = f" {{#{anchor}}}" if anchor else ""
+        if self._defined is not None:
+            marks = self._defined._replace(anchor=anchor).marks()
+            self._defined = None
+        out += ["", f"{'#' * level} {words}{marks}", ""]
 
-    def _special(self, lines: list[str], at: int, indent: int, out: list[str]) -> int:
+    def _special(self, lines: list[str], at: int, indent: int, out: list[str], *, at_root: bool) -> int:
         line = lines[at][indent:]
         if line == "::":
             return self._literal(lines, at + 1, indent, out)
         explicit = _EXPLICIT.match(line)
         if explicit is not None:
-            end = _end_of_body(lines, at + 1, indent)
+            end = end_of_body(lines, at + 1, indent)
             body = lines[at + 1 : end]
             was_indented, self._is_indented = self._is_indented, self._is_indented or indent > 0
+            after = next((number for number in range(end, len(lines)) if lines[number].strip()), end)
+            self._names_heading = at_root and not any(body) and heading_at(lines, after) is not None
             out += _indented(self._explicit((explicit[1] or "").strip(), body), indent)
             self._is_indented = was_indented
             return end
@@ -167,11 +180,11 @@ class _Reader:
                 end += 1
             out += _indented(_fenced(dedent(lines[at:end]), "python"), indent)
             return end
-        if _TABLE_LINE.match(line):
-            end = _end_of_table(lines, at)
+        if TABLE_LINE.match(line):
+            end = end_of_table(lines, at)
             out += _indented(self._drawn_table(dedent(lines[at:end])), indent)
             return end
-        if _UNDERLINE.match(line) and len(line.rstrip()) >= _MIN_UNDERLINE:
+        if UNDERLINE.match(line) and len(line.rstrip()) >= MIN_UNDERLINE:
             out += ["", "---", ""]  # a transition
             return at + 1
         field = _FIELD.match(lines[at])
@@ -180,7 +193,7 @@ class _Reader:
         return 0
 
     def _field(self, lines: list[str], at: int, indent: int, field: re.Match[str], out: list[str]) -> int:
-        end = _end_of_body(lines, at + 1, indent)
+        end = end_of_body(lines, at + 1, indent)
         words = one_line(" ".join([field[3] or "", *lines[at + 1 : end]]))
         if field[2] in ("orphan", "nosearch", "tocdepth", "nocomments"):
             return end
@@ -225,11 +238,11 @@ class _Reader:
             return at
         own = len(lines[first]) - len(lines[first].lstrip())
         if own > indent:
-            end = _end_of_body(lines, first, indent)
+            end = end_of_body(lines, first, indent)
         else:
             # A block may be quoted line by line instead of indented.
             mark = lines[first][own]
-            if not _UNDERLINE.match(mark * 2):
+            if not UNDERLINE.match(mark * 2):
                 return at
             end = first
             while end < len(lines) and lines[end][own : own + 1] == mark:
@@ -302,6 +315,9 @@ class _Reader:
             found = rst_objects.definition(directive, terms[0], place, self._module)
         if found is None:
             return [line for term in terms for line in (f"`{term}`", "")] + self._blocks(body)
+        if self._names_heading and len(terms) == 1:
+            self._defined = found
+            return []
         shown = [found.signature, *terms[1:]] if found.signature else terms[1:]
         self._place = place.inside(found)
         inner = self._blocks(body)
@@ -367,33 +383,6 @@ def _listed_rows(body: list[str]) -> list[list[str]]:
         elif stripped and rows[-1]:
             rows[-1][-1] = f"{rows[-1][-1]} {stripped}"
     return rows
-
-
-def _end_of_body(lines: list[str], at: int, indent: int) -> int:
-    """Past every line that is indented more, and the blank ones between them."""
-    end = at
-    for number in range(at, len(lines)):
-        line = lines[number]
-        if line.strip():
-            if len(line) - len(line.lstrip()) <= indent:
-                break
-            end = number + 1
-    return end
-
-
-def _end_of_table(lines: list[str], at: int) -> int:
-    if lines[at].lstrip().startswith("+"):
-        end = at
-        while end < len(lines) and lines[end].lstrip().startswith(("+", "|")):
-            end += 1
-        return end
-    # A simple table ends with its second or third border, before a blank line.
-    end = at + 1
-    while end < len(lines):
-        if _TABLE_LINE.match(lines[end]) and (end + 1 == len(lines) or not lines[end + 1].strip()):
-            return end + 1
-        end += 1
-    return at + 1
 
 
 def _fenced(lines: list[str], language: str) -> list[str]:

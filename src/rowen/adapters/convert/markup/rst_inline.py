@@ -16,7 +16,7 @@ _MARKUP = re.compile(
     r"|`(?P<phrase>(?:[^`\\]|\\.)+)`(?P<marks>__?)?(?P<suffix>:[A-Za-z][\w:.+-]*:)?"
     r"|\|(?P<substitution>[^|\s][^|\n]*?)\|_{0,2}"
     r"|(?P<footnote>\[(?:\d+|#[\w-]*|\*|[\w.-]+)\])_(?!\w)"
-    r"|\\(?P<escaped>\s?)"
+    r"|\\(?P<escaped>[\sA-Za-z0-9]?)"
     r"|(?<![\w.:/-])(?P<word>[A-Za-z0-9][\w.-]*)__?(?![\w`])",
     re.DOTALL,
 )
@@ -70,8 +70,8 @@ class Inline:
             case "footnote":
                 return found["footnote"].replace("[", "\\[").replace("]", "\\]")
             case "escaped":
-                # An escaped space joins what it stands between; other escapes mean the same in Markdown.
-                return "" if found["escaped"] else found[0]
+                # An escaped space joins what it stands between; a mark that is escaped is so in Markdown too.
+                return found["escaped"].strip() if found["escaped"] else found[0]
             case _:
                 word = found["word"]
                 url = self._targets.get(_normal(word))
