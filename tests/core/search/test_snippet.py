@@ -85,6 +85,7 @@ def test_markdown_becomes_one_line_of_plain_text() -> None:
         ),
         ("end.\n[words]: /where/ever\n[ref]: <a b> 'T'\n[so]: it is said", "end. [so]: it is said"),
         ("> [!NOTE]\n> Words of [!IT]", "NOTE Words of [!IT]"),
+        ("> [!TIP]\n>\n> After a blank line", "TIP After a blank line"),
         ("{{< new-in 1.2 />}} It {{% md %}}is{{% /md %}} {{ .Title }}", "It is {{ .Title }}"),
         ("{class}`Path` in {x} <!-- hidden --> `{y}`", "Path in {x} {y}"),
         ("`&lt;` is &lt;x&gt; &#33; AT&T; &copy=1", "&lt; is <x> ! AT&T; &copy=1"),

@@ -20,7 +20,7 @@ _MAYBE_MARKED = frozenset("#>-*+0123456789")
 
 # Each of these reads any line about once: stretches between two marks are bounded.
 _fence = pattern(r"\s*(```+|~~~+)[^`]*$")
-_line_mark = pattern(r"\s*(?:(?:#{1,6}|>|[-*+]|\d{1,3}[.)])\s+)+(?:\[[ xX]\]\s+)?")
+_line_mark = pattern(r"\s*(?:(?:#{1,6}|[-*+]|\d{1,3}[.)])\s+|>(?:\s+|$))+(?:\[[ xX]\]\s+)?")
 _code_span = pattern(r"(`+)(?!`)(.{0,400}?[^`])\1(?!`)")
 _link = pattern(r"!?\[([^\[\]]*)\]\((?:<[^<>]*>|[^()\s]*(?:\([^()\s]*\)[^()\s]*)*)(?:\s+\"[^\"]*\")?\)")
 _autolink = pattern(r"<((?:https?|mailto):[^<>\s]+)>")
