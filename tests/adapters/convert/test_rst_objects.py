@@ -70,3 +70,8 @@ def test_a_directive_right_before_a_heading_says_what_the_heading_defines() -> N
         ("JAR_SIZE", None, Symbol("JAR_SIZE", "setting"), "In cm."),
         ("Lids", "lids", Symbol("LIDS", "setting"), "They close."),
     ]
+
+
+def test_a_directive_with_blank_lines_behind_it_may_be_the_last_of_a_text() -> None:
+    text = convert_rst("Title\n=====\n\n.. function:: f()\n\n\n", "https://docs.example.org/f.rst").text
+    assert [section.symbol for section in split(text)] == [None, Symbol("f", "function")]

@@ -169,7 +169,7 @@ class _Reader:
             end = end_of_body(lines, at + 1, indent)
             body = lines[at + 1 : end]
             was_indented, self._is_indented = self._is_indented, self._is_indented or indent > 0
-            after = next((number for number in range(end, len(lines)) if lines[number].strip()), end)
+            after = next((number for number in range(end, len(lines)) if lines[number].strip()), len(lines))
             self._names_heading = at_root and not any(body) and heading_at(lines, after) is not None
             out += _indented(self._explicit((explicit[1] or "").strip(), body), indent)
             self._is_indented = was_indented

@@ -109,7 +109,7 @@ class Includes:
         """The bytes of a file with what it includes put in place; as they are, where it includes nothing."""
         form, text = rules.form_of(path), _decoded(body)
         found = _Found(self._ports.fetch.max_body_bytes)
-        if form is not None and text is not None and rules.may_include(text):
+        if form is not None and text is not None and rules.may_include(text, form):
             lines = await self._lines(path, text.splitlines(), form, (path,), found)
             if found.paths:
                 body = "\n".join(lines).encode() + b"\n"
@@ -142,10 +142,11 @@ class Includes:
         self, path: str, one: Directive, form: Form, above: tuple[str, ...], found: _Found
     ) -> list[str] | None:
         ignored = self._intake.counters.ignored
-        target = rules.resolve(one.path, path, self._roots)
-        if target is None:
+        candidates = rules.candidates(one.path, path, form, self._roots)
+        if not candidates:
             ignored[OUTSIDE] += 1
             return None
+        target = await self._there(candidates, above[0])
         if target in above:
             ignored[CYCLE] += 1
             return None
@@ -165,6 +166,19 @@ class Includes:
         if not one.literal:
             lines = await self._lines(target, lines, form, (*above, target), found)
         return rules.placed(one, lines, form)
+
+    async def _there(self, candidates: Sequence[str], includer: str) -> str:
+        """The one that there is; the first one where none is known."""
+        before = self._before.get(includer, ())
+        for known in (self._tags, before):
+            if found := next((one for one in candidates if one in known), None):
+                return found
+        if len(candidates) > 1 and not self._tags:
+            # Only the files that a push named are known: the others have to be asked for.
+            for one in candidates:
+                if await self._text(one) is not None:
+                    return one
+        return candidates[0]
 
     async def _text(self, path: str) -> str | None:
         try:

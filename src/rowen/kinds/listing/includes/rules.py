@@ -1,7 +1,8 @@
 """Where a text includes other files, and what comes in their place. Pure: reading the files is for others.
 
-reStructuredText has `.. include::` and `.. literalinclude::` (of Sphinx), AsciiDoc `include::path[...]`. What
-an option chooses of a file (lines, or from one mark to another, or a tag) is all that is put there.
+reStructuredText has `.. include::` and `.. literalinclude::` (of Sphinx), AsciiDoc `include::path[...]`, and
+Markdown what `in_markdown` lists. What an option chooses of a file (lines, or from one mark to another, or a
+tag) is all that is put there.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from enum import Enum
 
+from rowen.kinds.listing.includes import in_markdown
+from rowen.kinds.listing.includes.paths import below
 from rowen.records import dataclass
 
 RST, ASCIIDOC = frozenset({"rst", "rest"}), frozenset({"adoc", "asciidoc"})
@@ -30,6 +33,7 @@ _FAMILY = re.compile(
 _PAIR = re.compile(r"(\w+)=(?:\"([^\"]*)\"|([^,]*))")
 _RANGE = re.compile(r"(-?\d+)?(?:(-|\.\.)(-?\d+)?)?")
 _TAG = re.compile(r"\b(?P<which>tag|end)::(?P<tag>[^\s\[\]]+)\[\]")
+_TICKS = re.compile(r"`{3,}")
 _HEADING = re.compile(r"(={1,6})(?=[ \t]+\S)")
 _LANGUAGES = {
     "py": "python", "js": "javascript", "ts": "typescript", "rb": "ruby", "rs": "rust", "sh": "shell",
@@ -40,6 +44,7 @@ _LANGUAGES = {
 class Form(Enum):
     RST = "rst"
     ASCIIDOC = "asciidoc"
+    MARKDOWN = "markdown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +63,34 @@ class Directive:
 
 def form_of(path: str) -> Form | None:
     ending = path.rpartition(".")[2].lower()
+    if ending in in_markdown.ENDINGS:
+        return Form.MARKDOWN
     return Form.RST if ending in RST else Form.ASCIIDOC if ending in ASCIIDOC else None
 
 
-def may_include(text: str) -> bool:
+def may_include(text: str, form: Form) -> bool:
     """Cheap: most files include nothing."""
+    if form is Form.MARKDOWN:
+        return any(sign in text for sign in in_markdown.SIGNS)
     return "include::" in text
 
 
 def directives(lines: Sequence[str], form: Form) -> Iterator[Directive]:
-    yield from (_in_rst if form is Form.RST else _in_asciidoc)(lines)
+    match form:
+        case Form.RST:
+            yield from _in_rst(lines)
+        case Form.ASCIIDOC:
+            yield from _in_asciidoc(lines)
+        case Form.MARKDOWN:
+            yield from _in_markdown(lines)
+
+
+def candidates(written: str, includer: str, form: Form, roots: Sequence[str] = ()) -> list[str]:
+    """The paths of the source that may be meant, the likeliest first."""
+    if form is Form.MARKDOWN:
+        return in_markdown.candidates(written, includer)
+    target = resolve(written, includer, roots)
+    return [] if target is None else [target]
 
 
 def resolve(written: str, includer: str, roots: Sequence[str] = ()) -> str | None:
@@ -86,27 +109,15 @@ def resolve(written: str, includer: str, roots: Sequence[str] = ()) -> str | Non
         parts = [part for part in max(around, key=len, default="").split("/") if part]
     else:
         parts = includer.split("/")[:-1]
-    return _below(parts, written)
+    return below(parts, written)
 
 
 def _in_module(folder: list[str], module: str | None, family: str, path: str) -> str | None:
     at = max((number for number, part in enumerate(folder[:-1]) if part == _MODULES), default=None)
     if at is None:
         return None
-    inside = _below([], path)
+    inside = below([], path)
     return inside and "/".join([*folder[: at + 1], module or folder[at + 1], f"{family}s", inside])
-
-
-def _below(parts: list[str], path: str) -> str | None:
-    """None for a path that leads out, or to nothing."""
-    for part in path.split("/"):
-        if part == "..":
-            if not parts:
-                return None
-            parts.pop()
-        elif part not in ("", "."):
-            parts.append(part)
-    return "/".join(parts) or None
 
 
 def chosen(directive: Directive, text: str, form: Form) -> list[str]:
@@ -121,6 +132,9 @@ def chosen(directive: Directive, text: str, form: Form) -> list[str]:
         return _offset(lines, options.get("leveloffset", ""))
     if "lines" in options:
         lines = _numbered(lines, options["lines"], ",")
+    elif form is Form.MARKDOWN:
+        lines = lines if directive.literal else in_markdown.without_front_matter(lines)
+        lines = in_markdown.stretch(lines, options.get("name", ""))
     low, high = _number(options.get("start-line")), _number(options.get("end-line"))
     lines = lines[low:high]
     for name, keep in (("start-after", False), ("start-at", True)):
@@ -138,6 +152,8 @@ def placed(directive: Directive, lines: Sequence[str], form: Form) -> list[str]:
     """What stands in place of the directive."""
     if form is Form.ASCIIDOC:
         return list(lines)
+    if form is Form.MARKDOWN:
+        return _placed_in_markdown(directive, lines)
     if not directive.literal:
         return [f"{directive.indent}{line}" if line else "" for line in ["", *lines, ""]]
     ending = directive.path.rpartition(".")[2].lower()
@@ -146,6 +162,26 @@ def placed(directive: Directive, lines: Sequence[str], form: Form) -> list[str]:
     head = f".. code-block:: {language}".rstrip()
     shown = [head, "", *(f"   {line}" if line else "" for line in lines or ["…"])]
     return [f"{directive.indent}{line}" if line else "" for line in ["", *shown, ""]]
+
+
+def _placed_in_markdown(directive: Directive, lines: Sequence[str]) -> list[str]:
+    shown = list(lines)
+    language = directive.options.get("fence")
+    if language is not None:
+        ending = directive.path.rpartition(".")[2].lower()
+        ticks = "`" * max(3, 1 + max((len(run) for line in shown for run in _TICKS.findall(line)), default=0))
+        shown = [f"{ticks}{language or _LANGUAGES.get(ending, ending)}", *(shown or ["…"]), ticks]
+    return [f"{directive.indent}{line}" if line else "" for line in shown]
+
+
+def _in_markdown(lines: Sequence[str]) -> Iterator[Directive]:
+    for one in in_markdown.found_in(lines):
+        options = one.options
+        if one.fenced:
+            # A block of code has its fence.
+            options = {name: value for name, value in options.items() if name != "fence"}
+        literal = one.fenced or "fence" in options or form_of(one.path) is not Form.MARKDOWN
+        yield Directive(one.start, one.end, one.path, literal, one.indent, options)
 
 
 def _in_rst(lines: Sequence[str]) -> Iterator[Directive]:
