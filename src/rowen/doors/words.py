@@ -27,6 +27,8 @@ CHANGES = {
 }
 """What became of a document between two generations: its sign and its word."""
 
+OLD_VERSION = "an old version of this page; the source has a newer one"
+
 
 def nothing(status: str) -> str:
     """What is said of a run that took in nothing: only one that ended well knows that nothing is new.

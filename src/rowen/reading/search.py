@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 
+from rowen.core.compare.page_versions import ALONE, PageVersion, asked_for
 from rowen.core.search import likelihood, rank
 from rowen.core.search.as_of import AsOf
 from rowen.core.search.hit import (
@@ -136,17 +137,25 @@ async def _answer(
             per_document=per_document,
             spells=repairs and not prefix and not question.chooses,
             texts=texts_with_places or whole,
+            asked_versions=asked_for(asked),
             shown=shown,
         )
 
+    versions: dict[int, PageVersion] = {}
+
+    async def ask(request: SearchRequest) -> SearchResult:
+        result = await store.search_snapshot(request)
+        versions.update(result.versions)
+        return result
+
     keywords = keywords_only or mode is not SearchMode.VECTOR
-    result = await store.search_snapshot(request(keywords=keywords))
+    result = await ask(request(keywords=keywords))
     if embedder and vector is not None and not result.dense and terms:
         # Either nothing is there at all, or it has no vectors yet: then words must do.
         model, vector = embedder.model, None
         if mode is SearchMode.VECTOR:
             keywords = True
-            result = await store.search_snapshot(request(keywords=True))
+            result = await ask(request(keywords=True))
         if result.keyword:
             degraded = f"answered from keywords: nothing found has a vector of model `{model.name}` yet"
     answered_by = SearchMode.KEYWORD if degraded else mode
@@ -155,14 +164,17 @@ async def _answer(
         answered_by = mode if vector is None else SearchMode.VECTOR
 
     by_words, by_meaning = rank.spread(result.keyword), rank.spread(result.dense)
-    scores = rank.fuse(by_words, by_meaning, _alpha(result, embedder, asked))
+    alpha = _alpha(result, embedder, asked)
+    scores = rank.fuse(by_words, by_meaning, alpha)
+    likeness = rank.fuse(rank.shares(result.keyword), rank.shares(result.dense), alpha) if versions else {}
 
     async def all_places() -> Sequence[Place]:
-        return (await store.search_snapshot(request(keywords=keywords, whole=True))).places
+        return (await ask(request(keywords=keywords, whole=True))).places
 
     places, meant = result.places, asked
     if not prefix:
-        places, meant = await _with_repair(store, asked, filters, places, all_places, shown)
+        named = replace(request(keywords=False), vector=None, model=None, names=(), best=None, texts=True)
+        places, meant = await _with_repair(store, ask, asked, named, places, all_places)
     reworded = _WORD.sub(lambda found: result.spelt.get(found[0].lower(), found[0]), asked)
     if meant == asked != reworded:
         again = await _answer(
@@ -180,7 +192,16 @@ async def _answer(
     places = [place for place in places if question.allows(place) and _is_in(place, filters.language)]
 
     def ranked(found: Sequence[Place], most: int) -> list[rank.Group]:
-        return rank.group(found, scores, most, query=meant, terms=terms, per_document=per_document)
+        return rank.group(
+            found,
+            scores,
+            most,
+            query=meant,
+            terms=terms,
+            per_document=per_document,
+            versions=versions,
+            likeness=likeness,
+        )
 
     async def more(most: int) -> list[rank.Group]:
         others = [one for one in await all_places() if question.allows(one) and _is_in(one, filters.language)]
@@ -218,6 +239,7 @@ async def _answer(
                 copies.get(document, ()),
                 by_words,
                 by_meaning,
+                old_version=versions.get(document, ALONE).is_old,
             )
             for one, score in zip(groups, likely, strict=True)
             for document in [one.best.place.document_id]
@@ -231,13 +253,16 @@ async def _answer(
 
 async def _with_repair(
     store: Search,
+    ask: Callable[[SearchRequest], Awaitable[SearchResult]],
     query: str,
-    filters: Filters,
+    named: SearchRequest,
     places: Sequence[Place],
     all_places: Callable[[], Awaitable[Sequence[Place]]],
-    shown: Mapping[int, int] | None,
 ) -> tuple[Sequence[Place], str]:
-    """The places found, and the name that was meant: another one, when nothing is called as typed."""
+    """The places found, and the name that was meant: another one, when nothing is called as typed.
+
+    `named` asks for what is called by names, once these are known.
+    """
     if not is_one_name(query) or any(place.symbol and fit(place.symbol, query) for place in places):
         return places, query
     word = words_of(query)
@@ -255,8 +280,8 @@ async def _with_repair(
         return places, query
     found: Sequence[Place] = ()
     for _ in range(MOST_LOOKS):
-        names = SearchRequest(terms=(), vector=None, model=None, filters=filters, names=near, shown=shown)
-        found = (await store.search_snapshot(names)).places
+        names = replace(named, names=near)
+        found = (await ask(names)).places
         visible = {words_of(place.symbol or "") for place in found}
         hidden = {name for name in near if name not in visible}
         if not hidden:
@@ -312,6 +337,8 @@ def _hit(
     copies: Sequence[CopyAt],
     by_words: Mapping[int, float],
     by_meaning: Mapping[int, float],
+    *,
+    old_version: bool,
 ) -> Hit:
     place = found.best.place
     shown = snippet(texts[place.passage_id], terms, from_beginning=bool(found.best.fit))
@@ -335,6 +362,7 @@ def _hit(
         verified_by=proof and proof.by,
         change_rate=proof and proof.rate,
         language=of_anchor(place.anchor) or about.language,
+        old_version=old_version,
         also_at=tuple(
             AlsoAt(document_id=one.document_id, source=one.source, version=one.version, url=_address(one))
             for one in found.also_at

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rowen.core.compare.page_versions import PageVersion
 from rowen.core.search.hit import Place
-from rowen.core.search.rank import MAX_OTHER_SECTIONS, alpha_for, fuse, group, spread, title_share
+from rowen.core.search.rank import MAX_OTHER_SECTIONS, alpha_for, fuse, group, shares, spread, title_share
 
 
 def place(passage_id: int, document_id: int, **changes: Any) -> Place:
@@ -231,3 +232,41 @@ def test_a_word_with_a_hyphen_is_no_name_that_comes_before_everything() -> None:
     title, text = place(1, 1, title="Real time", text="Now."), place(2, 2, text="Not real-time.")
     best = group([title, text], {1: 0.9, 2: 0.1}, 2, query="real-time", terms=["real", "time"])
     assert [one.best.place for one in best] == [title, text]
+
+
+def shown(keyword: dict[int, float], editions: dict[int, int], *places: Place, query: str = "") -> list[int]:
+    """Documents in their order; those with an edition are versions of one page."""
+    newest = max(editions.values(), default=0)
+    versions = {one: PageVersion(7, edition, edition < newest) for one, edition in editions.items()}
+    groups = group(
+        places or [place(one, one) for one in keyword],
+        spread(keyword),
+        10,
+        query=query,
+        versions=versions,
+        likeness=shares(keyword),
+    )
+    return [one.best.place.document_id for one in groups]
+
+
+def test_of_the_versions_of_a_page_the_newest_stands_where_the_best_would() -> None:
+    assert shown({1: 10.0, 2: 9.0, 3: 8.0, 4: 1.0}, {1: 1, 2: 2, 3: 3}) == [3, 4]
+    assert shown({1: 10.0, 2: 9.9, 3: 8.0, 4: 1.0}, {1: 1, 3: 3}) == [2, 3, 4]
+
+
+def test_one_old_version_that_says_much_more_is_shown_below_the_newest() -> None:
+    assert shown({1: 10.0, 2: 9.0, 3: 2.0, 4: 1.0}, {1: 1, 2: 2, 3: 3}) == [3, 1, 4]
+
+
+def test_an_old_version_that_stands_alone_counts_less() -> None:
+    assert shown({1: 10.0, 2: 9.0, 3: 0.0}, {}) == [1, 2, 3]
+    old = {1: PageVersion(7, 1, True)}
+    groups = group([place(one, one) for one in (1, 2)], {1: 1.0, 2: 0.9}, 10, versions=old)
+    assert [one.best.place.document_id for one in groups] == [2, 1]
+
+
+def test_a_name_that_an_old_version_alone_defines_is_shown_first() -> None:
+    places = place(1, 1, symbol="os.errno"), place(2, 2), place(3, 3)
+    assert shown({1: 1.0, 2: 5.0, 3: 4.0}, {1: 1, 2: 2}, *places, query="os.errno") == [1, 2, 3]
+    defined = place(1, 1, symbol="os.errno"), place(2, 2, symbol="os.errno")
+    assert shown({1: 5.0, 2: 1.0}, {1: 1, 2: 2}, *defined, query="os.errno") == [2]

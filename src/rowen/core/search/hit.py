@@ -160,6 +160,8 @@ class Hit:
     """Where words of the question stand in the snippet: start and end, the end not included."""
     language: str | None = None
     """Of its section, or of the document where that has one; None if it is not known."""
+    old_version: bool = False
+    """Its source has a newer version of this page (`core/compare/page_versions.py`)."""
 
     @property
     def label(self) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
+from rowen.core.compare.page_versions import ALONE, PageVersion
 from rowen.core.search.hit import Place
 from rowen.core.search.query import terms as words_of
 from rowen.core.search.snippet import stem
@@ -40,6 +41,15 @@ WORD_BONUS = 0.1
 TYPED_BONUS = 0.3
 """For a text that has the name as it was typed, and not only the words it is made of."""
 
+OLD_WEIGHT = 0.8
+"""Of an old version of a page, where a newer one is visible."""
+
+MUCH_BETTER = 0.7
+"""An old version is shown below the current one when this share of its likeness is more than that one's."""
+
+NO_VERSIONS: Mapping[int, PageVersion] = {}
+NO_LIKENESS: Mapping[int, float] = {}
+
 _Text = tuple[int, tuple[int, int] | None]
 """A content, or one place of it."""
 
@@ -62,6 +72,16 @@ class Group(NamedTuple):
     others: tuple[Ranked, ...] = ()
     also_at: tuple[Place, ...] = ()
     """The same section in other documents that have the same text."""
+
+
+class _Weighed(NamedTuple):
+    """A text, and what its best section and all together are worth."""
+
+    text: _Text
+    sections: Sequence[Ranked]
+    fits: tuple[int, bool]
+    score: float
+    version: PageVersion
 
 
 def alpha_for(model_alpha: float, query: str) -> float:
@@ -98,11 +118,14 @@ def group(
     query: str = "",
     terms: Sequence[str] = (),
     per_document: bool = True,
+    versions: Mapping[int, PageVersion] = NO_VERSIONS,
+    likeness: Mapping[int, float] = NO_LIKENESS,
 ) -> list[Group]:
     """The best `limit` documents, each with its best section first, or the best sections on their own.
 
-    Documents with the same text are one hit, the best of them. Equal scores stand in the order of source,
-    address and position, so that the same question has the same answer.
+    Documents with the same text are one hit, the best of them. Of versions of one page (`versions`), which
+    are compared by `likeness`, the preferred one is shown, and at most one old one below it. Equal scores
+    stand in the order of source, address and position, so that the same question has the same answer.
     """
     bonus = cache(lambda title: TITLE_WEIGHT * title_share(title, terms))
     typed = as_typed(query)
@@ -125,8 +148,14 @@ def group(
             score = min(1.0, score + (TYPED_BONUS if says else WORD_BONUS))
         return Ranked(place, score)
 
+    def order(one: Ranked) -> tuple[int, bool, float, str, int, str, str, int]:
+        place = one.place
+        edition = versions.get(place.document_id, ALONE).edition
+        fits = -one.fit, not one.has_name, -one.score
+        return *fits, place.source, -edition, place.url, place.version, place.position
+
     ranked = sorted(
-        (one for one in map(ranked_place, places) if one.fit or one.place.passage_id in scores), key=_order
+        (one for one in map(ranked_place, places) if one.fit or one.place.passage_id in scores), key=order
     )
     texts: dict[_Text, list[Ranked]] = {}
     also_at: dict[_Text, dict[int, Place]] = {}
@@ -145,21 +174,54 @@ def group(
             for seen in sections
         ):
             sections.append(one)
+    pages: dict[object, list[_Weighed]] = {}
+    for text, sections in texts.items():
+        version = versions.get(sections[0].place.document_id, ALONE)
+        # Sections on their own are no pages.
+        page = version.page if per_document and version.page else text
+        pages.setdefault(page, []).append(_weighed(text, sections, version))
+    shown = (one for page in pages.values() for one in _of_page(page, likeness))
     # Sorting keeps the order of what is equal.
-    best = sorted(texts.items(), key=lambda item: _worth(item[1]), reverse=True)
+    best = sorted(shown, key=_worth, reverse=True)
     return [
-        Group(sections[0], tuple(sections[1:]), tuple(also_at.get(text, {}).values()))
-        for text, sections in best[:limit]
+        Group(one.sections[0], tuple(one.sections[1:]), tuple(also_at.get(one.text, {}).values()))
+        for one in best[:limit]
     ]
 
 
-def _worth(sections: Sequence[Ranked]) -> tuple[int, bool, float]:
-    """Of a document: its best section counts in full, each next one less."""
-    return (
-        sections[0].fit,
-        sections[0].has_name,
-        sum(one.score * NEXT_SECTION**number for number, one in enumerate(sections)),
-    )
+def _weighed(text: _Text, sections: Sequence[Ranked], version: PageVersion) -> _Weighed:
+    """Of a document: its best section counts in full, each next one less; and an old version less."""
+    score = sum(one.score * NEXT_SECTION**number for number, one in enumerate(sections))
+    fits = sections[0].fit, sections[0].has_name
+    return _Weighed(text, sections, fits, score * (OLD_WEIGHT if version.is_old else 1.0), version)
+
+
+def _worth(one: _Weighed) -> tuple[tuple[int, bool], float]:
+    return one.fits, one.score
+
+
+def _of_page(page: Sequence[_Weighed], likeness: Mapping[int, float]) -> list[_Weighed]:
+    """What is shown of the versions of one page: the preferred one, and one that says what it does not say.
+
+    The preferred one stands first, unless another one alone defines the name that was asked for.
+    """
+    if len(page) == 1:
+        return list(page)
+    first = max(page, key=lambda one: one.version.edition)
+    least = _likeness(first, likeness)
+
+    def says_more(one: _Weighed) -> bool:
+        if one.fits != first.fits:
+            return one.fits > first.fits
+        return first.fits[0] <= Fit.MENTIONED and _likeness(one, likeness) * MUCH_BETTER > least
+
+    others = [one for one in page if one is not first and says_more(one)]
+    score = max(one.score for one in page if one.fits <= first.fits)
+    return [first._replace(score=score), *sorted(others, key=_worth, reverse=True)[:1]]
+
+
+def _likeness(one: _Weighed, likeness: Mapping[int, float]) -> float:
+    return likeness.get(one.sections[0].place.passage_id, 0.0)
 
 
 def damping(link_share: int) -> float:
@@ -168,9 +230,10 @@ def damping(link_share: int) -> float:
     return 1.0 - (1.0 - LINKS_WEIGHT) * min(1.0, max(0.0, over))
 
 
-def _order(one: Ranked) -> tuple[int, bool, float, str, str, str, int]:
-    place = one.place
-    return -one.fit, not one.has_name, -one.score, place.source, place.url, place.version, place.position
+def shares(scores: Mapping[int, float]) -> dict[int, float]:
+    """Each as a share of the best: of few that are alike, `spread` gives the last one 0."""
+    most = max(scores.values(), default=0.0)
+    return {passage: score / most for passage, score in scores.items()} if most > 0 else {}
 
 
 def spread(scores: Mapping[int, float]) -> dict[int, float]:

@@ -25,7 +25,7 @@ from rowen.doors.mcp.quoting import NOTICE, clean, one_line, quoted
 from rowen.doors.shapes import compared as shapes
 from rowen.doors.shapes import runs
 from rowen.doors.shapes.documents import AsOf, Hit, Rechecked
-from rowen.doors.words import CHANGES, OUTCOMES, and_likely, count
+from rowen.doors.words import CHANGES, OLD_VERSION, OUTCOMES, and_likely, count
 from rowen.engine.receipt import Receipt
 from rowen.reading.read import Excerpt, Heading
 from rowen.reading.recent import Changes, Touched
@@ -68,6 +68,8 @@ def search(found: Found, verified: Mapping[str, datetime | None], *, hint: str) 
             + (f", in `{hit.language}`" if hit.language and found.in_several_languages else ""),
             f"   {one_line(hit.snippet, 600)}",
         ]
+        if hit.old_version:
+            lines.append(f"   {OLD_VERSION}")
         if hit.sections:
             also = " | ".join(one_line(one.heading_path, 80) for one in hit.sections)
             lines.append(f"   also: {also}")

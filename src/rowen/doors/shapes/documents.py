@@ -70,6 +70,8 @@ class Hit(Shape):
     """What the section defines"""
     language: str | None
     """Of the section, such as `de`; null if it is not known"""
+    old_version: bool
+    """The source has a newer version of this page, and the question did not name this one"""
 
 
 class SourceThen(Shape):

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Protocol
 
+from rowen.core.compare.page_versions import Asked, PageVersion
 from rowen.core.freshness.proof import Proof
 from rowen.core.run import Run
 from rowen.core.search.copies import Dataset
@@ -41,6 +42,8 @@ class SearchRequest:
     """Words for mistyped terms are wanted."""
     texts: bool = True
     """Places come with their texts. Else with empty ones, and `about` answers those that are shown."""
+    asked_versions: Sequence[Asked] = ()
+    """Versions of pages that the question names."""
     shown: Mapping[int, int] | None = None
     """Generations by source, to answer from what readers saw when these were visible. Other sources have
     nothing then. None: what readers see now."""
@@ -58,6 +61,8 @@ class SearchResult:
     """The index of words is being made, and the texts were too many to be looked through."""
     spelt: Mapping[str, str] = field(default_factory=dict)
     """For terms that no visible text has, a word that one has and that is a slip or two away."""
+    versions: Mapping[int, PageVersion] = field(default_factory=dict)
+    """Of the documents of these places, those of which their source has other versions."""
 
 
 class AboutDocument(NamedTuple):

@@ -26,7 +26,7 @@ from rowen.ports.store.runs import RunEnd
 
 if TYPE_CHECKING:
     from rowen.adapters.store.shared.search.finder import Finder
-    from rowen.adapters.store.shared.search.view import View
+    from rowen.adapters.store.shared.search.seen.view import View
 
 MOST_AT_ONCE = 20_000
 """Vectors that a search fetches itself; more come in a thread, and the server compares meanwhile."""

@@ -13,7 +13,7 @@ from rowen.adapters.store.sqlite.transaction import SqliteTransaction
 
 if TYPE_CHECKING:
     from rowen.adapters.store.shared.search.finder import Finder
-    from rowen.adapters.store.shared.search.view import View
+    from rowen.adapters.store.shared.search.seen.view import View
     from rowen.adapters.store.sqlite.words import InMemory, MemoryWords
 
 BESIDE = "-search"

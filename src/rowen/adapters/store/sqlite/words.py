@@ -19,7 +19,7 @@ from rowen.adapters.store.shared.slices import said_as_far_as_known
 from rowen.core.search.query import fts5_match, indexable
 
 if TYPE_CHECKING:
-    from rowen.adapters.store.shared.search.view import View
+    from rowen.adapters.store.shared.search.seen.view import View
     from rowen.adapters.store.shared.topics.search import Among, Ranked
     from rowen.adapters.store.sqlite.transaction import SqliteTransaction
 

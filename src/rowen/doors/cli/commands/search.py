@@ -151,7 +151,7 @@ async def perform(
 
 
 def _show(out: Output, number: int, hit: Hit, now: datetime, *, tell_language: bool = False) -> None:
-    from rowen.doors.words import proof
+    from rowen.doors.words import OLD_VERSION, proof
 
     spoken = f", {hit.language}" if hit.language and tell_language else ""
     said = f"  {hit.label}, generation {hit.generation}{spoken}"
@@ -164,6 +164,8 @@ def _show(out: Output, number: int, hit: Hit, now: datetime, *, tell_language: b
     out.styled((clean(hit.url), "blue"), margin=margin)
     if said := proof(hit.verified_at, hit.verified_by, hit.p_fresh, now):
         out.styled((said, "dim"), margin=margin, wraps=True)
+    if hit.old_version:
+        out.styled((OLD_VERSION, "yellow"), margin=margin, wraps=True)
     if hit.sections:
         also = "; ".join(_line(section.heading_path.rpartition(" › ")[2]) for section in hit.sections[:3])
         out.styled((f"also: {also}", "dim"), margin=margin, wraps=True)

@@ -176,6 +176,7 @@ def _hit(visit: Visit, number: int, hit: Hit, sources: dict[str, Source], query:
         "score": round(hit.score, 4),
         "defines": hit.defines,
         "language": hit.language,
+        "old_version": hit.old_version,
         "url": hit.url,
         "fetched_at": hit.fetched_at,
         "verified_at": hit.verified_at,

@@ -44,6 +44,8 @@ OF_ANY: dict[str, Work] = {
     "set by mask": lambda np, a, b: _set(a, a > 0, 7),
     "set all": lambda np, a, b: _set(a, slice(None), 1),
     "clip": lambda np, a, b: (a.clip(-3, 9), np.clip(a, 0, 4), np.minimum(a, 3), np.maximum(a, -1)),
+    "greater of two": lambda np, a, b: np.maximum(a, 3 - a),
+    "lowest bits": lambda np, a, b: ((a * a) & 3, (1 << 60) * (a > 0)),
     "sum": lambda np, a, b: (int(a.sum()), int((a > 0).sum()), np.count_nonzero(a > 2)),
     "greatest": lambda np, a, b: int(a.max(initial=-99)),
     "sort": lambda np, a, b: (np.sort(a), np.argsort(a, kind="stable"), a.argsort(kind="stable")),

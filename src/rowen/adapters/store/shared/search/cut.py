@@ -11,7 +11,8 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rowen.adapters.store.shared.search.arrays.library import np, of_each_library
-from rowen.adapters.store.shared.search.view import Allowed, View, distinct
+from rowen.adapters.store.shared.search.seen.versions import Versions
+from rowen.adapters.store.shared.search.seen.view import Allowed, View, distinct
 from rowen.core.search import rank
 from rowen.core.search.snippet import stem
 from rowen.records import NamedTuple
@@ -64,8 +65,12 @@ def best(
     wanted: int,
     per_document: bool,
     always: Collection[int] = (),
+    versions: Versions | None = None,
 ) -> Chosen:
-    """The places of the best `wanted` documents and some more, and of the documents `always`."""
+    """The places of the best `wanted` documents and some more, and of the documents `always`.
+
+    Versions of a page that `rank.group` does not show are left out.
+    """
     slots, fused = _fused(keyword, dense, alpha)
     places, of = view.places_of(slots)
     if allowed is not None:
@@ -76,7 +81,9 @@ def best(
     if stems := {stem(term) for term in terms}:
         bonus = rank.TITLE_WEIGHT * view.title_shares(rows, list(stems))
     scores = fused[of] * _damping()[view.links[places]] + bonus[row_of]
-    order = np.lexsort((view.position[places], view.row[places], -scores))
+    preferred = np.zeros(len(places), np.int64) if versions is None else versions.preferred(view.row[places])
+    # Of a text that several versions of a page have, the one that is preferred stands for all.
+    order = np.lexsort((view.position[places], view.row[places], -preferred, -scores))
     places, scores = places[order], scores[order]
     row = view.row[places]
     own = (
@@ -93,15 +100,55 @@ def best(
         rank_in[rank_in <= rank.MAX_OTHER_SECTIONS],
     )
     worth = np.bincount(text[counting], scores[counting] * rank.NEXT_SECTION**rank_in, texts)
-    # Which of equals come first is decided by their addresses, which are not known here.
-    enough = np.sort(worth)[-min(texts, wanted + SPARE)] if texts else 0.0
-    chosen = worth >= enough - ROUNDING
+    if versions is not None and per_document:
+        first = np.unique(text, return_index=True)[1]
+        likeness = _likeness(keyword, dense, alpha)[of[order][first]]
+        chosen = _best_pages(worth, likeness, row[first], versions, wanted + SPARE)
+    else:
+        chosen = _best(worth, wanted + SPARE)
     if always:
         chosen[text[np.isin(view.document[row], list(always))]] = True
     return Chosen(
         distinct(view.document[row[chosen[text]]]).tolist(),
         distinct(view.passage[places[counting[chosen[text[counting]]]]]).tolist(),
     )
+
+
+def _best(worth: NDArray[Any], wanted: int) -> NDArray[np.bool_]:
+    # Which of equals come first is decided by their addresses, which are not known here.
+    enough = np.sort(worth)[-min(len(worth), wanted)] if len(worth) else 0.0
+    chosen: NDArray[np.bool_] = worth >= enough - ROUNDING
+    return chosen
+
+
+def _best_pages(
+    worth: NDArray[Any],
+    likeness: NDArray[np.float64],
+    row: NDArray[np.int32],
+    versions: Versions,
+    wanted: int,
+) -> NDArray[np.bool_]:
+    """The texts of the best pages: of each the version that is shown, and the one that may stand below it."""
+    page, preferred = versions.pages.of[row], versions.preferred(row)
+    # A text that is no version of a page is a page of its own.
+    page = np.where(page >= 0, page, versions.pages.number + np.arange(len(row)))
+    page = np.unique(page, return_inverse=True)[1]
+    worth = worth * np.where(versions.is_old(row, preferred), rank.OLD_WEIGHT, 1.0)
+    best = np.lexsort((-worth, page))
+    newest = np.lexsort((-worth, -preferred, page))
+    shown = newest[_begins(page[newest])]
+    says_more = likeness * rank.MUCH_BETTER > likeness[shown][page] - ROUNDING
+    other = best[says_more[best]]
+    stays = np.zeros(len(row), bool)
+    stays[shown] = True
+    stays[other[_begins(page[other])]] = True
+    chosen: NDArray[np.bool_] = stays & _best(worth[best][_begins(page[best])], wanted)[page]
+    return chosen
+
+
+def _begins(ascending: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where each number stands first."""
+    return np.flatnonzero(np.diff(ascending, prepend=-1) != 0)
 
 
 def _counting(
@@ -142,21 +189,43 @@ def _numbered(*columns: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _fused(keyword: Scored, dense: Scored, alpha: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    return _together(keyword, dense, _spread(keyword.scores), _spread(dense.scores), alpha)
+
+
+def _likeness(keyword: Scored, dense: Scored, alpha: float) -> NDArray[np.float64]:
+    """Of the same slots, as `rank.shares` has it."""
+    return _together(keyword, dense, _shares(keyword.scores), _shares(dense.scores), alpha)[1]
+
+
+def _together(
+    keyword: Scored,
+    dense: Scored,
+    by_words: NDArray[np.float64],
+    by_meaning: NDArray[np.float64],
+    alpha: float,
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     slots, place = np.unique(np.concatenate((keyword.slots, dense.slots)), return_inverse=True)
     fused = np.zeros(len(slots))
     count = len(keyword.slots)
     # A list that stands alone gets the whole weight.
     weight = alpha if count and len(dense.slots) else 0.0 if count else 1.0
     if count:
-        fused[place[:count]] += (1 - weight) * _spread(keyword.scores)
+        fused[place[:count]] += (1 - weight) * by_words
     if len(dense.slots):
-        fused[place[count:]] += weight * _spread(dense.scores)
+        fused[place[count:]] += weight * by_meaning
     return slots, fused
 
 
 def _spread(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    if not len(scores):
+        return scores
     low, high = scores.min(), scores.max()
     return (scores - low) / (high - low) if high > low else np.ones_like(scores)
+
+
+def _shares(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    most = scores.max(initial=0.0)
+    return scores / most if most > 0 else np.zeros(len(scores))
 
 
 @of_each_library

@@ -13,16 +13,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from rowen.adapters.store.shared.search import view as views
 from rowen.adapters.store.shared.search.arrays.library import needs_numpy, np
 from rowen.adapters.store.shared.search.counts import Seen
 from rowen.adapters.store.shared.search.cut import Scored, deep_enough, unranked, visible
 from rowen.adapters.store.shared.search.index import DEEPER, MOST_BLOCKS, WordIndex, texts_of
 from rowen.adapters.store.shared.search.matrix import VectorMatrix
 from rowen.adapters.store.shared.search.proposals import BLOCK_BITS, Opened, marked, seen_of
-from rowen.adapters.store.shared.search.saved import SavedView
+from rowen.adapters.store.shared.search.seen import view as views
+from rowen.adapters.store.shared.search.seen.saved import SavedView
+from rowen.adapters.store.shared.search.seen.view import Allowed, View
 from rowen.adapters.store.shared.search.spelt import whole_word
-from rowen.adapters.store.shared.search.view import Allowed, View
 from rowen.adapters.store.shared.transaction import Transaction
 from rowen.errors import StoreBusy
 

@@ -32,9 +32,9 @@ from rowen.adapters.store.shared.search.proposals import (
     schema,
     seen_of,
 )
+from rowen.adapters.store.shared.search.seen.view import distinct
 from rowen.adapters.store.shared.search.spelt import Near, near
 from rowen.adapters.store.shared.search.stems import FORWARDS, Collected
-from rowen.adapters.store.shared.search.view import distinct
 from rowen.adapters.store.shared.slices import said_as_far_as_known
 from rowen.adapters.store.shared.transaction import Transaction
 from rowen.records import NamedTuple
@@ -53,7 +53,7 @@ MEMORY = 32_000_000
 
 class Text(NamedTuple):
     key: int
-    """The beginning of its hash, see `view.py`."""
+    """The beginning of its hash, see `seen/view.py`."""
     heading_path: str
     text: str
 

@@ -2,7 +2,8 @@
 
 Exact: every vector is compared. What was read from the store lies in a file that all processes map, where one
 may be made, and what came since in memory, until it is added to the file. A vector belongs to a text for
-good, so a row is known by the key of its text (`view.py`): it is never wrong, only missing or not needed.
+good, so a row is known by the key of its text (`seen/view.py`): it is never wrong, only missing or not
+needed.
 """
 
 from __future__ import annotations

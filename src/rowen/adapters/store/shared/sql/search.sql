@@ -41,7 +41,7 @@ SELECT coalesce((SELECT max(id) FROM activations), 0), coalesce((SELECT max(id) 
 
 -- name: sources_shown
 -- Which generation of each source readers see.
-SELECT id, kind, active_generation, created_at FROM sources;
+SELECT id, kind, active_generation, created_at, name, location FROM sources;
 
 -- name: source_documents_shown
 -- The documents of a generation, each by its number and its birth: numbers may be given again.
@@ -50,7 +50,11 @@ WHERE source_id = :source AND born <= :generation AND (died IS NULL OR died > :g
 
 -- name: documents_to_show
 -- What a search knows of documents before it shows one.
-SELECT id, born, source_id, content_id, fetched_at, title FROM documents WHERE id IN list(:documents);
+SELECT d.id, d.born, d.source_id, d.content_id, d.fetched_at, d.title, r.reference, s.kind
+FROM documents d
+JOIN refs r ON r.id = d.ref_id
+JOIN sources s ON s.id = d.source_id
+WHERE d.id IN list(:documents);
 
 -- name: sections_to_show
 -- What a search knows of the sections of documents before it shows one.

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from rowen.adapters.store.shared.database import Topic, reads
 from rowen.adapters.store.shared.search.arrays.library import NotFew, in_few, np, worth_trying_few
 from rowen.adapters.store.shared.search.cut import Chosen, Scored, best, unlimited, unranked
+from rowen.adapters.store.shared.search.seen.versions import versions_in
 from rowen.adapters.store.shared.slices import texts_of
 from rowen.adapters.store.shared.topics.learning.rates import proofs_of
 from rowen.adapters.store.shared.topics.records import find_copies
@@ -31,7 +32,7 @@ from rowen.records import NamedTuple
 
 if TYPE_CHECKING:
     from rowen.adapters.store.shared.search.finder import Finder
-    from rowen.adapters.store.shared.search.view import Allowed, Token, View
+    from rowen.adapters.store.shared.search.seen.view import Allowed, Token, View
 
 DEEPER = 8
 """How much further a list is read when its visible part was too short."""
@@ -110,6 +111,7 @@ class Search(Topic):
         keyword = unranked() if by_words is None else by_words
         dense = self._by_vector(db, view, allowed, begins.model_id, request)
         defining = _defining(db, request) if begins.defined else []
+        versions = versions_in(view, allowed, request.asked_versions)
         if not len(keyword.slots) and not len(dense.slots):
             chosen = Chosen([], [])
         elif request.best is None:
@@ -125,6 +127,7 @@ class Search(Topic):
                 wanted=request.best,
                 per_document=request.per_document,
                 always={row[1] for row in defining},
+                versions=versions,
             )
         rows = db.rows("places_in", documents=chosen.documents, passages=chosen.passages)
         seen = {(row[1], row[10]) for row in rows}
@@ -138,6 +141,7 @@ class Search(Topic):
             dense=_by_passage(view, dense),
             places=_with_text(db, rows) if request.texts else list(map(_place, rows)),
             words_missing=by_words is None,
+            versions=versions.of_documents([row[1] for row in rows]) if versions is not None else {},
             spelt=self._finder.spelt(db, view, keyword.unseen) if request.spells and keyword.unseen else {},
         )
 

@@ -371,6 +371,8 @@ def minimum(numbers: Few, most: Any) -> Few:
 
 
 def maximum(numbers: Few, least: Any) -> Few:
+    if isinstance(least, list):
+        return Few(map(max, numbers, least))
     return Few([max(one, least) for one in numbers])
 
 

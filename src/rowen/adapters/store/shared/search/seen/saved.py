@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rowen.adapters.store.shared.search.arrays.library import np
 from rowen.adapters.store.shared.search.files import Stamped, writing
-from rowen.adapters.store.shared.search.view import DOCUMENTS, SECTIONS, Token, View, whole
+from rowen.adapters.store.shared.search.seen.view import DOCUMENTS, SECTIONS, Token, View, whole
 from rowen.adapters.store.shared.transaction import Transaction
 
 ARRAYS = (*DOCUMENTS, "stems", *SECTIONS)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from rowen.adapters.store.shared.search.arrays.library import MOST_DOCUMENTS, MOST_SECTIONS, few_at_most, np
 from rowen.adapters.store.shared.transaction import Row, Transaction
+from rowen.core.compare import page_versions
 from rowen.core.search.hit import Filters
 from rowen.core.search.rank import title_stems
 
@@ -32,7 +33,7 @@ Token = tuple[Any, ...]
 """Which pointers a snapshot sees: the last activation and the last removal."""
 Kept = dict[str, tuple[object, Any]]
 """What was worked out, by name, with the state of the follower it belongs to."""
-DOCUMENTS = ("document", "born", "source", "content", "fetched", "stems_before")
+DOCUMENTS = ("document", "born", "source", "content", "fetched", "page", "edition", "stems_before")
 SECTIONS = ("key", "passage", "row", "position", "links", "heading")
 
 
@@ -59,7 +60,7 @@ class View:
 
     token: Token
     sources: dict[int, Row]
-    """By number: its kind, its generation, and when it was added (numbers may be given again)."""
+    """By number: its kind, its generation, when it was added (numbers may be given again), name, location."""
 
     document: NDArray[np.int64]
     born: NDArray[np.int64]
@@ -67,6 +68,10 @@ class View:
     content: NDArray[np.int64]
     fetched: NDArray[np.int64]
     """Microseconds."""
+    page: NDArray[np.int64]
+    """The same for documents that may be versions of one page (`core/compare/page_versions.py`)."""
+    edition: NDArray[np.int64]
+    """Which of them it is; more is more current."""
     stems_before: NDArray[np.int64]
     """How many of `stems` belong to the titles of documents before this one."""
     stems: NDArray[np.uint32]
@@ -114,6 +119,17 @@ class View:
         of_slot = self.passage[self.first[:-1]]
         order = of_slot.argsort()
         return of_slot[order], order
+
+    def rows_of_documents(self, documents: Sequence[int]) -> NDArray[np.int64]:
+        """The rows of documents; -1 for those that readers cannot see."""
+        ascending, rows = self._by_document
+        at = _found(ascending, np.array(documents, np.int64))
+        return np.where(at >= 0, rows[at], -1) if len(rows) else at
+
+    @cached_property
+    def _by_document(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        order = self.document.argsort()
+        return self.document[order], order
 
     def places_of(self, slots: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Every section with these texts; and for each, which of the slots it is of."""
@@ -244,7 +260,7 @@ def _read(db: Transaction, documents: list[int]) -> dict[str, NDArray[Any]]:
         some = documents[start : start + DOCUMENTS_AT_ONCE]
         rows = db.rows("documents_to_show", documents=some)
         numbers = {row[0]: len(about) + at for at, row in enumerate(rows)}
-        about += [row[:5] for row in rows]
+        about += [(*row[:5], *_page_of(*row[2:3], *row[5:])) for row in rows]
         stems += [hashed(title_stems(row[5])) for row in rows]
         if found := db.rows("sections_to_show", documents=some):
             few_at_most(len(found), MOST_SECTIONS)
@@ -259,17 +275,24 @@ def _read(db: Transaction, documents: list[int]) -> dict[str, NDArray[Any]]:
                     hashed(headings),
                 )
             )
-    columns = list(zip(*about, strict=True)) or [()] * 5
+    columns: list[Iterable[Any]] = list(zip(*about, strict=True)) or [()] * 7
+    columns[4] = [_microseconds(datetime.fromisoformat(at)) for at in columns[4]]
     made: dict[str, NDArray[Any]] = {
-        name: np.array(column, np.int64) for name, column in zip(DOCUMENTS[:4], columns, strict=False)
+        name: np.array(column, np.int64) for name, column in zip(DOCUMENTS[:7], columns, strict=True)
     }
-    made["fetched"] = np.array([_microseconds(datetime.fromisoformat(at)) for at in columns[4]], np.int64)
     made["stems_before"] = np.cumsum([0, *map(len, stems)]).astype(np.int64)
     made["stems"] = np.concatenate(stems) if stems else np.empty(0, np.uint32)
     empty = nothing()
     for number, name in enumerate(SECTIONS):
         made[name] = np.concatenate([part[number] for part in parts]) if parts else getattr(empty, name)
     return made
+
+
+def _page_of(source: int, title: str, reference: str, kind: str) -> tuple[int, int]:
+    if kind not in page_versions.KINDS:
+        return 0, page_versions.UNVERSIONED
+    named = page_versions.read(reference)
+    return page_versions.page_key(source, named.page, title_stems(title)), named.edition
 
 
 def _joined(
@@ -280,7 +303,7 @@ def _joined(
     sources: dict[int, Row],
 ) -> View:
     made: dict[str, NDArray[Any]] = {
-        name: np.concatenate((getattr(view, name)[stays], added[name])) for name in DOCUMENTS[:5]
+        name: np.concatenate((getattr(view, name)[stays], added[name])) for name in DOCUMENTS[:7]
     }
     lengths = np.diff(view.stems_before)
     made["stems"] = np.concatenate((view.stems[np.repeat(stays, lengths)], added["stems"]))
