@@ -244,6 +244,17 @@ async def test_an_empty_query_is_refused(shelf: Shelf, embedder: FakeEmbedder, q
     assert shelf.requests == []
 
 
+@pytest.mark.parametrize("query", ["-queue", " -queue -broker "])
+@pytest.mark.parametrize("mode", SearchMode)
+async def test_a_query_that_only_leaves_out_words_is_refused(
+    shelf: Shelf, embedder: FakeEmbedder, query: str, mode: SearchMode
+) -> None:
+    with pytest.raises(UserError, match="none to look for") as refused:
+        await ask(shelf, query, embedder, mode=mode)
+    assert "in quotes" in (refused.value.hint or "")
+    assert shelf.requests == []
+
+
 @pytest.mark.parametrize("limit", [0, -1, 101])
 async def test_a_limit_out_of_bounds_is_refused(shelf: Shelf, embedder: FakeEmbedder, limit: int) -> None:
     with pytest.raises(UserError, match=f"expected 1 to 100, got {limit}"):

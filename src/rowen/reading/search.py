@@ -69,6 +69,11 @@ async def search(
     """
     if not query.strip():
         raise UserError("the query is empty", hint="say what to look for, for example `rowen search install`")
+    if Question.read(query).only_excludes:
+        raise UserError(
+            f"query `{query.strip()}`: only words that must not stand, and none to look for",
+            hint='add a word to look for; to look for the name of an option, put it in quotes: `"-name"`',
+        )
     if not 1 <= limit <= MAX_LIMIT:
         raise UserError(f"limit: expected 1 to {MAX_LIMIT}, got {limit}", limit=limit)
     call = SearchCall(query=query, filters=filters, mode=mode, limit=limit, prefix=prefix)

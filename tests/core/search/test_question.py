@@ -20,7 +20,10 @@ GROUPS = place(
         ("“task group”", "task group", ("task group",), ()),
         ("cancel -thread now", "cancel now", (), ("thread",)),
         ("pg_dump --data-only -a", "pg_dump --data-only -a", (), ()),
-        ("-thread", "-thread", (), ()),
+        ("-thread", "", (), ("thread",)),
+        ("-thread cancel", "cancel", (), ("thread",)),
+        ('"-thread"', "-thread", ("-thread",), ()),
+        ("-march=native", "-march=native", (), ()),
         ('an "unclosed phrase', 'an "unclosed phrase', (), ()),
         ('""', '""', (), ()),
     ],
@@ -47,3 +50,11 @@ def test_what_is_typed_is_taken_apart(
 )
 def test_a_phrase_must_stand_and_an_excluded_word_must_not(typed: str, allowed: bool) -> None:
     assert Question.read(typed).allows(GROUPS) is allowed
+
+
+@pytest.mark.parametrize(
+    ("typed", "only"),
+    [("-thread", True), (" -thread -task ", True), ("-thread task", False), ('"-task"', False)],
+)
+def test_a_question_of_excluded_words_alone_is_told_from_others(typed: str, only: bool) -> None:
+    assert Question.read(typed).only_excludes is only

@@ -81,7 +81,14 @@ def test_a_question_that_looks_like_an_option_is_told_how_to_be_asked(rowen: Row
     assert refused.code == 2
     assert "words that begin with a dash come after `--`: `rowen search -- --flag`" in refused.err
     assert rowen("search", "--limit", "1", "--", "--with-pydebug").code == 0
+    assert rowen("search", "--", '"-Wall"').code == 0
     assert "come after" not in rowen("sync", "--with-pydebug").err
+
+
+def test_a_search_that_only_leaves_out_words_has_nothing_to_look_for(rowen: Rowen, orchard: Site) -> None:
+    refused = rowen("search", "--", "-plum")
+    assert (refused.code, refused.out) == (2, "")
+    assert "query `-plum`: only words that must not stand, and none to look for" in refused.err
 
 
 def test_search_without_a_hit_says_what_to_try(rowen: Rowen, orchard: Site) -> None:

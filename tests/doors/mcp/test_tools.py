@@ -222,6 +222,8 @@ async def test_a_search_that_cannot_be_is_refused(world: World) -> None:
     assert await refused(world, "search_docs", query=" ") == (
         "argument `query`: the query is empty\nhint: say what to look for"
     )
+    refusal = await refused(world, "search_docs", query="-barley")
+    assert refusal.startswith("query `-barley`: only words that must not stand, and none to look for")
     assert await refused(world, "search_docs", query="x", source="orchid") == (
         "source `orchid`: no such source\nhint: did you mean `orchard`? `list_sources` names what there is"
     )

@@ -140,6 +140,9 @@ async def test_a_search_that_makes_no_sense_is_refused(harvested: Api) -> None:
     assert (await harvested.get(f"{V1}/search")).is_problem(422, "invalid")
     assert (await harvested.get(f"{V1}/search?q=%20")).is_problem(422, "invalid")
     assert (await harvested.get(f"{V1}/search?q=!&mode=keyword")).is_problem(400, "bad_call")
+    refused = await harvested.get(f"{V1}/search?q=-barley")
+    assert refused.is_problem(400, "bad_call")
+    assert "only words that must not stand, and none to look for" in refused.text
     assert (await harvested.get(f"{V1}/search?q=a&source=x")).is_problem(404, "not_found")
     assert (await harvested.get(f"{V1}/search?q=a&kind=x")).is_problem(422, "bad_setting")
     assert (await harvested.get(f"{V1}/search?q=a&mode=x")).is_problem(422, "invalid")

@@ -20,8 +20,8 @@ MORE_DEPTH = 5
 """How much deeper the rankings are read when a phrase chooses among what they found."""
 
 _PHRASE = pattern(r'"([^"]*[^"\s][^"]*)"|“([^”]*[^”\s][^”]*)”')
-# One dash, a word of two letters or more, and something before it: `--quiet` and `-q` are names of options.
-_EXCLUDED = pattern(r"(?<=\s)-([^\W\d_][\w]+)(?=\s|$)")
+# One dash and a word of two letters or more: `--quiet` and `-q` are names of options.
+_EXCLUDED = pattern(r"(?<!\S)-([^\W\d_][\w]+)(?=\s|$)")
 _LAST = pattern(r"[^\W_]+$")
 _WORD = pattern(r"[^\W_]+")
 
@@ -43,6 +43,10 @@ class Question:
         if phrases:
             text = _PHRASE.sub(lambda found: found[1] or found[2], text)
         return cls(" ".join(text.split()), phrases, excluded)
+
+    @property
+    def only_excludes(self) -> bool:
+        return bool(self.excluded) and not self.text
 
     @cached_property
     def terms(self) -> list[str]:
