@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
+from datetime import datetime
 from typing import Protocol
 
 from rowen.core.lease import HEARTBEAT_S, LEASE_TTL_S, Lease, source_lease_name
 from rowen.core.rules.clocks import is_ahead
 from rowen.core.rules.words import count
+from rowen.core.run import Run
 from rowen.core.source import Source, Status
 from rowen.engine.ports import Ports
 from rowen.engine.tasks import Dropped
@@ -146,15 +148,23 @@ async def _any_of(ports: LeasePorts, names: Sequence[str]) -> Lease | None:
 
 
 async def _other_runs(ports: Ports) -> str:
-    """`the sync of docs, started 2 minutes ago by process 4711 on farm`: the runs that hold the slots."""
-    said = []
-    for source in await ports.store.sources():
-        if source.status is Status.RUNNING:
-            for run in await ports.store.runs(source.id, limit=1):
-                passed_s = max(0.0, (ports.clock.now() - run.started_at).total_seconds())
-                since = count(int(passed_s // 60), "minute") if passed_s >= 60 else f"{passed_s:.0f} seconds"
-                said.append(f"the sync of {source.label}, started {since} ago by {process_words(run.owner)}")
+    """The runs that hold the slots, in words."""
+    now = ports.clock.now()
+    said = [run_words(source, run, now) for source, run in await runs_under_way(ports)]
     return " and ".join(said) or "a sync that has just begun"
+
+
+async def runs_under_way(ports: Ports) -> list[tuple[Source, Run]]:
+    """The runs of this store that have not ended, in whatever process."""
+    running = [source for source in await ports.store.sources() if source.status is Status.RUNNING]
+    return [(source, run) for source in running for run in await ports.store.runs(source.id, limit=1)]
+
+
+def run_words(source: Source, run: Run, now: datetime) -> str:
+    """`the sync of docs, started 2 minutes ago by process 4711 on farm`."""
+    passed_s = max(0.0, (now - run.started_at).total_seconds())
+    since = count(int(passed_s // 60), "minute") if passed_s >= 60 else f"{passed_s:.0f} seconds"
+    return f"the sync of {source.label}, started {since} ago by {process_words(run.owner)}"
 
 
 def process_words(owner: str) -> str:

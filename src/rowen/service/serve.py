@@ -1,18 +1,20 @@
 """The loop of `rowen serve`: which source runs now, what its failure means for the others, how long to wait.
 
-Sources run one after the other, or as many at a time as `runs.max_parallel` allows. An upstream that limits
-us is paused and other sources go on; a transient failure is retried; a source whose settings or credentials
-are wrong stops alone, until `rowen resume`. After each run the sinks get what readers now see, beside the
-loop: a slow sink does not hold it up.
+Sources run one after the other, or as many at a time as `runs.max_parallel` allows; what becomes due begins
+as soon as there is a free place, however long another run takes. An upstream that limits us is paused and
+other sources go on; a transient failure is retried; a source whose settings or credentials are wrong stops
+alone, until `rowen resume`. After each run the sinks get what readers now see, beside the loop: a slow sink
+does not hold it up.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, nullcontext, suppress
 from datetime import datetime, timedelta
+from typing import TypeAlias
 
 from rowen.alarms import raising
 from rowen.core.rules.schedule import due, due_at, request_due_at
@@ -30,7 +32,8 @@ from rowen.ports.dispatcher import Dispatcher
 from rowen.ports.store.access import Access
 from rowen.service.attempts import NotRun, RunResult, RunSource, close_if_lost, run_source, settles
 from rowen.service.feed_wait import sleep_or
-from rowen.service.side_by_side import side_by_side
+from rowen.service.held_up import HeldUp
+from rowen.service.side_by_side import SideBySide
 from rowen.service.worker import BUSY_S, SYNC, sync_payload
 from rowen.sinks.announcer import Announcer
 
@@ -41,7 +44,9 @@ STANDBY_S = 10.0
 LONGEST_WAIT_S = 60.0
 """A source that another process adds or resumes is noticed within this time."""
 
-Waiting = Sequence[tuple[Source, SyncRequest | None]]
+Due: TypeAlias = tuple[Source, SyncRequest | None]
+Waiting: TypeAlias = Sequence[Due]
+Runs: TypeAlias = SideBySide[Due, RunResult | None]
 
 
 async def serve(
@@ -67,51 +72,116 @@ async def serve(
     async with AsyncExitStack() as stack:
         if announcer is None:
             announcer = await stack.enter_async_context(Announcer(ports))
+        loop = _Loop(ports, announcer, default_every_s=default_every_s, wake=wake, once=once)
         while True:
             async with _leading(ports, lead, standby=standby) as held:
                 lead = None
-                while not held.is_lost():
-                    if wake is not None:
-                        wake.clear()
-                    wait_s = LONGEST_WAIT_S
-                    try:
-                        sources = await _recovered(ports)
-                        await _retry_handoffs(ports, sources)
-                        await raising.about_holds(ports, sources)
-                        waiting, skipped = await _round(ports, sources, default_every_s, once=once)
-                        runs = side_by_side(
-                            waiting,
-                            lambda one: _run_one(ports, *one, run, on_event),
-                            limit=ports.max_parallel_runs,
-                            may_go_on=lambda: not held.is_lost(),
-                        )
-                        async with aclosing(runs):
-                            async for (source, _), result in runs:
-                                if isinstance(result, NotRun):
-                                    skipped.add(source.id)
-                                if result is not None:
-                                    yield result
-                                if isinstance(result, Receipt):
-                                    announcer.notify()
-                        # A night window opens at its own time, also when no source is due.
-                        announcer.notify()
-                        await announcer.looked()
-                        if once:
-                            for name in await announcer.finish():
-                                _log.warning("sink_left sink=%s hint='`rowen announce` sends the rest'", name)
-                            return
-                        if waiting:
-                            sources = await ports.store.sources()
-                        openings = announcer.openings(ports.clock.now())
-                        wait_s = await _wait_s(ports, sources, skipped, openings, default_every_s)
-                    except TransientError as exc:
-                        # The database is locked, full or away: the next round tries again.
-                        if once:
-                            raise
-                        _log.warning("store_trouble error=%r", exc.message)
-                    await _wait(ports.clock, wait_s, wake)
+                runs: Runs = SideBySide(
+                    lambda one: _run_one(ports, *one, run, on_event), limit=ports.max_parallel_runs
+                )
+                async with runs, aclosing(loop.results(held, runs)) as results:
+                    async for result in results:
+                        yield result
+                if once:
+                    # A night window opens at its own time, also when no source is due.
+                    announcer.notify()
+                    for name in await announcer.finish():
+                        _log.warning("sink_left sink=%s hint='`rowen announce` sends the rest'", name)
+                    return
             # The lease was lost: this process was suspended for longer than its lease, and another took over.
             # With `standby` it waits for the lease again; without, asking for it raises who has it.
+
+
+class _Loop:
+    """Looks again and again what is due, also while runs are under way."""
+
+    def __init__(
+        self,
+        ports: Ports,
+        announcer: Announcer,
+        *,
+        default_every_s: float,
+        wake: asyncio.Event | None,
+        once: bool,
+    ) -> None:
+        self._ports, self._announcer, self._held_up = ports, announcer, HeldUp(ports)
+        self._default_every_s, self._wake, self._once = default_every_s, wake, once
+        self._sources: list[Source] | None = None
+        """As they were read last, if no run has ended since."""
+        self._skipped: set[int] = set()
+        """Due, and not run by this process before it looks again."""
+        self._trouble: TransientError | None = None
+        """With `once`: raised when what is under way has ended."""
+
+    async def results(self, held: Held, runs: Runs) -> AsyncGenerator[RunResult]:
+        """Until the lease is lost, or with `once` until what is due has run; what is under way then ends."""
+        look = True
+        while runs.running or not held.is_lost():
+            try:
+                if not held.is_lost():
+                    if look:
+                        await self._look(runs)
+                    runs.begin(may_go_on=lambda: not held.is_lost())
+                wait_s = LONGEST_WAIT_S if self._once else await self._next_look_s(runs)
+            except TransientError as exc:
+                self._put_off(runs, exc)
+                wait_s = LONGEST_WAIT_S
+            if self._once and not runs.running:
+                break
+            ended = await runs.ended(None if self._once else _wait(self._ports.clock, wait_s, self._wake))
+            look = not ended
+            for (source, _), result in ended:
+                self._sources = None
+                if isinstance(result, TransientError):
+                    self._put_off(runs, result)
+                if isinstance(result, NotRun | TransientError):
+                    self._skipped.add(source.id)
+                if isinstance(result, NotRun | Receipt):
+                    yield result
+                if isinstance(result, Receipt):
+                    self._announcer.notify()
+        if self._trouble is not None:
+            raise self._trouble
+
+    async def _look(self, runs: Runs) -> None:
+        """What begins next; what is under way here is left alone."""
+        if self._wake is not None:
+            self._wake.clear()
+        ports, under_way = self._ports, _ids(runs.running)
+        self._sources = await _recovered(ports, under_way)
+        sources = [source for source in self._sources if source.id not in under_way]
+        await _retry_handoffs(ports, sources)
+        await raising.about_holds(ports, self._sources)
+        waiting, self._skipped = await _round(ports, sources, self._default_every_s, once=self._once)
+        runs.line_up(waiting)
+        if runs.is_full:
+            await self._held_up.tell(len(waiting))
+
+    async def _next_look_s(self, runs: Runs) -> float:
+        """How long nothing can begin, unless a run ends."""
+        self._announcer.notify()
+        if runs.is_full:
+            return LONGEST_WAIT_S
+        await self._announcer.looked()
+        if self._sources is None:
+            self._sources = await self._ports.store.sources()
+        under_way = _ids(runs.running)
+        sources = [source for source in self._sources if source.id not in under_way]
+        openings = self._announcer.openings(self._ports.clock.now())
+        return await _wait_s(self._ports, sources, self._skipped, openings, self._default_every_s)
+
+    def _put_off(self, runs: Runs, trouble: TransientError) -> None:
+        """The database is locked, full or away: nothing more begins before the next look."""
+        if self._once:
+            self._trouble = self._trouble or trouble
+        else:
+            _log.warning("store_trouble error=%r", trouble.message)
+        self._skipped |= _ids(runs.waiting)
+        runs.line_up([])
+
+
+def _ids(dues: Waiting) -> set[int]:
+    return {source.id for source, _ in dues}
 
 
 def _leading(ports: Ports, lead: Held | None, *, standby: bool) -> AbstractAsyncContextManager[Held]:
@@ -136,12 +206,12 @@ async def _round(
     return waiting, skipped
 
 
-async def _recovered(ports: Ports) -> list[Source]:
-    """All sources; none is left RUNNING when the process that ran it is gone."""
+async def _recovered(ports: Ports, under_way: Collection[int]) -> list[Source]:
+    """All sources; none is left RUNNING when the process that ran it is gone. `under_way` are run here."""
     sources = await ports.store.sources()
     lost = False
     for source in sources:
-        if source.status is Status.RUNNING:
+        if source.status is Status.RUNNING and source.id not in under_way:
             lost = await close_if_lost(ports, source) or lost
     return await ports.store.sources() if lost else sources
 

@@ -1,62 +1,82 @@
-"""The sources of one round of `rowen serve`, as many at a time as runs may be under way.
+"""Sources that are synced beside each other, as many at a time as runs may be under way.
 
-One that hangs, or waits for its next attempt, then holds up none of the others of its round.
+One that hangs, or waits for its next attempt, holds up no other while there is a free place. What begins next
+is for the caller to say, as often as it likes: `line_up` leaves alone what is under way.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
-from typing import Any, TypeVar
+from collections import deque
+from collections.abc import Callable, Coroutine, Iterable
+from typing import Any, Generic, Self, TypeAlias, TypeVar
 
 from rowen.errors import TransientError
 
 One = TypeVar("One")
 Result = TypeVar("Result")
+Ended: TypeAlias = Result | TransientError
 
 
-async def side_by_side(
-    waiting: Sequence[One],
-    work: Callable[[One], Coroutine[Any, Any, Result]],
-    *,
-    limit: int,
-    may_go_on: Callable[[], bool],
-) -> AsyncGenerator[tuple[One, Result]]:
-    """Results as they come, in the order of `waiting` with a limit of one; to be closed by its caller.
+class SideBySide(Generic[One, Result]):
+    """Left, it cancels what is under way and waits for its end."""
 
-    Before each but the first, `may_go_on` is asked.
+    def __init__(self, work: Callable[[One], Coroutine[Any, Any, Result]], *, limit: int) -> None:
+        self._work, self._limit = work, limit
+        self._running: dict[asyncio.Task[Result], One] = {}
+        self._line: deque[One] = deque()
 
-    After a `TransientError`, which is about the store, no further one begins; it is raised when those under
-    way have ended.
-    """
-    rest, trouble, begun = iter(waiting), None, False
-    running: dict[asyncio.Task[Result], One] = {}
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for task in self._running:
+            task.cancel()
+        await asyncio.gather(*self._running, return_exceptions=True)
+
+    @property
+    def running(self) -> list[One]:
+        return list(self._running.values())
+
+    @property
+    def waiting(self) -> list[One]:
+        return list(self._line)
+
+    @property
+    def is_full(self) -> bool:
+        return len(self._running) >= self._limit
+
+    def line_up(self, waiting: Iterable[One]) -> None:
+        """These begin next, in this order, in place of those that waited before."""
+        self._line = deque(waiting)
+
+    def begin(self, *, may_go_on: Callable[[], bool]) -> None:
+        """Fill the free places; before each but the first, `may_go_on` is asked."""
+        begun = False
+        while self._line and not self.is_full and (not begun or may_go_on()):
+            one, begun = self._line.popleft(), True
+            self._running[asyncio.create_task(self._work(one))] = one
+
+    async def ended(self, meanwhile: Coroutine[Any, Any, None] | None) -> list[tuple[One, Ended[Result]]]:
+        """What has ended, as soon as something has; nothing when `meanwhile` is over before.
+
+        A `TransientError` is returned, not raised: it is about the store, and all the others go on.
+        """
+        clock = None if meanwhile is None else asyncio.ensure_future(meanwhile)
+        watched: set[asyncio.Future[Any]] = {*self._running, *([clock] if clock else [])}
+        try:
+            done, _ = await asyncio.wait(watched, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            if clock is not None:
+                clock.cancel()
+        if clock in done:
+            clock.result()
+        ended = [task for task in self._running if task in done]
+        return [(self._running.pop(task), _outcome(task)) for task in ended]
+
+
+def _outcome(task: asyncio.Task[Result]) -> Ended[Result]:
     try:
-        while True:
-            while len(running) < limit and trouble is None and (not begun or may_go_on()):
-                one = next(rest, None)
-                begun = True
-                if one is None:
-                    break
-                running[asyncio.create_task(work(one))] = one
-            if not running:
-                break
-            done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                one = running.pop(task)
-                try:
-                    result = task.result()
-                except TransientError as exc:
-                    trouble = trouble or exc
-                else:
-                    yield one, result
-    finally:
-        await _ended(running)
-    if trouble is not None:
-        raise trouble
-
-
-async def _ended(tasks: dict[asyncio.Task[Result], One]) -> None:
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+        return task.result()
+    except TransientError as exc:
+        return exc
