@@ -76,6 +76,8 @@ class Counters:
     rate_limited: int = 0
     """Responses that refused a request because there were too many."""
     not_modified: int = 0
+    resumed: int = 0
+    """Among those not modified: stored by an earlier run that was not shown, so readers see them only now."""
     not_asked: int = 0
     """Among those not modified: a listing whose dates hold names the date it named before."""
     not_due: int = 0

@@ -225,7 +225,7 @@ def test_items_of_a_run_are_listed_and_the_unchanged_are_counted(rowen: Rowen, o
     assert value["unlisted"] == {"not_modified": 3}
     out = rowen("runs", "orchard", "--items").out
     assert "updated   content_changed" in out
-    assert "3 others: unchanged, not_modified" in out
+    assert "3 others: unchanged, not modified" in out
 
 
 def test_one_run_can_be_chosen(rowen: Rowen, orchard: Site) -> None:

@@ -20,7 +20,7 @@ FAILURES_SHOWN = 5
 MENTIONED = {
     *("created", "updated", "unchanged", "metadata_updated", "deleted", "failed", "skipped", "ignored"),
     *("requests", "bytes_received", "bytes_avoided", "retries", "not_modified", "same_body", "same_content"),
-    *("not_asked", "not_due", "claims_checked", "claims_broken"),
+    *("resumed", "not_asked", "not_due", "claims_checked", "claims_broken"),
     *("passages_new", "passages_reused", "embeddings_computed", "embeddings_reused"),
     *("pages", "reads", "redirects", "parses", "validators_refreshed"),
 }
@@ -140,6 +140,11 @@ def tiers(counters: Counters) -> list[tuple[str, str]]:
             answered,
             "validators",
             f"{count(answered, 'item')} not modified: nothing downloaded or opened{avoided}",
+        ),
+        (
+            c.resumed,
+            "resumed",
+            f"{c.resumed:,} of them stored by an earlier run, and shown only now",
         ),
         (
             c.claims_checked,

@@ -284,5 +284,16 @@ def handoff_counts(counts: Mapping[tuple[HandoffStatus, str], int]) -> dict[str,
 
 
 def unlisted(counters: Mapping[str, Any]) -> dict[str, int]:
-    """Items of a run that left no row, by reason: they were unchanged, which costs no write."""
-    return {reason: counters[reason] for reason in UNCHANGED_REASONS if counters.get(reason)}
+    """Items of a run that left no row, by reason: they were unchanged, which costs no write.
+
+    A reason is counted when an answer comes, also of an item that is listed in the end: readers see it only
+    now, or it went because no page links to it any more.
+    """
+    found = {reason: counters.get(reason, 0) for reason in UNCHANGED_REASONS}
+    found["not_modified"] -= counters.get("resumed", 0)
+    listed = sum(found.values()) - (counters.get("unchanged", 0) - counters.get("metadata_updated", 0))
+    for reason in sorted(found, key=lambda one: -found[one]):
+        taken = min(max(listed, 0), found[reason])
+        found[reason] -= taken
+        listed -= taken
+    return {reason: number for reason, number in found.items() if number}

@@ -39,6 +39,7 @@ class Agreed(Protocol):
 
 
 NOT_PLANNED = "not_planned"
+RESUMED = "stored by an earlier run, which was not shown, and not modified since"
 
 
 def _chars(arrived: Draft | str | None) -> int:
@@ -91,6 +92,8 @@ class Intake(Tally):
         """New versions on their way to ingestion, and references of what an interrupted run has stored."""
         self._retired: list[int] = []
         self._refreshed: list[Refreshed] = []
+        self._resumed: set[str] = set()
+        """References of what an interrupted run has stored."""
         self._fields: dict[str, tuple[str, ...]] = {}
         """What differs between the version readers see and the one that is being stored."""
         self.out_of_time: str | None = None
@@ -163,6 +166,8 @@ class Intake(Tally):
     async def revived(self, known: Known) -> None:
         """An interrupted run stored this version; the server says it still stands."""
         self.counters.not_modified += 1
+        self.counters.resumed += 1
+        self._resumed.add(known.reference)
         self.counters.bytes_avoided += known.body_bytes
         if known.reference in self.known:
             self._updates[known.reference] = None
@@ -386,7 +391,8 @@ class Intake(Tally):
                 else:
                     self._item(reference, Outcome.METADATA_UPDATED, "metadata_changed", ", ".join(fields))
             else:
-                self._item(reference, Outcome.CREATED, "new")
+                resumed = RESUMED if reference in self._resumed else None
+                self._item(reference, Outcome.CREATED, "new", resumed)
 
 
 def _spellings(reference: str) -> tuple[str, ...]:

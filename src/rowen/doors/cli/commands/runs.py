@@ -96,6 +96,8 @@ def _summary(run: Run) -> Text:
         line.append(f" · {count(counters.requests, 'request')}", "dim")
     if counters.not_modified:
         line.append(f", {counters.not_modified:,} not modified", "dim")
+    if counters.resumed:
+        line.append(f", {counters.resumed:,} stored by an earlier run", "dim")
     if counters.left_out:
         line.append(f" · {sum(counters.left_out.values()):,} left out", "yellow")
     if run.window:
@@ -120,5 +122,5 @@ def _items(out: Output, run: Run, items: list[RunItem]) -> None:
         line.append(clean(detail), "default")
         out.line(line)
     for reason, number in shapes.unlisted(run.counters).items():
-        others = "others: " if items else ""
-        out.line(Text(f"{number:,} {others}unchanged, {reason}", style="dim"))
+        who = f"{count(number, 'other')}: " if items else f"{number:,} "
+        out.line(Text(f"{who}unchanged, {reason.replace('_', ' ')}", style="dim"))
