@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -65,7 +66,68 @@ async def test_a_document_that_changed_twice_is_told_once_by_what_it_was_before(
     found = await since(world, since=now)
     assert (found.summary, told(found)["new"]) == ("1 new, 1 updated, 1 removed", "new")
     assert (await since(world)).summary == "1 updated"
-    assert (await since(world, since=now - 2 * DAY)).counts == {"added": 4, "changed": 0, "removed": 1}
+    assert (await since(world, since=now - 2 * DAY)).counts == {"added": 4, "changed": 0, "removed": 0}
+
+
+async def came_and_went(world: World) -> None:
+    """`/new` comes and goes; `/a` is changed."""
+    await edit(world)
+    world.clock.advance(60)
+    world.site.remove("/new")
+    world.site.set("/", html("Home", "barley", links=["/a", "/c"]))
+    await world.sync()
+
+
+async def test_a_document_that_came_and_went_was_counted_as_removed(world: World) -> None:
+    now = world.clock.now()
+    await came_and_went(world)
+    found = await since(world, since=now)
+    assert told(found) == {"a": "updated", "b": "removed"}
+    assert (found.summary, found.more) == ("1 updated, 1 removed", 0)
+    assert told(await since(world)) == {"new": "removed"}, "of the last change it is what happened"
+
+
+async def test_a_document_that_changed_and_changed_back_is_not_told(world: World) -> None:
+    now = world.clock.now()
+    for word in ("rye", "oats"):
+        world.clock.advance(60)
+        world.site.set("/a", a_page("/a", word))
+        await world.sync()
+    assert (await since(world, since=now)).summary == "nothing new"
+    assert told(await since(world)) == {"a": "updated"}
+
+
+async def test_the_feed_tells_what_came_and_went_where_history_is_not_kept(world: World) -> None:
+    now = world.clock.now()
+    await came_and_went(world)
+    store: Any = WithoutHistory(world.store)
+    found = await changes(store, await world.source(), since=now)
+    assert told(found) == {"a": "updated", "b": "removed"}
+
+
+async def test_what_a_rollback_and_the_way_back_touched_is_not_told(world: World) -> None:
+    await came_and_went(world)
+    world.clock.advance(60)
+    now = world.clock.now()
+    await history.rollback(world.ports, await world.source(), to_generation=1)
+    assert told(await since(world, since=now)) == {"a": "updated", "b": "new"}
+    world.clock.advance(60)
+    await history.rollback(world.ports, await world.source(), to_generation=3)
+    found = await since(world, since=now)
+    assert (found.documents, found.summary) == ((), "nothing new")
+
+
+class WithoutHistory:
+    """The store, with no generation but the one that readers see."""
+
+    def __init__(self, store: Any) -> None:
+        self._store = store
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    async def generations(self, source_id: int) -> list[Any]:
+        return [one for one in await self._store.generations(source_id) if one.active]
 
 
 async def test_nothing_new_is_said_in_words_and_such_sources_are_left_out(world: World) -> None:

@@ -115,6 +115,20 @@ class FeedItem:
     """None when readers do not see it any more."""
     fields: tuple[str, ...] = ()
     """Of a changed document: what differed from the version before, `text` first, then names of metadata."""
+    came: bool = False
+    """Readers had not seen it before this; they may see it no more by now."""
+
+
+def net(first: FeedItem, last: FeedItem) -> str | None:
+    """What became of a document between the first and the last time it was touched.
+
+    None for one that came and went in between: neither those who looked before nor those who look now see it.
+    """
+    if last.change == SOURCE_REMOVED:
+        return SOURCE_REMOVED
+    if last.document is None:
+        return None if first.came else "removed"
+    return "added" if first.came else "changed"
 
 
 def changed_fields(before: Document, after: Draft) -> Iterator[str]:

@@ -7,14 +7,14 @@ went as a whole.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Protocol
 
 from rowen.core.compare.notes import Folder, Note, compared, folders
 from rowen.core.compare.outline import outline
-from rowen.core.feed import Cursor, FeedItem, these
+from rowen.core.feed import Cursor, FeedItem, net, these
 from rowen.core.generation import Activation, Cause, Change
 from rowen.core.source import Source
 from rowen.ports.store.feed import Feed
@@ -96,7 +96,8 @@ async def changes(
 ) -> SourceChanges:
     """What readers saw change in a source since a time.
 
-    Without one it is the last change. A document that came and went inside the stretch is told as removed.
+    Without one it is the last change. What came and went inside the stretch, or changed and changed back, is
+    not told.
     """
     shown = await _stretch(store, source, since)
     start, later = shown[0], shown[1:]
@@ -106,12 +107,13 @@ async def changes(
     for item in items:
         first.setdefault(item.reference, item)
         last[item.reference] = item
-    told = {reference: _net(first[reference], item) for reference, item in last.items()}
-    counts = {change: sum(one == change for one in told.values()) for change in WORDS}
-    newest = sorted(last.values(), key=lambda item: item.cursor, reverse=True)[:limit]
     stretch = (start.generation, source.active_generation)
-    differences = await _differences(store, source, *stretch) if newest else {}
-    documents = [_document(item, told[item.reference], differences.get(item.reference)) for item in newest]
+    differences = await _differences(store, source, *stretch) if last else {}
+    told = _told(first, last, differences, began_empty=start.generation == 0)
+    counts = {change: sum(one == change for one in told.values()) for change in WORDS}
+    newest = sorted((last[name] for name in told), key=lambda item: item.cursor, reverse=True)[:limit]
+    shown_of = differences or {}
+    documents = [_document(item, told[item.reference], shown_of.get(item.reference)) for item in newest]
     return SourceChanges(
         source=source.label,
         since=since or (start.at if start.id else None),
@@ -120,7 +122,7 @@ async def changes(
         to_generation=source.active_generation,
         counts=counts,
         documents=tuple([await _with_notes(store, source, one, stretch) for one in documents]),
-        more=len(last) - len(newest),
+        more=len(told) - len(newest),
         folders=tuple(folders(name for name, change in told.items() if change == "removed")),
     )
 
@@ -191,11 +193,34 @@ async def _items(store: Feed, source: Source, first: Activation) -> list[FeedIte
     return found
 
 
-def _net(first: FeedItem, last: FeedItem) -> str:
-    """What became of a document over the stretch: its first item says whether it was there before."""
-    if last.document is None:
-        return "removed"
-    return "added" if first.change == "added" else "changed"
+def _told(
+    first: Mapping[str, FeedItem],
+    last: Mapping[str, FeedItem],
+    differences: Mapping[str, Change] | None,
+    *,
+    began_empty: bool,
+) -> dict[str, str]:
+    """What became of each document that was touched, over the whole stretch.
+
+    The generations say so as far as they are kept. Of a document that a rollback touched the feed does not
+    know whether readers had seen it.
+    """
+    found: dict[str, str] = {}
+    for reference, item in last.items():
+        change = net(first[reference], item)
+        if began_empty:
+            change = "added" if item.document else None
+        elif differences is not None:
+            difference = differences.get(reference)
+            change = difference.kind if difference and _differs(difference) else None
+        if change is not None:
+            found[reference] = change
+    return found
+
+
+def _differs(one: Change) -> bool:
+    """A document that changed and changed back has another version, and nothing that is new in it."""
+    return one.kind != "changed" or bool(one.fields)
 
 
 async def _with_notes(
@@ -219,9 +244,14 @@ async def _notes(
     return tuple(compared(outline(before), outline(after)))
 
 
-async def _differences(store: Generations, source: Source, before: int, after: int) -> dict[str, Change]:
+async def _differences(
+    store: Generations, source: Source, before: int, after: int
+) -> dict[str, Change] | None:
+    """Between two generations, by reference; None when the first one is not kept."""
     kept = {one.number for one in await store.generations(source.id)}
-    if before not in kept or before == after:
+    if before not in kept:
+        return None
+    if before == after:
         return {}
     found = await store.changes(source.id, before, after)
     return {change.reference: change for change in found}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime
 from typing import Protocol
 
-from rowen.core.feed import ALL_SOURCES, Chosen, Cursor, FeedItem
+from rowen.core.feed import ALL_SOURCES, Chosen, Cursor, FeedItem, net
 from rowen.core.generation import Change
 from rowen.errors import UserError
 from rowen.ports.store.feed import Feed
@@ -53,15 +53,21 @@ class Changes:
 async def what_changed(store: RecentStore, chosen: Chosen = ALL_SOURCES, *, since: str = "") -> Changes:
     """What readers saw change in these sources, or in all, since a cursor, a date, or the change before last.
 
-    A reference that was touched more than once is told once, as it is now.
+    A reference that was touched more than once is told once, by what became of it over all of them; one that
+    came and went is not told.
     """
     start = await _start(store, chosen, since)
     page = await store.feed(start, **chosen, limit=CHANGES_TOLD + 1)
     more, page = len(page) > CHANGES_TOLD, page[:CHANGES_TOLD]
     latest = {(item.source, item.reference): item for item in page}
+    first = {(item.source, item.reference): item for item in reversed(page)}
+    changed = {key: change for key, item in latest.items() if (change := net(first[key], item))}
     differences = await _differences(store, latest.values())
+    told = [
+        await _touched(store, latest[key], change, differences.get(key)) for key, change in changed.items()
+    ]
     return Changes(
-        items=tuple([await _touched(store, item, differences.get(key)) for key, item in latest.items()]),
+        items=tuple(told),
         cursor=page[-1].cursor if page else start,
         more=more,
     )
@@ -127,17 +133,17 @@ async def _differences(store: RecentStore, items: Collection[FeedItem]) -> dict[
     return found
 
 
-async def _touched(store: RecentStore, item: FeedItem, difference: Change | None) -> Touched:
+async def _touched(store: RecentStore, item: FeedItem, change: str, difference: Change | None) -> Touched:
     document = item.document
     headings: Sequence[str] = ()
-    if item.change == "changed" and difference is not None:
+    if change == "changed" and difference is not None:
         headings = list(dict.fromkeys((*difference.headings_added, *difference.headings_removed)))
-    elif item.change == "added" and document is not None:
+    elif change == "added" and document is not None:
         places = await store.document_sections(document.id)
         headings = list(dict.fromkeys(place.heading_path for place in places if place.heading_path))
     shown = document or difference
     return Touched(
-        change=item.change,
+        change=change,
         source=item.source,
         reference=item.reference,
         url=shown.url if shown else item.reference,
@@ -145,5 +151,5 @@ async def _touched(store: RecentStore, item: FeedItem, difference: Change | None
         document_id=document.id if document else None,
         at=item.at,
         headings=tuple(headings[:HEADINGS_TOLD]),
-        fields=difference.fields if item.change == "changed" and difference else item.fields,
+        fields=() if change == "added" else difference.fields if difference else item.fields,
     )

@@ -188,6 +188,7 @@ def _touched(db: Transaction, shown: Row, after: int, limit: int) -> list[FeedIt
             at=moment,
             document=visible.get(reference),
             fields=_fields(outcome, detail) if reference in visible else (),
+            came=outcome == "created",
         )
         for item, reference, outcome, detail in rows
     ]
