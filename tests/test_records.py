@@ -182,6 +182,23 @@ def test_an_instance_is_the_same_whether_its_constructor_was_written_or_not(comp
     assert filled == made()
 
 
+def test_fields_that_are_not_given_get_their_defaults_however_many_instances_there_are() -> None:
+    @dataclass(frozen=True, slots=True)
+    class Counted:
+        name: str
+        steps: list[int] = field(default_factory=list, init=False)
+        first: int = field(default=1, init=False)
+        last: int | None = field(default=None, kw_only=True)
+
+    made = [Counted("a", last=number) for number in range(records.FEW * 2)]
+    assert {(one.name, *one.steps, one.first) for one in made} == {("a", 1)}
+    assert [one.last for one in made] == list(range(records.FEW * 2))
+    assert made[-1].steps is not made[-2].steps
+    assert Counted("a").last is None
+    with pytest.raises(FrozenInstanceError, match="cannot assign to field 'first'"):
+        made[-1].first = 2  # type: ignore[misc]
+
+
 @pytest.mark.parametrize(
     ("args", "named", "said"),
     [

