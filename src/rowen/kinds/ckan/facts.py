@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from rowen.kinds.api.datasets import dataset
 
@@ -31,12 +31,6 @@ _KNOWN = frozenset(
     source
     for sources in (*_EXTRAS.values(), ("theme", "temporal_coverage", "spatial_coverage"))
     for source in sources
-)
-_SOURCES = frozenset(
-    [
-        *(source for sources in _EXTRAS.values() for source in sources),
-        *(place for place, _ in _INSIDE.values()),
-    ]
 )
 _FIELDS = frozenset((
     "id", "name", "title", "title_translated", "notes", "notes_translated", "description", "url", "version",
@@ -72,28 +66,49 @@ def facts_of(row: Mapping[str, Any], name: str, language: str, extras: Mapping[s
         "created": dataset.in_language(row.get("metadata_created")),
         "type": dataset.in_language(row.get("type")),
     }
-    # Of the many names that portals use for these, a dataset has few.
-    there = _SOURCES.intersection(row).union(_SOURCES.intersection(extras))
-    for field, (place, name_inside) in _INSIDE.items():
-        listed = (row.get(place) or extras.get(place)) if place in there else None
+    places = _places(tuple(row), tuple(extras))
+    for field, place, name_inside in places.inside:
+        listed = row.get(place) or extras.get(place)
         if listed and (text := _inside(listed, name_inside, language)):
             found[field] = text
-    for field, sources in _EXTRAS.items():
-        for source in () if field in found or there.isdisjoint(sources) else sources:
+    for field, sources in places.named:
+        for source in () if field in found else sources:
             value = row.get(source) or extras.get(source)
             if value and (text := dataset.in_language(value, language)):
                 found[field] = text
                 break
-    others = {key: row[key] for key in row if key not in _FIELDS} | dict(extras)
     found["extras"] = {
         key: texts if len(texts) > 1 else texts[0]
-        for key, value in sorted(others.items())
-        if _is_fact(key) and (texts := dataset.every_text(value, language))
+        for key in places.extras
+        if (texts := dataset.every_text(extras[key] if key in extras else row[key], language))
     }
     return found
 
 
-@lru_cache(maxsize=1_000)
+class _Places(NamedTuple):
+    """Where a dataset with some fields and extras may say what."""
+
+    inside: list[tuple[str, str, str]]
+    """Facts in lists of objects: the fact, the field, and the name in its objects."""
+    named: list[tuple[str, list[str]]]
+    """The other facts with a name, and what may say each."""
+    extras: list[str]
+    """What a portal adds, sorted."""
+
+
+@lru_cache(maxsize=256)
+def _places(fields: tuple[str, ...], extras: tuple[str, ...]) -> _Places:
+    """Of the many names that portals use, a dataset has few, and those of a portal have mostly the same."""
+    there = {*fields, *extras}
+    named = ((fact, [one for one in sources if one in there]) for fact, sources in _EXTRAS.items())
+    others = {*extras, *(one for one in fields if one not in _FIELDS)}
+    return _Places(
+        [(fact, place, name) for fact, (place, name) in _INSIDE.items() if place in there],
+        [(fact, sources) for fact, sources in named if sources],
+        sorted(filter(_is_fact, others)),
+    )
+
+
 def _is_fact(key: str) -> bool:
     """Is an extra, or a field that a portal adds, about the data, and no fact that is known by a name?"""
     return key not in _KNOWN and not _VOLATILE.search(key)
@@ -116,7 +131,7 @@ def extras_of(row: Mapping[str, Any]) -> dict[str, Any]:
     extras = row.get("extras")
     if isinstance(extras, dict):
         return extras
-    return {one["key"]: one.get("value") for one in dicts(extras) if isinstance(one.get("key"), str)}
+    return {key: one.get("value") for one in dicts(extras) if isinstance(key := one.get("key"), str)}
 
 
 def _title_or_name(one: Mapping[str, Any], language: str) -> str:

@@ -169,7 +169,9 @@ def id_of(row: Any) -> str:
     if not isinstance(row, dict):
         return ""
     found = row.get("id") or row.get("name")
-    return str(found).strip() if isinstance(found, str | int) else ""
+    if isinstance(found, str):
+        return found.strip()
+    return str(found) if isinstance(found, int) else ""
 
 
 def is_deleted(row: Any) -> bool:
@@ -194,9 +196,10 @@ def tables_in(row: Any, portal: str) -> list[Table]:
             columns.mark_of(*(one.get(name) for name in _MARKS)),
         )
         for one in dicts(row.get("resources") if isinstance(row, dict) else None)
-        if isinstance(reference := one.get("id"), str)
+        if (active := one.get("datastore_active"))
+        and str(active).lower() == "true"
+        and isinstance(reference := one.get("id"), str)
         and reference
-        and str(one.get("datastore_active")).lower() == "true"
     ]
 
 
