@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
 from functools import lru_cache
 from itertools import combinations
+from struct import Struct
 
 from rowen.core import hashing
 from rowen.core.section import prose_of
@@ -32,6 +33,8 @@ _LOCAL_CHARS = 6
 _SIGN = 7
 """The bits of a key that say which sign it is of."""
 _NUMBER = ~_SIGN
+_FIRST_EIGHT = Struct(">q").unpack_from
+"""Bytes of a hash, as a number."""
 
 _WORD = pattern(r"\w+")
 _UUID_CHARS = 36
@@ -39,8 +42,9 @@ _UUID = pattern(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 _DOI = pattern(r"(?:doi:|https?://(?:dx\.)?doi\.org/)?(10\.\d{4,9}/\S+)")
 _GENERIC_HOSTS = ("creativecommons.org", "opendatacommons.org", "opendefinition.org", "opensource.org")
 # It begins with a class of characters, so that the scan runs over all others; so does what it is searched in.
+# Then the first letters of all its words are one look.
 _GENERIC = pattern(
-    r"[/_.-](?:terms|conditions|licen[cs]es?|licen[cz]ia|lizenz|nutzungsbedingungen|impressum|imprint|privacy"
+    r"[/_.-](?=[acdfhiklnptw])(?:terms|conditions|licen[cs]es?|licen[cz]ia|lizenz|nutzungsbedingungen|impressum|imprint|privacy"
     r"|disclaimer|copyright|contact|kontakt|about|help|faq|home|index|welcome)(?:[/_.?-]|$)"
 )
 _LISTS = frozenset(("data", "dataset", "datasets", "catalog", "catalogue", "opendata", "open-data", "search"))
@@ -102,7 +106,7 @@ def keys_of(signs: Signs, title: str, text: str) -> tuple[int, ...]:
         said = _key(Sign.TEXT, prose)
         keys.add(said)
         if publisher := _publisher(signs.publisher):
-            keys.add(_of_sign(said ^ publisher, Sign.SIGNED))
+            keys.add((said ^ publisher) & _NUMBER | Sign.SIGNED)
     return tuple(sorted(keys))
 
 
@@ -189,11 +193,12 @@ def _address(url: str) -> str:
     scheme, _, rest = plain.partition("://")
     if scheme.lower() not in ("http", "https"):
         return ""
-    host, slash, path = rest.partition("/")
+    host, _, path = rest.partition("/")
     host, path = host.lower().removeprefix("www."), path.rstrip("/?")
-    if not slash or not path or path.lower() in _LISTS or host.endswith(_GENERIC_HOSTS):
+    spelt = path.lower()
+    if not path or spelt in _LISTS or host.endswith(_GENERIC_HOSTS) or _GENERIC.search(f"/{spelt}"):
         return ""
-    return "" if _GENERIC.search(f"/{path.lower()}") else f"{host}/{path}"
+    return f"{host}/{path}"
 
 
 def _words(text: str) -> str:
@@ -208,10 +213,7 @@ def _publisher(name: str) -> int:
 
 
 def _key(sign: Sign, text: str) -> int:
-    return _of_sign(int.from_bytes(hashing.of_text(text)[:8], "big", signed=True), sign)
-
-
-def _of_sign(number: int, sign: Sign) -> int:
+    number: int = _FIRST_EIGHT(hashing.of_text(text))[0]
     return number & _NUMBER | sign
 
 
