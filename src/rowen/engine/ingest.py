@@ -194,13 +194,13 @@ class Ingestion:
         return _Prepared(cut, embedded, missing, model)
 
     async def _write(self, prepared: _Prepared) -> None:
-        store, clock = self._ports.store, self._ports.clock
+        store, now = self._ports.store, self._ports.clock.now()
         (staged, sections, found, _), embedded, missing, model = prepared
         ingested = []
         for one in staged:
             tree = sections.get(one.content_id, [])
             hashes = {section.passage_hash for section in tree}
-            end = _ending(one.attempts + 1, hashes, hashes & missing, embedded, self.refused, now=clock.now())
+            end = _ending(one.attempts + 1, hashes, hashes & missing, embedded, self.refused, now=now)
             ingested.append(Ingested(staged=one, sections=tree, ending=end))
         await store.ingest(
             self._lease,
@@ -209,7 +209,7 @@ class Ingestion:
             list(found.values()),
             embedded.vectors,
             model,
-            now=clock.now(),
+            now=now,
         )
         self._on_ended({item.staged.draft.reference: _ended(item.ending) for item in ingested})
 

@@ -78,21 +78,22 @@ def _read(
 ) -> list[Section]:
     known = [(heading, tuple(path)) for heading, path in heads]
     return [
+        # By position: names would cost as much as the rest of it, and a harvest has very many sections.
         Section(
-            position=position,
-            level=level,
-            parent=parent,
-            heading=known[head][0],
-            heading_path=known[head][1],
-            anchor=anchor,
-            start=start,
-            end=end,
-            text=cut_out(text[start:end], kept),
-            passage_hash=next(hashes),
-            kept=tuple(kept),
-            symbol=symbol and Symbol(*symbol),
-            link_share=link_share,
-            form=_FORMS[form],
+            position,
+            level,
+            parent,
+            known[head][0],
+            known[head][1],
+            anchor,
+            start,
+            end,
+            cut_out(text[start:end], kept),
+            next(hashes),
+            tuple(kept),
+            symbol and Symbol(*symbol),
+            link_share,
+            _FORMS[form],
         )
         for position, (level, parent, head, anchor, start, end, kept, symbol, link_share, form) in enumerate(
             rows
