@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 MAX_RESOURCES = 2_000
 _MAX_VALUE_CHARS = 1_000
+_LISTS = frozenset((list, dict))
 MAX_DESCRIPTION_CHARS = 2_000_000
 
 # Only tags that descriptions are written with: `<https://...>` and `a < b` are no HTML.
@@ -128,7 +129,7 @@ def tidy(values: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(value, str):
             if value and len(value) <= _MAX_VALUE_CHARS:
                 kept[name] = value
-        elif value or (value is not None and not isinstance(value, list | dict)):
+        elif value or (value is not None and type(value) not in _LISTS):
             kept[name] = value
     return kept
 

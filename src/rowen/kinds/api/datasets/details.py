@@ -7,7 +7,7 @@ what the dataset says, so that another file or tag costs no embedding. Pure.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -99,20 +99,22 @@ def _said(title: str, description: str, versions: Sequence[Version]) -> tuple[st
     return "\n".join(text for text, _ in parts), sum(cut for _, cut in parts)
 
 
-def _facts(facts: Mapping[str, Any]) -> Iterable[str]:
+def _facts(facts: Mapping[str, Any]) -> list[str]:
+    lines: list[str] = []
     for name, value in facts.items():
         if name in _UNSAID:
             continue
         if type(value) is str:
             text = "" if value.endswith(")") and _SHAPE.match(value) else " ".join(value.split())
-        elif type(value) is not list and isinstance(value, Mapping):
-            yield from _facts(value)
-            continue
-        else:
+        elif type(value) is list or not isinstance(value, Mapping):
             many = value if isinstance(value, list | tuple) else [value]
             text = ", ".join([line for one in many if (line := _line(one))])
+        else:
+            lines += _facts(value)
+            continue
         if text:
-            yield f"{_label(name)}: {text}"
+            lines.append(f"{_label(name)}: {text}")
+    return lines
 
 
 @lru_cache(maxsize=1_000)
@@ -121,16 +123,22 @@ def _label(name: str) -> str:
 
 
 def _file(one: File) -> str:
-    said = _line(one.name)
-    if shown := _line(format_of(one.format)):
+    name, url, form, description, also, _ = one
+    said = _line(name)
+    if form and (shown := _format(form)):
         said = f"{said} ({shown})" if said else f"({shown})"
-    if about := _line(one.description):
+    if description and (about := _line(description)):
         said = f"{said}: {about}" if said else about
-    for also in filter(None, map(_line, one.also)):
-        said = f"{said} / {also}" if said else also
-    if one.url:
-        said = f"{said} <{_line(one.url)}>" if said else f"<{_line(one.url)}>"
+    for other in filter(None, map(_line, also)):
+        said = f"{said} / {other}" if said else other
+    if url:
+        said = f"{said} <{_line(url)}>" if said else f"<{_line(url)}>"
     return said
+
+
+@lru_cache(maxsize=1_000)
+def _format(text: str) -> str:
+    return _line(format_of(text))
 
 
 def _line(value: Any) -> str:
