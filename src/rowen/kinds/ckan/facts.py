@@ -136,7 +136,7 @@ def extras_of(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _title_or_name(one: Mapping[str, Any], language: str) -> str:
     for field in ("title_translated", "title", "display_name", "name"):
-        if text := dataset.in_language(one.get(field), language):
+        if (value := one.get(field)) is not None and (text := dataset.in_language(value, language)):
             return text
     return ""
 

@@ -253,7 +253,7 @@ def dataset_of(
 def _first_that_says(row: Mapping[str, Any], fields: Sequence[str]) -> Any:
     """The value of the first of these fields that has a text."""
     for field in fields:
-        if dataset.in_language(value := row.get(field)):
+        if (value := row.get(field)) is not None and dataset.in_language(value):
             return value
     return None
 
