@@ -23,13 +23,15 @@ LATER = NOW + timedelta(minutes=5)
 MODEL = Model(name="test", digest="d", dimensions=4, alpha=0.5)
 
 
-async def a_source(store: Store, name: str = "docs", version: str = "", *, now: datetime = NOW) -> Source:
+async def a_source(
+    store: Store, name: str = "docs", version: str = "", *, kind: str = "web", now: datetime = NOW
+) -> Source:
     new = NewSource(
-        kind="web",
+        kind=kind,
         name=name,
         version=version,
         location=f"https://{name}.example/",
-        key=f"web:{name}:{version}",
+        key=f"{kind}:{name}:{version}",
     )
     return await store.add_source(new, now=now)
 

@@ -26,6 +26,7 @@ from rowen.core.search.hit import (
 from rowen.core.search.languages import is_in, of_anchor
 from rowen.core.search.morphology import is_form_of
 from rowen.core.search.question import MORE_DEPTH, Question
+from rowen.core.search.roles import wanted_by
 from rowen.core.search.snippet import snippet
 from rowen.core.search.symbols import (
     as_typed,
@@ -143,14 +144,17 @@ async def _answer(
             spells=repairs and not prefix and not question.chooses,
             texts=texts_with_places or whole,
             asked_versions=asked_for(asked),
+            wanted=wanted_by(asked, terms),
             shown=shown,
         )
 
     versions: dict[int, PageVersion] = {}
+    weights: dict[int, float] = {}
 
     async def ask(request: SearchRequest) -> SearchResult:
         result = await store.search_snapshot(request)
         versions.update(result.versions)
+        weights.update(result.weights)
         return result
 
     keywords = keywords_only or mode is not SearchMode.VECTOR
@@ -206,6 +210,7 @@ async def _answer(
             per_document=per_document,
             versions=versions,
             likeness=likeness,
+            weights=weights,
         )
 
     async def more(most: int) -> list[rank.Group]:

@@ -1,4 +1,4 @@
-"""Languages of documents and sections, as searches filter by them and hits say them.
+"""Languages of documents, sections and questions, as searches filter by them and hits say them.
 
 A section of a document in several languages has its language in its anchor (`lang=de`): a link leads to it,
 and no store needs a column for it. Tags are BCP 47 in lower case, with the short code where there is one.
@@ -7,7 +7,9 @@ and no store needs a column for it. Tags are BCP 47 in lower case, with the shor
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, NamedTuple
+
+from rowen.patterns import pattern
 
 MARK = "lang="
 """Begins the anchor of a section that is in one language of several."""
@@ -58,3 +60,90 @@ def said_of(languages: Any, language: Any, lang: Any) -> str | None:
     if isinstance(languages, list):
         return str(languages[0]) if len(languages) == 1 else None
     return tag_of(language) or tag_of(lang) or None
+
+
+class Translated(NamedTuple):
+    language: str
+    """As its reference says it; empty when it says none."""
+    page: str
+    """The reference without the language: the same for all translations of a page."""
+
+
+CODES = (
+    "ar", "az", "be", "bg", "bn", "bs", "ca", "cs", "cy", "da", "de", "el", "en", "es", "et", "eu", "fa",
+    "fi", "fil", "fr", "ga", "gl", "gu", "he", "hi", "hr", "hu", "hy", "id", "is", "it", "ja", "ka", "kk",
+    "kn", "ko", "lt", "lv", "mk", "ml", "mn", "mr", "ms", "nb", "ne", "nl", "nn", "no", "pa", "pl", "pt",
+    "ro", "ru", "sk", "sl", "sq", "sr", "sv", "sw", "ta", "te", "th", "tl", "tr", "uk", "ur", "uz", "vi",
+    "zh",
+)  # fmt: skip
+"""Languages that documentation is translated into."""
+_KNOWN = frozenset(CODES)
+_FOLDER = pattern(r"[a-z]{2,3}(?:[-_](?:[A-Za-z]{2}|[A-Z][a-z]{3}|[a-z]{4}|419))?")
+_IN_NAME = pattern(r"(.+?)[._-]([a-z]{2}(?:[-_][A-Za-z]{2,4})?)\.(md|mdx|markdown|rst|txt|adoc|html?)")
+_DOCUSAURUS = pattern(r"i18n/docusaurus-plugin-content-(docs|blog|pages)(?:-[\w-]+)?/(?:current/)?")
+
+
+def of_reference(reference: str) -> Translated:
+    """The language that a folder (`docs/de/a.md`) or the name of a file (`a.de.md`) says."""
+    folders, slash, name = reference.rpartition("/")
+    if found := _IN_NAME.fullmatch(name):
+        language = _code(found[2])
+        if language:
+            return Translated(language, f"{folders}{slash}{found[1]}.{found[3]}")
+    parts = folders.split("/")
+    for at, part in enumerate(parts):
+        if _FOLDER.fullmatch(part) and (language := _code(part)):
+            page = "/".join((*parts[:at], *parts[at + 1 :], name))
+            # Docusaurus keeps the original elsewhere.
+            return Translated(language, _DOCUSAURUS.sub(r"\1/", page))
+    return Translated("", reference)
+
+
+def _code(written: str) -> str:
+    first = written.lower().replace("_", "-").partition("-")[0]
+    first = _SHORT.get(first, first)
+    return first if first in _KNOWN else ""
+
+
+_SCRIPTS = (
+    ("ja", pattern(r"[\u3040-\u30ff]")),
+    ("ko", pattern(r"[\u1100-\u11ff\uac00-\ud7af]")),
+    ("zh", pattern(r"[\u4e00-\u9fff]")),
+    ("uk", pattern(r"[іїєґІЇЄҐ]")),
+    ("ru", pattern(r"[\u0400-\u04ff]")),
+    ("fa", pattern(r"[پچژگ]")),
+    ("ar", pattern(r"[\u0600-\u06ff]")),
+    ("hi", pattern(r"[\u0900-\u097f]")),
+    ("bn", pattern(r"[\u0980-\u09ff]")),
+    ("th", pattern(r"[\u0e00-\u0e7f]")),
+    ("he", pattern(r"[\u0590-\u05ff]")),
+    ("el", pattern(r"[\u0370-\u03ff]")),
+    ("vi", pattern(r"[ăđơưĂĐƠƯ\u1ea0-\u1ef9]")),
+)
+"""Letters that tell a language; the first one that fits counts."""
+_WORD = pattern(r"[^\W\d_]+")
+_SMALL_WORDS = {
+    "en": "the of to in how is are a an for and what do does i my with on can when which why where from",
+    "de": "der die das und wie ich ein eine einen mit für ist kann nicht den dem zu auf wird werden warum",
+    "fr": "le la les des un une comment est je dans pour avec sur que du et pourquoi ou quel quelle faire",
+    "es": "el los las una cómo como qué para con por un en es del se cuál dónde puedo hacer",
+    "pt": "os uma como para com não em um o do da que por fazer onde qual é dos das",
+    "it": "il lo gli una come per con di che è nel della quale dove posso fare un",
+    "nl": "het een hoe ik met voor van zijn wat kan niet waarom welke op",
+    "pl": "jak się nie na do jest dla czy co gdzie dlaczego w z",
+    "id": "bagaimana cara untuk dengan yang dan apa saya pada dari",
+    "tr": "nasıl bir ve için ile nedir ne bu neden nerede",
+    "sv": "hur jag en ett och med för är inte det den vad kan",
+}
+_WORDS = {language: frozenset(words.split()) for language, words in _SMALL_WORDS.items()}
+
+
+def of_question(text: str) -> str:
+    """The language of a question, by its letters or its small words; empty when neither tells."""
+    for language, letters in _SCRIPTS:
+        if letters.search(text):
+            return language
+    words = {word.lower() for word in _WORD.findall(text)}
+    counts = sorted(((len(words & known), language) for language, known in _WORDS.items()), reverse=True)
+    (most, language), (next_most, _) = counts[:2]
+    return language if most > next_most else ""

@@ -49,6 +49,7 @@ MUCH_BETTER = 0.7
 
 NO_VERSIONS: Mapping[int, PageVersion] = {}
 NO_LIKENESS: Mapping[int, float] = {}
+ALL_ALIKE: Mapping[int, float] = {}
 
 _Text = tuple[int, tuple[int, int] | None]
 """A content, or one place of it."""
@@ -120,12 +121,14 @@ def group(
     per_document: bool = True,
     versions: Mapping[int, PageVersion] = NO_VERSIONS,
     likeness: Mapping[int, float] = NO_LIKENESS,
+    weights: Mapping[int, float] = ALL_ALIKE,
 ) -> list[Group]:
     """The best `limit` documents, each with its best section first, or the best sections on their own.
 
     Documents with the same text are one hit, the best of them. Of versions of one page (`versions`), which
-    are compared by `likeness`, the preferred one is shown, and at most one old one below it. Equal scores
-    stand in the order of source, address and position, so that the same question has the same answer.
+    are compared by `likeness`, the preferred one is shown, and at most one old one below it. Documents count
+    by their `weights`, most of them in full. Equal scores stand in the order of source, address and position,
+    so that the same question has the same answer.
     """
     bonus = cache(lambda title: TITLE_WEIGHT * title_share(title, terms))
     typed = as_typed(query)
@@ -134,7 +137,8 @@ def group(
     def ranked_place(place: Place) -> Ranked:
         own = scores.get(place.passage_id, 0.0) * damping(place.link_share)
         named = fit(place.symbol, query, terms) if place.symbol and query else Fit.NONE
-        score = (own + bonus(place.title)) / (1 + TITLE_WEIGHT)
+        weight = weights.get(place.document_id, 1.0)
+        score = (own + bonus(place.title)) / (1 + TITLE_WEIGHT) * weight
         says = typed is not None and (typed in place.text.lower() or typed in place.heading_path.lower())
         if named > Fit.MENTIONED:
             has_name = in_same_letters(place.symbol or "", query)

@@ -96,6 +96,11 @@ def is_written_as_name(word: str) -> bool:
     return _NAME.fullmatch(word) is not None
 
 
+def has_names(query: str) -> bool:
+    """Does it have a word that is written as no word of a sentence is?"""
+    return _NAME.search(query) is not None
+
+
 def is_one_name(query: str) -> bool:
     """A question of one word, long enough that a slip in it can be told from another word."""
     return len(query.split()) == 1 and len(words_of(query)) >= MIN_REPAIRED

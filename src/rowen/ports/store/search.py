@@ -11,6 +11,7 @@ from rowen.core.freshness.proof import Proof
 from rowen.core.run import Run
 from rowen.core.search.copies import Dataset
 from rowen.core.search.hit import Filters, Place
+from rowen.core.search.roles import ANYTHING, Wanted
 from rowen.ports.embedder import Model
 from rowen.records import NamedTuple, dataclass
 
@@ -44,6 +45,8 @@ class SearchRequest:
     """Places come with their texts. Else with empty ones, and `about` answers those that are shown."""
     asked_versions: Sequence[Asked] = ()
     """Versions of pages that the question names."""
+    wanted: Wanted = ANYTHING
+    """What the question says about the documents that answer it."""
     shown: Mapping[int, int] | None = None
     """Generations by source, to answer from what readers saw when these were visible. Other sources have
     nothing then. None: what readers see now."""
@@ -63,6 +66,8 @@ class SearchResult:
     """For terms that no visible text has, a word that one has and that is a slip or two away."""
     versions: Mapping[int, PageVersion] = field(default_factory=dict)
     """Of the documents of these places, those of which their source has other versions."""
+    weights: Mapping[int, float] = field(default_factory=dict)
+    """Of the documents of these places, those that count less than others (`core/search/roles.py`)."""
 
 
 class AboutDocument(NamedTuple):

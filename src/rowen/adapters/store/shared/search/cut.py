@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from rowen.adapters.store.shared.search.arrays.library import np, of_each_library
 from rowen.adapters.store.shared.search.seen.versions import Versions
 from rowen.adapters.store.shared.search.seen.view import Allowed, View, distinct
+from rowen.adapters.store.shared.search.seen.weights import Weights
 from rowen.core.search import rank
 from rowen.core.search.snippet import stem
 from rowen.records import NamedTuple
@@ -66,6 +67,7 @@ def best(
     per_document: bool,
     always: Collection[int] = (),
     versions: Versions | None = None,
+    weights: Weights | None = None,
 ) -> Chosen:
     """The places of the best `wanted` documents and some more, and of the documents `always`.
 
@@ -81,6 +83,8 @@ def best(
     if stems := {stem(term) for term in terms}:
         bonus = rank.TITLE_WEIGHT * view.title_shares(rows, list(stems))
     scores = fused[of] * _damping()[view.links[places]] + bonus[row_of]
+    if weights is not None:
+        scores = scores * weights.of_rows(rows)[row_of]
     preferred = np.zeros(len(places), np.int64) if versions is None else versions.preferred(view.row[places])
     # Of a text that several versions of a page have, the one that is preferred stands for all.
     order = np.lexsort((view.position[places], view.row[places], -preferred, -scores))

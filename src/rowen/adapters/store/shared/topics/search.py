@@ -16,6 +16,7 @@ from rowen.adapters.store.shared.database import Topic, reads
 from rowen.adapters.store.shared.search.arrays.library import NotFew, in_few, np, worth_trying_few
 from rowen.adapters.store.shared.search.cut import Chosen, Scored, best, unlimited, unranked
 from rowen.adapters.store.shared.search.seen.versions import versions_in
+from rowen.adapters.store.shared.search.seen.weights import weights_in
 from rowen.adapters.store.shared.slices import texts_of
 from rowen.adapters.store.shared.topics.learning.rates import proofs_of
 from rowen.adapters.store.shared.topics.records import find_copies
@@ -112,6 +113,7 @@ class Search(Topic):
         dense = self._by_vector(db, view, allowed, begins.model_id, request)
         defining = _defining(db, request) if begins.defined else []
         versions = versions_in(view, allowed, request.asked_versions)
+        weights = weights_in(view, request.wanted)
         if not len(keyword.slots) and not len(dense.slots):
             chosen = Chosen([], [])
         elif request.best is None:
@@ -128,6 +130,7 @@ class Search(Topic):
                 per_document=request.per_document,
                 always={row[1] for row in defining},
                 versions=versions,
+                weights=weights,
             )
         rows = db.rows("places_in", documents=chosen.documents, passages=chosen.passages)
         seen = {(row[1], row[10]) for row in rows}
@@ -142,6 +145,7 @@ class Search(Topic):
             places=_with_text(db, rows) if request.texts else list(map(_place, rows)),
             words_missing=by_words is None,
             versions=versions.of_documents([row[1] for row in rows]) if versions is not None else {},
+            weights=weights.of_documents([row[1] for row in rows]) if weights is not None else {},
             spelt=self._finder.spelt(db, view, keyword.unseen) if request.spells and keyword.unseen else {},
         )
 

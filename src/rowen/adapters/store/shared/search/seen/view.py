@@ -16,9 +16,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from rowen.adapters.store.shared.search.arrays.library import MOST_DOCUMENTS, MOST_SECTIONS, few_at_most, np
 from rowen.adapters.store.shared.transaction import Row, Transaction
+from rowen.core import hashing
 from rowen.core.compare import page_versions
+from rowen.core.search import languages, roles
 from rowen.core.search.hit import Filters
 from rowen.core.search.rank import title_stems
+from rowen.core.search.roles import Role, role_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 KEPT_FILTERS = 64
+ROLE_BITS = 2
+"""The lowest ones of a label."""
 DOCUMENTS_AT_ONCE = 2_000
 """Documents whose sections are read with one statement."""
 
@@ -33,7 +38,18 @@ Token = tuple[Any, ...]
 """Which pointers a snapshot sees: the last activation and the last removal."""
 Kept = dict[str, tuple[object, Any]]
 """What was worked out, by name, with the state of the follower it belongs to."""
-DOCUMENTS = ("document", "born", "source", "content", "fetched", "page", "edition", "stems_before")
+DOCUMENTS = (
+    "document",
+    "born",
+    "source",
+    "content",
+    "fetched",
+    "page",
+    "edition",
+    "leaf",
+    "label",
+    "stems_before",
+)
 SECTIONS = ("key", "passage", "row", "position", "links", "heading")
 
 
@@ -72,6 +88,10 @@ class View:
     """The same for documents that may be versions of one page (`core/compare/page_versions.py`)."""
     edition: NDArray[np.int64]
     """Which of them it is; more is more current."""
+    leaf: NDArray[np.int64]
+    """The same for documents that may be translations of one page (`core/search/languages.py`)."""
+    label: NDArray[np.int64]
+    """The language that its reference says, and its role: see `weights.py`."""
     stems_before: NDArray[np.int64]
     """How many of `stems` belong to the titles of documents before this one."""
     stems: NDArray[np.uint32]
@@ -275,10 +295,10 @@ def _read(db: Transaction, documents: list[int]) -> dict[str, NDArray[Any]]:
                     hashed(headings),
                 )
             )
-    columns: list[Iterable[Any]] = list(zip(*about, strict=True)) or [()] * 7
+    columns: list[Iterable[Any]] = list(zip(*about, strict=True)) or [()] * 9
     columns[4] = [_microseconds(datetime.fromisoformat(at)) for at in columns[4]]
     made: dict[str, NDArray[Any]] = {
-        name: np.array(column, np.int64) for name, column in zip(DOCUMENTS[:7], columns, strict=True)
+        name: np.array(column, np.int64) for name, column in zip(DOCUMENTS[:-1], columns, strict=True)
     }
     made["stems_before"] = np.cumsum([0, *map(len, stems)]).astype(np.int64)
     made["stems"] = np.concatenate(stems) if stems else np.empty(0, np.uint32)
@@ -288,11 +308,19 @@ def _read(db: Transaction, documents: list[int]) -> dict[str, NDArray[Any]]:
     return made
 
 
-def _page_of(source: int, title: str, reference: str, kind: str) -> tuple[int, int]:
+def _page_of(source: int, title: str, reference: str, kind: str) -> tuple[int, int, int, int]:
     if kind not in page_versions.KINDS:
-        return 0, page_versions.UNVERSIONED
+        return 0, page_versions.UNVERSIONED, 0, 0
     named = page_versions.read(reference)
-    return page_versions.page_key(source, named.page, title_stems(title)), named.edition
+    page = page_versions.page_key(source, named.page, title_stems(title))
+    translated = languages.of_reference(reference)
+    leaf = int.from_bytes(hashing.of_text(f"{source}\n{translated.page}")[:8], "big", signed=True)
+    role = role_of(reference) if kind in roles.KINDS else Role.PAGE
+    return page, named.edition, leaf, label_of(translated.language, role)
+
+
+def label_of(language: str, role: Role) -> int:
+    return (languages.CODES.index(language) + 1 if language else 0) << ROLE_BITS | role
 
 
 def _joined(
@@ -303,7 +331,7 @@ def _joined(
     sources: dict[int, Row],
 ) -> View:
     made: dict[str, NDArray[Any]] = {
-        name: np.concatenate((getattr(view, name)[stays], added[name])) for name in DOCUMENTS[:7]
+        name: np.concatenate((getattr(view, name)[stays], added[name])) for name in DOCUMENTS[:-1]
     }
     lengths = np.diff(view.stems_before)
     made["stems"] = np.concatenate((view.stems[np.repeat(stays, lengths)], added["stems"]))
