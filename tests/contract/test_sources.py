@@ -62,11 +62,13 @@ async def test_a_changed_source_keeps_its_documents_and_forgets_how_far_it_was_r
     await a_generation(store, source, {A: "text"})
     shown, before = await visible(store, source), await reload(store, source)
     assert before.watermark is not None
-    await store.change_source(before.id, key="web:docs:other", params={"max_depth": 3}, metadata={"x": 1})
+    other: dict[str, Any] = {"key": "web:docs:other", "params": {"max_depth": 3}, "metadata": {"x": 1}}
+    await store.change_source(before.id, **other, forget=False)
+    assert await reload(store, source) == replace(before, **other)
+    assert len(await store.listings(source.id)) == 1
+    await store.change_source(before.id, **other, forget=True)
     after = await reload(store, source)
-    assert after == replace(
-        before, key="web:docs:other", params={"max_depth": 3}, metadata={"x": 1}, watermark=None
-    )
+    assert after == replace(before, **other, watermark=None)
     assert await store.listings(source.id) == {}
     assert await visible(store, source) == shown
 

@@ -29,7 +29,8 @@ SELECTING = frozenset((
 """Settings that choose among documents and leave the text of each as it is."""
 
 ACCOUNT = frozenset(("header", *CREDENTIALS))
-"""Settings that say who asks, not what for."""
+"""Settings that say who asks, not what for. How far the source was read stays with others of them: a token
+that takes the place of another one is no reason to list everything again."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,6 +43,8 @@ class Edit:
     """The settings that differ; empty when nothing does."""
     edited: Edited | None
     """What the next run must do; None when the new settings fetch the same."""
+    account: bool
+    """They are asked for as somebody else, and nothing else changes of what is fetched."""
     documents: int
     """What readers see now."""
     uncovered: int
@@ -68,6 +71,7 @@ async def compare(ports: Ports, source: Source, kind: Kind, params: Mapping[str,
     before, now = (parameters.complete(kind.params, one) for one in (source.params, params))
     changed = [spec for spec in kind.params if before[spec.name] != now[spec.name]]
     fetches = [spec.name for spec in changed if spec.identity]
+    account = bool(fetches) and set(fetches) <= ACCOUNT
     edited, uncovered = None, 0
     if fetches and not is_editable(kind, fetches):
         raise UserError(
@@ -75,7 +79,7 @@ async def compare(ports: Ports, source: Source, kind: Kind, params: Mapping[str,
             "documents do not show which settings they came by",
             hint="remove the source and add it again, or add a second one under another name",
         )
-    if fetches:
+    if fetches and not account:
         edited = _next_run(kind, fetches, before, now, pending=source.edited)
         covered = kind.covers(source, now) if kind.covers else bool
         uncovered = sum(not covered(reference) for reference in await ports.store.known(source.id))
@@ -84,6 +88,7 @@ async def compare(ports: Ports, source: Source, kind: Kind, params: Mapping[str,
         params=params,
         changed=tuple(spec.name for spec in changed),
         edited=edited,
+        account=account,
         documents=(await ports.store.stats(source.id)).documents,
         uncovered=uncovered,
     )
@@ -93,11 +98,14 @@ async def carry_out(ports: Ports, edit: Edit) -> Source:
     """Write the new settings down. Raises `Conflict` while the source is being synced."""
     async with run_lease(ports, edit.source):
         source = await reloaded(ports.store, edit.source)
-        if edit.edited is None:
+        if edit.edited is None and not edit.account:
             await ports.store.set_params(source.id, edit.params)
         else:
             kind = ports.kinds.named(source.kind)
             metadata = {name: value for name, value in source.metadata.items() if name != FATAL}
+            if edit.edited is not None and source.active_generation:
+                # Before the first harvest there is nothing to drop or to read again.
+                metadata[EDITED] = edit.edited.value
             await ports.store.change_source(
                 source.id,
                 key=source_key(
@@ -108,8 +116,8 @@ async def carry_out(ports: Ports, edit: Edit) -> Source:
                     identity=parameters.identity(kind.params, edit.params),
                 ),
                 params=edit.params,
-                # Before the first harvest there is nothing to drop or to read again.
-                metadata=metadata | ({EDITED: edit.edited.value} if source.active_generation else {}),
+                metadata=metadata,
+                forget=not edit.account,
             )
         return await reloaded(ports.store, source)
 
@@ -135,8 +143,6 @@ def _next_run(
     *,
     pending: Edited | None,
 ) -> Edited:
-    if set(fetches) <= ACCOUNT:
-        return pending or Edited.COVER
     if pending is Edited.READ or not set(fetches) <= SELECTING | ACCOUNT:
         return Edited.READ
     # A crawl follows the links that were stored, and those are the links its old settings covered.
@@ -148,7 +154,7 @@ def _next_run(
 def _merged(
     specs: Sequence[Param], params: Mapping[str, Any], settings: Mapping[str, str], unset: Sequence[str]
 ) -> dict[str, Any]:
-    given = parameters.read(specs, settings)
+    given = _read(specs, settings)
     tables = {spec.name for spec in specs if spec.key is not None}
     merged = {name: dict(value) if name in tables else value for name, value in params.items()}
     for name in unset:
@@ -163,6 +169,16 @@ def _merged(
     for name, value in given.items():
         merged[name] = {**merged.get(name, {}), **value} if name in tables else value
     return {name: value for name, value in merged.items() if value != {} or name not in tables}
+
+
+def _read(specs: Sequence[Param], settings: Mapping[str, str]) -> dict[str, Any]:
+    try:
+        return parameters.read(specs, settings)
+    except ConfigError as exc:
+        empty = [name for name, text in settings.items() if not text.strip()]
+        if exc.hint or not empty:
+            raise
+        raise ConfigError(exc.message, hint=f"`--unset {empty[0]}` takes it away") from None
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -159,3 +159,15 @@ def test_a_source_is_added_with_its_interval(rowen: Rowen, tmp_path: Path) -> No
     assert [(one["label"], one["every_s"]) for one in sources] == [("notes", 21_600.0)]
     refused = rowen("add", "--from", "portals.toml", "--every", "6h")
     assert (refused.code, "omit the others" in refused.err) == (2, True)
+
+
+def test_a_credential_is_taken_away_and_an_empty_one_says_how(rowen: Rowen, large: Site) -> None:
+    given = rowen("edit", "docs", "--set", "bearer=${TOKEN}")
+    assert given.out == "docs: changed bearer\n"
+    assert "if this account sees other documents than the one before" in given.err
+    refused = rowen("edit", "docs", "--set", "bearer=")
+    assert refused.code == 2
+    assert "got nothing" in refused.err
+    assert "`--unset bearer` takes it away" in refused.err
+    assert rowen("edit", "docs", "--unset", "bearer").out == "docs: changed bearer\n"
+    assert rowen("sync", "docs", "--json").json["mode"] == "incremental"

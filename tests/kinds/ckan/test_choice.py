@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rowen.core.run import RunStatus
+from rowen.core.run import Mode, RunStatus
 from rowen.core.source import Edited
 from rowen.errors import ConfigError
 from rowen.managing import edit, sources
@@ -124,6 +124,34 @@ async def test_an_edit_takes_in_what_is_chosen_now_and_drops_the_rest(tmp_path: 
         )
         receipt = await world.sync("data")
         assert receipt.held_generation is not None, "it would take most of what readers see"
+        assert await visible(world) == ids(0, 2)
+
+
+async def test_a_credential_that_was_taken_away_made_the_next_sync_list_everything(tmp_path: Path) -> None:
+    async with a_portal(tmp_path) as (world, _):
+        await world.sync("data")
+        before = await world.source("data")
+        for token, unset in (({"bearer": "${TOKEN}"}, []), ({}, ["bearer"])):
+            planned = await edit.plan(world.ports, await world.source("data"), token, unset=unset)
+            assert (planned.changed, planned.edited) == (("bearer",), None)
+            edited = await edit.carry_out(world.ports, planned)
+            assert (edited.key != before.key, edited.watermark) == (bool(token), before.watermark)
+        receipt = await world.sync("data")
+        assert (receipt.mode, receipt.counters.changed) == (Mode.INCREMENTAL, 0)
+
+
+async def test_another_account_does_not_undo_what_an_edit_before_it_has_asked_for(tmp_path: Path) -> None:
+    async with a_portal(tmp_path, organizations="bafu") as (world, _):
+        await world.sync("data")
+        for given, unset in (
+            ({"organizations": "bafu,bfs"}, []),
+            ({"bearer": "${TOKEN}"}, []),
+            ({}, ["bearer"]),
+        ):
+            planned = await edit.plan(world.ports, await world.source("data"), given, unset=unset)
+            edited = await edit.carry_out(world.ports, planned)
+            assert (edited.edited, edited.watermark) == (Edited.READ, None)
+        await world.sync("data")
         assert await visible(world) == ids(0, 2)
 
 

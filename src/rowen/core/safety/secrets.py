@@ -84,11 +84,11 @@ class Credentials:
 
 def reference(text: str) -> str:
     """A setting's text, if it names its secret instead of holding it."""
+    expected = "expected a reference such as `${VARIABLE}` (which a shell leaves alone in single quotes)"
+    if not text.strip():
+        raise ValueError(f"{expected}, got nothing")
     if _REFERENCE.search(text) is None:
-        raise ValueError(
-            "expected a reference such as `${VARIABLE}` (which a shell leaves alone in single quotes): the"
-            " value itself would be stored in clear"
-        )
+        raise ValueError(f"{expected}: the value itself would be stored in clear")
     return text
 
 

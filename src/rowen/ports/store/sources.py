@@ -49,11 +49,18 @@ class Sources(Protocol):
         ...
 
     async def change_source(
-        self, source_id: int, *, key: str, params: Mapping[str, Any], metadata: Mapping[str, Any]
+        self,
+        source_id: int,
+        *,
+        key: str,
+        params: Mapping[str, Any],
+        metadata: Mapping[str, Any],
+        forget: bool,
     ) -> None:
-        """Settings that fetch something else, in place: documents and history stay.
+        """Settings that are part of the key, in place: documents and history stay.
 
-        How far the source was read, and remembered listings, belong to the old settings and are forgotten.
+        With `forget` they fetch something else: how far the source was read, and remembered listings, belong
+        to the old settings and are forgotten.
         """
         ...
 

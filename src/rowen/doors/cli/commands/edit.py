@@ -102,10 +102,15 @@ def _show(call: Call, source: Source, planned: Edit, *, every: str | None) -> No
         call.out.line(f"{source.label}: as it was")
         return
     call.out.line(f"{source.label}: changed {', '.join(changed)}")
-    if planned.edited is None:
+    if planned.edited is None and not planned.account:
         return
     if planned.uncovered:
         call.out.line(f"{planned.uncovered:,} of {planned.documents:,} documents go with the next sync")
     if planned.edited is Edited.READ and planned.documents:
         call.out.line("the next sync reads every document again, to find what the new settings add")
+    if planned.account and planned.documents:
+        whole = f"rowen sync {source.label} --full-sync"
+        call.out.note(
+            f"hint: if this account sees other documents than the one before, `{whole}` finds all of them"
+        )
     call.out.note(f"next: rowen sync {source.label}")

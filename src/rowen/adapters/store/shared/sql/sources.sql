@@ -55,9 +55,10 @@ UPDATE sources SET pinned_at = CASE WHEN :pinned THEN coalesce(pinned_at, :now) 
 WHERE id = :source;
 
 -- name: source_change
--- Settings that fetch something else; how far it was read belongs to the old ones.
-UPDATE sources SET key = :key, params = :params, metadata = :metadata, watermark = NULL,
-       last_processed_date = NULL
+-- Settings that are part of the key; with `forget` how far it was read belongs to the old ones.
+UPDATE sources SET key = :key, params = :params, metadata = :metadata,
+       watermark = CASE WHEN :forget THEN NULL ELSE watermark END,
+       last_processed_date = CASE WHEN :forget THEN NULL ELSE last_processed_date END
 WHERE id = :source;
 
 -- name: listings_forget

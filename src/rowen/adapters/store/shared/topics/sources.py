@@ -75,9 +75,12 @@ class Sources(Topic):
         key: str,
         params: Mapping[str, Any],
         metadata: Mapping[str, Any],
+        forget: bool,
     ) -> None:
-        db.write("source_change", source=source_id, key=key, params=Json(params), metadata=Json(metadata))
-        db.write("listings_forget", source=source_id)
+        values = {"key": key, "params": Json(params), "metadata": Json(metadata), "forget": forget}
+        db.write("source_change", source=source_id, **values)
+        if forget:
+            db.write("listings_forget", source=source_id)
 
     @writes
     def set_paused(
