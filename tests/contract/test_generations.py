@@ -278,56 +278,56 @@ async def test_an_interrupted_runs_handoffs_can_be_revived_with_their_text(store
 
 async def test_an_attempt_made_alone_counts_from_its_start_even_when_nothing_ends_it(store: Store) -> None:
     source = await a_source(store)
-    for attempts, alone in ((0, False), (0, True), (1, True), (2, True), (3, True)):
+    few, alone = Reason.RETRIED_WITH_FEW, Reason.RETRIED_ALONE
+    for attempts, suspect in ((0, None), (0, few), (0, alone), (1, alone), (2, alone), (3, alone)):
         lease, run = await a_run(store, source)
         (staged,) = await store.stage(lease, run, [a_draft(A, "poison")], now=NOW)
-        assert (staged.attempts, staged.alone) == (attempts, alone)
+        assert (staged.attempts, staged.suspect) == (attempts, suspect)
         # The process may also end before its turn comes.
         (staged,) = await store.stage(lease, run, [a_draft(A, "poison")], now=NOW)
-        assert (staged.attempts, staged.alone) == (attempts, alone)
-        await store.start_handoffs(lease, [staged.handoff_id], now=NOW, alone=alone)
+        assert (staged.attempts, staged.suspect) == (attempts, suspect)
+        await store.start_handoffs(lease, [staged.handoff_id], now=NOW, suspect=suspect)
         (seen,) = await store.staged(run, [staged.handoff_id])
-        assert (seen.attempts, seen.alone) == (attempts + 1 if alone else 0, True), (
-            "as another worker finds it"
-        )
+        found = (attempts + 1, alone) if suspect is alone else (0, alone if suspect else few)
+        assert (seen.attempts, seen.suspect) == found, "as another worker finds it"
         await store.release_lease(lease)
 
 
 async def test_an_attempt_that_is_put_back_does_not_count(store: Store) -> None:
     source = await a_source(store)
     lease, run = await a_run(store, source)
-    for alone in (False, True):
+    for suspect in (None, Reason.RETRIED_WITH_FEW, Reason.RETRIED_ALONE):
         (staged,) = await store.stage(lease, run, [a_draft(A, "a")], now=NOW)
         ids = [staged.handoff_id]
-        await store.start_handoffs(lease, ids, now=NOW, alone=alone)
+        await store.start_handoffs(lease, ids, now=NOW, suspect=suspect)
         await store.put_back_handoffs(lease, ids, now=NOW)
         (staged,) = await store.stage(lease, run, [a_draft(A, "a")], now=NOW)
-        assert (staged.attempts, staged.alone) == (0, alone)
+        assert (staged.attempts, staged.suspect) == (0, suspect)
     await ingest(store, lease, run, [staged])
     await store.put_back_handoffs(lease, ids, now=NOW)
     assert (await store.handoffs())[0].status is HandoffStatus.COMPLETED, "what has ended stays"
 
 
 async def test_what_was_given_up_stays_so_until_a_full_run_or_a_retry_by_hand(store: Store) -> None:
-    source = await a_source(store)
+    source, alone = await a_source(store), Reason.RETRIED_ALONE
     lease, run = await a_run(store, source)
     draft, lost = a_draft(A, "poison"), Ending(HandoffStatus.FAILED, Reason.WORKER_LOST)
     (one,) = await store.stage(lease, run, [draft], now=NOW)
     for _ in range(3):
-        await store.start_handoffs(lease, [one.handoff_id], now=NOW, alone=True)
+        await store.start_handoffs(lease, [one.handoff_id], now=NOW, suspect=alone)
 
-    async def met(**options: bool) -> tuple[int, bool]:
+    async def met(**options: bool) -> tuple[int, Reason | None]:
         (staged,) = await store.stage(lease, run, [draft], now=NOW, **options)
         await store.settle_handoffs(lease, {one.handoff_id: lost}, now=NOW)
-        return staged.attempts, staged.alone
+        return staged.attempts, staged.suspect
 
-    assert await met() == (3, True)
+    assert await met() == (3, alone)
     (staged,) = await store.revive(lease, run, [A], now=NOW)
-    assert (staged.attempts, staged.alone) == (3, True)
-    assert await met() == (3, True)
-    assert await met(full=True) == (0, True)
+    assert (staged.attempts, staged.suspect) == (3, alone)
+    assert await met() == (3, alone)
+    assert await met(full=True) == (0, alone)
     assert await store.requeue_handoff(one.handoff_id, now=NOW)
-    assert await met() == (0, True)
+    assert await met() == (0, alone)
 
 
 async def test_a_reference_that_changed_and_went_in_one_run_is_gone(store: Store) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from rowen.core.document import Draft
 from rowen.core.handoff import MAX_ATTEMPTS, HandoffStatus, Reason
 from rowen.core.run import Counters
 from rowen.core.source import Source
-from rowen.engine.ingest import Ended, Ingestion
+from rowen.engine.ingest import BATCH, FEW, Ended, Ingestion
 from rowen.engine.ports import Ports
 from rowen.engine.tasks import IngestionGate
 from rowen.ports.store.store import Store
@@ -88,11 +89,20 @@ def kill(texts: Sequence[str]) -> None:
         raise Killed
 
 
+def kill_at_once() -> None:
+    raise Killed
+
+
+def kill_after(embedder: Embedder, calls: int, texts: Sequence[str]) -> None:
+    if embedder.calls >= calls:
+        raise Killed
+
+
 async def test_a_poisonous_page_is_found_and_no_other_is_ever_blamed(place: Place) -> None:
     place.embedder.meets = kill
     while (ended := await place.harvest(drafts())) is None:
         assert not await place.blamed()
-    assert place.deaths == 1 + MAX_ATTEMPTS, "with its batch, then by itself"
+    assert place.deaths == 2 + MAX_ATTEMPTS, "with its batch, with a few of it, then by itself"
     assert ended.pop(POISON) is Reason.WORKER_LOST
     assert ended == {page: Reason.INGESTED for page in PAGES if page != POISON}
     assert set(await place.store.known(place.source.id)) == set(ended)
@@ -113,6 +123,41 @@ async def test_what_was_given_up_is_tried_again_when_it_changes_or_by_a_full_syn
     assert await place.harvest(drafts(edition=2)) == dict.fromkeys(PAGES, Reason.INGESTED)
     place.embedder.meets = lambda texts: None
     assert await place.harvest(drafts()[3:4], full=True) == {POISON: Reason.INGESTED}
+
+
+async def test_a_page_that_was_in_work_by_itself_goes_alone_at_once(place: Place) -> None:
+    place.embedder.meets = kill
+    while (ended := await place.harvest(drafts()[3:4])) is None:
+        pass
+    assert place.deaths == 1 + MAX_ATTEMPTS
+    assert ended == {POISON: Reason.WORKER_LOST}
+
+
+async def test_after_a_kill_each_page_of_a_batch_was_a_call_of_the_provider(place: Place) -> None:
+    texts = [a_draft(f"https://docs.example/{number}", f"Thing {number}.") for number in range(BATCH)]
+    place.embedder.meets = lambda given: kill_at_once()
+    assert await place.harvest(texts) is None
+    place.embedder.meets, place.embedder.batch_size = lambda given: None, BATCH
+    ended = await place.harvest(texts)
+    assert ended is not None
+    assert (len(ended), set(ended.values())) == (BATCH, {Reason.INGESTED})
+    assert place.embedder.calls == BATCH // FEW == 8
+
+
+async def test_a_few_that_lost_their_process_are_ingested_one_by_one_and_the_others_together(
+    place: Place,
+) -> None:
+    texts = [a_draft(f"https://docs.example/{number}", f"Thing {number}.") for number in range(3 * FEW)]
+    place.embedder.batch_size = BATCH
+    for calls in (0, 1):
+        place.embedder.meets = partial(kill_after, place.embedder, place.embedder.calls + calls)
+        assert await place.harvest(texts) is None
+    before, place.embedder.meets = place.embedder.calls, lambda given: None
+    ended = await place.harvest(texts)
+    assert ended is not None
+    assert set(ended.values()) == {Reason.INGESTED}
+    # The first few of the second run are done, the second few lost their process, the last few had no turn.
+    assert place.embedder.calls - before == 1 + FEW
 
 
 @pytest.mark.parametrize("kills", [3, 12])
@@ -157,7 +202,7 @@ async def test_workers_that_end_over_a_ticket_leave_its_other_pages_to_the_next(
         except Killed:
             deaths += 1
             assert not await place.blamed()
-    assert deaths == 1 + MAX_ATTEMPTS
+    assert deaths == 2 + MAX_ATTEMPTS
     assert await place.blamed() == {POISON}
     assert not await place.store.staged(run, ids)
 

@@ -133,15 +133,23 @@ def test_why_a_handoff_is_queued_again(status: HandoffStatus, reason: Reason) ->
 
 
 def test_only_attempts_made_alone_that_never_ended_count_on() -> None:
-    alone = Reason.RETRIED_ALONE
+    few, alone = Reason.RETRIED_WITH_FEW, Reason.RETRIED_ALONE
     batch = Reason.INGESTION_JOB_QUEUED
-    assert again(HandoffStatus.RUNNING, batch, 2) == (alone, 0, True), "any item of it may be the cause"
-    assert again(HandoffStatus.RUNNING, alone, 2) == (alone, 2, True)
-    assert again(HandoffStatus.QUEUED, alone, 2) == (alone, 2, True), "the process ended before its turn"
-    assert again(HandoffStatus.QUEUED, batch, 2) == (Reason.INGESTION_JOB_ALREADY_ACTIVE, 0, False)
-    assert again(HandoffStatus.FAILED, Reason.RETRY_EXHAUSTED, 3)[1:] == (0, False)
-    assert again(HandoffStatus.FAILED, Reason.WORKER_LOST, 3) == (alone, 3, True), "it stays given up"
-    assert again(HandoffStatus.FAILED, Reason.WORKER_LOST, 3, full=True) == (alone, 0, True)
+    assert again(HandoffStatus.RUNNING, batch, 2) == (few, 0), "any item of it may be the cause"
+    assert again(HandoffStatus.QUEUED, few, 2) == (few, 0), "the process ended before its turn"
+    assert again(HandoffStatus.RUNNING, few, 2) == (alone, 0), "any of the few may be the cause"
+    assert again(HandoffStatus.RUNNING, alone, 2) == (alone, 2)
+    assert again(HandoffStatus.QUEUED, alone, 2) == (alone, 2), "the process ended before its turn"
+    assert again(HandoffStatus.QUEUED, batch, 2) == (Reason.INGESTION_JOB_ALREADY_ACTIVE, 0)
+    assert again(HandoffStatus.FAILED, Reason.RETRY_EXHAUSTED, 3).attempts == 0
+    assert again(HandoffStatus.FAILED, Reason.WORKER_LOST, 3) == (alone, 3), "it stays given up"
+    assert again(HandoffStatus.FAILED, Reason.WORKER_LOST, 3, full=True) == (alone, 0)
+    assert [again(HandoffStatus.RUNNING, reason, 1).suspect for reason in (batch, few, alone)] == [
+        few,
+        alone,
+        alone,
+    ]
+    assert again(HandoffStatus.QUEUED, batch, 1).suspect is None
     assert not is_poison(2)
     assert is_poison(3)
 

@@ -132,6 +132,6 @@ def staged(number: int, text: str) -> Staged:
         content_id=number,
         sectioned=False,
         attempts=0,
-        alone=False,
+        suspect=None,
         draft=draft,
     )

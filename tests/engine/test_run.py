@@ -112,7 +112,7 @@ async def test_what_ends_its_process_three_times_by_itself_is_given_up_and_takes
         return await type(world.embedder).embed(world.embedder, texts)
 
     world.embedder.embed = embed  # type: ignore[method-assign]
-    for _ in range(4):
+    for _ in range(5):
         with pytest.raises(Crash):
             await world.sync()
     receipt = await world.sync()

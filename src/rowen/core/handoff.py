@@ -38,8 +38,10 @@ class Reason(StrEnum):
     REOPENED_AFTER_REVERT = "reopened_after_revert"
     REOPENED_AFTER_FAILURE = "reopened_after_failure"
     REOPENED_AFTER_DISCARD = "reopened_after_discard"
+    RETRIED_WITH_FEW = "retried_with_few"
+    """It was in work when a process ended, so it is ingested with a few others of which the same is true."""
     RETRIED_ALONE = "retried_alone"
-    """It was in work when a process ended, so it is ingested by itself."""
+    """It was in work with a few others when a process ended once more, so it is ingested by itself."""
     CANCELLED = "cancelled"
     """By a person, before it was ingested."""
 
@@ -111,18 +113,24 @@ class Again(NamedTuple):
     reason: Reason
     attempts: int
     """Starts by itself that never ended: no other start is held against it."""
-    alone: bool
-    """It was in work when a process ended: it may have been the cause."""
+
+    @property
+    def suspect(self) -> Reason | None:
+        """It was in work when a process ended, and may have been the cause; None for one that was not."""
+        return self.reason if self.reason in (Reason.RETRIED_WITH_FEW, Reason.RETRIED_ALONE) else None
 
 
 def again(status: HandoffStatus, reason: str, attempts: int, *, full: bool = False) -> Again:
     """`full` gives another chance to what was given up."""
     was_alone = reason in (Reason.RETRIED_ALONE, Reason.WORKER_LOST)
-    if not was_alone and status is not HandoffStatus.RUNNING:
-        return Again(reopen_reason(status), 0, alone=False)
-    # Any item of a batch may have been the cause.
-    counts = was_alone and not (full and status is HandoffStatus.FAILED)
-    return Again(Reason.RETRIED_ALONE, attempts if counts else 0, alone=True)
+    was_with_few = reason == Reason.RETRIED_WITH_FEW
+    if was_alone:
+        counts = not (full and status is HandoffStatus.FAILED)
+        return Again(Reason.RETRIED_ALONE, attempts if counts else 0)
+    if status is HandoffStatus.RUNNING:
+        # Any item of a batch may have been the cause: of a large one, of one with a few.
+        return Again(Reason.RETRIED_ALONE if was_with_few else Reason.RETRIED_WITH_FEW, 0)
+    return Again(Reason.RETRIED_WITH_FEW if was_with_few else reopen_reason(status), 0)
 
 
 def is_poison(attempts: int) -> bool:

@@ -9,16 +9,19 @@ its vectors, so no generation changes. An attempt needs the lease of the source,
 A batch is written while the next one is embedded and the one after it is cut into sections, so that none of
 them waits for the others.
 
-What was in work when a process ended is suspect. Suspects are ingested one by one, after everything else, and
-only those attempts are held against them, from their start: the third that ends with its process is the last.
+What was in work when a process ended is suspect. Suspects are ingested after everything else, a few together:
+one by one, a kill would cost a call of the embedding provider for each item of a batch. Those that were in
+work with a few others when a process ended again are ingested one by one, and only these attempts are held
+against them, from their start: the third that ends with its process is the last.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence, Set
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence, Set
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import datetime
+from typing import TypeVar
 
 from rowen.core.document import Draft
 from rowen.core.handoff import (
@@ -53,6 +56,9 @@ BATCH = 192
 BATCH_CHARS = 800_000
 """A batch has so many drafts at most, and so much text: of pages fewer than of datasets, which are short. A
 transaction costs the same for few short texts as for many."""
+FEW = BATCH // 8
+"""Suspects that are ingested together. Halves of halves would ask the provider less often, and end seven
+processes more before the one item is found that ends them; this way it is one more."""
 SUPERSEDED = Ending(HandoffStatus.FAILED, Reason.SUPERSEDED)
 LOST = Ending(
     HandoffStatus.FAILED,
@@ -60,6 +66,8 @@ LOST = Ending(
     f"given up: {MAX_ATTEMPTS} times the process ended while this item was ingested by itself;"
     " it is retried when it changes, or by a full sync",
 )
+
+Suspect = TypeVar("Suspect", Staged, Waiting)
 
 Ended = tuple[Reason, str | None]
 """Why an item ended as it did, and the words of an error."""
@@ -126,8 +134,8 @@ class Ingestion:
         await self.work_off(staged)
 
     async def work_off(self, staged: Sequence[Staged]) -> None:
-        self._suspects += [one for one in staged if one.alone]
-        healthy = [one for one in staged if not one.alone]
+        self._suspects += [one for one in staged if one.suspect]
+        healthy = [one for one in staged if not one.suspect]
         if not healthy:
             return
         async with AsyncExitStack() as stack:
@@ -138,17 +146,17 @@ class Ingestion:
             self._embedding = asyncio.create_task(self._embed_in_work(stack.pop_all(), cut))
 
     async def rest(self) -> None:
-        """The last batch, then the suspects one by one: one that ends the process takes nothing with it."""
+        """The last batch, then the suspects: one that ends the process takes few others with it, or none."""
         await self.written()
         suspects, self._suspects = self._suspects, []
-        for one in suspects:
-            if is_poison(one.attempts):
-                now = self._ports.clock.now()
-                await self._ports.store.settle_handoffs(self._lease, {one.handoff_id: LOST}, now=now)
-                self._on_ended({one.draft.reference: _ended(LOST)})
-                continue
-            async with _in_work(self._ports, self._lease, [one.handoff_id], alone=True):
-                await self._write(await self._prepared(await into_sections(self._ports.splitter, [one])))
+        lost = {one.handoff_id: LOST for one in suspects if is_poison(one.attempts)}
+        if lost:
+            await self._ports.store.settle_handoffs(self._lease, lost, now=self._ports.clock.now())
+            self._on_ended({one.draft.reference: _ended(LOST) for one in suspects if one.handoff_id in lost})
+        for batch in _few_then_alone([one for one in suspects if one.handoff_id not in lost]):
+            ids = [one.handoff_id for one in batch]
+            async with _in_work(self._ports, self._lease, ids, suspect=_retried(batch)):
+                await self._write(await self._prepared(await into_sections(self._ports.splitter, batch)))
 
     async def abandon(self) -> None:
         """Leave the batches that are being embedded and written, if their run does not come to its end."""
@@ -257,18 +265,31 @@ async def into_sections(splitter: Splitter, staged: Sequence[Staged]) -> _Cut:
 
 @asynccontextmanager
 async def _in_work(
-    ports: Ports, lease: Lease, handoff_ids: Sequence[int], *, alone: bool = False
+    ports: Ports, lease: Lease, handoff_ids: Sequence[int], *, suspect: Reason | None = None
 ) -> AsyncIterator[None]:
     """Their attempt, which counts from its start; one that is broken off on purpose does not."""
     store, clock, gate = ports.store, ports.clock, ports.ingestion_gate
-    async with gate.alone() if alone else gate.batch():
-        await store.start_handoffs(lease, handoff_ids, now=clock.now(), alone=alone)
+    async with gate.alone() if suspect else gate.batch():
+        await store.start_handoffs(lease, handoff_ids, now=clock.now(), suspect=suspect)
         try:
             yield
         except (asyncio.CancelledError, RowenError):
             with suppress(RowenError):
                 await asyncio.shield(store.put_back_handoffs(lease, handoff_ids, now=clock.now()))
             raise
+
+
+def _few_then_alone(suspects: Sequence[Suspect]) -> Iterator[Sequence[Suspect]]:
+    """The batches in which they are ingested; the most suspicious come last."""
+    together = [one for one in suspects if one.suspect is Reason.RETRIED_WITH_FEW]
+    yield from (together[start : start + FEW] for start in range(0, len(together), FEW))
+    yield from ([one] for one in suspects if one.suspect is Reason.RETRIED_ALONE)
+
+
+def _retried(batch: Sequence[Staged] | Sequence[Waiting]) -> Reason | None:
+    """How these are retried, if they are suspects."""
+    suspect = batch[0].suspect
+    return Reason.RETRIED_ALONE if suspect and len(batch) == 1 else suspect
 
 
 def _ended(ending: Ending) -> Ended:
@@ -319,7 +340,7 @@ async def take_up(ports: Ports, lease: Lease, source: Source) -> Filled:
     if not due:
         return Filled(0, None)
     settled = {one.handoff_id: SUPERSEDED for one in due if not one.is_visible}
-    settled |= {one.handoff_id: LOST for one in due if one.alone and is_poison(one.attempts)}
+    settled |= {one.handoff_id: LOST for one in due if one.suspect and is_poison(one.attempts)}
     await store.settle_handoffs(lease, settled, now=now)
     waiting = [one for one in due if one.handoff_id not in settled]
     breaker = breakers.before_call(await embedding.breaker_of(store, ports.embedder().model), now)
@@ -330,12 +351,13 @@ async def take_up(ports: Ports, lease: Lease, source: Source) -> Filled:
         )
         await store.settle_handoffs(lease, {one.handoff_id: later for one in waiting}, now=now)
         return Filled(0, None)
-    healthy = [one for one in waiting if not one.alone]
+    healthy = [one for one in waiting if not one.suspect]
+    suspects = [one for one in waiting if one.suspect]
     filled = Filled(0, None)
     async with beating(ports, lease):
-        for batch in filter(None, [healthy, *([one] for one in waiting if one.alone)]):
-            ids, alone = [one.handoff_id for one in batch], batch is not healthy
-            async with _in_work(ports, lease, ids, alone=alone):
+        for batch in filter(None, [healthy, *_few_then_alone(suspects)]):
+            ids = [one.handoff_id for one in batch]
+            async with _in_work(ports, lease, ids, suspect=_retried(batch)):
                 done = await _attempt(ports, lease, batch)
             filled = Filled(filled.texts + done.texts, done.error or filled.error)
     return filled

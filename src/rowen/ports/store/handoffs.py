@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Protocol
 
 from rowen.core.document import Draft
-from rowen.core.handoff import Ending, Handoff, HandoffStatus
+from rowen.core.handoff import Ending, Handoff, HandoffStatus, Reason
 from rowen.core.lease import Lease
 from rowen.core.run import Run
 from rowen.core.section import Passage, Section
@@ -27,8 +27,9 @@ class Staged:
     """The content was met before: its sections and passages exist."""
     attempts: int
     """How often its ingestion was started by itself and did not end: more than 0 after crashes."""
-    alone: bool
-    """It was in work when a process ended: it is ingested by itself."""
+    suspect: Reason | None
+    """It was in work when a process ended: it is ingested with a few others (`RETRIED_WITH_FEW`), or by
+    itself (`RETRIED_ALONE`). None for one that was not."""
     draft: Draft
 
 
@@ -48,8 +49,8 @@ class Waiting:
 
     handoff_id: int
     attempts: int
-    alone: bool
-    """An attempt was under way when its process ended; `attempts` are those by itself."""
+    suspect: Reason | None
+    """An attempt was under way when its process ended: as of `Staged`. `attempts` are those by itself."""
     is_visible: bool
     """False when a newer version of the reference took its place."""
     content_id: int | None
@@ -105,9 +106,16 @@ class Handoffs(Protocol):
         ...
 
     async def start_handoffs(
-        self, lease: Lease, handoff_ids: Sequence[int], *, now: datetime, alone: bool = False
+        self,
+        lease: Lease,
+        handoff_ids: Sequence[int],
+        *,
+        now: datetime,
+        suspect: Reason | None = None,
     ) -> None:
-        """`queued → running`; the attempt counts from here, and the first one `alone` counts anew."""
+        """`queued → running`; the attempt counts from here. The first one of suspects that are retried so
+        counts anew.
+        """
         ...
 
     async def put_back_handoffs(self, lease: Lease, handoff_ids: Sequence[int], *, now: datetime) -> None:

@@ -81,16 +81,16 @@ WHERE h.id IN list(:ids) AND (h.status IN ('completed', 'failed') OR h.retry_at 
 UPDATE handoffs SET status = 'running', reason_code = 'ingestion_job_queued', attempts = attempts + 1, updated_at = moment(:now)
 WHERE id IN list(:ids);
 
--- name: handoffs_start_alone
--- Another attempt at what was in work when a process ended: only those that were made alone count.
-UPDATE handoffs SET status = 'running', reason_code = 'retried_alone', updated_at = moment(:now),
-       attempts = CASE WHEN reason_code = 'retried_alone' THEN attempts + 1 ELSE 1 END
+-- name: handoffs_start_again
+-- Another attempt at what was in work when a process ended: only those that were made in the same way count.
+UPDATE handoffs SET status = 'running', reason_code = :reason, updated_at = moment(:now),
+       attempts = CASE WHEN reason_code = :reason THEN attempts + 1 ELSE 1 END
 WHERE id IN list(:ids);
 
 -- name: handoffs_put_back
 -- An attempt was broken off on purpose: it does not count.
 UPDATE handoffs SET status = 'queued', attempts = attempts - 1, updated_at = moment(:now),
-       reason_code = CASE WHEN retry_at IS NULL OR reason_code = 'retried_alone'
+       reason_code = CASE WHEN retry_at IS NULL OR reason_code IN ('retried_with_few', 'retried_alone')
                      THEN reason_code ELSE 'retry_scheduled' END
 WHERE id IN list(:ids) AND status = 'running';
 

@@ -262,25 +262,26 @@ def contents_of(
 
 def queue(
     db: Transaction, wanted: Mapping[Key, dict[str, Any]], full: bool
-) -> dict[Key, tuple[int, int, bool]]:
-    """Handoffs with these values, new or there before: their ids, attempts, and whether they go alone."""
+) -> dict[Key, tuple[int, int, Reason | None]]:
+    """Handoffs with these values, new or there before: their ids, attempts, and how suspects are retried."""
     rows = db.rows("handoffs_find", refs=[ref for ref, _ in wanted])
     earlier = {(row[0], row[1]): row[2:] for row in rows}
     fresh = [key for key in wanted if key not in earlier]
-    found: dict[Key, tuple[int, int, bool]] = {}
+    found: dict[Key, tuple[int, int, Reason | None]] = {}
     reopened: list[dict[str, Any]] = []
     for key in (key for key in wanted if key in earlier):
         handoff_id, status, attempts, code = earlier[key]
-        reason, attempts, alone = again(HandoffStatus(status), code, attempts, full=full)
-        found[key] = (handoff_id, attempts, alone)
-        reopened.append(wanted[key] | {"handoff": handoff_id, "attempts": attempts, "reason": reason.value})
+        taken = again(HandoffStatus(status), code, attempts, full=full)
+        found[key] = (handoff_id, taken.attempts, taken.suspect)
+        values = {"handoff": handoff_id, "attempts": taken.attempts, "reason": taken.reason.value}
+        reopened.append(wanted[key] | values)
     new = {"reason": Reason.QUEUED_FROM_SCRAPE.value}
     ids = db.insert_many("handoff_insert", [wanted[key] | new for key in fresh])
     made = zip(ids, fresh, strict=True)
     db.copy("drafts_insert", ((number, *(wanted[key][name] for name in _DRAFT)) for number, key in made))
     db.write_many("handoff_reopen", reopened)
     db.write_many("draft_save", reopened)
-    return found | {key: (handoff_id, 0, False) for key, handoff_id in zip(fresh, ids, strict=True)}
+    return found | {key: (handoff_id, 0, None) for key, handoff_id in zip(fresh, ids, strict=True)}
 
 
 def values_of(

@@ -67,7 +67,7 @@ class Handoffs(Topic):
         }
         store_records(db, by_key, records, contents, packing)
         recorded = there(db)
-        handoffs = queue(db, wanted, full) if recorded else dict.fromkeys(wanted, (NOT_RECORDED, 0, False))
+        handoffs = queue(db, wanted, full) if recorded else dict.fromkeys(wanted, (NOT_RECORDED, 0, None))
         found = [
             Staged(
                 handoff_id=handoffs[key][0],
@@ -75,7 +75,7 @@ class Handoffs(Topic):
                 content_id=contents[draft.content_hash][0],
                 sectioned=contents[draft.content_hash][1],
                 attempts=handoffs[key][1],
-                alone=handoffs[key][2],
+                suspect=handoffs[key][2],
                 draft=draft,
             )
             for key, draft in by_key
@@ -110,7 +110,7 @@ class Handoffs(Topic):
                     "handoff": one.handoff_id,
                     "run": run.id,
                     "generation": run.generation,
-                    "reason": (Reason.RETRIED_ALONE if one.alone else Reason.REOPENED_AFTER_DISCARD).value,
+                    "reason": (one.suspect or Reason.REOPENED_AFTER_DISCARD).value,
                     "attempts": one.attempts,
                     "now": now,
                 }
@@ -147,11 +147,15 @@ class Handoffs(Topic):
         handoff_ids: Sequence[int],
         *,
         now: datetime,
-        alone: bool = False,
+        suspect: Reason | None = None,
     ) -> None:
         fence(db, lease)
-        if there(db):
-            db.write("handoffs_start_alone" if alone else "handoffs_start", ids=list(handoff_ids), now=now)
+        if not there(db):
+            return
+        if suspect is None:
+            db.write("handoffs_start", ids=list(handoff_ids), now=now)
+        else:
+            db.write("handoffs_start_again", ids=list(handoff_ids), reason=suspect.value, now=now)
 
     @writes
     def put_back_handoffs(
@@ -324,8 +328,8 @@ def _settle(db: Transaction, endings: Mapping[int, Ending], now: datetime) -> No
 
 
 def _waiting(row: Row) -> Waiting:
-    _, attempts, alone = again(HandoffStatus(row[1]), row[2], row[3])
-    return Waiting(row[0], attempts if alone else row[3], alone, bool(row[4]), row[5])
+    taken = again(HandoffStatus(row[1]), row[2], row[3])
+    return Waiting(row[0], taken.attempts if taken.suspect else row[3], taken.suspect, bool(row[4]), row[5])
 
 
 def _staged(row: Row, links: tuple[str, ...]) -> Staged:
@@ -343,13 +347,13 @@ def _staged(row: Row, links: tuple[str, ...]) -> Staged:
         metadata=json_in(row[17]),
         body_bytes=row[19],
     )
-    _, attempts, alone = again(HandoffStatus(row[5]), row[18], row[6])
+    taken = again(HandoffStatus(row[5]), row[18], row[6])
     return Staged(
         handoff_id=row[0],
         reference_id=row[1],
         content_id=row[3],
         sectioned=bool(row[4]),
-        attempts=attempts,
-        alone=alone,
+        attempts=taken.attempts,
+        suspect=taken.suspect,
         draft=draft,
     )
