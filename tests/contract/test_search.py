@@ -187,6 +187,47 @@ async def test_mistyped_words_of_a_question_are_repaired_and_it_says_so(
     assert answer.hits == (await search(store, None, meant)).hits
 
 
+SETTINGS = {
+    f"https://docs.example/{name}": f"# Settings\n\n`{name}` says how long a session may wait.\n"
+    for name in (
+        "idle_in_transaction_session_timeout",
+        "idle_session_timeout",
+        "os.path.join",
+        "lock_timeout",
+    )
+} | {A: "# Words\n\n" + "A translation, a transition, to translate, in transition to a lack of time.\n" * 3}
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("idle_in_transation_session_timeout", "idle_in_transaction_session_timeout"),
+        ("how to set idle_in_transation_sesion_timeout", "how to set idle_in_transaction_session_timeout"),
+        ("what is os.path.jion", "what is os.path.join"),
+        ("lack_timeout and transitoin", "lock_timeout and transition"),
+    ],
+)
+async def test_a_mistyped_name_is_repaired_as_a_whole_before_its_words_are(
+    store: Store, typed: str, meant: str
+) -> None:
+    await a_generation(store, await a_source(store), SETTINGS)
+    answer = await search(store, None, typed)
+    assert answer.corrected == meant
+    assert answer.hits == (await search(store, None, meant)).hits
+
+
+@pytest.mark.parametrize("typed", ["lock_timeout", "os.path", "session_lock", "python3.8_dir", "docs 3.8"])
+async def test_names_that_are_written_or_unlike_any_other_are_left_as_they_are(
+    store: Store, typed: str
+) -> None:
+    pages = {
+        A: "# Words\n\nThe session holds a lock in docs 3.9.\n",
+        B: "# Folders\n\nA python3.9_dir for 8.\n",
+    }
+    await a_generation(store, await a_source(store), SETTINGS | pages)
+    assert (await search(store, None, typed)).corrected is None
+
+
 async def test_another_form_of_a_german_word_is_found_by_and_not_told_as_a_slip(store: Store) -> None:
     text = "# Archiv\n\nDas Dokument liegt in der Ablage und nicht auf dem Tisch.\n"
     await a_generation(store, await a_source(store), {A: text, B: "# Stables\n\nOats.\n"})

@@ -6,7 +6,7 @@ documents with snippets. A missing embedder never fails a search: it is answered
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from rowen.core.compare.page_versions import ALONE, PageVersion, asked_for
@@ -30,24 +30,16 @@ from rowen.core.search.roles import wanted_by
 from rowen.core.search.snippet import snippet
 from rowen.core.search.symbols import (
     as_typed,
-    fit,
-    is_one_name,
-    last_part,
     names_in,
-    repaired,
-    slips,
-    words_of,
+    names_of_parts,
 )
 from rowen.errors import EmbedderUnavailable, UserError
-from rowen.patterns import pattern
 from rowen.ports.embedder import Embedder
 from rowen.ports.store.search import DEPTH, AboutDocument, Search, SearchRequest, SearchResult
 from rowen.reading.copies import NO_COPIES, folded
+from rowen.reading.repair import reworded, with_repair
 
 MAX_LIMIT = 100
-MOST_LOOKS = 5
-"""For names that a mistyped one may mean and that readers can see."""
-_WORD = pattern(r"[^\W_]+")
 NO_WORDS = "the index of words is being made, so nothing is found by its words yet"
 
 
@@ -142,6 +134,7 @@ async def _answer(
             alpha=rank.alpha_for(embedder.model.alpha, asked) if embedder else 0.0,
             per_document=per_document,
             spells=repairs and not prefix and not question.chooses,
+            written=names_of_parts(asked),
             texts=texts_with_places or whole,
             asked_versions=asked_for(asked),
             wanted=wanted_by(asked, terms),
@@ -183,13 +176,13 @@ async def _answer(
     places, meant = result.places, asked
     if not prefix:
         named = replace(request(keywords=False), vector=None, model=None, names=(), best=None, texts=True)
-        places, meant = await _with_repair(store, ask, asked, named, places, all_places)
-    reworded = _WORD.sub(lambda found: result.spelt.get(found[0].lower(), found[0]), asked)
-    if meant == asked != reworded:
+        places, meant = await with_repair(store, ask, asked, named, places, all_places)
+    in_other_words = reworded(asked, result.spelt)
+    if meant == asked != in_other_words:
         again = await _answer(
             store,
             embedder,
-            replace(call, query=reworded, prefix=False),
+            replace(call, query=in_other_words, prefix=False),
             per_document=per_document,
             as_of=as_of,
             texts_with_places=texts_with_places,
@@ -197,7 +190,7 @@ async def _answer(
         )
         # `Dokumenten` is no slip of `dokument`, which readers' texts have: found by it, and nothing to tell.
         slipped = not all(is_form_of(asked, *pair) for pair in result.spelt.items())
-        return again and replace(again, query=query, corrected=reworded if slipped else None)
+        return again and replace(again, query=query, corrected=in_other_words if slipped else None)
     places = [place for place in places if question.allows(place) and _is_in(place, filters.language)]
 
     def ranked(found: Sequence[Place], most: int) -> list[rank.Group]:
@@ -259,61 +252,6 @@ async def _answer(
         fits=topic >= likelihood.NOTHING_FITS,
         as_of=as_of,
     )
-
-
-async def _with_repair(
-    store: Search,
-    ask: Callable[[SearchRequest], Awaitable[SearchResult]],
-    query: str,
-    named: SearchRequest,
-    places: Sequence[Place],
-    all_places: Callable[[], Awaitable[Sequence[Place]]],
-) -> tuple[Sequence[Place], str]:
-    """The places found, and the name that was meant: another one, when nothing is called as typed.
-
-    `named` asks for what is called by names, once these are known.
-    """
-    if not is_one_name(query) or any(place.symbol and fit(place.symbol, query) for place in places):
-        return places, query
-    word = words_of(query)
-    written = {word, last_part(query).lower()}
-
-    def is_written(places: Sequence[Place]) -> bool:
-        return any(one in place.text.lower() for place in places for one in written)
-
-    # A name that nothing is called may stand in a text.
-    if is_written(await _with_texts(store, places)):
-        return places, query
-    known = await store.symbol_words(shortest=len(word) - slips(word), longest=len(word) + slips(word))
-    near = repaired(query, known)
-    if not near or is_written(await all_places()):
-        return places, query
-    found: Sequence[Place] = ()
-    for _ in range(MOST_LOOKS):
-        names = replace(named, names=near)
-        found = (await ask(names)).places
-        visible = {words_of(place.symbol or "") for place in found}
-        hidden = {name for name in near if name not in visible}
-        if not hidden:
-            break
-        # The store knows names of all generations; what readers do not see must not change the answer.
-        known = [name for name in known if name not in hidden]
-        near = repaired(query, known)
-        if not near:
-            break
-    if not found:
-        return places, query
-    meant = min((place.symbol or "" for place in found), key=lambda name: (len(name), name))
-    return [*found, *places], last_part(meant)
-
-
-async def _with_texts(store: Search, places: Sequence[Place]) -> Sequence[Place]:
-    """The places as far as their texts are still there."""
-    without = [one for one in places if not one.text]
-    if not without:
-        return places
-    texts = (await store.about([], without, proven=False)).texts
-    return [one if one.text else one._replace(text=texts.get(one.passage_id, "")) for one in places]
 
 
 async def _vector(embedder: Embedder | None, query: str) -> tuple[bytes | None, str | None]:

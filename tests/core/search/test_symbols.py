@@ -13,6 +13,8 @@ from rowen.core.search.symbols import (
     is_written_as_name,
     last_part,
     names_in,
+    names_of_parts,
+    nearest_name,
     repaired,
     words_of,
 )
@@ -112,3 +114,23 @@ def test_a_plain_word_of_a_question_may_be_the_name_of_something() -> None:
     assert fit("asyncio.Task.cancel", "how do I cancel a task", terms) is Fit.WORD
     assert fit("asyncio.Task.cancelled", "how do I cancel a task", terms) is Fit.NONE
     assert fit("asyncio.Task", "task", terms) is Fit.LAST_PART
+
+
+def test_names_of_several_words_are_told_from_words_and_numbers() -> None:
+    text = "set lock_timeout or os.path, not --verbose, timeouts, 3.8, x_1 or real-time; see --dist-dir"
+    assert names_of_parts(text) == ["lock_timeout", "os.path", "--dist-dir"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("lock_timout", "lock_timeout"),
+        ("LOCK_TIMEOTU", "lock_timeout"),
+        ("asyncio.taskgruop", "asyncio.TaskGroup"),
+        ("python3.8_dir", None),
+        ("sock_timers", None),
+    ],
+)
+def test_a_mistyped_name_means_the_nearest_known_one_as_a_whole(typed: str, meant: str | None) -> None:
+    known = ["lock_timeout", "lock_timeout", "lock_timeouts", "asyncio.TaskGroup", "python3.9_dir"]
+    assert nearest_name(typed, known) == meant

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from enum import IntEnum
 
 from rowen.core.search import spelling
@@ -16,6 +17,8 @@ _CALL = pattern(r"\(.*\)?$")
 _NAME = pattern(
     r"\w+(?:(?:::|->|[.#])\w+)+|\w*[a-z0-9]_\w+|_+\w+|[A-Z]+_\w+|[A-Za-z]*[a-z][A-Z]\w*|--?[a-z][\w-]+|\w+(?=\(\))"
 )
+_DIGITS = pattern(r"\d")
+_LETTERS = pattern(r"[^\W\d_]{3}")
 MIN_REPAIRED = 4
 MAX_REPAIRED = 8
 MAX_WORDS = 6
@@ -99,6 +102,25 @@ def is_written_as_name(word: str) -> bool:
 def has_names(query: str) -> bool:
     """Does it have a word that is written as no word of a sentence is?"""
     return _NAME.search(query) is not None
+
+
+def names_of_parts(text: str) -> list[str]:
+    """Names of several words that stand in a text or a question: `lock_timeout`, `os.path`, `--dist-dir`."""
+    return [name for name in _NAME.findall(text) if _MARKS.search(name.strip("-_")) and _LETTERS.search(name)]
+
+
+def nearest_name(name: str, known: Iterable[str]) -> str | None:
+    """The known name that a mistyped one means, as it is written; the most frequent of the nearest ones.
+
+    A number is no slip of another one: `python3.8` does not mean `python3.9`.
+    """
+    digits = _DIGITS.findall(name)
+    written = Counter(one for one in known if _DIGITS.findall(one) == digits)
+    spelt: dict[str, str] = {}
+    for one in sorted(written, key=lambda one: (-written[one], one)):
+        spelt.setdefault(one.lower(), one)
+    near = spelling.nearest(name.lower(), spelt, slips=slips(name))
+    return spelt[max(near, key=lambda one: written[spelt[one]])] if near else None
 
 
 def is_one_name(query: str) -> bool:

@@ -40,7 +40,9 @@ class SearchRequest:
     per_document: bool = True
     """Documents are shown, and not sections on their own."""
     spells: bool = False
-    """Words for mistyped terms are wanted."""
+    """Words for mistyped terms are wanted, and names for mistyped names."""
+    written: Sequence[str] = ()
+    """Names of several words as the question has them: `lock_timeout`."""
     texts: bool = True
     """Places come with their texts. Else with empty ones, and `about` answers those that are shown."""
     asked_versions: Sequence[Asked] = ()
@@ -63,7 +65,7 @@ class SearchResult:
     words_missing: bool = False
     """The index of words is being made, and the texts were too many to be looked through."""
     spelt: Mapping[str, str] = field(default_factory=dict)
-    """For terms that no visible text has, a word that one has and that is a slip or two away."""
+    """For terms and names that no visible text has, one that a text has and that is a slip or two away."""
     versions: Mapping[int, PageVersion] = field(default_factory=dict)
     """Of the documents of these places, those of which their source has other versions."""
     weights: Mapping[int, float] = field(default_factory=dict)

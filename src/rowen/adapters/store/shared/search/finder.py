@@ -23,7 +23,9 @@ from rowen.adapters.store.shared.search.seen import view as views
 from rowen.adapters.store.shared.search.seen.saved import SavedView
 from rowen.adapters.store.shared.search.seen.view import Allowed, View
 from rowen.adapters.store.shared.search.spelt import whole_word
+from rowen.adapters.store.shared.search.words import words
 from rowen.adapters.store.shared.transaction import Transaction
+from rowen.core.search.symbols import names_of_parts, nearest_name
 from rowen.errors import StoreBusy
 
 if TYPE_CHECKING:
@@ -188,15 +190,24 @@ class Finder:
                 return listed._replace(unseen=found.unseen)
             wanted *= 2 if enough else DEEPER
 
-    def spelt(self, db: Transaction, view: View, unseen: Sequence[str]) -> dict[str, str]:
-        """For words that no visible text has, the nearest that one has."""
-        found = {}
+    def spelt(
+        self, db: Transaction, view: View, unseen: Sequence[str], names: Sequence[str]
+    ) -> dict[str, str]:
+        """For names and words that no visible text has, the nearest that one has."""
+        index, found = self._words, dict[str, str]()
+        if index is None:
+            return found
+        for name in names:
+            keys = index.beside(name, set(unseen), lambda keys: _visible(view, keys))
+            known = (one for text in _texts_with(db, view, keys) for one in names_of_parts(text))
+            if (meant := nearest_name(name, known)) is not None and meant.lower() != name.lower():
+                found[name] = meant
+        # The words of a name that was repaired as a whole are not repaired again.
+        repaired = {word for name in found for word in words(name).split()}
         for word in dict.fromkeys(unseen):
-            near = self._words.near(word, _seen_by(view)) if self._words is not None else None
+            near = index.near(word, _seen_by(view)) if word not in repaired else None
             if near is not None:
-                slots = view.slots_of_keys(np.array(near.keys, np.int64))
-                texts = texts_of(db, view.passages_of(slots[slots >= 0]).tolist())
-                written = whole_word(word, near.stem, (f"{one.heading_path} {one.text}" for one in texts))
+                written = whole_word(word, near.stem, _texts_with(db, view, near.keys))
                 if written is not None:
                     found[word] = written
         return found
@@ -383,6 +394,19 @@ class Finder:
             index = WordIndex(Path(self._temporary.name))
         self._wait_for(db, view, index)
         return index
+
+
+def _texts_with(db: Transaction, view: View, keys: Sequence[int]) -> list[str]:
+    """What readers see of the texts with these keys."""
+    slots = view.slots_of_keys(np.array(_visible(view, keys), np.int64))
+    texts = texts_of(db, view.passages_of(slots).tolist())
+    return [f"{one.heading_path} {one.text}" for one in texts]
+
+
+def _visible(view: View, keys: Sequence[int]) -> list[int]:
+    found = np.array(keys, np.int64)
+    visible: list[int] = found[view.slots_of_keys(found) >= 0].tolist()
+    return visible
 
 
 def _seen_by(view: View) -> Callable[[Opened], Seen]:

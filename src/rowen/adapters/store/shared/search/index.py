@@ -12,7 +12,7 @@ index stand the words of each text (`counts.py`), by which what the index propos
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -33,7 +33,7 @@ from rowen.adapters.store.shared.search.proposals import (
     seen_of,
 )
 from rowen.adapters.store.shared.search.seen.view import distinct
-from rowen.adapters.store.shared.search.spelt import Near, near
+from rowen.adapters.store.shared.search.spelt import Near, beside, near
 from rowen.adapters.store.shared.search.stems import FORWARDS, Collected
 from rowen.adapters.store.shared.slices import said_as_far_as_known
 from rowen.adapters.store.shared.transaction import Transaction
@@ -146,6 +146,15 @@ class WordIndex:
     def near(self, word: str, seen: Callable[[Opened], Seen]) -> Near | None:
         """What a word that no reader sees may mean. None: nothing, or the index is unusable."""
         return self._asked(lambda opened: near(opened, seen(opened), word))
+
+    def beside(
+        self,
+        name: str,
+        unseen: Set[str],
+        visible: Callable[[Sequence[int]], Sequence[int]],
+    ) -> list[int]:
+        """Visible texts that may have the name that a mistyped one means."""
+        return self._asked(lambda opened: beside(opened, name, unseen, visible)) or []
 
     def _asked(self, ask: Callable[[Opened], T]) -> T | None:
         opened = self.refresh()

@@ -146,8 +146,15 @@ class Search(Topic):
             words_missing=by_words is None,
             versions=versions.of_documents([row[1] for row in rows]) if versions is not None else {},
             weights=weights.of_documents([row[1] for row in rows]) if weights is not None else {},
-            spelt=self._finder.spelt(db, view, keyword.unseen) if request.spells and keyword.unseen else {},
+            spelt=self._spelt(db, view, keyword.unseen, request),
         )
+
+    def _spelt(
+        self, db: Transaction, view: View, unseen: Sequence[str], request: SearchRequest
+    ) -> dict[str, str]:
+        if not request.spells or not (unseen or request.written):
+            return {}
+        return self._finder.spelt(db, view, unseen, request.written)
 
     async def follow(self) -> None:
         """Bring what searches keep beside the store in step with it, now."""
