@@ -61,3 +61,11 @@ async def test_a_folder_called_like_a_language_that_translates_nothing_counts_in
     pages = {f"docs/is/{number}.md": f"barley barley {number}" for number in range(3)}
     await with_pages(store, pages | {f"docs/{name}.md": f"barley {name}" for name in ("a", "b", "c")})
     assert {path.count("/") for path in (await found(store, "barley"))[:3]} == {2}
+
+
+async def test_a_page_comes_before_the_one_that_holds_all_pages(store: Store) -> None:
+    sections = {f"jar{number}": f"## Jar {number}\n\nbarley {number}\n" for number in range(8)}
+    await with_pages(
+        store, {"all.md": "\n".join(sections.values())} | {f"b/{n}.md": t for n, t in sections.items()}
+    )
+    assert (await found(store, "barley 3"))[:2] == ["b/jar3.md", "all.md"]

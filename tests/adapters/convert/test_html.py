@@ -105,6 +105,16 @@ def test_the_title_is_the_h1_and_else_the_title_element_which_then_joins_the_tex
     assert split(without.text)[0].heading == "A *b* c"
 
 
+@pytest.mark.parametrize("body", ["<h2>Jars</h2><p>Text.</p>", "<h1>Jars</h1><p>Text.</p>"])
+def test_a_first_heading_that_names_the_site_is_not_the_title(body: str) -> None:
+    converted = _convert(
+        f"<h1>Larder 2 Documentation</h1>{body}", "<title>Jars | Larder 2 documentation</title>"
+    )
+    assert (converted.title, converted.text) == ("Jars", "# Jars\n\nText.\n")
+    home = _convert("<h1>Larder</h1><p>Text.</p>", "<title>Larder | Larder</title>")
+    assert home.title == "Larder"
+
+
 def test_headings_carry_their_anchor_wherever_it_stands() -> None:
     for markup in (
         '<h2 id="x">H</h2>',

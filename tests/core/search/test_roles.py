@@ -18,6 +18,7 @@ from rowen.core.search.roles import Role, Wanted, role_of, wanted_by, weight_of
         ("src/press.py", Role.SOURCE),
         ("data/redirects.yml", Role.SOURCE),
         ("src/latest.py", Role.SOURCE),
+        ("html/_sources/command/press.rst.txt", Role.SOURCE),
         ("tests/press/jars.py", Role.TEST),
         ("tests/press/pages/a.html", Role.TEST),
         ("testing/press.py", Role.TEST),

@@ -28,6 +28,10 @@ class Role(IntEnum):
 WEIGHTS = {Role.PAGE: 1.0, Role.SOURCE: 0.85, Role.TEST: 0.6}
 IN_WORDS = {Role.PAGE: 1.0, Role.SOURCE: 0.7, Role.TEST: 0.5}
 """For a question that is a sentence and names nothing of a program."""
+COLLECTION = 0.9
+"""For a page that holds others, such as a manual in one page: the page itself tells where something is."""
+LEAST_COLLECTED, TIMES_THE_MEAN = 0.5, 5
+"""So many of its sections stand in other pages too, and it has so many times the sections of a page."""
 OTHER_LANGUAGE = 0.35
 """For a page of which the source has the translation that the question is in."""
 
@@ -56,6 +60,8 @@ _TESTS_OF_CODE = _TESTS | {"testing", "spec", "specs"}
 _DOCUMENTATION = frozenset((
     "doc", "docs", "documentation", "manual", "manuals", "guide", "guides", "content", "website", "site",
 ))  # fmt: skip
+_SPHINX = "_sources"
+"""Where Sphinx puts the sources of its pages, beside the pages."""
 _TEST_FILE = pattern(
     r"(?:^|/)(?:test_[^/]*|conftest|[^/]*[._-](?:tests?|specs?)|[^/]*[a-z]Tests?)\.[a-z]{1,4}$"
 )
@@ -71,6 +77,8 @@ def role_of(reference: str) -> Role:
     ending = name.rpartition(".")[2].lower() if "." in name else ""
     is_prose = not ending or ending in _PROSE
     folders = set(path.lower().split("/"))
+    if _SPHINX in folders:
+        return Role.SOURCE
     if is_prose and (not _DOCUMENTATION.isdisjoint(folders) or name.lower().startswith("readme")):
         return Role.PAGE
     if not (_TESTS if is_prose else _TESTS_OF_CODE).isdisjoint(folders):

@@ -44,6 +44,7 @@ _OPTIONS = Markdown(
 )
 _DETOURS = "frame[src], meta[http-equiv=refresh i][content]"
 _REFRESH = re.compile(r"url\s*=\s*['\"]?([^'\"]+)", re.IGNORECASE)
+_TITLE_PARTS = re.compile(r"\s+[|—–·•»:-]\s+")
 _CREDENTIALS = re.compile(r"(\]\(<?[a-z][a-z0-9+.-]*://)[^\s/@()<>]*@", re.IGNORECASE)
 MAX_LINKS = 10_000
 """A page leads to at most so many addresses: the first ones, in page order."""
@@ -79,6 +80,7 @@ def _render(content: Element | None, base: str, page_title: str, page: str) -> t
     """(the first h1, the Markdown) of a content."""
     if content is None:
         return "", ""
+    _remove_site_name(content, page_title)
     _promote_title(content, page_title)
     heading = reshape(content, page)
     content.resolve_links(base)
@@ -89,13 +91,25 @@ def _render(content: Element | None, base: str, page_title: str, page: str) -> t
     return heading, markdown
 
 
+def _remove_site_name(content: Element, page_title: str) -> None:
+    """A first heading that is the name of the site, on every page: `Streams | Node.js documentation`."""
+    own, *around = _TITLE_PARTS.split(page_title)
+    first = content.select_one("h1") if around else None
+    if first is None or first is not content.select_one("h1, h2, h3"):
+        return
+    words = _words(first).rstrip("¶# ").casefold()
+    if words != own.casefold() and words in {part.casefold() for part in around}:
+        first.decompose()
+
+
 def _promote_title(content: Element, page_title: str) -> None:
     """A page whose first heading is its title, only lower: the title is not written twice."""
     first = content.select_one("h1, h2, h3")
     if first is not None and first.tag != "h1" and content.select_one("h1") is None:
         words = _words(first).rstrip("¶# ")
         if words and (
-            words == page_title or page_title.startswith((f"{words} —", f"{words} -", f"{words} |"))
+            words == page_title
+            or page_title.startswith((f"{words} —", f"{words} –", f"{words} -", f"{words} |"))
         ):
             first.tag = "h1"
 

@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Any
 from rowen.adapters.store.shared.search.arrays.library import np
 from rowen.adapters.store.shared.search.seen.view import ROLE_BITS, View
 from rowen.core.search.languages import CODES
-from rowen.core.search.roles import OTHER_LANGUAGE, Role, Wanted, weight_of
+from rowen.core.search.roles import (
+    COLLECTION,
+    LEAST_COLLECTED,
+    OTHER_LANGUAGE,
+    TIMES_THE_MEAN,
+    Role,
+    Wanted,
+    weight_of,
+)
 from rowen.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -35,8 +43,15 @@ class _Translations(NamedTuple):
 
 
 class Weights:
-    def __init__(self, view: View, translations: _Translations | None, wanted: Wanted) -> None:
+    def __init__(
+        self,
+        view: View,
+        collections: NDArray[np.bool_],
+        translations: _Translations | None,
+        wanted: Wanted,
+    ) -> None:
         self._view = view
+        self._collections = collections
         self._translations = translations
         self._of_role = [weight_of(role, wanted) for role in Role]
         self._language = CODES.index(wanted.language) + 1 if wanted.language in CODES else 0
@@ -44,6 +59,7 @@ class Weights:
     def of_rows(self, rows: NDArray[Any]) -> NDArray[np.float64]:
         labels = self._view.label[rows]
         weights: NDArray[np.float64] = np.array(self._of_role, float)[labels & _ROLES]
+        weights = weights * np.where(self._collections[rows], COLLECTION, 1.0)
         if self._translations is None:
             return weights
         language, source = labels >> ROLE_BITS, self._view.source[rows]
@@ -66,9 +82,29 @@ class Weights:
 
 def weights_in(view: View, wanted: Wanted) -> Weights | None:
     """None where all documents count alike."""
-    if not view.once("labelled", None, lambda: bool((view.label != 0).sum())):
+    collections = view.once("collections", None, lambda: _collections(view))
+    if not view.once("weighed", None, lambda: bool((view.label != 0).sum() + collections.sum())):
         return None
-    return Weights(view, view.once("translations", None, lambda: _translations(view)), wanted)
+    translations = view.once("translations", None, lambda: _translations(view))
+    return Weights(view, collections, translations, wanted)
+
+
+def _collections(view: View) -> NDArray[np.bool_]:
+    """Of each document, whether it holds the pages of others."""
+    documents = len(view.document)
+    if not documents:
+        return np.zeros(0, bool)
+    places = np.diff(view.first)
+    shared = np.repeat(places > 1, places)
+    sections = np.bincount(view.row, np.ones(len(view.row)), documents)
+    held = np.bincount(view.row, shared, documents)
+    different, source = np.unique(view.source, return_inverse=True)
+    count = len(different)
+    mean = np.bincount(source, sections, count) / np.bincount(source, np.ones(documents), count)
+    found: NDArray[np.bool_] = (held >= LEAST_COLLECTED * sections) & (
+        sections >= TIMES_THE_MEAN * mean[source]
+    )
+    return found
 
 
 def _translations(view: View) -> _Translations | None:
