@@ -30,6 +30,22 @@ class Symbol(NamedTuple):
     kind: str
 
 
+_SOURCE = "source "
+
+
+def in_source(kind: str) -> str:
+    """The kind of what source code defines: a manual that defines the same name is the better answer."""
+    return _SOURCE + kind
+
+
+EXTENSION = in_source("extension")
+"""More members of what is defined elsewhere: `impl Shelf` of Rust."""
+
+
+def is_in_source(kind: str | None) -> bool:
+    return kind is not None and kind.startswith(_SOURCE)
+
+
 @dataclass(frozen=True, slots=True)
 class Section:
     """A place in a content. Its id is its position: made here, before any store has seen it."""

@@ -4,9 +4,10 @@ A scan for headings, not a Markdown parser: it knows fenced code, ATX headings (
 one-line setext headings. Lists, tables and quotes are just text to it. HTML blocks are not looked into.
 
 Definitions are headings with a kind, `#### `gather(*aws)` {#asyncio.gather .function}`, and with a `name=`
-where their anchor is not their name, or where they have none. A definition ends at the next heading of its
-level, or at the line `<!-- /asyncio.gather -->`: what follows belongs to the section around it again. A
-heading of the kind `details` defines nothing: below it stand facts about the item, found by words alone.
+where their anchor is not their name, or where they have none; a kind of two words has a dash between them. A
+definition ends at the next heading of its level, or at the line `<!-- /asyncio.gather -->`: what follows
+belongs to the section around it again. A heading of the kind `details` defines nothing: below it stand facts
+about the item, found by words alone.
 
 Long sections are cut into parts; `rules/parts.py` says where.
 """
@@ -38,8 +39,8 @@ _LINE = pattern(
     r"| {0,3}(?P<under>={2,}|-{2,})[ \t]*)(?![^\n])"
 )
 _MARKS = pattern(
-    r"\{(?:#(?P<anchor>[^\s{}]+)(?: \.(?P<kind>[a-z]+)(?: name=(?P<name>[^{}]+))?)?"
-    r"|\.(?P<of_kind>[a-z]+) name=(?P<called>[^{}]+))\}$"
+    r"\{(?:#(?P<anchor>[^\s{}]+)(?: \.(?P<kind>[a-z-]+)(?: name=(?P<name>[^{}]+))?)?"
+    r"|\.(?P<of_kind>[a-z-]+) name=(?P<called>[^{}]+))\}$"
 )
 _CLOSING_MARKS = pattern(r"(?:^|[ \t]+)#+[ \t]*$")
 # A setext heading is a paragraph of one line; these begin something else.
@@ -253,7 +254,7 @@ def _read_title(title: str) -> tuple[str, str | None, Symbol | None]:
             _as_written(found["called"] or found["name"]) or anchor,
             found["of_kind"] or found["kind"],
         )
-        symbol = Symbol(name, kind) if kind else None
+        symbol = Symbol(name, kind.replace("-", " ")) if kind else None
     if "[" in title:
         title = _INLINE_LINK.sub(r"\1", title)
     if "`" not in title:

@@ -29,6 +29,7 @@ from rowen.core.search.question import MORE_DEPTH, Question
 from rowen.core.search.roles import wanted_by
 from rowen.core.search.snippet import snippet
 from rowen.core.search.symbols import (
+    Fit,
     as_typed,
     names_in,
     names_of_parts,
@@ -289,7 +290,7 @@ def _hit(
     old_version: bool,
 ) -> Hit:
     place = found.best.place
-    shown = snippet(texts[place.passage_id], terms, from_beginning=bool(found.best.fit))
+    shown = snippet(texts[place.passage_id], terms, from_beginning=_is_about(found.best))
     proof = about.proof
     return Hit(
         source=place.source,
@@ -320,10 +321,15 @@ def _hit(
     )
 
 
+def _is_about(one: rank.Ranked) -> bool:
+    """Does it define what is asked for? What a class has that among its members is shown where it stands."""
+    return one.fit not in (Fit.NONE, Fit.MEMBER)
+
+
 def _section(
     other: rank.Ranked, best: rank.Ranked, texts: Mapping[int, str], terms: list[str], score: float
 ) -> SectionHit:
-    shown = snippet(texts[other.place.passage_id], terms, from_beginning=bool(other.fit))
+    shown = snippet(texts[other.place.passage_id], terms, from_beginning=_is_about(other))
     return SectionHit(
         heading_path=other.place.heading_path,
         url=_address(other.place),

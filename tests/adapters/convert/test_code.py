@@ -20,6 +20,11 @@ def _headings(code: str, ending: str) -> list[str]:
     return [section.heading for section in split(text)][1:]
 
 
+def _defined(code: str, ending: str, file: str = "x") -> list[tuple[str, str]]:
+    text = convert_code(code, f"https://e.org/p/larder/{file}.{ending}").text
+    return [(one.symbol.name, one.symbol.kind) for one in split(text) if one.symbol is not None]
+
+
 _PIECES = st.sampled_from(
     (
         "def f():", "    return 1", "class A:", "@decorator", "# comment", "/* comment", "*/", "x = 1", "}",
@@ -69,9 +74,77 @@ def test_members_of_long_definitions_are_found_in_other_languages() -> None:
     assert _headings(rust, "rs") == ["impl Shelf", "fn Shelf.add", "fn Shelf.take"]
 
 
+def test_a_definition_in_python_is_called_by_its_file_its_class_and_itself() -> None:
+    methods = "".join(f"    def method{n}(self):\n        return '{'x' * 900}'\n\n" for n in range(3))
+    code = f"import x\n\nasync def open_shelf(): pass\n\nTOP = 1\n\nclass Shelf:\n    size = 1\n\n{methods}"
+    assert _defined(code, "py", "shelf") == [
+        ("shelf.open_shelf", "source function"),
+        ("shelf.TOP", "source variable"),
+        ("shelf.Shelf", "source class"),
+        *((f"shelf.Shelf.method{n}", "source method") for n in range(3)),
+    ]
+    assert _defined("def f(): pass\n", "py", "__init__") == [("larder.f", "source function")]
+    assert _defined("def f(): pass\n", "py", "a-script") == [("f", "source function")]
+    assert _defined("def f(): pass\n\na, b = c = 1, 2\nd = 3\n", "py") == [("x.f", "source function")]
+
+
+_LONG = f"        // {'x' * 1000}\n    }}\n"
+_JAVA = (
+    f"package org.larder;\n\nclass Shelf {{\n    void add(Jar jar) {{\n{_LONG}    int count() {{\n{_LONG}}}\n"
+)
+_RUST = f"impl<T> Display for Shelf<T> {{\n    fn add(&self) {{\n{_LONG}    fn take() {{\n{_LONG}}}\n"
+_HASKELL = "module Larder.Shelf where\n\ndata Jar a = Jar a\n  deriving Show\n"
+
+
+@pytest.mark.parametrize(
+    ("ending", "code", "defined"),
+    [
+        ("go", "package larder\n\nfunc (s *Shelf[T]) Add(j string) {\n}\n", {"larder.Shelf.Add": "method"}),
+        (
+            "java",
+            _JAVA,
+            {
+                "org.larder.Shelf": "class",
+                "org.larder.Shelf.add": "method",
+                "org.larder.Shelf.count": "method",
+            },
+        ),
+        ("rs", "pub struct Shelf<T> {\n}\n", {"Shelf": "struct"}),
+        ("rs", _RUST, {"Shelf": "extension", "Shelf.add": "method", "Shelf.take": "method"}),
+        (
+            "cs",
+            "namespace Larder.Cold;\n\npublic class Shelf\n{\n}\n",
+            {"Larder.Cold": "namespace", "Larder.Cold.Shelf": "class"},
+        ),
+        ("cpp", "int Shelf::count(int n) const {\n  return n;\n}\n", {"Shelf::count": "function"}),
+        ("kt", "fun <T> List<T>.second(): T {\n}\n", {"List.second": "function"}),
+        ("hs", _HASKELL, {"Larder.Shelf": "module", "Larder.Shelf.Jar": "type"}),
+        ("sql", 'CREATE TABLE IF NOT EXISTS "jars" (\n  id int\n);\n', {"jars": "table"}),
+        ("sql", "ALTER TABLE jars\n  ADD COLUMN size int;\n", {}),
+        ("js", "Shelf.prototype.add = function (jar) {\n  return jar;\n};\n", {"Shelf.add": "function"}),
+        ("ts", "const a = 1;\nconst b = 2;\n", {}),
+        ("tf", 'resource "jar" "jam" {\n  size = 1\n}\n', {}),
+        ("c", "#define OF(x) \\\n  (x)\n", {"OF": "macro"}),
+    ],
+)
+def test_a_definition_is_called_in_full_where_the_file_says_how(
+    ending: str, code: str, defined: dict[str, str]
+) -> None:
+    assert _defined(code, ending) == [(name, f"source {kind}") for name, kind in defined.items()]
+
+
+def test_what_code_defines_changes_no_passage() -> None:
+    marked = convert_code("x = 1\n\ndef f(x):\n    return x\n", "https://e.org/x.py").text
+    plain = marked.replace(" {.source-function name=x.f}", "")
+    assert plain != marked
+    assert [one.passage_hash for one in split(plain)] == [one.passage_hash for one in split(marked)]
+
+
 def test_comments_and_decorators_go_with_what_they_stand_above() -> None:
     text = convert_code("import x\n\n# why\n@a\n@b(\n  1)\ndef f(): pass\n", "https://e.org/x.py").text
-    assert text.endswith("## def f\n\n```python\n# why\n@a\n@b(\n  1)\ndef f(): pass\n```\n")
+    assert text.endswith(
+        "## def f {.source-function name=x.f}\n\n```python\n# why\n@a\n@b(\n  1)\ndef f(): pass\n```\n"
+    )
 
 
 def test_python_that_does_not_parse_is_cut_by_its_lines() -> None:

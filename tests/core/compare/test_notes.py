@@ -36,6 +36,14 @@ def test_what_is_said_about_a_name_may_change_and_its_kind() -> None:
     ]
 
 
+def test_code_that_differs_is_another_text_of_its_name_also_where_the_name_is_defined_twice() -> None:
+    code = "# x.py\n\n## def f {.source-function name=x.f}\n\n```python\ndef f(a):\n    return 1\n```\n"
+    twice = f"{code}\n## def f {{.source-function name=x.f}}\n\n```python\ndef f(a):\n    return 2\n```\n"
+    assert words(code, code.replace("return 1", "return 3")) == ["text of `x.f` changed"]
+    assert words(twice, twice.replace("return 2", "return 3")) == ["text of `x.f` changed"]
+    assert words("# x.py\n", code) == ["new source function `x.f`"]
+
+
 def test_sections_are_new_removed_renamed_and_changed() -> None:
     before = "# Guide\n\nWelcome.\n\n## Setup\n\nRun it.\n\n## Old\n\nGone soon.\n\n## Tips\n\nRest.\n"
     after = "# Guide\n\nWelcome!\n\n## Setup\n\nRun it.\n\n## New\n\nFresh.\n\n## Advice\n\nRest.\n"

@@ -192,6 +192,34 @@ def test_the_definition_of_the_name_asked_for_comes_first_whatever_mentions_it()
     assert [g.best.place.document_id for g in other] == [200, 100]
 
 
+def test_a_manual_that_defines_the_name_comes_before_source_code_however_well_that_fits() -> None:
+    manual = place(1, 1, symbol="larder.Shelf.add", symbol_kind="method")
+    code = place(2, 2, symbol="Shelf.add", symbol_kind="source method")
+    calls = place(3, 3, text="shelf.add(jar)")
+    for query in ("Shelf.add", "add"):
+        found = group([calls, code, manual], {1: 0.1, 2: 0.9, 3: 1.0}, 5, query=query)
+        assert [one.best.place for one in found] == [manual, code, calls]
+
+
+def test_a_short_class_in_source_code_comes_first_for_its_members_and_after_their_own_definitions() -> None:
+    whole = place(
+        1, 1, symbol="shelf.Shelf", symbol_kind="source class", text="class Shelf:\n  def add(self):"
+    )
+    calls = place(2, 2, text="Shelf.add(jar)")
+    method = place(3, 3, symbol="other.Shelf.add", symbol_kind="source method")
+    found = group([calls, whole, method], {1: 0.1, 2: 0.9}, 5, query="Shelf.add")
+    assert [one.best.place for one in found] == [method, whole, calls]
+
+
+def test_a_function_in_source_code_does_not_come_first_because_a_question_has_its_name_as_a_word() -> None:
+    code = place(1, 1, symbol="shelf.cancel", symbol_kind="source function")
+    prose = place(2, 2)
+    found = group(
+        [code, prose], {1: 0.85, 2: 0.9}, 5, query="how do I cancel a task", terms=["cancel", "task"]
+    )
+    assert [one.best.place for one in found] == [prose, code]
+
+
 def test_a_text_with_the_name_as_it_was_typed_is_above_texts_with_its_words() -> None:
     words, name = place(1, 1, text="The shelf of quern."), place(2, 2, text="`QUERN_shelf` counts them.")
     best = group([words, name], {1: 0.9, 2: 0.8}, 2, query="quern_shelf", terms=["quern", "shelf"])

@@ -8,6 +8,7 @@ from rowen.core.search.symbols import (
     Fit,
     as_typed,
     fit,
+    fit_in_source,
     in_same_letters,
     is_one_name,
     is_written_as_name,
@@ -46,6 +47,36 @@ def test_names_are_found_in_a_sentence_by_how_they_are_written() -> None:
     question = "why does asyncio.gather() with return_exceptions swallow a KeyError and --verbose not help"
     assert names_in(question) == ["gather", "returnexceptions", "keyerror", "verbose"]
     assert names_in("how do I read a file line by line in a loop that never ends") == []
+
+
+def test_what_a_name_is_a_member_of_is_looked_up_too() -> None:
+    assert names_in("larder.Shelf.add()") == ["add", "shelf"]
+    assert names_in("add") == ["add"]
+
+
+@pytest.mark.parametrize(
+    ("symbol", "query", "expected"),
+    [
+        ("shelf.Shelf", "shelf.Shelf", Fit.FULL),
+        ("shelf.Shelf", "Shelf", Fit.LAST_PART),
+        ("shelf.Shelf", "larder.cold.shelf.Shelf", Fit.PARTS),
+        ("Shelf", "larder.Shelf", Fit.NONE),
+        ("shelf.Shelf", "Shelf.add()", Fit.MEMBER),
+        ("shelf.Shelf", "larder.shelf.Shelf.add", Fit.MEMBER),
+        ("Shelf", "Shelf::add", Fit.MEMBER),
+        ("shelf.Shelf", "Shelf.put", Fit.NONE),
+        ("shelf.Shelf", "Jar.add", Fit.NONE),
+        ("shelf.Shelf", "how to add a shelf", Fit.NONE),
+    ],
+)
+def test_how_well_a_definition_in_source_code_fits(symbol: str, query: str, expected: Fit) -> None:
+    assert fit_in_source(symbol, query, "class Shelf:\n    def add(self): ...\n") is expected
+
+
+def test_what_extends_a_type_answers_for_its_members_alone() -> None:
+    code = "impl Shelf {\n    fn add(&self) {}\n}"
+    assert fit_in_source("Shelf", "Shelf::add", code, extends=True) is Fit.MEMBER
+    assert fit_in_source("Shelf", "Shelf", code, extends=True) is Fit.MENTIONED
 
 
 @pytest.mark.parametrize(

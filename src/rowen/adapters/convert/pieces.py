@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from urllib.parse import unquote
 
 from rowen.adapters.convert.formats import name_of
+from rowen.core.section import Symbol
 
 _TICKS = re.compile(r"`{3,}")
 _MARKS = re.compile(r"([\\`*\[])")
@@ -53,6 +54,12 @@ def heading(level: int, title: str, anchor: str | None = None) -> str:
     if words.endswith("#") or _LIKE_AN_ANCHOR.search(words):
         words = f"{words[:-1]}\\{words[-1]}"
     return f"{'#' * min(level, 6)} {words}{f' {{#{anchor}}}' if anchor else ''}\n"
+
+
+def definition(level: int, title: str, symbol: Symbol) -> str:
+    """A heading of what defines a name and has no anchor."""
+    kind = symbol.kind.replace(" ", "-")
+    return f"{heading(level, title)[:-1]} {{.{kind} name={symbol.name}}}\n"
 
 
 def prose(text: str) -> str:

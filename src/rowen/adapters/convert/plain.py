@@ -35,7 +35,8 @@ _ATTRIBUTE = r"(?:[#.][^\s{}]+|[\w-]+=(?:\"[^\"{}]*\"|'[^'{}]*'|[^\s{}\"']+))"
 _ATTRIBUTES = re.compile(rf"[ \t]*\{{:?[ \t]*({_ATTRIBUTE}(?:[ \t]+{_ATTRIBUTE})*)[ \t]*\}}[ \t]*$")
 # As `core/split.py` reads them, to the letter: braces of other programs have spaces, quotes or more in them.
 _DEFINITION = re.compile(
-    r" \{(?:#(?P<anchor>[^\s{}]+) \.(?P<kind>[a-z]+)(?: name=[^{}]+)?|\.(?P<unlinked>[a-z]+) name=[^{}]+)\}$"
+    r" \{(?:#(?P<anchor>[^\s{}]+) \.(?P<kind>[a-z-]+)(?: name=[^{}]+)?"
+    r"|\.(?P<unlinked>[a-z-]+) name=[^{}]+)\}$"
 )
 _KNOWN = """
 annotation attribute class command constant constructor data directive element enum enumeration event

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from rowen.core import hashing
-from rowen.core.section import join_path
+from rowen.core.section import is_in_source, join_path
 from rowen.core.split import split
 from rowen.records import dataclass
 
@@ -59,13 +59,17 @@ def outline(text: str | None) -> Outline:
     for section in split(text):
         path, digest = section.heading_path, hashing.of_text(section.text)
         if section.symbol is not None:
-            signature, about = _signature(section.heading, section.text)
-            name = section.symbol.name
+            name, kind = section.symbol
+            # Code that is not as it was is another text, not another signature.
+            in_source = is_in_source(kind)
+            signature, about = ("", section.text) if in_source else _signature(section.heading, section.text)
             of_symbol[path] = name
             if name not in symbols:
-                symbols[name] = Defined(
-                    name, section.symbol.kind, signature, section.anchor, hashing.of_text(about)
-                )
+                symbols[name] = Defined(name, kind, signature, section.anchor, hashing.of_text(about))
+            elif in_source:
+                # For another system, or with other parameters.
+                known = symbols[name]
+                symbols[name] = known._replace(digest=hashing.of_bytes(known.digest + digest))
             continue
         if path in of_symbol:
             # A further part of a long definition.

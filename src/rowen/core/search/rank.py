@@ -14,7 +14,15 @@ from rowen.core.compare.page_versions import ALONE, PageVersion
 from rowen.core.search.hit import Place
 from rowen.core.search.query import terms as words_of
 from rowen.core.search.snippet import stem
-from rowen.core.search.symbols import Fit, as_typed, fit, in_same_letters, is_written_as_name
+from rowen.core.search.symbols import (
+    Fit,
+    as_typed,
+    fit,
+    fit_in_source,
+    in_same_letters,
+    is_written_as_name,
+)
+from rowen.core.section import EXTENSION, is_in_source
 
 MAX_ALPHA_OTHER_LANGUAGES = 0.3
 """The small models know English best: elsewhere keywords are the better judge."""
@@ -60,6 +68,8 @@ class Ranked(NamedTuple):
     score: float
     fit: Fit = Fit.NONE
     """How well what it defines fits the question, where the question is a name."""
+    in_source: bool = False
+    """Source code defines it: what a manual says of the name comes first."""
     has_name: bool = False
     """Does it have the name that the question is, letter by letter: in its text (`--dist-dir`), or as what it
     defines (`asyncio.timeout`, not `asyncio.Timeout`)?
@@ -80,7 +90,8 @@ class _Weighed(NamedTuple):
 
     text: _Text
     sections: Sequence[Ranked]
-    fits: tuple[int, bool]
+    fits: tuple[bool, int, bool]
+    """Does a manual define what was asked for, how well does it fit, and is it the name as it was typed?"""
     score: float
     version: PageVersion
 
@@ -136,13 +147,14 @@ def group(
 
     def ranked_place(place: Place) -> Ranked:
         own = scores.get(place.passage_id, 0.0) * damping(place.link_share)
-        named = fit(place.symbol, query, terms) if place.symbol and query else Fit.NONE
+        named = _fit(place, query, terms) if place.symbol and query else Fit.NONE
         weight = weights.get(place.document_id, 1.0)
         score = (own + bonus(place.title)) / (1 + TITLE_WEIGHT) * weight
         says = typed is not None and (typed in place.text.lower() or typed in place.heading_path.lower())
         if named > Fit.MENTIONED:
             has_name = in_same_letters(place.symbol or "", query)
-            return Ranked(place, min(1.0, score + TYPED_BONUS * says), named, has_name)
+            in_source = is_in_source(place.symbol_kind)
+            return Ranked(place, min(1.0, score + TYPED_BONUS * says), named, in_source, has_name)
         if named is Fit.MENTIONED:
             score = min(1.0, score + MENTIONED_BONUS)
         elif says and is_name:
@@ -152,10 +164,10 @@ def group(
             score = min(1.0, score + (TYPED_BONUS if says else WORD_BONUS))
         return Ranked(place, score)
 
-    def order(one: Ranked) -> tuple[int, bool, float, str, int, str, str, int]:
+    def order(one: Ranked) -> tuple[bool, int, bool, float, str, int, str, str, int]:
         place = one.place
         edition = versions.get(place.document_id, ALONE).edition
-        fits = -one.fit, not one.has_name, -one.score
+        fits = not _is_in_a_manual(one), -one.fit, not one.has_name, -one.score
         return *fits, place.source, -edition, place.url, place.version, place.position
 
     ranked = sorted(
@@ -196,11 +208,12 @@ def group(
 def _weighed(text: _Text, sections: Sequence[Ranked], version: PageVersion) -> _Weighed:
     """Of a document: its best section counts in full, each next one less; and an old version less."""
     score = sum(one.score * NEXT_SECTION**number for number, one in enumerate(sections))
-    fits = sections[0].fit, sections[0].has_name
+    best = sections[0]
+    fits = _is_in_a_manual(best), best.fit, best.has_name
     return _Weighed(text, sections, fits, score * (OLD_WEIGHT if version.is_old else 1.0), version)
 
 
-def _worth(one: _Weighed) -> tuple[tuple[int, bool], float]:
+def _worth(one: _Weighed) -> tuple[tuple[bool, int, bool], float]:
     return one.fits, one.score
 
 
@@ -217,7 +230,7 @@ def _of_page(page: Sequence[_Weighed], likeness: Mapping[int, float]) -> list[_W
     def says_more(one: _Weighed) -> bool:
         if one.fits != first.fits:
             return one.fits > first.fits
-        return first.fits[0] <= Fit.MENTIONED and _likeness(one, likeness) * MUCH_BETTER > least
+        return first.fits[1] <= Fit.MENTIONED and _likeness(one, likeness) * MUCH_BETTER > least
 
     others = [one for one in page if one is not first and says_more(one)]
     score = max(one.score for one in page if one.fits <= first.fits)
@@ -238,6 +251,18 @@ def shares(scores: Mapping[int, float]) -> dict[int, float]:
     """Each as a share of the best: of few that are alike, `spread` gives the last one 0."""
     most = max(scores.values(), default=0.0)
     return {passage: score / most for passage, score in scores.items()} if most > 0 else {}
+
+
+def _fit(place: Place, query: str, terms: Sequence[str]) -> Fit:
+    symbol = place.symbol or ""
+    if is_in_source(place.symbol_kind):
+        return fit_in_source(symbol, query, place.text, extends=place.symbol_kind == EXTENSION)
+    return fit(symbol, query, terms)
+
+
+def _is_in_a_manual(one: Ranked) -> bool:
+    """Does it define the name that the question is, elsewhere than in source code?"""
+    return one.fit > Fit.NONE and not one.in_source
 
 
 def spread(scores: Mapping[int, float]) -> dict[int, float]:

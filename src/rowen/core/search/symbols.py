@@ -12,6 +12,7 @@ from rowen.patterns import pattern
 _SEPARATOR = pattern(r"::|->|[.#/\\]")
 _MARKS = pattern(r"[\W_]+")
 _END_OF_SENTENCE = ".,;:?!…。？！"
+_NAME_IN_CODE = pattern(r"\w+")
 _CALL = pattern(r"\(.*\)?$")
 # A word that is written as no word of a sentence is: with marks inside, or a capital after a small letter.
 _NAME = pattern(
@@ -35,10 +36,12 @@ class Fit(IntEnum):
     """The question names it, among other words."""
     WORDS = 3
     """The question is its last part, written as words or in other letters."""
-    LAST_PART = 4
-    PARTS = 5
+    MEMBER = 4
+    """Source code defines it, and in it what the question names: `Shelf`, of `Shelf.add`."""
+    LAST_PART = 5
+    PARTS = 6
     """The question is the end of its name: `TaskGroup.create_task`."""
-    FULL = 6
+    FULL = 7
 
 
 def words_of(name: str) -> str:
@@ -58,6 +61,8 @@ def names_in(query: str) -> list[str]:
     plain = query.strip().strip("`'\"")
     if len(plain.split()) <= MAX_WORDS:
         found[words_of(plain) if " " not in plain else _folded(plain)] = None
+    if " " not in plain and (owner := _owner(_dotted(_CALL.sub("", plain)))):
+        found[words_of(owner)] = None
     for name in _NAME.findall(query):
         found[words_of(name)] = None
     found.pop("", None)
@@ -81,6 +86,24 @@ def fit(symbol: str, query: str, terms: Sequence[str] = ()) -> Fit:
     if any(_fits(named, name) for name in mentioned):
         return Fit.MENTIONED
     return Fit.WORD if words in terms else Fit.NONE
+
+
+def fit_in_source(symbol: str, query: str, text: str, *, extends: bool = False) -> Fit:
+    """How well what source code defines, or extends, fits a question that is its name.
+
+    A file does not know all of its module, so the question may say more. A short class is one section with
+    all of its members: `text` shows whether it has the one that is asked for.
+    """
+    found = min(fit(symbol, query), Fit.MENTIONED if extends else Fit.FULL)
+    if found > Fit.MENTIONED:
+        return found
+    named, wanted = _dotted(symbol), _dotted(_CALL.sub("", query.strip().strip("`'\"")))
+    if "." in named and wanted.endswith(f".{named}") and not extends:
+        return Fit.PARTS
+    owner, member = _owner(wanted), last_part(wanted)
+    if not owner or not (f".{named}".endswith(f".{owner}") or f".{owner}".endswith(f".{named}")):
+        return found
+    return Fit.MEMBER if member in _NAME_IN_CODE.findall(text.lower()) else found
 
 
 def in_same_letters(symbol: str, query: str) -> bool:
@@ -141,6 +164,11 @@ def slips(word: str) -> int:
 def _fits(named: str, name: str) -> bool:
     dotted = _dotted(_CALL.sub("", name))
     return named == dotted or named.endswith("." + dotted) or "." not in dotted
+
+
+def _owner(dotted: str) -> str:
+    """`taskgroup` of `taskgroup.create_task`."""
+    return dotted.rpartition(".")[0]
 
 
 def _dotted(name: str) -> str:

@@ -85,3 +85,4 @@ def test_tags_and_comments_are_not_shown_and_their_text_is() -> None:
 
 def test_a_heading_is_shown_without_the_mark_of_its_place() -> None:
     assert drawn("## Storing {#storing .function}\n\nCool.") == "Storing\n\nCool.\n"
+    assert drawn("## def keep {.source-function name=plum.keep}\n\nCool.") == "def keep\n\nCool.\n"

@@ -11,10 +11,12 @@ import ast
 import warnings
 from collections.abc import Iterator
 
+from rowen.adapters.convert.code.names import Names, names_of, owner_of
 from rowen.adapters.convert.code.patterns import CONTAINERS, in_comments, is_lead, named_by
 from rowen.adapters.convert.formats import language_of
-from rowen.adapters.convert.pieces import fence, heading, plain_line_breaks, source_name, trimmed
+from rowen.adapters.convert.pieces import definition, fence, heading, plain_line_breaks, source_name, trimmed
 from rowen.core.document import Converted
+from rowen.core.section import Symbol
 from rowen.records import dataclass
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -32,6 +34,12 @@ class _Cut:
     """Where the slice begins, counted from 0; it ends where the next one begins."""
     level: int
     title: str
+    symbol: Symbol | None = None
+
+    @property
+    def heading(self) -> str:
+        title = self.title[:_MAX_TITLE_CHARS]
+        return definition(self.level, title, self.symbol) if self.symbol else heading(self.level, title)
 
 
 def convert_code(text: str, url: str, content_type: str = "") -> Converted:
@@ -39,19 +47,19 @@ def convert_code(text: str, url: str, content_type: str = "") -> Converted:
     language = language_of(content_type, url)
     name = source_name(url)
     lines = text.split("\n")[:-1]
-    cuts = _python_cuts(text, lines) if language == "python" else None
+    cuts = _python_cuts(text, lines, names_of(lines, language, name)) if language == "python" else None
     if cuts is None:
         # Prose in comments is full of what looks like code.
         code = [
             "" if hidden else line for line, hidden in zip(lines, in_comments(lines, language), strict=True)
         ]
-        cuts = list(_scanned_cuts(lines, code, language, 0, len(lines), 2, ""))
+        cuts = list(_scanned_cuts(lines, code, names_of(code, language, name), 0, len(lines), 2, ""))
     pieces = [heading(1, name)]
     first = cuts[0].line if cuts else len(lines)
     pieces += _block(lines[:first], language)
     for number, cut in enumerate(cuts):
         end = cuts[number + 1].line if number + 1 < len(cuts) else len(lines)
-        pieces += ["\n", heading(cut.level, cut.title[:_MAX_TITLE_CHARS])]
+        pieces += ["\n", cut.heading]
         pieces += _block(lines[cut.line : end], language)
     return Converted(name, "".join(pieces), metadata={"language": language} if language else {})
 
@@ -61,33 +69,40 @@ def _block(lines: list[str], language: str) -> list[str]:
     return ["\n", fence("\n".join(written), language)] if written else []
 
 
-def _python_cuts(text: str, lines: list[str]) -> list[_Cut] | None:
+def _python_cuts(text: str, lines: list[str], names: Names) -> list[_Cut] | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    return list(_cuts_of_body(tree.body, lines, 2, "", len(lines)))
+    return list(_cuts_of_body(tree.body, lines, names, 2, "", len(lines)))
 
 
-def _cuts_of_body(body: list[ast.stmt], lines: list[str], level: int, owner: str, end: int) -> Iterator[_Cut]:
+def _cuts_of_body(
+    body: list[ast.stmt], lines: list[str], names: Names, level: int, owner: str, end: int
+) -> Iterator[_Cut]:
     """Of the statements between definitions only those after the first one need a heading of their own."""
     for number, statement in enumerate(body):
         previous = body[number - 1] if number else None
         if not isinstance(statement, _DEFINITIONS):
             if isinstance(previous, _DEFINITIONS):
                 first = _lead(lines, statement.lineno - 1, previous)
-                yield _Cut(first, level, _names_from(body, number, owner, lines))
+                assigned = _assigned_from(body, number)
+                title = ", ".join(f"{owner}{name}" for name in assigned) or _beginning(statement, lines)
+                only = names.symbol("var", assigned[0], owner[:-1]) if len(assigned) == 1 else None
+                yield _Cut(first, level, title, only)
             continue
         start = min([statement.lineno, *[one.lineno for one in statement.decorator_list]]) - 1
         start = _lead(lines, start, previous)
         name = f"{owner}{statement.name}"
         is_class = isinstance(statement, ast.ClassDef)
-        yield _Cut(start, level, f"{'class' if is_class else 'def'} {name}")
+        keyword = "class" if is_class else "def"
+        symbol = names.symbol(keyword, statement.name, owner[:-1])
+        yield _Cut(start, level, f"{keyword} {name}", symbol)
         stop = statement.end_lineno or end
         if is_class and level < 2 + _MAX_DEPTH and _chars(lines[start:stop]) > _LONG_CHARS:
-            yield from _cuts_of_body(statement.body, lines, level + 1, f"{name}.", stop)
+            yield from _cuts_of_body(statement.body, lines, names, level + 1, f"{name}.", stop)
 
 
 def _lead(lines: list[str], start: int, previous: ast.stmt | None) -> int:
@@ -99,8 +114,8 @@ def _lead(lines: list[str], start: int, previous: ast.stmt | None) -> int:
     return max(start, floor)
 
 
-def _names_from(body: list[ast.stmt], number: int, owner: str, lines: list[str]) -> str:
-    """What statements up to the next definition assign; else how they begin."""
+def _assigned_from(body: list[ast.stmt], number: int) -> list[str]:
+    """What statements up to the next definition assign, each once."""
     names: list[str] = []
     for statement in body[number:]:
         if isinstance(statement, _DEFINITIONS):
@@ -113,9 +128,11 @@ def _names_from(body: list[ast.stmt], number: int, owner: str, lines: list[str])
             else []
         )
         names += [target.id for target in targets if isinstance(target, ast.Name)]
-    if names:
-        return ", ".join(f"{owner}{name}" for name in dict.fromkeys(names[:_MAX_NAMES]))
-    return lines[body[number].lineno - 1].strip().rstrip(":")[:_MAX_BEGINNING_CHARS]
+    return list(dict.fromkeys(names[:_MAX_NAMES]))
+
+
+def _beginning(statement: ast.stmt, lines: list[str]) -> str:
+    return lines[statement.lineno - 1].strip().rstrip(":")[:_MAX_BEGINNING_CHARS]
 
 
 def _chars(lines: list[str]) -> int:
@@ -123,9 +140,10 @@ def _chars(lines: list[str]) -> int:
 
 
 def _scanned_cuts(
-    lines: list[str], code: list[str], language: str, start: int, end: int, level: int, owner: str
+    lines: list[str], code: list[str], names: Names, start: int, end: int, level: int, owner: str
 ) -> Iterator[_Cut]:
     """Definitions at the least indentation at which there are any between `start` and `end`."""
+    language = names.language
     found: list[tuple[int, int, str, str]] = []  # (indentation, line, keyword, name)
     for number in range(start, end):
         line = code[number]
@@ -149,12 +167,14 @@ def _scanned_cuts(
     stops = [*firsts[1:], end]
     for group in _grouped(found, firsts, stops, lines):
         _, number, keyword, _ = found[group[0]]
-        names = ", ".join(dict.fromkeys(f"{owner}{found[index][3]}" for index in group))
-        yield _Cut(firsts[group[0]], level, f"{keyword} {names}".strip())
+        called = list(dict.fromkeys(found[index][3] for index in group))
+        title = ", ".join(f"{owner}{name}" for name in called)
+        symbol = names.symbol(keyword, called[0], owner_of(owner[:-1])) if len(called) == 1 else None
+        yield _Cut(firsts[group[0]], level, f"{keyword} {title}".strip(), symbol)
         stop = stops[group[-1]]
         is_long = level < 2 + _MAX_DEPTH and _chars(lines[number:stop]) > _LONG_CHARS
         if is_long and keyword.split(" ")[-1] in CONTAINERS:
-            yield from _scanned_cuts(lines, code, language, number + 1, stop, level + 1, f"{names}.")
+            yield from _scanned_cuts(lines, code, names, number + 1, stop, level + 1, f"{title}.")
 
 
 def _grouped(

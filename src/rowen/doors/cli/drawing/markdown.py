@@ -18,7 +18,7 @@ READING_WIDTH = 100
 HEADINGS = {"h1": "bold underline", "h2": "bold"}
 INLINE = {"strong": "bold", "em": "italic", "s": "strike"}
 _TAG = re.compile(r"<!--.*?-->|<[^<>]*>", re.DOTALL)
-_PLACE = re.compile(r"\s*\{#[^{}]*\}\s*\Z")
+_PLACE = re.compile(r"\s*\{(?:#|\.[a-z-]+ name=)[^{}]*\}\s*\Z")
 _ADDRESS = re.compile(r"https?://[!-~]+")
 
 
