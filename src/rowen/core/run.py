@@ -77,7 +77,7 @@ class Counters:
     """Responses that refused a request because there were too many."""
     not_modified: int = 0
     resumed: int = 0
-    """Among those not modified: stored by an earlier run that was not shown, so readers see them only now."""
+    """Among those not modified: an earlier run had stored them, and they are new to readers."""
     not_asked: int = 0
     """Among those not modified: a listing whose dates hold names the date it named before."""
     not_due: int = 0

@@ -144,7 +144,7 @@ def tiers(counters: Counters) -> list[tuple[str, str]]:
         (
             c.resumed,
             "resumed",
-            f"{c.resumed:,} of them stored by an earlier run, and shown only now",
+            f"{c.resumed:,} of them stored by an earlier run, and new to readers",
         ),
         (
             c.claims_checked,

@@ -119,7 +119,7 @@ def receipt(run_counters: Mapping[str, Any], kind: str) -> list[dict[str, Any]]:
     answered = c.not_modified - c.not_asked
     row("validators", answered, f"not modified: no body sent{avoided}", answered / every)
     if c.resumed:
-        row("resumed", c.resumed, "of them stored by an earlier run, and shown only now", c.resumed / every)
+        row("resumed", c.resumed, "of them stored by an earlier run, and new to readers", c.resumed / every)
     if c.claims_checked:
         lies = count(c.claims_broken, "lie")
         row(

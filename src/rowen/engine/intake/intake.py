@@ -39,7 +39,7 @@ class Agreed(Protocol):
 
 
 NOT_PLANNED = "not_planned"
-RESUMED = "stored by an earlier run, which was not shown, and not modified since"
+RESUMED = "stored by an earlier run, and not modified since"
 
 
 def _chars(arrived: Draft | str | None) -> int:
