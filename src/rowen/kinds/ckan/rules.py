@@ -235,7 +235,7 @@ def dataset_of(
     )
     url = dataset.fill(template or f"{portal}/dataset/{{name}}", id=reference, name=name)
     publisher = facts.get("publisher") or facts["organization"]
-    said_more = ({"page": row.get("url")}, extras)
+    said_more = ({"page": page}, extras) if (page := row.get("url")) else (extras,)
     return Reading(
         title=title,
         text=text,
