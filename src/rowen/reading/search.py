@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from rowen.core.compare.page_versions import ALONE, PageVersion, asked_for
 from rowen.core.search import likelihood, rank
 from rowen.core.search.as_of import AsOf
 from rowen.core.search.hit import (
@@ -26,7 +25,8 @@ from rowen.core.search.hit import (
 from rowen.core.search.languages import is_in, of_anchor
 from rowen.core.search.morphology import is_form_of
 from rowen.core.search.question import MORE_DEPTH, Question
-from rowen.core.search.roles import wanted_by
+from rowen.core.search.references.page_versions import ALONE, PageVersion, asked_for
+from rowen.core.search.references.roles import wanted_by
 from rowen.core.search.snippet import snippet
 from rowen.core.search.symbols import (
     Fit,

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rowen.core.compare.page_versions import PageVersion
 from rowen.core.search.hit import Place
 from rowen.core.search.rank import MAX_OTHER_SECTIONS, alpha_for, fuse, group, shares, spread, title_share
+from rowen.core.search.references.page_versions import PageVersion
 
 
 def place(passage_id: int, document_id: int, **changes: Any) -> Place:

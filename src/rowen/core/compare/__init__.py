@@ -1,1 +1,1 @@
-"""What differs between two texts, for people: by sections, paragraphs and words. Versions of one page."""
+"""What differs between two texts, for people: by sections, paragraphs and words."""

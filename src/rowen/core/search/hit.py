@@ -161,7 +161,7 @@ class Hit:
     language: str | None = None
     """Of its section, or of the document where that has one; None if it is not known."""
     old_version: bool = False
-    """Its source has a newer version of this page (`core/compare/page_versions.py`)."""
+    """Its source has a newer version of this page (`core/search/references/page_versions.py`)."""
 
     @property
     def label(self) -> str:

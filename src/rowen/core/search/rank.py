@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from rowen.core.compare.page_versions import ALONE, PageVersion
 from rowen.core.search.hit import Place
 from rowen.core.search.query import terms as words_of
+from rowen.core.search.references.page_versions import ALONE, PageVersion
 from rowen.core.search.snippet import stem
 from rowen.core.search.symbols import (
     Fit,

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Protocol
 
-from rowen.core.compare.page_versions import Asked, PageVersion
 from rowen.core.freshness.proof import Proof
 from rowen.core.run import Run
 from rowen.core.search.copies import Dataset
 from rowen.core.search.hit import Filters, Place
-from rowen.core.search.roles import ANYTHING, Wanted
+from rowen.core.search.references.page_versions import Asked, PageVersion
+from rowen.core.search.references.roles import ANYTHING, Wanted
 from rowen.ports.embedder import Model
 from rowen.records import NamedTuple, dataclass
 
@@ -69,7 +69,7 @@ class SearchResult:
     versions: Mapping[int, PageVersion] = field(default_factory=dict)
     """Of the documents of these places, those of which their source has other versions."""
     weights: Mapping[int, float] = field(default_factory=dict)
-    """Of the documents of these places, those that count less than others (`core/search/roles.py`)."""
+    """Of the documents of these places, those that count less than others."""
 
 
 class AboutDocument(NamedTuple):

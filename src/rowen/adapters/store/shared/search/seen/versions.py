@@ -1,7 +1,7 @@
 """Versions of one page on arrays: which of the visible documents have others, and which of these are old.
 
-`core/compare/page_versions.py` has the rule. What follows from a view is worked out once for it, so that a
-search compares a few hundred numbers, and none at all where no page has versions.
+`core/search/references/page_versions.py` has the rule. What follows from a view is worked out once for it, so
+that a search compares a few hundred numbers, and none at all where no page has versions.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from rowen.adapters.store.shared.search.arrays.library import np
 from rowen.adapters.store.shared.search.seen.view import Allowed, View
-from rowen.core.compare.page_versions import SIGNS, UNVERSIONED, Asked, PageVersion, Sign
+from rowen.core.search.references.page_versions import SIGNS, UNVERSIONED, Asked, PageVersion, Sign
 from rowen.records import NamedTuple
 
 if TYPE_CHECKING:

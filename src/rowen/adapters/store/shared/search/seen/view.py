@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from rowen.adapters.store.shared.search.arrays.library import MOST_DOCUMENTS, MOST_SECTIONS, few_at_most, np
 from rowen.adapters.store.shared.transaction import Row, Transaction
 from rowen.core import hashing
-from rowen.core.compare import page_versions
-from rowen.core.search import languages, roles
+from rowen.core.search import languages
 from rowen.core.search.hit import Filters
 from rowen.core.search.rank import title_stems
-from rowen.core.search.roles import Role, role_of
+from rowen.core.search.references import page_versions, roles
+from rowen.core.search.references.roles import Role, role_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -85,7 +85,7 @@ class View:
     fetched: NDArray[np.int64]
     """Microseconds."""
     page: NDArray[np.int64]
-    """The same for documents that may be versions of one page (`core/compare/page_versions.py`)."""
+    """The same for documents that may be versions of one page (`core/search/references/page_versions.py`)."""
     edition: NDArray[np.int64]
     """Which of them it is; more is more current."""
     leaf: NDArray[np.int64]

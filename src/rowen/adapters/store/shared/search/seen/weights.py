@@ -1,7 +1,7 @@
 """How much documents count, on arrays: pages before sources and tests, the question's language before others.
 
-`core/search/roles.py` and `core/search/languages.py` have the rules. What follows from a view is worked out
-once for it; a search looks at the documents it found.
+`core/search/references/roles.py` and `core/search/languages.py` have the rules. What follows from a view is
+worked out once for it; a search looks at the documents it found.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from rowen.adapters.store.shared.search.arrays.library import np
 from rowen.adapters.store.shared.search.seen.view import ROLE_BITS, View
 from rowen.core.search.languages import CODES
-from rowen.core.search.roles import (
+from rowen.core.search.references.roles import (
     COLLECTION,
     LEAST_COLLECTED,
     OTHER_LANGUAGE,

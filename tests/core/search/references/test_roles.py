@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rowen.core.search.roles import Role, Wanted, role_of, wanted_by, weight_of
+from rowen.core.search.references.roles import Role, Wanted, role_of, wanted_by, weight_of
 
 
 @pytest.mark.parametrize(

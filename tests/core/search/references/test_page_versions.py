@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rowen.core.compare.page_versions import UNVERSIONED, Sign, asked_for, page_key, read
+from rowen.core.search.references.page_versions import UNVERSIONED, Sign, asked_for, page_key, read
 
 TITLE = frozenset({"plugin"})
 

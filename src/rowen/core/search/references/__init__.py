@@ -1,0 +1,1 @@
+"""What a reference says of its document: which version of a page it is; a page, a source or a test."""
