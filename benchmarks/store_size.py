@@ -26,6 +26,7 @@ import sysconfig
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -118,6 +119,15 @@ async def harvest(db: str, location: str, kind: str) -> None:
         # What a search keeps is made by the first one.
         await search(ports.store, ports.embedder(), "how to open a file")
         await ports.store.follow()
+
+
+async def let_a_month_pass(db: str) -> None:
+    """The records of finished handoffs go then (`history.keep_handoffs`)."""
+    config, _ = load(db=db)
+    async with open_ports(config) as ports:
+        found = await ports.store.sources()
+        later = ports.clock.now() + timedelta(days=31)
+        await ports.store.vacuum({one.id: 0 for one in found}, handoffs_before=later, everything=False)
 
 
 async def make_empty(db: str) -> None:
@@ -222,6 +232,11 @@ def measure(home: Path, name: str, corpus: Corpus, times: int, server: Any) -> t
         text, tables, documents = on_sqlite(path)
         followers = beside(path.with_name(f"{path.name}-search"))
         tell(f"{shown}, SQLite", text, tables, followers, documents=documents, aim=AIMS[name])
+        asyncio.run(let_a_month_pass(f"sqlite:///{path}"))
+        later = sum(on_sqlite(path)[1].values())
+        print(
+            f"   a month later, without the records of finished handoffs: {later / text:.2f} in the database"
+        )
         if server is not None:
             schema, cache = f"measured_{made.replace('-', '_')}", home / f"cache-{made}"
             os.environ["XDG_CACHE_HOME"] = str(cache)  # noqa: TID251
