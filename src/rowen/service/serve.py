@@ -43,6 +43,8 @@ STANDBY_S = 10.0
 """How often a process that stands by looks whether the lease is free."""
 LONGEST_WAIT_S = 60.0
 """A source that another process adds or resumes is noticed within this time."""
+FULL_S = 60.0
+"""How often the loop looks what is due while every place is taken: only to say how long that takes."""
 
 Due: TypeAlias = tuple[Source, SyncRequest | None]
 Waiting: TypeAlias = Sequence[Due]
@@ -161,7 +163,7 @@ class _Loop:
         """How long nothing can begin, unless a run ends."""
         self._announcer.notify()
         if runs.is_full:
-            return LONGEST_WAIT_S
+            return FULL_S
         await self._announcer.looked()
         if self._sources is None:
             self._sources = await self._ports.store.sources()

@@ -62,6 +62,9 @@ class SideBySide(Generic[One, Result]):
 
         A `TransientError` is returned, not raised: it is about the store, and all the others go on.
         """
+        if not self._running and meanwhile is not None:
+            await meanwhile
+            return []
         clock = None if meanwhile is None else asyncio.ensure_future(meanwhile)
         watched: set[asyncio.Future[Any]] = {*self._running, *([clock] if clock else [])}
         try:

@@ -94,7 +94,9 @@ class Mortal:
 
 
 class Calendar(FakeClock):
-    """Waiting takes no time; heartbeats, which are sent beside the work, wait for others to move the time."""
+    """Waiting takes no time. What goes on beside a run, such as heartbeats and the loop's look at who waits,
+    waits for others to move the time.
+    """
 
     def __init__(self) -> None:
         super().__init__(BEGIN)
@@ -103,7 +105,7 @@ class Calendar(FakeClock):
         self.loop: asyncio.Task[Any] | None = None
 
     async def sleep(self, seconds: float) -> None:
-        if seconds == HEARTBEAT_S:
+        if seconds in (HEARTBEAT_S, orchestrate.FULL_S):
             await super().sleep(seconds)
             return
         if self.sinks is not None and asyncio.current_task() is self.loop:
