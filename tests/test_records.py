@@ -86,6 +86,19 @@ def test_a_subclass_has_the_fields_of_its_base_and_checks_itself() -> None:
         Town("x", people=-1)
 
 
+def test_the_base_of_one_with_slots_may_have_none() -> None:
+    @dataclasses.dataclass(frozen=True)
+    class Open:
+        size: int = 1
+
+    @dataclass(frozen=True, slots=True)
+    class Jar(Open):
+        name: str = ""
+
+    made = [Jar(number, "a") for number in range(records.FEW * 2)]
+    assert [(one.size, one.name) for one in made] == [(number, "a") for number in range(records.FEW * 2)]
+
+
 def test_wrong_arguments_are_refused_by_name() -> None:
     with pytest.raises(TypeError, match="nickname"):
         Cursor(nickname=1)  # type: ignore[call-arg]

@@ -182,7 +182,10 @@ class _Writer:
             if len(self._steps) == 2:
                 # The constructor comes last: a thread that sees it may rely on the other.
                 self._write(("__dataclass_params__", "__init__"))
-                if self.frozen:
+                # A base without slots keeps its fields in a dictionary.
+                if self.frozen and all(
+                    hasattr(getattr(self.made, one, None), "__set__") for one in self.fields
+                ):
                     self.made.__init__ = _constructor(self.made, self.fields)  # type: ignore[misc]
 
     def _complete(self) -> None:
