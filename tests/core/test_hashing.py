@@ -49,3 +49,10 @@ def test_what_libraries_write_differently_has_the_hash_it_always_had(value: Any)
     values = {"k": value}
 
     assert hashing.of_mapping(values) == by_the_standard_library(values)
+
+
+@given(st.text())
+def test_a_short_hash_is_the_beginning_of_the_whole_one(text: str) -> None:
+    whole = hashing.of_text(text)
+
+    assert hashing.short_of_text(text) == int.from_bytes(whole[:8], "big", signed=True)

@@ -19,10 +19,10 @@ from rowen.adapters.store.postgres.copying import PostgresCopying
 from rowen.adapters.store.postgres.store import PostgresStore
 from rowen.adapters.store.sqlite.copying import SqliteCopying
 from rowen.adapters.store.sqlite.store import SqliteStore
-from rowen.core.exchange.complete import COPY, check_complete
 from rowen.core.exchange.store_copy import PARTS, TABLES, Part, Progress, Row, canonical
 from rowen.core.feed import Cursor
 from rowen.core.lease import Lease
+from rowen.core.rules.complete import COPY, check_complete
 from rowen.core.search.hit import SearchMode
 from rowen.engine.leases import ORCHESTRATOR
 from rowen.engine.run import sync

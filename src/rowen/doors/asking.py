@@ -13,7 +13,6 @@ from rowen.errors import UserError
 from rowen.eventloop import loop_here
 from rowen.managing.find import choose_all
 from rowen.reading import search as searching
-from rowen.reading.as_of import resolve
 from rowen.reading.proof import proven_hits
 from rowen.records import NamedTuple
 
@@ -98,7 +97,11 @@ async def understood(ports: Ports, query: str, **asked: Unpack[Asking]) -> Asked
         raise UserError(f"language `{language}`: expected a tag such as `de` or `pt-br`")
     chosen = await choose_all(ports.store, asked.get("sources", ()))
     at, generation = asked.get("as_of"), asked.get("generation")
-    then = await resolve(ports.store, chosen, at=at, generation=generation, now=ports.clock.now())
+    then: AsOf | None = None
+    if at is not None or generation is not None:
+        from rowen.reading.as_of import resolve  # few searches are about an earlier time
+
+        then = await resolve(ports.store, chosen, at=at, generation=generation, now=ports.clock.now())
     filters = Filters(
         source_ids=frozenset(source.id for source in chosen),
         kinds=frozenset(asked.get("kinds", ())),

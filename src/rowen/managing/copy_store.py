@@ -2,7 +2,7 @@
 
 The copy holds the leases of the store it reads, so no run writes to it meanwhile, and reads it as it was at
 one moment. The target remembers with each page how far the copy has come, and cannot be opened for work
-before everything in it was compared (`core/exchange/complete.py`).
+before everything in it was compared (`core/rules/complete.py`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
 
-from rowen.core.exchange.complete import COPY, check_complete
 from rowen.core.exchange.sink import sink_lease_name
 from rowen.core.exchange.store_copy import (
     PARTS,
@@ -26,6 +25,7 @@ from rowen.core.exchange.store_copy import (
     progress_from,
 )
 from rowen.core.lease import source_lease_name
+from rowen.core.rules.complete import COPY, check_complete
 from rowen.engine.leases import ORCHESTRATOR, Held, acquire, kept, lease_owner
 from rowen.errors import Conflict, NotFound, PartMissing, PermanentError, UserError
 from rowen.offers import companies

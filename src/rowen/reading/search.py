@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from rowen.core.search import likelihood, rank
-from rowen.core.search.as_of import AsOf
 from rowen.core.search.hit import (
     AlsoAt,
     Answer,
@@ -40,6 +40,9 @@ from rowen.ports.store.search import DEPTH, AboutDocument, Search, SearchRequest
 from rowen.reading.copies import NO_COPIES, folded
 from rowen.reading.repair import reworded, with_repair
 
+if TYPE_CHECKING:
+    from rowen.core.search.as_of import AsOf
+
 MAX_LIMIT = 100
 NO_WORDS = "the index of words is being made, so nothing is found by its words yet"
 
@@ -63,7 +66,8 @@ async def search(
     """
     if not query.strip():
         raise UserError("the query is empty", hint="say what to look for, for example `rowen search install`")
-    if Question.read(query).only_excludes:
+    question = Question.read(query)
+    if question.only_excludes:
         raise UserError(
             f"query `{query.strip()}`: only words that must not stand, and none to look for",
             hint='add a word to look for; to look for the name of an option, put it in quotes: `"-name"`',
@@ -76,6 +80,7 @@ async def search(
             store,
             embedder,
             call,
+            question,
             per_document=per_document,
             as_of=as_of,
             texts_with_places=texts_with_places,
@@ -90,6 +95,7 @@ async def _answer(
     store: Search,
     embedder: Embedder | None,
     call: SearchCall,
+    question: Question,
     *,
     per_document: bool,
     as_of: AsOf | None,
@@ -101,7 +107,6 @@ async def _answer(
     With `repairs`, a question with mistyped words is asked once more in the words that readers' texts have.
     """
     query, filters, mode, limit, prefix = call.query, call.filters, call.mode, call.limit, call.prefix
-    question = Question.read(query)
     terms, asked = question.terms, question.text
     chooses = question.chooses or bool(filters.language)
     written, beginning = question.being_typed if prefix else (terms, "")
@@ -122,6 +127,9 @@ async def _answer(
     looks_into_texts = chooses or bool(as_typed(asked))
     texts_with_places = texts_with_places or looks_into_texts
 
+    names, parts = names_in(asked), names_of_parts(asked)
+    versions_asked, wanted = asked_for(asked), wanted_by(asked, terms)
+
     def request(*, keywords: bool, whole: bool = False) -> SearchRequest:
         return SearchRequest(
             terms=written if keywords else (),
@@ -129,16 +137,16 @@ async def _answer(
             vector=vector,
             model=embedder.model if embedder and vector is not None else None,
             filters=filters,
-            names=names_in(asked),
+            names=names,
             depth=DEPTH * MORE_DEPTH if chooses else DEPTH,
             best=None if whole or looks_into_texts else limit,
             alpha=rank.alpha_for(embedder.model.alpha, asked) if embedder else 0.0,
             per_document=per_document,
             spells=repairs and not prefix and not question.chooses,
-            written=names_of_parts(asked),
+            written=parts,
             texts=texts_with_places or whole,
-            asked_versions=asked_for(asked),
-            wanted=wanted_by(asked, terms),
+            asked_versions=versions_asked,
+            wanted=wanted,
             shown=shown,
         )
 
@@ -184,6 +192,7 @@ async def _answer(
             store,
             embedder,
             replace(call, query=in_other_words, prefix=False),
+            Question.read(in_other_words),
             per_document=per_document,
             as_of=as_of,
             texts_with_places=texts_with_places,

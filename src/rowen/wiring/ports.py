@@ -17,9 +17,9 @@ from rowen.config import (
     environment,
     variable,
 )
-from rowen.core.exchange.complete import COPY, check_complete
 from rowen.core.params import words
 from rowen.core.rules.breaker import BreakerSettings
+from rowen.core.rules.complete import COPY, check_complete
 from rowen.core.rules.duration import interval_s
 from rowen.core.rules.retry import RetryPolicy
 from rowen.engine.learning.shown import ShownPages

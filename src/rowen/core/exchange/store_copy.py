@@ -16,7 +16,7 @@ from decimal import Decimal
 from enum import Enum
 from typing import Any
 
-from rowen.core.exchange.complete import COPY
+from rowen.core.rules.complete import COPY
 from rowen.records import dataclass
 
 Value = str | int | float | bytes | None

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
 from functools import lru_cache
 from itertools import combinations
-from struct import Struct
 
 from rowen.core import hashing
 from rowen.core.section import prose_of
@@ -33,8 +32,6 @@ _LOCAL_CHARS = 6
 _SIGN = 7
 """The bits of a key that say which sign it is of."""
 _NUMBER = ~_SIGN
-_FIRST_EIGHT = Struct(">q").unpack_from
-"""Bytes of a hash, as a number."""
 
 _WORD = pattern(r"\w+")
 _UUID_CHARS = 36
@@ -213,8 +210,7 @@ def _publisher(name: str) -> int:
 
 
 def _key(sign: Sign, text: str) -> int:
-    number: int = _FIRST_EIGHT(hashing.of_text(text))[0]
-    return number & _NUMBER | sign
+    return hashing.short_of_text(text) & _NUMBER | sign
 
 
 def sign_of(key: int) -> Sign:

@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from rowen.core.freshness.recheck import Rechecked
-from rowen.core.search.as_of import AsOf
 from rowen.core.source import label_of
 from rowen.records import dataclass
+
+if TYPE_CHECKING:
+    from rowen.core.search.as_of import AsOf
 
 
 class SearchMode(StrEnum):

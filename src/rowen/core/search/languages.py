@@ -6,7 +6,6 @@ and no store needs a column for it. Tags are BCP 47 in lower case, with the shor
 
 from __future__ import annotations
 
-import re
 from typing import Any, NamedTuple
 
 from rowen.patterns import pattern
@@ -15,7 +14,7 @@ MARK = "lang="
 """Begins the anchor of a section that is in one language of several."""
 MAX_CHARS = 35
 
-_TAG = re.compile(r"[a-z]{2,3}(?:-[a-z0-9]{1,8})*")
+_TAG = pattern(r"[a-z]{2,3}(?:-[a-z0-9]{1,8})*")
 _SHORT = {
     "alb": "sq", "ara": "ar", "baq": "eu", "bos": "bs", "bul": "bg", "cat": "ca", "ces": "cs", "chi": "zh",
     "cze": "cs", "cym": "cy", "dan": "da", "deu": "de", "dut": "nl", "ell": "el", "eng": "en", "est": "et",
@@ -31,7 +30,7 @@ _SHORT = {
 
 def tag_of(text: Any) -> str:
     """A language out of `de`, `pt_BR`, `DEU` or an address of a vocabulary; empty for what is none."""
-    if not isinstance(text, str):
+    if not text or not isinstance(text, str):
         return ""
     last = text.strip().rstrip("/").rpartition("/")[2].rpartition("#")[2].lower().replace("_", "-")
     if len(last) > MAX_CHARS or not _TAG.fullmatch(last):
@@ -86,17 +85,23 @@ _DOCUSAURUS = pattern(r"i18n/docusaurus-plugin-content-(docs|blog|pages)(?:-[\w-
 def of_reference(reference: str) -> Translated:
     """The language that a folder (`docs/de/a.md`) or the name of a file (`a.de.md`) says."""
     folders, slash, name = reference.rpartition("/")
-    if found := _IN_NAME.fullmatch(name):
+    if _may_end_in_code(name) and (found := _IN_NAME.fullmatch(name)):
         language = _code(found[2])
         if language:
             return Translated(language, f"{folders}{slash}{found[1]}.{found[3]}")
     parts = folders.split("/")
     for at, part in enumerate(parts):
-        if _FOLDER.fullmatch(part) and (language := _code(part)):
+        if (language := _code(part)) and _FOLDER.fullmatch(part):
             page = "/".join((*parts[:at], *parts[at + 1 :], name))
             # Docusaurus keeps the original elsewhere.
             return Translated(language, _DOCUSAURUS.sub(r"\1/", page))
     return Translated("", reference)
+
+
+def _may_end_in_code(name: str) -> bool:
+    """Hardly any name does, and this is known without its pattern."""
+    *pieces, _ = name.replace("_", "-").replace(".", "-").split("-")
+    return any(_code(piece) for piece in pieces[-2:])
 
 
 def _code(written: str) -> str:
@@ -140,7 +145,8 @@ _WORDS = {language: frozenset(words.split()) for language, words in _SMALL_WORDS
 
 def of_question(text: str) -> str:
     """The language of a question, by its letters or its small words; empty when neither tells."""
-    for language, letters in _SCRIPTS:
+    # None of these letters is in ASCII.
+    for language, letters in () if text.isascii() else _SCRIPTS:
         if letters.search(text):
             return language
     words = {word.lower() for word in _WORD.findall(text)}

@@ -37,10 +37,14 @@ class Question:
 
     @classmethod
     def read(cls, typed: str) -> Question:
-        excluded = tuple(word.lower() for word in _EXCLUDED.findall(typed))
-        text = _EXCLUDED.sub("", typed)
-        phrases = tuple(_folded(one or other) for one, other in _PHRASE.findall(text))
-        if phrases:
+        text = typed
+        excluded: tuple[str, ...] = ()
+        phrases: tuple[str, ...] = ()
+        if "-" in typed:
+            excluded = tuple(word.lower() for word in _EXCLUDED.findall(typed))
+            text = _EXCLUDED.sub("", typed)
+        if '"' in text or "“" in text:
+            phrases = tuple(_folded(one or other) for one, other in _PHRASE.findall(text))
             text = _PHRASE.sub(lambda found: found[1] or found[2], text)
         return cls(" ".join(text.split()), phrases, excluded)
 

@@ -16,9 +16,9 @@ from rowen.adapters.store.shared.topics import handoffs
 from rowen.adapters.store.shared.topics.leases import fence
 from rowen.adapters.store.shared.topics.notes import read_note, write_note
 from rowen.adapters.store.shared.transaction import Transaction
-from rowen.core.exchange.complete import COPY
 from rowen.core.exchange.store_copy import IDENTITY, PARTS, Key, Page, Part, Progress, Row, page_of
 from rowen.core.lease import Lease
+from rowen.core.rules.complete import COPY
 from rowen.errors import StoreDamaged
 
 T = TypeVar("T")

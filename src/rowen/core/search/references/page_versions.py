@@ -34,7 +34,6 @@ _ASKED = pattern(
     rf"(?:(?<![^\W\d_])(?P<before>[^\W\d_]+)[\s-]+)?(?<![\w.,])(?P<mark>v)?{_NUMBER}(?!\w|[.,]\w)", 2
 )
 _WORD = pattern(r"[^\W\d_]+")
-_SIGNED = pattern(r"\d|^v$")
 
 _RELEASED = {"latest": 1, "current": 2, "stable": 3}
 _STAGES = {"dev": 0, "snapshot": 0, "a": 1, "alpha": 1, "b": 2, "beta": 2, "pre": 3, "preview": 3, "rc": 4}
@@ -143,13 +142,19 @@ def read(reference: str) -> Named:
 
 def page_key(source_id: int, page: str, title: Collection[str]) -> int:
     """The same for documents of a source that are versions of one page; `title`: the stems of its title."""
-    said = " ".join(sorted(stem for stem in title if not _SIGNED.search(stem)))
-    return int.from_bytes(hashing.of_text(f"{source_id}\n{page}\n{said}")[:8], "big", signed=True)
+    said = " ".join(sorted(stem for stem in title if stem != "v" and not _has_digit(stem)))
+    return hashing.short_of_text(f"{source_id}\n{page}\n{said}")
 
 
 def asked_for(query: str) -> tuple[Asked, ...]:
     """The versions that a question names: `2.0`, `v2`, `version 2`, `postgres 14`."""
+    if not _has_digit(query):
+        return ()
     return tuple(one for found in _ASKED.finditer(query.lower()) for one in _asked(found))
+
+
+def _has_digit(text: str) -> bool:
+    return any(map(str.isdecimal, text))
 
 
 def _in_docs(path: str) -> str:
