@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rowen.core import hashing
-from rowen.core.rules.parts import MAX_CHARS, MIN_CHARS
 from rowen.core.section import Form, Section, Symbol, cut_out
 from rowen.core.split import outline, passages, split
+from rowen.core.text.parts import MAX_CHARS, MIN_CHARS
 from tests.support.sizes import in_torture
 
 _LINK = "[link](https://example.org/x)"

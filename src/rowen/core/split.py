@@ -17,10 +17,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sized
 
 from rowen.core import hashing
-from rowen.core.rules.markdown import FENCED_CODE, Stretches, fence_after, without_targets
-from rowen.core.rules.parts import parts
 from rowen.core.search.plain import with_characters
 from rowen.core.section import Form, Passage, Section, Symbol, join_path
+from rowen.core.text.markdown import FENCED_CODE, Stretches, fence_after, without_targets
+from rowen.core.text.parts import parts
 from rowen.patterns import pattern
 from rowen.records import NamedTuple
 

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from rowen.core import params as parameters
-from rowen.core.rules.tokens import CHARACTERS_PER_TOKEN
 from rowen.core.rules.words import count
 from rowen.core.source import Source
+from rowen.core.text.tokens import CHARACTERS_PER_TOKEN
 from rowen.engine import confine
 from rowen.engine.kind import Kind, Sample
 from rowen.engine.ports import Ports

@@ -15,10 +15,10 @@ from urllib.parse import unquote
 
 from rowen.core.feed import Document
 from rowen.core.freshness.truth import State, Truth
-from rowen.core.rules.tokens import CHARACTERS_PER_TOKEN
 from rowen.core.search.as_of import AsOf
 from rowen.core.section import Section, join_path
 from rowen.core.split import address_mark, split
+from rowen.core.text.tokens import CHARACTERS_PER_TOKEN
 from rowen.errors import NotFound
 from rowen.ports.store.documents import Documents
 from rowen.ports.store.feed import Feed

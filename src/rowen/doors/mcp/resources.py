@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from urllib.parse import quote, unquote
 
 from rowen.core.feed import Document
-from rowen.core.rules.tokens import CHARACTERS_PER_TOKEN
 from rowen.core.source import Source
+from rowen.core.text.tokens import CHARACTERS_PER_TOKEN
 from rowen.doors.mcp import answers
 from rowen.doors.mcp.quoting import one_line, quoted
 from rowen.engine.ports import Ports

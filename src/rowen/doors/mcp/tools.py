@@ -12,8 +12,8 @@ from dataclasses import field, replace
 from typing import Any
 
 from rowen.core.freshness.recheck import wanted_share
-from rowen.core.rules.tokens import CHARACTERS_PER_TOKEN
 from rowen.core.rules.version import sort_key
+from rowen.core.text.tokens import CHARACTERS_PER_TOKEN
 from rowen.doors import asking, states
 from rowen.doors.mcp import answers
 from rowen.doors.mcp.answers import Answer

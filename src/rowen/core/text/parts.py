@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from zlib import crc32
 
-from rowen.core.rules.markdown import fence_after, without_addresses
+from rowen.core.text.markdown import fence_after, without_addresses
 from rowen.patterns import pattern
 
 MIN_CHARS = 500
