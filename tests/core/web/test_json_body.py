@@ -64,6 +64,12 @@ def test_what_is_no_json_stays_an_error(body: bytes) -> None:
         json_body.read(body)
 
 
+def test_how_deep_json_may_be_nested_does_not_depend_on_the_version_of_python() -> None:
+    assert json_body.read(b"[" * 900 + b"]" * 900)
+    with pytest.raises(ValueError, match="nested too deeply"):
+        json_body.read(b"[" * 5000 + b"]" * 5000)
+
+
 @given(VALUES)
 def test_json_is_read_as_it_was_written(value: Any) -> None:
     for ascii_only in (True, False):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -345,7 +346,7 @@ def test_doctor_checks_the_real_parts(rowen: Rowen) -> None:
 
 
 def test_doctor_names_a_stored_time_that_lies_in_the_future(rowen: Rowen, orchard: Site, db: str) -> None:
-    with sqlite3.connect(db.removeprefix("sqlite:///")) as store:
+    with closing(sqlite3.connect(db.removeprefix("sqlite:///"))) as store, store:
         store.execute("UPDATE sources SET last_run_at = '2999-01-01T00:00:00.000000+00:00'")
     ended = rowen("doctor")
     assert ended.code == 1

