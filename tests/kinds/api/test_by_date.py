@@ -483,6 +483,47 @@ async def test_a_recheck_that_gets_no_answer_deletes_nothing(tmp_path: Path) -> 
         assert len(await visible(world)) == 4
 
 
+async def test_details_that_are_away_for_an_hour_delete_nothing(tmp_path: Path) -> None:
+    settings = {"recheck": "2", "seed_days": "9", "seed_windows": "9"}
+    async with an_api(tmp_path, hourly(8, every=12), BY_DATE, DETAIL, settings) as (world, api):
+        await turn(world)
+        known = await visible(world)
+        assert len(known) == 16
+        world.clock.advance(DAY_S)
+        api.quirks.detail_status = dict.fromkeys([*api.ids(), "500"], 404)
+        # It is new in that hour.
+        api.put(an_item(500, updated=stamp(NOW + timedelta(hours=20))))
+        for _ in range(9):
+            receipt = await world.sync("list")
+            assert (receipt.status, receipt.counters.deleted) == (RunStatus.PARTIAL, 0)
+            assert receipt.counters.failed
+        assert await visible(world) == known
+        api.quirks.detail_status = {}
+        assert (await world.sync("list")).status is RunStatus.COMPLETED
+        assert await visible(world) == known | {"500"}
+
+
+async def test_history_whose_details_are_away_is_asked_for_again(tmp_path: Path) -> None:
+    settings = {"seed_days": "4", "seed_windows": "9"}
+    async with an_api(tmp_path, hourly(3), BY_DATE, DETAIL, settings) as (world, api):
+        api.quirks.detail_status = dict.fromkeys(api.ids(), 410)
+        receipt = await turn(world)
+        assert (receipt.counters.failed, receipt.more) == (4, False)
+        api.quirks.detail_status = {}
+        await turn(world)
+        assert await visible(world) == api.ids()
+
+
+async def test_items_that_are_gone_go_though_no_other_is_new(tmp_path: Path) -> None:
+    settings = {"recheck": "1", "overlap": "0s"}
+    async with an_api(tmp_path, hourly(1), BY_DATE, DETAIL, settings) as (world, api):
+        await world.sync("list")
+        world.clock.advance(10 * DAY_S)
+        api.remove(1)
+        receipt = await world.sync("list")
+        assert (receipt.counters.deleted, api.count("detail")) == (1, 2)
+
+
 async def test_a_rate_limit_while_checking_again_ends_the_run(tmp_path: Path) -> None:
     settings = {"recheck": "10", "overlap": "0s"}
     async with an_api(tmp_path, hourly(1), BY_DATE, DETAIL, settings) as (world, api):

@@ -44,6 +44,7 @@ class ByDate(Harvest):
             await self._take(walk, walk.pages())
             if not self._intake.part and self._params["recheck"]:
                 learnt[RECHECKED] = await self._recheck(walk.seen)
+            await self._settle_vanished(walk.seen)
         except (TransientError, PermanentError) as exc:
             return Harvested(
                 stop_reason=stop_reason(exc), error=exc, complete=False, window=window, mode=Mode.INCREMENTAL
@@ -122,7 +123,7 @@ class ByDate(Harvest):
         # An item that was listed a moment ago is there.
         waiting = [one for one in asked if one not in listed]
         _, gone = await self._receiver.look_for(waiting, self._still_there)
-        await self._receiver.delete(gone, Vanished.reason)
+        self._receiver.vanished.update(dict.fromkeys(gone))
         return asked[-1] if asked else ""
 
     async def _still_there(self, id: str) -> Listed | None:  # noqa: A002

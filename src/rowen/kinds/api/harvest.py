@@ -7,9 +7,10 @@ where the list is in the order of ids or its place in the list was kept.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import replace
+from heapq import nsmallest
 from typing import Any
 
 from rowen.core.document import Validators
@@ -23,7 +24,7 @@ from rowen.engine.intake import Intake
 from rowen.engine.kind import Harvested
 from rowen.engine.ports import Ports
 from rowen.errors import PermanentError, TransientError, Unfetchable, Unparseable, Vanished
-from rowen.fetching.client import stop_reason
+from rowen.fetching.client import STOPS, stop_reason
 from rowen.kinds.api import items, rules
 from rowen.kinds.api.answers import parsed
 from rowen.kinds.api.asking import ApiClient, ahead
@@ -42,6 +43,8 @@ VALIDATORS = "validators"
 DATES_CHECKED = "dates_checked"
 """In a source's metadata: the last item that was asked for though its date was the known one."""
 GONE = (404, 410)
+WITNESSES = 3
+"""So many other items are asked for before a 404 for each one that was asked for is about the API."""
 BY_PLACE = (Paging.PAGE, Paging.OFFSET, Paging.CURSOR, Paging.TOKEN, Paging.NEXT)
 """Ways of paging whose place in the list is kept for the run after a kill."""
 NOT_SHOWN = (403, *GONE)
@@ -85,6 +88,8 @@ class Harvest:
             claims=claims if self._uses_dates else None,
         )
         self._checkpoint = Checkpoint(ports, source.id, intake)
+        self._shows_details = False
+        """The API has answered with the detail of an item in this run."""
         self.resumed = False
         """The list was read from the place on that a killed run had left."""
         self._read_with, as_before = read_with(source, params)
@@ -147,7 +152,41 @@ class Harvest:
         response = await self._client.ask(url, accept=self._api.accept)
         if response.status in GONE:
             raise Vanished(f"`{url}`: {response.status}, it is gone", url=url)
-        return await self._data(response, url)
+        data = await self._data(response, url)
+        self._shows_details = True
+        return data
+
+    async def _settle_vanished(self, listed: Collection[str]) -> None:
+        """Items whose detail is not there are gone, if the details of others are."""
+        gone = self._receiver.vanished
+        if not gone or await self._shows_others(listed):
+            await self._receiver.delete_vanished()
+            return
+        for one, at in gone.items():
+            url = rules.detail_url(self._api, self._source.location, one)
+            error = Unfetchable(
+                f"`{url}`: not there, as every other item that was asked for: that proves nothing"
+            )
+            self._receiver.fail(one, error, at=at)
+
+    async def _shows_others(self, listed: Collection[str]) -> bool:
+        # invariant: details that are away for an hour delete nothing. In windows of time no later run would
+        # ask for the items again.
+        receiver = self._receiver
+        others = nsmallest(WITNESSES, (one for one in listed if one not in receiver.read))
+        if not others and not self._shows_details:
+            known = await in_turn(self._ports.store, self._source.id, max(receiver.vanished), WITNESSES)
+            others = [one for one in known if one not in receiver.vanished]
+        for one in others:
+            if self._shows_details:
+                break
+            try:
+                await self._detail(one)
+            except STOPS:
+                raise
+            except (TransientError, PermanentError):
+                continue
+        return self._shows_details
 
     async def _data(self, response: Response, url: str) -> Any:
         return await parsed(self._ports.converter, self._api, response, url, self._params)
@@ -172,6 +211,7 @@ class WholeList(Harvest):
                 return Harvested(stop_reason=StopReason.EXHAUSTED, mode=Mode.INCREMENTAL)
             await self._checkpoint.forget()
             hint = await self._settle(walk)
+            await self._settle_vanished(walk.seen)
             await self._tables.catch_up(self._receiver)
         except (TransientError, PermanentError) as exc:
             # What was taken in is newer than what the validators stand for.

@@ -76,7 +76,11 @@ class NamedItems(WholeList):
         check = with_detail if self._api.detail else self._dataset
         found, gone = await self._receiver.look_for(references, check)
         await self._receiver.take(found)
-        await self._receiver.delete(gone, Vanished.reason)
+        if self._api.detail:
+            self._receiver.vanished.update(dict.fromkeys(gone))
+            await self._settle_vanished(())
+        else:
+            await self._receiver.delete(gone, Vanished.reason)
 
     async def _detail(self, id: str) -> Any:  # noqa: A002
         """The answer that came for it in this run, or a request."""

@@ -133,6 +133,8 @@ class Receiver:
         """Of these, how many readers did not see before."""
         self.failures: dict[str, datetime | None] = {}
         """Ids of what failed, with the time of its last change where that is known."""
+        self.vanished: dict[str, datetime | None] = {}
+        """Ids of what has no detail any more, with the same; the caller judges them at the end."""
         self.watched: Collection[str] = ()
         """Ids that a caller wants to see in `met`."""
         self.met: set[str] = set()
@@ -152,7 +154,7 @@ class Receiver:
                 # It could never be stored; as a failure it would keep the window from ever moving on.
                 self._intake.counters.ignored["without_id"] += 1
             else:
-                self._fail(one.id, one.error)
+                self.fail(one.id, one.error)
         self.taken.update(page)
         self._meet(page)
         if not page:
@@ -256,14 +258,10 @@ class Receiver:
             await self._store(one, await self._read(one))
         except STOPS:
             raise
-        except Vanished as exc:
-            # It went between the list and the request for it.
-            if one.id in self._intake.known:
-                self._intake.gone(one.id, exc.reason)
-            else:
-                self._intake.counters.ignored[exc.reason] += 1
+        except Vanished:
+            self.vanished[one.id] = one.at
         except RecursionError:
-            self._fail(one.id, Unparseable("nested too deeply"))
+            self.fail(one.id, Unparseable("nested too deeply"))
         except (TransientError, PermanentError) as exc:
             if self._windowed and exc.facts.get("status") in REFUSED:
                 # Tomorrow's answer will be the same, and must not keep the window from moving on.
@@ -324,7 +322,7 @@ class Receiver:
         converted = await self._intake.convert(body, content_type=HTML, url=reading.url)
         return texts.under_its_title(converted.text)
 
-    def _fail(self, id: str, exc: RowenError, *, at: datetime | None = None) -> None:  # noqa: A002
+    def fail(self, id: str, exc: RowenError, *, at: datetime | None = None) -> None:  # noqa: A002
         self.taken.add(id)
         self.failures[id] = at
         self._intake.failed(id, exc)
@@ -333,7 +331,7 @@ class Receiver:
         if self._details and exc.facts.get("status") == 401:
             # The answer will be the same for every other item.
             raise exc
-        self._fail(id, exc, at=at)
+        self.fail(id, exc, at=at)
 
     def _meet(self, ids: Collection[str]) -> None:
         self.met.update(one for one in ids if one in self.watched)
@@ -390,6 +388,14 @@ class Receiver:
                 self._intake.counters.ignored["not_listed_but_there"] += len(found)
                 await self.take(found)
             await self.delete(gone, "absent")
+
+    async def delete_vanished(self) -> None:
+        """What readers do not see went between the list and the request for it."""
+        ids = list(self.vanished)
+        for start in range(0, len(ids), DELETED_AT_ONCE):
+            some = ids[start : start + DELETED_AT_ONCE]
+            await self.delete(some, Vanished.reason)
+            self._intake.counters.ignored[Vanished.reason] += len(some) - len(self._intake.known)
 
     async def delete(self, ids: Sequence[str], reason: str) -> None:
         for start in range(0, len(ids), DELETED_AT_ONCE):
