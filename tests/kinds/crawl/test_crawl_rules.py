@@ -150,6 +150,21 @@ async def test_a_site_that_sends_everybody_to_a_login_page_elsewhere_loses_nothi
             assert await world.pages() == {"/", "/a", "/b"}
 
 
+async def test_pages_that_lead_to_the_login_page_of_their_own_site_keep_their_text(tmp_path: Path) -> None:
+    with Site(linked({"/docs/": ["/docs/a", "/docs/b"], "/docs/a": [], "/docs/b": []})) as site:
+        async with a_world(tmp_path, site) as world:
+            await world.add("docs", "/docs/")
+            await world.sync("docs")
+            site.set("/docs/a", redirect="/login?next=/docs/a", status=302)
+            receipt = await world.sync("docs")
+            assert (receipt.status, receipt.counters.deleted) == (RunStatus.PARTIAL, 0)
+            assert await world.pages("docs") == {"/docs/", "/docs/a", "/docs/b"}
+            site.set("/docs/", redirect="/login", status=302)
+            receipt = await world.sync("docs")
+            assert f"redirects to the login page `{site.url}/login`" in (receipt.error or "")
+            assert "`bearer`" in (receipt.hint or "")
+
+
 async def test_a_redirect_loop_ends(tmp_path: Path) -> None:
     pages: Pages = {
         **linked({"/": ["/x", "/self"]}),

@@ -209,7 +209,10 @@ class Verdicts:
         state = self._state
         url, target = visit.url, target_of(response, visit.url)
         state.intake.counters.redirects += 1
-        away = target is not None and urls.origin_of(target) != urls.origin_of(url)
+        # A login page in the scope of the source is asked for: it may be a page about logging in.
+        away = target is not None and (
+            urls.origin_of(target) != urls.origin_of(url) or state.scope.why_not(target) is not None
+        )
         if target is not None and away and is_login_address(target) and (visit.known or url == state.root):
             self._ask_to_log_in(visit, f"redirects to the login page `{target.partition('?')[0]}`")
         elif target is not None and target != url and state.scope.why_not(target) is None:
