@@ -188,6 +188,18 @@ def test_a_receiver_that_is_gone_is_disabled_until_somebody_insists(
     assert announced(rowen, "index", "--now")["index"]["outcome"] == "sent"
 
 
+def test_a_sync_promises_no_later_delivery_to_a_receiver_that_is_gone(
+    rowen: Rowen, listed: Path, hook: Site
+) -> None:
+    rowen("apply", str(listed))
+    hook.set("/hook", "", status=410)
+    ended = rowen("sync")
+    assert "nothing is sent there any more\n" in ended.err
+    assert "next run" not in ended.err
+    assert "`rowen announce index --now` tries again" in ended.err
+    assert "`rowen announce index --now` tries again" in rowen("announce", "index").out
+
+
 def test_an_unknown_sink_is_a_wrong_call(rowen: Rowen, listed: Path) -> None:
     rowen("apply", str(listed))
     ended = rowen("announce", "indx")

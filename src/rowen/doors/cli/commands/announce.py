@@ -52,7 +52,9 @@ async def after_a_change(ports: Ports, out: Output) -> None:
         done = list(announcer.done.values())
     for one in done:
         if one.error is not None:
-            out.warn(f"sink `{one.sink}`: {one.error.message}; what it did not get is sent with the next run")
+            # To a receiver that is gone nothing is sent before a person insists.
+            later = "" if one.error.reason == "gone" else "; what it did not get is sent with the next run"
+            out.warn(f"sink `{one.sink}`: {one.error.message}{later}", one.error.hint)
     for name in left:
         out.warn(
             f"sink `{name}`: still sending; the rest is left for the next run",
@@ -75,7 +77,7 @@ def _say(out: Output, one: Announced) -> None:
         "nothing": "has everything",
         "waits": f"waits{until(one.until)}",
         "busy": "another process sends to it",
-        "disabled": "disabled, its receiver said it is gone",
+        "disabled": f"disabled, its receiver said it is gone; `rowen announce {one.sink} --now` tries again",
     }
     if one.outcome.value in said:
         out.line(f"{one.sink}: {said[one.outcome.value]}")
