@@ -7,6 +7,9 @@ import importlib
 import inspect
 import pkgutil
 import re
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import apsw
@@ -184,6 +187,33 @@ async def test_a_full_disk_is_reported_and_the_old_state_stays(tmp_path: Path) -
     assert len(await visible(store, source)) == 1
     await store.database.outside_transaction(lambda db: db.execute("PRAGMA max_page_count = 1000000"))
     await store.close()
+
+
+async def test_a_store_on_a_full_disk_can_be_read_and_is_written_when_there_is_room(tmp_path: Path) -> None:
+    path = tmp_path / "rowen.db"
+    store = SqliteStore(path)
+    source = await a_source(store)
+    await a_generation(store, source, {"https://d.example/a": "a"})
+    await store.close()
+    with no_room_for_files_of(16_000):
+        store = SqliteStore(path)
+        assert len(await visible(store, source)) == 1
+        with pytest.raises(StoreFull, match="the disk is full"):
+            await a_generation(store, source, {"https://d.example/b": "b"})
+    await a_generation(store, source, {"https://d.example/b": "b"})
+    assert len(await visible(store, source)) == 2
+    await store.close()
+
+
+@contextmanager
+def no_room_for_files_of(size: int) -> Iterator[None]:
+    """A limit that the index of the log, which lies beside a store, does not keep to."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def test_two_processes_may_make_the_same_file_at_once(tmp_path: Path) -> None:

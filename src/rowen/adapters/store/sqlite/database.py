@@ -27,7 +27,13 @@ from rowen.adapters.store.shared.migrations import (
 )
 from rowen.adapters.store.sqlite.dictionaries import UnreadableText
 from rowen.adapters.store.sqlite.holder import who_writes
-from rowen.adapters.store.sqlite.opening import REFUSED, is_alone, nearest, open_to_read, state_of
+from rowen.adapters.store.sqlite.opening import (
+    REFUSED,
+    has_no_room_beside,
+    nearest,
+    open_to_read,
+    state_of,
+)
 from rowen.adapters.store.sqlite.texts import teach
 from rowen.adapters.store.sqlite.transaction import SqliteTransaction, bound
 from rowen.errors import (
@@ -77,6 +83,8 @@ class SqliteDatabase(Database[SqliteTransaction]):
         self._create = create
         self.read_only = read_only
         """Asked for, or found out when the file was opened."""
+        self._has_no_room = False
+        """It is read only because its disk is full."""
 
     def open(self, *, migrate: bool = True, look: bool = False) -> None:
         """Create or check the file and bring its schema up to date. Called once, before any work.
@@ -165,7 +173,7 @@ class SqliteDatabase(Database[SqliteTransaction]):
         return found.st_size > 0 or not self.path.is_file()
 
     def _open_to_write(self, there: bool) -> apsw.Connection | None:
-        """None where the system lets us only read."""
+        """None where the system lets us only read, or the disk is too full to write."""
         db = apsw.Connection(str(self.path))
         try:
             self._prepared(db)
@@ -174,9 +182,11 @@ class SqliteDatabase(Database[SqliteTransaction]):
             if not db.readonly("main"):
                 db.execute("PRAGMA journal_mode = WAL").get  # noqa: B018
                 return db
-        except REFUSED:
-            if not there:
+        except apsw.Error as exc:
+            no_room = has_no_room_beside(exc)
+            if not there or not (no_room or isinstance(exc, REFUSED)):
                 raise
+            self._has_no_room = no_room
         with self._guard:
             self._connections.discard(db)
         db.close()
@@ -223,7 +233,13 @@ class SqliteDatabase(Database[SqliteTransaction]):
         return db
 
     def _connection_for_writing(self) -> apsw.Connection:
+        if self._writing is None and self._has_no_room:
+            # There may be room by now.
+            self._writing = self._open_to_write(there=True)
+            self.read_only = self._writing is None
         if self._writing is None:
+            if self._has_no_room:
+                raise self._full()
             if self.read_only:
                 raise self._read_only()
             raise AssertionError("the database was not opened")
@@ -239,14 +255,21 @@ class SqliteDatabase(Database[SqliteTransaction]):
                 self._connections.discard(db)
             db.close()
         before = state_of(self.path) if self.read_only else None
-        opened = open_to_read(self.path) if self.read_only else apsw.Connection(str(self.path))
+        if self.read_only:
+            opened, alone = open_to_read(self.path)
+        else:
+            opened, alone = apsw.Connection(str(self.path)), False
         self._local.db = db = self._prepared(opened)
-        self._local.state = before if is_alone(db) else None
+        self._local.state = before if alone else None
         return db
 
     def _read_only(self) -> RowenError:
         hint = "use a store that can be written; this one can be searched, shown and exported"
         return self._problem(StoreReadOnly, "read-only, and this writes to it", hint)
+
+    def _full(self) -> RowenError:
+        fact = "the disk is full; what was visible before is unchanged"
+        return self._problem(StoreFull, fact, "free some space and run the same command again")
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -264,8 +287,7 @@ class SqliteDatabase(Database[SqliteTransaction]):
                 raise self._damaged(exc) from exc
             if not _out_of_space(exc):
                 raise self._problem(StoreUnusable, f"the disk answered with an error: {exc}") from exc
-            fact = "the disk is full; what was visible before is unchanged"
-            raise self._problem(StoreFull, fact, "free some space and run the same command again") from exc
+            raise self._full() from exc
         except apsw.NotADBError as exc:
             hint = "point `--db` (or `ROWEN_DB`) at another file; if it was a store, try `rowen db rescue`"
             raise self._problem(StoreUnusable, "not a database, or its beginning is damaged", hint) from exc
@@ -289,7 +311,7 @@ class SqliteDatabase(Database[SqliteTransaction]):
 
     def _is_damaged(self) -> bool:
         try:
-            db = open_to_read(self.path)
+            db, _ = open_to_read(self.path)
             try:
                 return str(db.execute("PRAGMA quick_check(1)").get) != "ok"
             finally:
@@ -320,7 +342,8 @@ def _out_of_space(exc: apsw.Error) -> bool:
             return True
         cause = cause.__cause__
     # A file-size limit or a full disk reaches SQLite as a failed write of a page or of the log.
-    return getattr(exc, "extendedresult", 0) in (apsw.SQLITE_IOERR_WRITE, apsw.SQLITE_IOERR_TRUNCATE)
+    failed_writes = (apsw.SQLITE_IOERR_WRITE, apsw.SQLITE_IOERR_TRUNCATE)
+    return has_no_room_beside(exc) or getattr(exc, "extendedresult", 0) in failed_writes
 
 
 @contextmanager

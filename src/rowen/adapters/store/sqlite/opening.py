@@ -17,24 +17,26 @@ READ_ONLY = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
 REFUSED = (apsw.ReadOnlyError, apsw.CantOpenError, apsw.PermissionsError, apsw.AuthError)
 
 
-def open_to_read(path: Path) -> apsw.Connection:
-    """A connection that cannot write. It sees what other processes write, unless it is the file alone."""
+def has_no_room_beside(exc: apsw.Error) -> bool:
+    """Is the disk too full for the files beside the store?"""
+    return getattr(exc, "extendedresult", 0) == apsw.SQLITE_IOERR_SHMSIZE
+
+
+def open_to_read(path: Path) -> tuple[apsw.Connection, bool]:
+    """A connection that cannot write, and whether it reads the file alone: then it does not see what other
+    processes write.
+    """
     db = apsw.Connection(_uri(path, "mode=ro"), flags=READ_ONLY)
     try:
         db.execute("SELECT count(*) FROM sqlite_schema").get  # noqa: B018
-    except REFUSED:
+    except apsw.Error as exc:
+        if not isinstance(exc, REFUSED) and not has_no_room_beside(exc):
+            return db, False  # a damaged file; its readers are told
         db.close()
         if _has_log(path):
             raise
-        return apsw.Connection(_uri(path, "mode=ro&immutable=1"), flags=READ_ONLY)
-    except apsw.Error:
-        pass  # a damaged file; its readers are told
-    return db
-
-
-def is_alone(db: apsw.Connection) -> bool:
-    """Was the file opened without the files beside it?"""
-    return "immutable=1" in db.filename
+        return apsw.Connection(_uri(path, "mode=ro&immutable=1"), flags=READ_ONLY), True
+    return db, False
 
 
 def state_of(path: Path) -> tuple[object, ...]:
