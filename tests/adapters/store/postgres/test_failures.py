@@ -11,6 +11,7 @@ import pytest
 
 from rowen.adapters.store.postgres.failures import CLASSES, CODES, Verdict, translated, verdict
 from rowen.adapters.store.postgres.store import PostgresStore
+from rowen.adapters.store.postgres.transaction import PostgresTransaction
 from rowen.errors import RowenError, StoreBusy, StoreFull, StoreUnreachable, StoreUnusable
 from tests.contract.helpers import NOW, a_generation, a_source, visible
 from tests.support.postgres import GUARDED, Server, own_server
@@ -133,6 +134,24 @@ async def test_a_lost_connection_is_made_again(store: PostgresStore, postgres: S
         assert len(await visible(store, source)) == 1
     await a_generation(store, source, {B: "b"})
     assert len(await visible(store, source)) == 2
+
+
+async def test_a_unit_whose_connection_the_server_ended_before_its_commit_is_done_again(
+    store: PostgresStore, postgres: Server
+) -> None:
+    source, tries = await a_source(store), 0
+
+    def unit(t: PostgresTransaction) -> None:
+        nonlocal tries
+        tries += 1
+        t.connection.execute("UPDATE sources SET consecutive_failures = consecutive_failures + 1")
+        if tries == 1:
+            with postgres.connect() as db:
+                db.execute("SELECT pg_terminate_backend(%s, 5000)", (t.connection.info.backend_pid,))
+
+    await store.database.write(unit)
+    assert tries == 2
+    assert (await store.source(source.id)).consecutive_failures == 1
 
 
 async def test_a_connection_lost_in_the_middle_is_said_and_nothing_is_half_written(

@@ -8,6 +8,7 @@ what is stored.
 from __future__ import annotations
 
 import re
+import select
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -73,6 +74,17 @@ class _JsonText(StrDumperUnknown):
 
     def dump(self, obj: Json) -> Any:  # type: ignore[override]
         return super().dump(without_nul(obj.text()))
+
+
+def _prove_alive(db: Connection) -> None:
+    """Fail before COMMIT on a connection that the server has ended: after it, a unit may have lasted.
+
+    A server sends nothing unasked to an open transaction but the message that ends it.
+    """
+    heard = select.poll()
+    heard.register(db.pgconn.socket, select.POLLIN)
+    if heard.poll(0):
+        db.execute("SELECT 1")
 
 
 def without_nul(json: str) -> str:
@@ -155,6 +167,7 @@ class PostgresDatabase(Database[PostgresTransaction]):
         transaction = PostgresTransaction(db, self.address.schema)
         try:
             done = work(transaction)
+            _prove_alive(db)
         except psycopg.OperationalError as exc:
             broken = db.broken
             self._roll_back(db)
