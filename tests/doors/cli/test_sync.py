@@ -282,6 +282,8 @@ def test_status_says_since_when_a_provider_is_not_asked_as_people_write_it(
     assert re.fullmatch(
         r"model `openai:made`: circuit open since \d{4}-\d\d-\d\d \d\d:\d\d UTC: 500 from .*", told
     )
+    opened_at = rowen("status", "--json").json["embedding"]["breakers"]["openai:made"]["opened_at"]
+    assert opened_at[:16].replace("T", " ") in told, "not a minute that is still to come"
 
 
 def test_what_a_limit_leaves_out_is_said_everywhere_in_the_same_words(rowen: Rowen, site: Site) -> None:

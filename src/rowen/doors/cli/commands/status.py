@@ -94,7 +94,7 @@ def _history(one: SourceStatus) -> str | None:
 def _about_workers(workforce: dict[str, Any]) -> list[str]:
     if not workforce["workers"] and not workforce["waiting"] and not workforce["running"]:
         return []
-    oldest = f", the oldest since {minute(at)}" if (at := _time(workforce["oldest_at"])) else ""
+    oldest = f", the oldest{since}" if (since := _since(workforce["oldest_at"])) else ""
     under_way = f"{count(workforce['running'], 'ticket')} under way"
     workers = count(len(workforce["workers"]), "worker")
     return ["", f"{workers}; {under_way}, {workforce['waiting']:,} waiting{oldest}"]
@@ -104,7 +104,7 @@ def _about_vectors(embedding: dict[str, Any]) -> list[str]:
     lines = []
     for name, circuit in embedding["breakers"].items():
         if circuit["state"] != "closed":
-            since = f" since {minute(at)}" if (at := _time(circuit["opened_at"])) else ""
+            since = _since(circuit["opened_at"])
             why = str(circuit["last_error"]).removeprefix(f"model `{name}`: ")
             lines += ["", clean(f"model `{name}`: circuit {circuit['state']}{since}: {why}")]
     if embedding["vectors_pending"]:
@@ -116,8 +116,9 @@ def _about_vectors(embedding: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _time(text: str | None) -> datetime | None:
-    return datetime.fromisoformat(text) if text else None
+def _since(text: str | None) -> str:
+    """Not the minute after it, as for what is waited for: that one may be in the future."""
+    return f" since {datetime.fromisoformat(text):%Y-%m-%d %H:%M} UTC" if text else ""
 
 
 def state(one: SourceStatus) -> tuple[str, str]:
