@@ -66,6 +66,8 @@ async def test_figures_tell_of_sources_documents_runs_requests_and_handoffs(harv
         'rowen_http_requests_total{method="GET",operation="none",status="404"} 1.0',
     ):
         assert line in text.splitlines(), line
+    for counter in ("runs", "items", "source_requests", "source_bytes", "embeddings_computed"):
+        assert re.search(rf"^# HELP rowen_{counter}_total .*in this process", text, re.MULTILINE), counter
     assert "rowen_http_request_seconds_bucket" in text
     (embedded,) = re.findall(r"^rowen_embeddings_computed_total (\S+)$", text, re.MULTILINE)
     assert float(embedded) > 0
