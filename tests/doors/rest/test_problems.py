@@ -196,3 +196,20 @@ async def test_what_can_be_got_can_be_asked_for_its_head(harvested: Api) -> None
         assert head.headers["Content-Type"] == got.headers["Content-Type"]
     assert (await harvested.ask("HEAD", "/api/v1/sources/nobody")).status == 404
     assert (await harvested.ask("HEAD", "/scraping/docs/sync")).status == 405
+
+
+async def test_a_parameter_that_an_operation_does_not_have_is_refused_and_the_nearest_is_named(
+    harvested: Api,
+) -> None:
+    """Every page of documents was the first one to a caller that counted with `offset`."""
+    mistyped = await harvested.get("/api/v1/search?q=apples&sorce=elsewhere")
+    assert mistyped.is_problem(422, "invalid")
+    assert mistyped.json["detail"] == "`query.sorce`: no such parameter"
+    assert mistyped.json["hint"] == "did you mean `source`?"
+    counted = await harvested.get("/api/v1/sources/docs/documents?limit=1&offset=1")
+    assert counted.json["hint"] == "known: after, limit"
+    none_taken = await harvested.post("/api/v1/sources/docs/pause?for=1h")
+    assert none_taken.json["hint"] == "this operation takes none"
+    assert not (await harvested.get("/api/v1/sources/docs")).json["paused"]
+    assert (await harvested.get("/api/v1/search?q=apples&meta.tags=water")).status == 200
+    assert (await harvested.get("/health/ready?now=1")).status == 200

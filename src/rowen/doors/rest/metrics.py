@@ -41,13 +41,25 @@ class Metrics:
             buckets=_BUCKETS,
         )
         self._runs = Counter("rowen_runs", "Runs ended in this process", ["status"], registry=registry)
-        self._items = Counter("rowen_items", "Items of the runs in this process", ["outcome"], registry=registry)
-        self._asked = Counter("rowen_source_requests", "Requests that the runs in this process made to sources", registry=registry)
-        self._bytes = Counter("rowen_source_bytes", "Bytes of bodies that the runs in this process received", registry=registry)
-        self._avoided = Counter(
-            "rowen_source_bytes_avoided", "Bytes of bodies that were not sent again to the runs in this process", registry=registry
+        self._items = Counter(
+            "rowen_items", "Items of the runs in this process", ["outcome"], registry=registry
         )
-        self._embedded = Counter("rowen_embeddings_computed", "Texts that the runs in this process embedded", registry=registry)
+        self._asked = Counter(
+            "rowen_source_requests",
+            "Requests that the runs in this process made to sources",
+            registry=registry,
+        )
+        self._bytes = Counter(
+            "rowen_source_bytes", "Bytes of bodies that the runs in this process received", registry=registry
+        )
+        self._avoided = Counter(
+            "rowen_source_bytes_avoided",
+            "Bytes of bodies that were not sent again to the runs in this process",
+            registry=registry,
+        )
+        self._embedded = Counter(
+            "rowen_embeddings_computed", "Texts that the runs in this process embedded", registry=registry
+        )
         self._sources = Gauge("rowen_sources", "Sources", ["state"], registry=registry)
         self._outcomes = Gauge(
             "rowen_sources_last_run", "Sources by how their last run ended", ["outcome"], registry=registry

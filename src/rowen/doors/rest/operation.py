@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Depends, Path, Query, Request
+from fastapi import params as declarations
+from fastapi.dependencies.utils import get_flat_params
 
 from rowen.core.safety.access import Scope
 from rowen.doors.rest.guard import needs
 from rowen.doors.rest.models import model
-from rowen.doors.rest.problems import declared
+from rowen.doors.rest.problems import Refusal, declared, refused
 from rowen.doors.shapes.shape import Shape
+from rowen.errors import did_you_mean
 
 PREFIX = "/api/v1"
 
@@ -46,12 +49,35 @@ def operations(path: str, tag: str, *, root: str = PREFIX, suffix: str = "") -> 
 
 
 def answers(
-    shape: type[Shape] | None, *refusals: int, scope: Scope = Scope.READ, also: Responses | None = None
+    shape: type[Shape] | None,
+    *refusals: int,
+    scope: Scope = Scope.READ,
+    also: Responses | None = None,
+    family: str | None = None,
 ) -> dict[str, Any]:
-    """For the decorator of an operation: its answer, its refusals, other responses, the scope it needs."""
+    """For the decorator of an operation: its answer, its refusals, other responses, the scope it needs.
+
+    `family` is what parameters begin with that the operation reads itself.
+    """
     described: dict[str, Any] = {
         "responses": declared(*refusals) | (also or {}),
-        "dependencies": [needs(scope)],
+        "dependencies": [needs(scope), _only_known(family)],
         "openapi_extra": {"x-rowen-scope": scope.value},
     }
     return described | {"response_model": model(shape)} if shape else described
+
+
+def _only_known(family: str | None) -> Any:
+    """A dependency of operations. Without it a mistyped filter would let through what it should keep out."""
+
+    async def check(request: Request) -> None:
+        if not request.query_params:
+            return
+        every = get_flat_params(request.scope["route"].dependant)
+        known = [one.alias for one in every if isinstance(one.field_info, declarations.Query)]
+        for name in request.query_params:
+            if name not in known and not (family and name.startswith(family)):
+                hint = did_you_mean(name, known) if known else "this operation takes none"
+                raise Refusal(refused(422, f"`query.{name}`: no such parameter", hint=hint))
+
+    return Depends(check)

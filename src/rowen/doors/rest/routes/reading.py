@@ -79,7 +79,9 @@ After = Annotated[str, Query(description="The `next` of the page before", max_le
 def router(ports: Ports, queue: SyncQueue) -> APIRouter:
     api = operations("", "reading")
 
-    @api.get("/search", summary="Search the visible documents", **answers(shapes.AnswerPage, 400, 404))
+    @api.get(
+        "/search", summary="Search the visible documents", **answers(shapes.AnswerPage, 400, 404, family=META)
+    )
     async def search(
         request: Request,
         q: Question,
