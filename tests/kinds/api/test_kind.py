@@ -15,6 +15,7 @@ import pytest
 
 from rowen.core import params as parameters
 from rowen.core.document import Outcome
+from rowen.core.rules import left_out
 from rowen.core.rules.schedule import Failure
 from rowen.core.run import Mode, RunStatus, StopReason
 from rowen.core.search.hit import Filters
@@ -321,6 +322,23 @@ async def test_what_the_second_look_does_not_confirm_is_not_deleted(tmp_path: Pa
         assert "nothing was deleted" in (receipt.hint or "")
         api.before_page, api.quirks.clamps = None, False
         assert (await world.sync("list")).counters.deleted == 1
+
+
+async def test_items_that_share_an_id_are_counted_as_left_out(tmp_path: Path) -> None:
+    rows = [an_item(number) | {"kind": f"k{number % 2}"} for number in range(6)]
+    async with an_api(tmp_path, [*rows, rows[1]], {"id": "kind"}) as (world, _):
+        receipt = await world.sync("list")
+        assert (receipt.counters.created, receipt.counters.ignored["same_id"]) == (2, 4)
+        assert left_out.sentences(left_out.left_out(receipt.counters.ignored)) == [
+            "4 items with the id of another on their page: is `id` what tells items apart?"
+        ]
+
+
+async def test_an_item_that_moves_to_the_next_page_is_not_two(tmp_path: Path) -> None:
+    async with an_api(tmp_path, items(25), PAGINGS["page"], TOTAL) as (world, api):
+        api.before_page = lambda number: api.put(an_item(99), first=True) if number == 2 else None
+        receipt = await world.sync("list")
+        assert receipt.counters.ignored["same_id"] == 0
 
 
 async def test_items_without_id_are_counted_once_however_often_the_list_is_read(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ SITEMAP_TOO_LONG = "sitemap_too_long"
 SITEMAP_UNREAD = "sitemap_unread"
 NOT_INDEXED = "not_indexed"
 BEYOND_PAGES = "beyond_pages"
+SAME_ID = "same_id"
 COLUMNS_NOT_ASKED = "columns_not_asked"
 UNLINKED = "unlinked_but_kept"
 NOT_REACHED = "not_reached_but_kept"
@@ -68,6 +69,11 @@ LIMITS: Mapping[str, Limit] = {
         "dataset behind the last page that the portal answers",
         "datasets behind the last page that the portal answers",
         "",
+    ),
+    SAME_ID: Limit(
+        "item with the id of another on its page",
+        "items with the id of another on their page",
+        "is `id` what tells items apart?",
     ),
     COLUMNS_NOT_ASKED: Limit(
         "table that was not asked for its columns",

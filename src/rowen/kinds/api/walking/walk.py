@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from rowen.core.document import Validators
+from rowen.core.rules.left_out import SAME_ID
 from rowen.core.run import Counters, StopReason
 from rowen.core.web import urls
 from rowen.core.window import Window
@@ -362,13 +363,21 @@ class Walk:
 
     def _fresh(self, rows: Sequence[Listed | Broken]) -> Rows:
         fresh: Rows = []
+        on_page: dict[str, Listed] = {}
         for one in rows:
             if isinstance(one, Broken):
                 self.nameless += 1
                 # Without an id it cannot be recognised in a second pass: the first one reports it.
                 if self.passes == 1:
                     fresh.append(one)
-            elif one.id not in self.seen:
+            elif one.id in self.seen:
+                # Between two pages an item may move and change; on one page these are two items.
+                first = on_page.get(one.id)
+                counts = self.passes == 1 and self.api.catalogue is None
+                if counts and first is not None and first.item != one.item:
+                    self._counters.ignored[SAME_ID] += 1
+            else:
+                on_page[one.id] = one
                 if self._is_full():
                     self.cut = StopReason.MAX_ITEMS
                     break
