@@ -178,7 +178,9 @@ def test_a_held_generation_ends_with_1_and_can_be_approved(rowen: Rowen) -> None
         status = rowen("status")
         assert "held" in status.out
         assert "rowen approve big" in status.out
+        assert "approved" not in rowen("runs", "big").out
         assert rowen("approve", "big", "--json").json["before"] == 1
+        assert "; approved just now by the command line" in rowen("runs", "big").out
         assert rowen("status", "--json").json["sources"][0]["documents"] == 13
         assert rowen("approve", "big").code == 2
 

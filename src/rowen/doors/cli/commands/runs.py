@@ -13,8 +13,10 @@ from rowen.doors.words import OUTCOMES, ago, count, nothing, seconds
 from rowen.errors import NotFound
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
 
+    from rowen.core.generation import Activation
     from rowen.core.run import Run, RunItem
     from rowen.doors.cli.drawing.text import Text
 
@@ -56,12 +58,17 @@ async def command(call: Call, name: str, limit: int, items: bool, run_id: int | 
         out.line(f"source `{source.label}`: no runs yet")
         out.note(f"hint: run `rowen sync {source.label}`")
         return
-    _table(out, found, now=call.ports.clock.now())
+    approved: dict[int, Activation] = {}
+    if any(run.status.value == "held" for run in found):
+        shown_since = await call.ports.store.activations(source.id)
+        approved = {one.generation: one for one in shown_since if one.cause.value == "approval"}
+    _table(out, found, approved, now=call.ports.clock.now())
     if items:
         _items(out, found[0], listed)
 
 
-def _table(out: Output, runs: list[Run], *, now: datetime) -> None:
+def _table(out: Output, runs: list[Run], approved: Mapping[int, Activation], *, now: datetime) -> None:
+    from rowen.core.rules.standing import caller
     from rowen.doors.cli.receipt import state_of
 
     rows = [
@@ -79,7 +86,12 @@ def _table(out: Output, runs: list[Run], *, now: datetime) -> None:
     out.table([">run", "started", "mode", "status", ">generation", ">took", "~result"], rows)
     for run in runs:
         if run.error:
-            out.line(clean(f"run {run.id}: {run.error}"))
+            said = f"run {run.id}: {run.error}"
+            if run.status.value == "held" and (approval := approved.get(run.generation)):
+                # What the run wrote down was true when it ended.
+                by = caller(approval.by)
+                said += f"; approved {ago(approval.at, now)}{f' by {by}' if by else ''}"
+            out.line(clean(said))
     for said in sentences(left_out(runs[0].counters.get("ignored", {}))):
         out.line(f"run {runs[0].id} left out {said}")
 
