@@ -126,6 +126,9 @@ async def _now(ports: Ports, source: Source, around: _Around, *, documents: int 
     last = await ports.store.runs(source.id, limit=1) if running or partial else []
     progress = [Progress(started_at=run.started_at, counters=run.counters) for run in last if running]
     problems = await ports.store.problems(last[0].id) if last and not running else []
+    # Newer generations may have been discarded, too; what was shown last tells.
+    is_behind = not running and source.active_generation < source.last_generation
+    shown = await ports.store.activations(source.id, limit=1) if is_behind else []
     said = standing(
         source,
         now,
@@ -135,6 +138,7 @@ async def _now(ports: Ports, source: Source, around: _Around, *, documents: int 
         quiet_until=quiet_until,
         next_run=following if around.served else None,
         problems={one.reason: one.items for one in problems if one.outcome == "failed"},
+        rollback=next((one for one in shown if one.cause.value == "rollback"), None),
     )
     return SourceStatus(
         source=source,

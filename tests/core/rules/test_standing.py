@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from rowen.core.generation import Activation, Cause
 from rowen.core.rules.schedule import NextRun, next_run
 from rowen.core.rules.standing import CLI, Loudness, Progress, Standing, State, by_token, standing
 from rowen.core.run import Counters, Result, RunStatus, StopReason
@@ -131,6 +132,26 @@ def test_a_hold_gets_louder_with_its_age(age: float, loudness: Loudness) -> None
     found = held(NOW - age * DAY)
     assert (found.state, found.loudness, found.needs_person) == (State.HELD, loudness, True)
     assert found.says == "would remove 214 of 611 documents, more than 30%"
+
+
+def test_a_source_that_was_rolled_back_is_not_up_to_date_before_the_next_run() -> None:
+    back = Activation(
+        id=9,
+        generation=4,
+        previous=5,
+        run_id=None,
+        at=NOW - timedelta(minutes=2),
+        cause=Cause.ROLLBACK,
+        by=CLI,
+    )
+    found = standing(a_run_source(), NOW, rollback=back)
+    assert (found.state, found.since, found.by) == (State.WAITING, back.at, "the command line")
+    assert found.says == (
+        "rolled back to generation 4 by the command line 2 min ago; the next sync goes forward again"
+    )
+    assert found.hint == "`rowen rollback docs --to 4 --pin` stays there"
+    verified = standing(a_run_source(last_success_at=NOW - timedelta(minutes=1)), NOW, rollback=back)
+    assert verified.state is State.UP_TO_DATE
 
 
 def test_wrong_credentials_stop_a_source_with_what_to_do() -> None:

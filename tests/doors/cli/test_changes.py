@@ -73,6 +73,12 @@ def test_a_rollback_says_how_to_stay(rowen: Rowen, orchard: Site) -> None:
     ended = rowen("rollback", "orchard")
     assert ended.out == "orchard: generation 1 is visible again, 2 is not\n"
     assert "the next sync goes forward again; `rowen rollback orchard --to 1 --pin` stays here" in ended.err
+    (told,) = rowen("status", "--json").json["sources"]
+    assert (told["state"], told["state_text"].partition(" by ")[0]) == (
+        "waiting",
+        "rolled back to generation 1",
+    )
+    assert "up to date" not in rowen("status").out
     assert "not synced until `rowen resume orchard`" in rowen("rollback", "orchard", "--to", "1", "--pin").err
     assert rowen("sync", "orchard").code != 0
     rowen("resume", "orchard")

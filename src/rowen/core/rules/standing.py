@@ -10,13 +10,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rowen.core.rules.schedule import NextRun
 from rowen.core.rules.words import ago, count, day, shortened, time_of_day
 from rowen.core.run import RunStatus
 from rowen.core.source import Source, Status
 from rowen.records import dataclass
+
+if TYPE_CHECKING:
+    from rowen.core.generation import Activation
 
 NOTICE_AFTER = timedelta(days=1)
 ALARM_AFTER = timedelta(days=3)
@@ -35,7 +38,8 @@ class State(StrEnum):
     PARTIAL = "partial"
     """Its last run did not bring everything; what it did not bring is as it was."""
     WAITING = "waiting"
-    """For the time at which it is asked again: its upstream wants quiet, or its last run failed."""
+    """For the time at which it is asked again: its upstream wants quiet, its last run failed, or a person
+    went back to an older generation."""
     PAUSED = "paused"
     """By a person; a pinned source is one of these."""
     HELD = "held"
@@ -101,11 +105,12 @@ def standing(
     quiet_until: datetime | None = None,
     next_run: NextRun | None = None,
     problems: Mapping[str, int] | None = None,
+    rollback: Activation | None = None,
 ) -> Standing:
     """The state of a source. What is not given is left out of the sentence, never guessed.
 
     `running` says that a live process runs it; `quiet_until` when its upstream may be asked again;
-    `problems` are the failed items of its last run by reason.
+    `problems` are the failed items of its last run by reason; `rollback` is why readers see what they see.
     """
     if running:
         return _running(now, progress, documents)
@@ -138,6 +143,8 @@ def standing(
         return _partial(source, result.missing, problems or {})
     if source.status is not Status.SUCCESS or (result and result.outcome is RunStatus.CANCELLED):
         return _unfinished(source, now, next_run)
+    if rollback is not None and (source.last_success_at is None or rollback.at > source.last_success_at):
+        return _rolled_back(source, rollback, now)
     says = f"verified {ago(source.last_success_at, now)}"
     if result is not None and result.asked_some:
         # Not all of it was looked at: it is not said to be verified.
@@ -181,6 +188,18 @@ def _rests(source: Source, now: datetime) -> Standing:
         since=since,
         by=by,
         hint=f"`rowen resume {source.label}` lets it go on",
+    )
+
+
+def _rolled_back(source: Source, rollback: Activation, now: datetime) -> Standing:
+    by = caller(rollback.by)
+    what = f"rolled back to generation {rollback.generation}" + (f" by {by}" if by else "")
+    return Standing(
+        state=State.WAITING,
+        says=f"{what} {ago(rollback.at, now)}; the next sync goes forward again",
+        since=rollback.at,
+        by=by,
+        hint=f"`rowen rollback {source.label} --to {rollback.generation} --pin` stays there",
     )
 
 
