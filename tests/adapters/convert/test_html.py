@@ -115,6 +115,34 @@ def test_a_first_heading_that_names_the_site_is_not_the_title(body: str) -> None
     assert home.title == "Larder"
 
 
+def test_a_first_heading_that_is_a_link_to_the_site_is_not_the_title() -> None:
+    site = "<h1><a href='https://larder.example.org/'>Larder</a></h1>"
+    body = f"{site}<h2 id='jars'><a href='page.html'>Chapter 4 - Jars</a></h2><p>Text.</p>"
+    converted = _convert(body, "<title>4. Jars</title>")
+    assert (converted.title, converted.text) == (
+        "4. Jars",
+        "# 4. Jars\n\n## Chapter 4 - Jars {#jars}\n\nText.\n",
+    )
+    project = _convert(f"{site}<h2>Install</h2><p>Text.</p>", "<title>Read me first</title>")
+    assert project.title == "Larder"
+
+
+def test_a_page_whose_sections_are_all_h1_is_called_as_the_box_above_them_says() -> None:
+    body = (
+        "<p>Larder</p><div class='title'>\nGlass Jars\n</div><div><a href='#o'>1. Overview</a></div>"
+        "<h1 id='o'><span>1. </span>Overview</h1><p>o</p><h2>1.1. Lids</h2><p>l</p>{more}"
+    )
+    for more in ("", "<h1>2. Sizes</h1><p>s</p>"):
+        converted = _convert(body.format(more=more), "<title>Glass Jars</title>")
+        assert converted.title == "Glass Jars"
+        paths = [section.heading for section in split(converted.text) if section.level == 2]
+        assert paths == (["1. Overview", "2. Sizes"] if more else ["1. Overview"])
+    site = _convert("<div>Larder</div><h1>Jars</h1><p>t</p>", "<title>Larder</title>")
+    assert site.title == "Jars"
+    below = _convert("<h1>Jars</h1><div>Larder</div><h1>Lids</h1><p>t</p>", "<title>Larder</title>")
+    assert below.title == "Jars"
+
+
 def test_headings_carry_their_anchor_wherever_it_stands() -> None:
     for markup in (
         '<h2 id="x">H</h2>',

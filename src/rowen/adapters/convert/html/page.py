@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from turbohtml import Document, Element, Markdown, parse
+from turbohtml import Document, Element, Markdown, Text, parse
 
 from rowen.adapters.convert.definition import with_ends
 from rowen.adapters.convert.html.anchors import with_anchors
@@ -45,6 +45,10 @@ _OPTIONS = Markdown(
 _DETOURS = "frame[src], meta[http-equiv=refresh i][content]"
 _REFRESH = re.compile(r"url\s*=\s*['\"]?([^'\"]+)", re.IGNORECASE)
 _TITLE_PARTS = re.compile(r"\s+[|—–·•»:-]\s+")
+_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+_BOXES = ("div", "p", "header", "center")
+_FIRST_SECTION = re.compile(r"[01I](?:\.\d+)*[.)]? ")
+_NUMBER = re.compile(r"[\d.]+ +")
 _CREDENTIALS = re.compile(r"(\]\(<?[a-z][a-z0-9+.-]*://)[^\s/@()<>]*@", re.IGNORECASE)
 MAX_LINKS = 10_000
 """A page leads to at most so many addresses: the first ones, in page order."""
@@ -92,13 +96,23 @@ def _render(content: Element | None, base: str, page_title: str, page: str) -> t
 
 
 def _remove_site_name(content: Element, page_title: str) -> None:
-    """A first heading that is the name of the site, on every page: `Streams | Node.js documentation`."""
+    """A first heading that is the name of the site, on every page: `Streams | Node.js documentation`.
+
+    Where the title leaves that name out, it is a link to the site, and a heading below it has the title.
+    """
     own, *around = _TITLE_PARTS.split(page_title)
-    first = content.select_one("h1") if around else None
-    if first is None or first is not content.select_one("h1, h2, h3"):
+    first = content.select_one("h1, h2, h3")
+    if first is None or first.tag != "h1":
         return
     words = _words(first).rstrip("¶# ").casefold()
-    if words != own.casefold() and words in {part.casefold() for part in around}:
+    if not around:
+        link = first.select_one("a[href]:not([href^='#'])")
+        named = _NUMBER.sub("", own).casefold()
+        if link is None or not named or named in words or _words(link).casefold() != words:
+            return
+        if any(named in _words(heading).casefold() for heading in content.select("h1, h2")):
+            first.decompose()
+    elif words != own.casefold() and words in {part.casefold() for part in around}:
         first.decompose()
 
 
@@ -112,6 +126,33 @@ def _promote_title(content: Element, page_title: str) -> None:
             or page_title.startswith((f"{words} —", f"{words} –", f"{words} -", f"{words} |"))
         ):
             first.tag = "h1"
+    else:
+        _head_with_title(content, page_title)
+
+
+def _head_with_title(content: Element, page_title: str) -> None:
+    """A page with its title in a box, where each section is an h1: one h1 above all of them."""
+    headings = list(content.iter_elements(_HEADINGS))
+    tops = [_words(heading).rstrip("¶# ") for heading in headings if heading.tag == "h1"]
+    # One h1 below a name may be the page's title below that of the site; a number says that it is not.
+    if not tops or page_title in tops or (len(tops) == 1 and _FIRST_SECTION.match(tops[0]) is None):
+        return
+    box = _box_above(content, page_title)
+    if box is not None:
+        for heading in headings:
+            heading.tag = f"h{min(int(heading.tag[1]) + 1, 6)}"
+        box.tag = "h1"
+
+
+def _box_above(content: Element, words: str) -> Element | None:
+    """The box before all headings in which these words stand and no others."""
+    for box in content.iter_elements((*_HEADINGS, *_BOXES)):
+        if box.tag in _HEADINGS:
+            return None
+        own = "".join(node.data for node in box.children if isinstance(node, Text))
+        if words and " ".join(own.split()) == words == _words(box):
+            return box
+    return None
 
 
 def _base(document: Document, url: str) -> str:
