@@ -35,7 +35,7 @@ _MAX_HEADING_CHARS = 500
 _LINE = pattern(
     r"\n(?=[ \t#`~=<]|--)(?: {0,3}(?P<marks>#{1,6})(?:[ \t]+(?P<title>[^\n]*))?"
     r"|[ \t]*(?P<fence>`{3,}|~{3,})(?P<info>[^\n]*)"
-    r"|<!-- /(?P<closed>[^\s<>]+) -->"
+    r"|<!-- /(?P<closed>[^\s<>]+(?: [^\s<>]+){0,9}) -->"
     r"| {0,3}(?P<under>={2,}|-{2,})[ \t]*)(?![^\n])"
 )
 _MARKS = pattern(

@@ -79,6 +79,37 @@ def test_settings_options_and_functions_of_docbook_are_definitions() -> None:
     ]
 
 
+def test_a_definition_of_several_words_is_called_by_them_and_ends_where_its_list_ends() -> None:
+    page = """<main><h1>SELECT</h1><div class="variablelist"><dl class="variablelist">
+    <dt><span class="term"><code class="literal">CROSS JOIN</code></span></dt><dd><p>All pairs.</p></dd>
+    <dt><span class="term"><code class="literal">TABLESAMPLE <em><code>method</code></em> ( <em>a</em>
+      [, ...] ) [ REPEATABLE ( <em>seed</em> ) ]</code></span></dt><dd><p>Some rows.</p></dd></dl></div>
+    <p>After.</p></main>"""
+    sections = {s.text: s for s in _sections(page)}
+    assert sections["All pairs."].symbol == ("CROSS JOIN", "value")
+    assert sections["All pairs."].heading_path == ("SELECT", "CROSS JOIN")
+    (sample,) = [s for s in _sections(page) if "Some rows." in s.text]
+    assert sample.symbol == ("TABLESAMPLE method", "value")
+    assert sample.text.startswith("`TABLESAMPLE method ( a [, ...] ) [ REPEATABLE ( seed ) ]`\n")
+    assert sections["After."].heading_path == ("SELECT",)
+
+
+def test_an_option_is_called_by_its_long_spelling_without_what_it_is_given() -> None:
+    sphinx = """<main><h1>jar</h1><dl class="std option"><dt class="sig sig-object std" id="cmdoption-jar-h">
+    <span class="sig-name descname">-h</span><span class="sig-prename descclassname">, </span><span
+    class="sig-name descname">--help-lid</span><span
+    class="sig-prename descclassname"> &lt;lid&gt; [&lt;file&gt;]</span></dt><dd><p>Tells.</p></dd></dl>
+    </main>"""
+    docbook = """<main><h1>jar</h1><div class="variablelist"><dl class="variablelist"><dt><span class="term">
+    <code class="option">-j <em class="replaceable"><code>jobs</code></em></code></span></dt>
+    <dd><p>Works.</p></dd></dl></div></main>"""
+    (lid,) = [s for s in _sections(sphinx) if s.symbol]
+    assert (lid.symbol, lid.heading) == (("--help-lid", "option"), "--help-lid")
+    assert lid.text == "`-h, --help-lid <lid> [<file>]`\n\nTells."
+    (jobs,) = [s for s in _sections(docbook) if s.symbol]
+    assert (jobs.symbol, jobs.text) == (("-j", "option"), "`-j jobs`\n\nWorks.")
+
+
 def test_a_page_of_docbook_keeps_no_navigation_and_every_section_has_an_anchor() -> None:
     converted = convert_html(DOCBOOK, URL)
     assert converted.title == "20.4. Memory"

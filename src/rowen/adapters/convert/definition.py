@@ -12,6 +12,7 @@ from typing import NamedTuple
 MAX_LEVEL = 6
 _USABLE = re.compile(r"[^\s{}<>]{1,200}")
 _NAME = re.compile(r"[^\s{}<>]+(?: [^\s{}<>]+){0,9}")
+_FIRST_WORDS = re.compile(r"[\w.-]+(?: [\w.-]+){0,9}(?![^ ])")
 _KIND = re.compile(r"[a-z]{1,20}")
 _TITLE_CHARS = 120
 _CALLED = frozenset(("function", "method", "classmethod", "staticmethod", "macro", "constructor"))
@@ -68,6 +69,14 @@ class Place(NamedTuple):
 
 def usable(anchor_or_name: str) -> bool:
     return _USABLE.fullmatch(anchor_or_name) is not None
+
+
+def plain_name(words: str) -> str:
+    """A name as a mark can hold it, or its first words; empty where there are none."""
+    if _NAME.fullmatch(words):
+        return words
+    found = _FIRST_WORDS.match(words)
+    return found[0] if found is not None else ""
 
 
 def without_marks_of_ours(text: str) -> str:

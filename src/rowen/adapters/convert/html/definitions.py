@@ -7,11 +7,12 @@ terms in bold or as code above plain text, so that nothing is indented out of sh
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from turbohtml import Element, Text
 
-from rowen.adapters.convert.definition import Definition, Place, usable
+from rowen.adapters.convert.definition import Definition, Place, plain_name, usable
 from rowen.adapters.convert.html.sections import end_of, open_section, signature_of
 
 _TOO_MUCH_FOR_AN_ITEM = "pre, table, blockquote, h1, h2, h3, h4, h5, h6, p + p, div"
@@ -27,6 +28,7 @@ _KINDS = {
 # An index names what is defined elsewhere; a cell of a table is one line of Markdown and holds no heading.
 _NO_SECTIONS = ".index, .indexdiv, .indextable, .genindextable, td, th"
 _NAMES_OF_OPTIONS = ("-", "/")
+_GIVEN = re.compile(r"[\s=\[<(,]")
 
 
 def reshape_definitions(lists: list[tuple[Element, Place]]) -> None:
@@ -66,7 +68,7 @@ def _definitions(outer: Element, place: Place) -> dict[Element, Definition]:
         anchor = _anchor(term)
         if anchor or ("variablelist" in classes and term.select_one("code") is not None):
             definition = _definition(term, anchor, kind, place)
-            if definition.anchor or usable(definition.name):
+            if definition.anchor or definition.name:
                 found[term] = definition
     # One address in a long list is that of the list.
     return found if len(found) * 2 >= len(terms) else {}
@@ -90,21 +92,30 @@ def _is_further_signature(term: Element) -> bool:
 
 
 def _definition(term: Element, anchor: str, kind: str, place: Place) -> Definition:
-    if term.has_class("sig"):
-        called = "".join("".join(part.text.split()) for part in term.select(".sig-prename, .sig-name"))
-        is_id = kind != "option" and called and anchor.endswith(called.rpartition(".")[2])
-        name = anchor if is_id else called or anchor
-        return place.definition(anchor, kind or "term", name, signature_of(term))
-    codes = term.select("code, tt, kbd")
     words = signature_of(term)
-    if not codes:
-        return place.definition(anchor, kind or "term", words, words)
-    names = ["".join(code.text.split()) for code in codes]
-    options = [name for name in names if name.startswith(_NAMES_OF_OPTIONS)]
-    name = max(options, key=len).partition("=")[0] if options else names[0]
-    if not kind:
+    if term.has_class("sig"):
+        # What stands around the names of an option are its values and commas.
+        if kind == "option" and (spellings := [_words(part) for part in term.select(".sig-name")]):
+            return place.definition(anchor, kind, _name_of(spellings), words)
+        called = "".join("".join(part.text.split()) for part in term.select(".sig-prename, .sig-name"))
+        is_id = called and anchor.endswith(called.rpartition(".")[2])
+        name = anchor if is_id else called or anchor
+        return place.definition(anchor, kind or "term", name, words)
+    codes = term.select("code, tt, kbd")
+    if codes and not kind:
         kind = next((_KINDS[one] for one in (codes[0].attr("class") or "").split() if one in _KINDS), "term")
-    return place.definition(anchor, kind, name, words)
+    name = _name_of([_words(code) for code in codes]) if codes else words
+    return place.definition(anchor, kind or "term", name if anchor else plain_name(name), words)
+
+
+def _name_of(spellings: list[str]) -> str:
+    """What a reader types: of options the long spelling, without what it is given."""
+    options = [one for one in spellings if one.startswith(_NAMES_OF_OPTIONS)]
+    return _GIVEN.split(max(options, key=len), maxsplit=1)[0] if options else spellings[0]
+
+
+def _words(element: Element) -> str:
+    return " ".join(element.text.split())
 
 
 def _as_sections(outer: Element, definitions: dict[Element, Definition], place: Place) -> None:
