@@ -188,3 +188,26 @@ def test_a_type_that_is_set_in_pieces_of_emphasis_is_one_piece_of_text() -> None
 <em> | </em><em>None</em>) <em>one</em> and <em>two</em></p>"""
     written = convert_html(page, URL).text.splitlines()[-1]
     assert written == rf"**f** (Seq\[[str]({URL}#str)\] | None) *one* and *two*"
+
+
+def test_what_one_types_is_a_definition_in_manuals_of_asciidoc() -> None:
+    page = """<main><h1>jar-fill(1)</h1><div class="sect1"><h2 id="_options">OPTIONS</h2>
+    <div class="sectionbody"><div class="dlist"><dl>
+    <dt class="hdlist1">\n-q\n</dt><dt class="hdlist1">\n--quiet\n</dt>
+    <dd><p>\n  Says nothing.\n</p></dd>
+    <dt class="hdlist1">-b &lt;jar&gt;</dt><dt class="hdlist1">--jar[=&lt;jar&gt;]</dt><dd><p>Which.</p></dd>
+    <dt class="hdlist1">fill.lid</dt><dd><p>A lid. One of:</p><div class="dlist"><dl>
+    <dt class="hdlist1">tight</dt><dd><p>Sealed.</p></dd></dl></div></dd>
+    <dt class="hdlist1">JAR_DIR</dt><dd><p>Where.</p></dd></dl></div><p>After.</p></div></div></main>"""
+    sections = _sections(page)
+    assert [(s.symbol, s.anchor) for s in sections if s.symbol] == [
+        (("--quiet", "option"), "_options"),
+        (("--jar", "option"), "_options"),
+        (("fill.lid", "setting"), "_options"),
+        (("JAR_DIR", "variable"), "_options"),
+    ]
+    assert next(s for s in sections if s.heading == "--quiet").text == "`-q, --quiet`\n\nSays nothing."
+    assert (
+        next(s for s in sections if s.heading == "fill.lid").text == "A lid. One of:\n\n- **tight**: Sealed."
+    )
+    assert next(s for s in sections if s.text == "After.").heading_path == ("jar-fill(1)", "OPTIONS")

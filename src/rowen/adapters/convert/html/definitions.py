@@ -25,6 +25,12 @@ _KINDS = {
     "classname": "class", "function": "function", "option": "option", "symbol": "symbol", "filename": "file",
     "parameter": "parameter",
 }  # fmt: skip
+# What manuals in AsciiDoc define: `--quiet`, `-b <branch>`, `core.editor`, `GIT_DIR`.
+_FORMS = {
+    "option": re.compile(r"--?\w.*"),
+    "setting": re.compile(r"[a-z]\w*(?:\.[\w<>*-]+)+"),
+    "variable": re.compile(r"[A-Z][A-Z\d]*(?:_[A-Z\d]+)+"),
+}
 # An index names what is defined elsewhere; a cell of a table is one line of Markdown and holds no heading.
 _NO_SECTIONS = ".index, .indexdiv, .indextable, .genindextable, td, th"
 _NAMES_OF_OPTIONS = ("-", "/")
@@ -61,17 +67,45 @@ def _definitions(outer: Element, place: Place) -> dict[Element, Definition]:
     if not _DEFINES_NOTHING.isdisjoint(classes) or outer.closest(_NO_SECTIONS) is not None:
         return {}
     kind = _kind_of_list(classes)
+    typed = isinstance(outer.parent, Element) and outer.parent.has_class("dlist")
+    if typed:
+        _join_spellings(outer)
     # Of a name with several signatures, Sphinx gives the first one the address.
     terms = [node for node in _entries(outer) if node.tag == "dt" and not _is_further_signature(node)]
     found = {}
     for term in terms:
         anchor = _anchor(term)
+        definition = _typed(term, place) if typed and not anchor else None
         if anchor or ("variablelist" in classes and term.select_one("code") is not None):
             definition = _definition(term, anchor, kind, place)
-            if definition.anchor or definition.name:
-                found[term] = definition
+        if definition is not None and (definition.anchor or definition.name):
+            found[term] = definition
     # One address in a long list is that of the list.
     return found if len(found) * 2 >= len(terms) else {}
+
+
+def _join_spellings(outer: Element) -> None:
+    """AsciiDoc writes `-q` and `--quiet` as two terms above one definition; one term has both."""
+    first: Element | None = None
+    for node in list(_entries(outer)):
+        if node.tag != "dt" or _anchor(node):
+            first = None
+        elif first is None:
+            first = node
+        else:
+            if first.select_one(".term") is None:
+                first.wrap_children(Element("span", {"class": "term"}))
+            first.append(Element("span", {"class": "term"}, list(node.children)))
+            node.decompose()
+
+
+def _typed(term: Element, place: Place) -> Definition | None:
+    """What is typed as it is written; AsciiDoc gives neither a kind nor, before 2.0, an address."""
+    spellings = [_words(one) for one in term.select(".term")] or [_words(term)]
+    kind = next((kind for kind, form in _FORMS.items() if all(map(form.fullmatch, spellings))), None)
+    if kind is None:
+        return None
+    return place.definition("", kind, plain_name(_name_of(spellings)), signature_of(term))
 
 
 def _kind_of_list(classes: list[str]) -> str:
