@@ -143,6 +143,22 @@ def test_a_page_whose_sections_are_all_h1_is_called_as_the_box_above_them_says()
     assert below.title == "Jars"
 
 
+def test_code_in_a_sentence_is_one_line_wherever_its_source_breaks() -> None:
+    sentence = "<p>A <code>LEFT\n       OUTER <em>JOIN</em></code> and <kbd>a\n b</kbd>.</p>"
+    text = _convert(f"<main><h1>T</h1>{sentence}<pre><code>a\n  b</code></pre></main>").text
+    assert text == "# T\n\nA `LEFT OUTER JOIN` and `a b`.\n\n```\na\n  b\n```\n"
+
+
+@pytest.mark.parametrize(
+    "icon",
+    ["<div class='title'>Note</div>", "<i class='fa' title='Note'></i>", "<img src='n.png' alt='Note'>"],
+)
+def test_a_note_of_asciidoc_is_text_and_no_table(icon: str) -> None:
+    note = f"<table><tr><td class='icon'>{icon}</td><td class='content'>Keep <b>cool</b>.</td></tr></table>"
+    text = _convert(f"<main><h1>T</h1><p>t</p><div class='admonitionblock note'>{note}</div></main>").text
+    assert text == "# T\n\nt\n\n**Note**\n\nKeep **cool**.\n"
+
+
 def test_headings_carry_their_anchor_wherever_it_stands() -> None:
     for markup in (
         '<h2 id="x">H</h2>',

@@ -24,6 +24,7 @@ _NUMBERS = (
     ".react-syntax-highlighter-line-number"
 )
 _WRAPPERS = frozenset(("div", "figure", "td", "tr", "tbody", "table"))
+_LINE_BREAK = re.compile(r"[ \t]*\n\s*")
 _LINE_BLOCKS = "div, p, li"
 
 
@@ -44,6 +45,16 @@ def reshape_code(content: Element, blocks: list[Element]) -> None:
         _set_language(pre)
         if pre.select_one(_LINE_BLOCKS) is not None:
             _end_lines(pre)
+
+
+def join_lines(content: Element) -> None:
+    """Code within a sentence that goes on in the next line of the source is one line to readers."""
+    for code in content.select("code, kbd, samp"):
+        if "\n" not in code.text or code.closest("pre") is not None:
+            continue
+        for node in code.descendants:
+            if isinstance(node, Text) and "\n" in node.data:
+                node.data = _LINE_BREAK.sub(" ", node.data)
 
 
 def _take_out_of_table(table: Element) -> None:

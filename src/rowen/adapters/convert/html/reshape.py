@@ -12,7 +12,7 @@ from turbohtml import Element, Node, Text
 
 from rowen.adapters.convert.definition import Definition, Place, usable
 from rowen.adapters.convert.html.anchors import mark_anchors
-from rowen.adapters.convert.html.codeblocks import reshape_code
+from rowen.adapters.convert.html.codeblocks import join_lines, reshape_code
 from rowen.adapters.convert.html.definitions import reshape_definitions
 from rowen.adapters.convert.html.entries import reshape_entries
 from rowen.adapters.convert.html.members import mark_members
@@ -25,6 +25,7 @@ _OTHERS = ("pre", "table", "img", "sup", "math", "label", "summary")
 _PERMALINK = re.compile(
     "[\\s\u200b\ufeff¶#§🔗⚓∞]*|permalink|link|anchor|link to this heading", re.IGNORECASE
 )
+_CODE_OVER_LINES = re.compile(r"<(?:code|kbd|samp)\b[^>]*>[^<\n]*[^<\s][^<\n]*\n", re.IGNORECASE)
 _NOTES = frozenset(("note", "tip", "warning", "caution", "important", "sidebar"))
 _MAX_TITLE_OF_A_NOTE = 60
 
@@ -62,6 +63,8 @@ def reshape(content: Element, page: str) -> str:
         after_title = bool(words) and not title and element.tag == "h1"
         title = words if after_title else title
     reshape_code(content, found["pre"])
+    if _CODE_OVER_LINES.search(page):
+        join_lines(content)
     reshape_tables(found["table"])
     reshape_definitions(lists)
     _reshape_images(found["img"])

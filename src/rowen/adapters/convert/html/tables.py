@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from turbohtml import Element
+from turbohtml import Element, Text
 
 _MAX_SPAN = 50
 _LINK_SHARE_OF_NAVIGATION = 0.8
@@ -12,6 +12,10 @@ def reshape_tables(tables: list[Element]) -> None:
     for table in tables:
         if table.parent is None or table.tag != "table":
             continue
+        if isinstance(table.parent, Element) and table.parent.has_class("admonitionblock"):
+            _name_note(table)
+            _unfold(table)
+            continue
         if _is_layout(table):
             _unfold(table)
             continue
@@ -20,6 +24,16 @@ def reshape_tables(tables: list[Element]) -> None:
             pre.tag = "code"
         if table.select_one("[colspan], [rowspan]") is not None:
             _fill_spans(table)
+
+
+def _name_note(table: Element) -> None:
+    """AsciiDoc sets a note as a table: what it is called, in words or as an icon, beside its text."""
+    for cell in table.select("td.icon"):
+        icon = cell.select_one("[title], [alt]")
+        named = (icon.attr("title") or icon.attr("alt") or "") if icon is not None else ""
+        words = " ".join(cell.text.split()) or named
+        cell.clear()
+        cell.append(Element("strong", None, [Text(words)]))
 
 
 def _is_layout(table: Element) -> bool:
