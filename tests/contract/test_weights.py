@@ -27,6 +27,15 @@ async def test_a_page_comes_before_the_source_and_the_source_before_its_test(sto
     assert await found(store, "barley") == ["c/docs/a.md", "b/src/a.py", "a/tests/a.py"]
 
 
+async def test_a_page_of_a_site_comes_before_the_source_that_the_site_shows_of_it(store: Store) -> None:
+    site = "https://e.example/"
+    pages = {f"{site}_sources/a.rst.txt": "barley rye", f"{site}b.html": "barley oat"}
+    await a_generation(
+        store, await a_source(store), {site + path: text for path, text in OTHERS.items()} | pages
+    )
+    assert await found(store, "barley") == [f"{site}b.html", f"{site}_sources/a.rst.txt"]
+
+
 async def test_a_question_about_tests_finds_them_beside_sources(store: Store) -> None:
     await with_pages(store, {"tests/a.py": "test of barley, a test", "src/a.py": "barley"})
     assert (await found(store, "test barley"))[0] == "tests/a.py"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rowen.core.search.references.roles import Role, Wanted, role_of, wanted_by, weight_of
+from rowen.core.search.references.roles import Role, Wanted, role_in, role_of, wanted_by, weight_of
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,19 @@ from rowen.core.search.references.roles import Role, Wanted, role_of, wanted_by,
 )
 def test_the_role_of_a_file_is_said_by_its_folders_and_its_name(reference: str, role: Role) -> None:
     assert role_of(reference) is role
+
+
+@pytest.mark.parametrize(
+    ("reference", "role"),
+    [
+        ("https://press.example/en/_sources/jars.rst.txt", Role.SOURCE),
+        ("https://press.example/en/jars.html", Role.PAGE),
+        ("https://press.example/en/_sources", Role.PAGE),
+        ("https://press.example/tests/api.json", Role.PAGE),
+    ],
+)
+def test_what_is_crawled_is_a_page_unless_it_is_the_source_of_one(reference: str, role: Role) -> None:
+    assert role_in("web", reference) is role
 
 
 @pytest.mark.parametrize("in_words", [False, True])

@@ -71,13 +71,24 @@ _ABOUT_TESTS = frozenset(map(stem, (
 )))  # fmt: skip
 
 
+def role_in(kind: str, reference: str) -> Role:
+    """What is crawled are pages, but sites made with Sphinx lead to the sources of theirs, too."""
+    if kind in KINDS:
+        return role_of(reference)
+    return Role.SOURCE if _is_source_of_a_page(reference) else Role.PAGE
+
+
+def _is_source_of_a_page(reference: str) -> bool:
+    return _SPHINX in reference.lower().split("/")[:-1]
+
+
 def role_of(reference: str) -> Role:
     """What a file of a folder or a repository is."""
     path, _, name = reference.rpartition("/")
     ending = name.rpartition(".")[2].lower() if "." in name else ""
     is_prose = not ending or ending in _PROSE
     folders = set(path.lower().split("/"))
-    if _SPHINX in folders:
+    if _is_source_of_a_page(reference):
         return Role.SOURCE
     if is_prose and (not _DOCUMENTATION.isdisjoint(folders) or name.lower().startswith("readme")):
         return Role.PAGE

@@ -23,6 +23,7 @@ Number = TypeVar("Number", bound="np.generic")
 
 FORMAT = 1
 WORDS_FORMAT = 2
+VIEW_FORMAT = 2
 """Of the files, and of the words in them: another number, and what lies there is made again."""
 
 

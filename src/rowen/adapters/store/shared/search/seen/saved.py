@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from rowen.adapters.store.shared.search.arrays.library import np
-from rowen.adapters.store.shared.search.files import Stamped, writing
+from rowen.adapters.store.shared.search.files import VIEW_FORMAT, Stamped, writing
 from rowen.adapters.store.shared.search.seen.view import DOCUMENTS, SECTIONS, Token, View, whole
 from rowen.adapters.store.shared.transaction import Transaction
 
@@ -14,7 +14,7 @@ ARRAYS = (*DOCUMENTS, "stems", *SECTIONS)
 
 class SavedView:
     def __init__(self, folder: Path) -> None:
-        self._files = Stamped(folder, "view")
+        self._files = Stamped(folder, "view", format=VIEW_FORMAT)
 
     def load(self, db: Transaction) -> View | None:
         """The view, if the store still knows of the activation that it was made after.

@@ -20,8 +20,8 @@ from rowen.core import hashing
 from rowen.core.search import languages
 from rowen.core.search.hit import Filters
 from rowen.core.search.rank import title_stems
-from rowen.core.search.references import page_versions, roles
-from rowen.core.search.references.roles import Role, role_of
+from rowen.core.search.references import page_versions
+from rowen.core.search.references.roles import Role, role_in
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -315,8 +315,7 @@ def _page_of(source: int, title: str, reference: str, kind: str) -> tuple[int, i
     page = page_versions.page_key(source, named.page, title_stems(title))
     translated = languages.of_reference(reference)
     leaf = hashing.short_of_text(f"{source}\n{translated.page}")
-    role = role_of(reference) if kind in roles.KINDS else Role.PAGE
-    return page, named.edition, leaf, label_of(translated.language, role)
+    return page, named.edition, leaf, label_of(translated.language, role_in(kind, reference))
 
 
 def label_of(language: str, role: Role) -> int:
