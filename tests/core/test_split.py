@@ -161,6 +161,21 @@ def test_headings_read_as_plain_words() -> None:
     assert {line: split(line + "\n\ntext")[0].heading for line in titles} == titles
 
 
+def test_headings_read_without_what_generators_put_in() -> None:
+    titles = {
+        "## server.jars <Inherited /> {#jars}": "server.jars",
+        '## Lids <Badge type="tip" text="^3.4" />': "Lids",
+        '## {{% heading "prerequisites" %}}': "prerequisites",
+        '## A {{< tooltip term_id="jar" text="glass jar" >}} of `<Jam />` {{< new-in 1.2 />}} now': (
+            "A glass jar of <Jam /> now"
+        ),
+        "## <Content />": "<Content />",
+        "## {{< jars >}}": "{{< jars >}}",
+        "## Use {{ .Title }} and Jar<Lid>": "Use {{ .Title }} and Jar<Lid>",
+    }
+    assert {line: split(line + "\n\ntext")[0].heading for line in titles} == titles
+
+
 def test_what_looks_like_a_heading_inside_a_fence_is_code() -> None:
     text = "# Real\n\n````sh\n# comment\n```\n# still code\n````\n\n## Next\n\n~~~\n# code\n```\n~~~\nafter\n"
     assert [s.heading for s in split(text)] == ["Real", "Next"]

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sized
 
 from rowen.core import hashing
-from rowen.core.search.plain import with_characters
+from rowen.core.search.plain import heading_words, with_characters
 from rowen.core.section import Form, Passage, Section, Symbol, join_path
 from rowen.core.text.markdown import FENCED_CODE, Stretches, fence_after, without_targets
 from rowen.core.text.parts import parts
@@ -273,6 +273,8 @@ def _as_written(name: str | None) -> str:
 
 
 def _without_marks(prose: str) -> str:
+    if "/>" in prose or "{{" in prose:
+        prose = heading_words(prose)
     if "*" in prose:
         prose = _EMPHASIS.sub(r"\2", prose)
     if "&" in prose:

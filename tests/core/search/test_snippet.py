@@ -87,6 +87,10 @@ def test_markdown_becomes_one_line_of_plain_text() -> None:
         ("> [!NOTE]\n> Words of [!IT]", "NOTE Words of [!IT]"),
         ("> [!TIP]\n>\n> After a blank line", "TIP After a blank line"),
         ("{{< new-in 1.2 />}} It {{% md %}}is{{% /md %}} {{ .Title }}", "It is {{ .Title }}"),
+        (
+            'a {{< tooltip term_id="node" >}} runs {{<tooltip text="pods" term_id="pod">}}.',
+            "a node runs pods.",
+        ),
         ("{class}`Path` in {x} <!-- hidden --> `{y}`", "Path in {x} {y}"),
         ("`&lt;` is &lt;x&gt; &#33; AT&T; &copy=1", "&lt; is <x> ! AT&T; &copy=1"),
         (

@@ -30,8 +30,14 @@ _tag = pattern(
     r"|<[A-Za-z][\w-]{0,40}(?:\s+[\w:@#.-]{1,40}=(?:\"[^\"<>]{0,400}\"|'[^'<>]{0,400}')){1,20}\s*/?>"
     r"|<(?:br|code|dd|details|div|dl|dt|em|hr|img|kbd|li|mark|ol|p|pre|small|span|strong|sub|summary|sup|ul)\s*/?>"
 )
-# What generators put in and readers do not see: comments, and the shortcodes of Hugo.
-_unseen = pattern(r"<!--[^<>]{0,400}-->|\{\{(?:<[^{}]{0,400}>|%[^{}]{0,400}%)\}\}")
+# What generators put in and readers do not see: comments, and the shortcodes of Hugo but for words in them.
+_comment = pattern(r"<!--[^<>]{0,400}-->")
+_shortcode = pattern(r"\{\{(?:<[^{}]{0,400}>|%[^{}]{0,400}%)\}\}")
+_words_of_shortcode = pattern(r"\btext=\"([^\"]*)\"")
+_term_of_shortcode = pattern(r"\bterm_id=\"([^\"]*)\"")
+_argument_of_shortcode = pattern(r"\"([^\"]*)\"")
+_spaces = pattern(r" {2,}")
+_component = pattern(r"<[A-Z][\w.]{0,60}(?:\s[^<>]{0,400})?/>")
 # By reference: `[words][name]` and, on a line of its own, `[name]: address "title"`.
 _reference = pattern(r"(?<![\w\])\\])!?\[([^\[\]]+)\]\[[^\[\]]*\]")
 _target = pattern(
@@ -110,7 +116,8 @@ def _without_marks(text: str) -> str:
     if "][" in text:
         text = _reference.sub(r"\1", text)
     if "<" in text or "{%" in text:
-        text = _tag.sub(" ", _autolink.sub(r"\1", _unseen.sub(" ", text)))
+        text = _shortcode.sub(_shown, _comment.sub(" ", text)) if "{{" in text or "<!" in text else text
+        text = _tag.sub(" ", _autolink.sub(r"\1", text))
     if _CODE in text and "}" in text:
         text = _role.sub("", text)
     if "*" in text:
@@ -120,6 +127,23 @@ def _without_marks(text: str) -> str:
     if "&" in text:
         text = with_characters(text)
     return _escape.sub(r"\1", text) if "\\" in text else text
+
+
+def heading_words(prose: str) -> str:
+    """Words of a heading without components and shortcodes; one that is a shortcode alone is its argument."""
+    alone = _shortcode.fullmatch(prose.strip())
+    if alone is not None:
+        argument = _argument_of_shortcode.search(prose)
+        return argument[1] if argument is not None else prose
+    words = _shortcode.sub(_shown, _component.sub(" ", prose))
+    # `## <Content />` is about the component.
+    return _spaces.sub(" ", words) if words.strip() else prose
+
+
+def _shown(shortcode: re.Match[str]) -> str:
+    """The term that it is about, in the middle of a sentence: `{{< tooltip text="pods" term_id="pod" >}}`."""
+    words = _words_of_shortcode.search(shortcode[0]) or _term_of_shortcode.search(shortcode[0])
+    return words[1] if words is not None else " "
 
 
 def with_characters(text: str) -> str:
