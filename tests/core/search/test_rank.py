@@ -256,6 +256,23 @@ def test_texts_with_a_flag_are_above_all_that_only_mean_something_like_it_in_the
     assert [one.best.has_name for one in best] == [True, True, False]
 
 
+def test_the_section_that_is_called_by_the_name_asked_for_is_above_those_that_mention_it() -> None:
+    other, own, called = (
+        place(1, 1, heading_path="Jars › jars.fill", text="If set, jars.lid() counts."),
+        place(2, 1, heading_path="Jars › jars.lid", text="A lid."),
+        place(3, 2, heading_path="jars.lid(tight) in use", text="jars.lid"),
+    )
+    best = group(
+        [other, own, called],
+        {1: 0.9, 2: 0.8, 3: 0.85},
+        3,
+        query="jars.lid",
+        terms=["jars.lid"],
+        per_document=False,
+    )
+    assert [one.best.place for one in best] == [own, other, called]
+
+
 def test_a_word_with_a_hyphen_is_no_name_that_comes_before_everything() -> None:
     title, text = place(1, 1, title="Real time", text="Now."), place(2, 2, text="Not real-time.")
     best = group([title, text], {1: 0.9, 2: 0.1}, 2, query="real-time", terms=["real", "time"])

@@ -22,7 +22,7 @@ from rowen.core.search.symbols import (
     in_same_letters,
     is_written_as_name,
 )
-from rowen.core.section import EXTENSION, is_in_source
+from rowen.core.section import EXTENSION, PATH_SEPARATOR, is_in_source
 
 MAX_ALPHA_OTHER_LANGUAGES = 0.3
 """The small models know English best: elsewhere keywords are the better judge."""
@@ -48,6 +48,9 @@ WORD_BONUS = 0.1
 
 TYPED_BONUS = 0.3
 """For a text that has the name as it was typed, and not only the words it is made of."""
+
+HEADED_BONUS = 0.3
+"""For a section that is called by the name that the question is, and is about it: `## server.proxy`."""
 
 OLD_WEIGHT = 0.8
 """Of an old version of a page, where a newer one is visible."""
@@ -145,6 +148,10 @@ def group(
     typed = as_typed(query)
     is_name = typed is not None and is_written_as_name(typed)
 
+    def headed(place: Place) -> bool:
+        heading = place.heading_path.rpartition(PATH_SEPARATOR)[2].lower()
+        return heading.removesuffix("()") == (typed or "").removesuffix("()")
+
     def ranked_place(place: Place) -> Ranked:
         own = scores.get(place.passage_id, 0.0) * damping(place.link_share)
         named = _fit(place, query, terms) if place.symbol and query else Fit.NONE
@@ -159,7 +166,7 @@ def group(
             score = min(1.0, score + MENTIONED_BONUS)
         elif says and is_name:
             # Texts that mention a name stay in their order: cut off at 1, many of them would be equal.
-            return Ranked(place, score + TYPED_BONUS, has_name=True)
+            return Ranked(place, score + TYPED_BONUS + HEADED_BONUS * headed(place), has_name=True)
         elif says or named is Fit.WORD:
             score = min(1.0, score + (TYPED_BONUS if says else WORD_BONUS))
         return Ranked(place, score)
