@@ -93,6 +93,22 @@ def test_a_page_of_nothing_but_navigation_is_still_a_page() -> None:
     assert text == "# Page\n\n- [First chapter](https://docs.example.org/guide/a.html)\n"
 
 
+def test_keys_to_the_nodes_around_are_no_text_of_a_manual() -> None:
+    keys = """<div class="header"><p>
+    Next: <a href="#lids" accesskey="n" rel="next">Lids</a>, Previous: <a href="#top" accesskey="p">Top</a>,
+    Up: <a href="#top" accesskey="u">Top</a> &nbsp; [<a href="#toc" rel="contents">Contents</a>]</p></div>"""
+    table = """<table class="navigation" id="top"><tr><td class="shortcuts"><a href="#d">Description</a></td>
+    <td><a accesskey="p" href="a.html">Prev</a></td></tr></table>"""
+    said = '<p>Press <a href="#next" accesskey="n">Next</a> to go on.</p>'
+    text = _convert(
+        f"{table}<h1>Jars</h1>{keys}<h2 id='jam'>Jam</h2>{said}{keys}<h2 id='lids'>Lids</h2><p>l</p>"
+    ).text
+    assert text == (
+        "# Jars\n\n## Jam {#jam}\n\nPress [Next](https://docs.example.org/guide/page.html#next) to go on.\n\n"
+        "## Lids {#lids}\n\nl\n"
+    )
+
+
 def test_an_empty_page_has_no_text_but_its_title() -> None:
     assert _convert("").text == "# Page\n"
     assert _convert("", head="") == Converted(title=_URL, text="")

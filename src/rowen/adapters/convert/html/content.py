@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from turbohtml import Document, Element
+from turbohtml import Document, Element, Text
 
 _MAIN = "main, [role=main]"
 _HEADINGS = "h1, h2, h3, h4, h5, h6"
@@ -77,6 +77,10 @@ _IDS = frozenset((
 _BOXES = "div[id]:not(.section), aside[id], ul[id]"
 _KEPT = frozenset(("h1", "h2", "h3", "h4", "h5", "h6", "body", "main", "article", "section"))
 
+# Texinfo and gtk-doc give the links to the pages around a key.
+_KEYS_TO_PAGES = "a[accesskey=n], a[accesskey=p], a[accesskey=u]"
+_WAYS = re.compile(r"(?:[\W_]|\b(?:next|prev|previous|up|top|first|last|contents|index)\b)*", re.IGNORECASE)
+
 _SIDEBAR = re.compile(
     r"\b(?:sidebar|toc|nav|menu|related|share|promo|newsletter|advert|ads|banner)\b", re.IGNORECASE
 )
@@ -141,6 +145,7 @@ def _prune(content: Element) -> None:
     for box in content.select(_BOXES):
         if box.attr("id") in _IDS:
             box.decompose()
+    _prune_ways(content)
     for aside in content.select("aside, .sidebar, [role=complementary]"):
         if _is_boilerplate_aside(aside):
             aside.decompose()
@@ -148,6 +153,20 @@ def _prune(content: Element) -> None:
         # Some old servers wrap the whole page in one form; that one has headings or paragraphs.
         if form.select_one(f"{_HEADINGS}, p, pre, table, li") is None:
             form.decompose()
+
+
+def _prune_ways(content: Element) -> None:
+    """Lines and tables of keys to the pages around: `Next: ..., Up: ...` above each node of Texinfo."""
+    for link in content.select(_KEYS_TO_PAGES):
+        box = link.closest("table.navigation") or link.parent
+        if isinstance(box, Element) and (box.tag == "table" or _says_where_only(box)):
+            box.decompose()
+
+
+def _says_where_only(box: Element) -> bool:
+    own = "".join(node.data for node in box.children if isinstance(node, Text))
+    inner = [node.tag for node in box.children if isinstance(node, Element)]
+    return _WAYS.fullmatch(own) is not None and set(inner) <= {"a", "br"}
 
 
 def _remove(content: Element, tags: tuple[str, ...]) -> None:
